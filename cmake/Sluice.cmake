@@ -1,0 +1,60 @@
+# How every target of sluice is compiled, and the helpers that folders use to add theirs.
+include_guard()
+include(EmbedFiles)
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+find_program(CCACHE ccache DOC "Makes repeated builds quick; used when found")
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+# Colour although ninja, not the terminal, receives the output.
+set(CMAKE_COLOR_DIAGNOSTICS ON)
+
+add_library(sluice_options INTERFACE)
+target_compile_features(sluice_options INTERFACE cxx_std_20)
+# Includes read from the root: #include "sim/model/model_spec.h".
+target_include_directories(sluice_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(sluice_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+    -Wimplicit-fallthrough
+    # The same digits on every processor: expected outputs are compared exactly.
+    -ffp-contract=off)
+# Newer compilers than those tried warn about more; that must keep nobody from a prediction.
+if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+   OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19))
+    target_compile_options(sluice_options INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(sluice_options INTERFACE
+        # These follow the optimizer and are wrong at times: shown, but no reason to stop.
+        -Wno-error=array-bounds -Wno-error=maybe-uninitialized
+        -Wno-error=stringop-overflow -Wno-error=stringop-overread
+        # GCC 12 warns about "text" + std::string at -O2 (GCC bug 105651).
+        $<$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>:-Wno-restrict>)
+endif()
+
+if(SLUICE_SANITIZERS)
+    set(flags -fsanitize=${SLUICE_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(sluice_options INTERFACE ${flags})
+    target_link_options(sluice_options INTERFACE ${flags})
+endif()
+if(SLUICE_FUZZ)
+    # Coverage counters everywhere; only the fuzz target itself gets libFuzzer's main.
+    target_compile_options(sluice_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# sluice_add_library(<name>): a static library; add sources with target_sources(<name> PRIVATE ...).
+function(sluice_add_library name)
+    add_library(${name} STATIC)
+    target_link_libraries(${name} PUBLIC sluice_options)
+endfunction()
+
+# sluice_add_executable(<name>): a program at build/<preset>/bin/<name>, found by ./dev run <name>.
+function(sluice_add_executable name)
+    add_executable(${name})
+    target_link_libraries(${name} PRIVATE sluice_options)
+endfunction()

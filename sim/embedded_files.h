@@ -1,0 +1,17 @@
+// Which machines and models does sluice know without being given a file?
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace sluice {
+
+struct EmbeddedFile {
+    std::string_view name;  // file name without folder and ending: "h200"
+    std::string_view text;  // the whole file
+};
+
+std::span<const EmbeddedFile> embedded_machines();  // hwprofiles/*.json, sorted by name
+std::span<const EmbeddedFile> embedded_models();    // models/*.json, sorted by name
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+// How is a JSON file read so that every mistake names the file, the field and the value?
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+/// Reads a whole text file; throws InputError when it is missing, unreadable, a folder or too large.
+std::string read_text_file(const std::string& path);
+
+/// One object of a JSON file, with the file's name and the path of keys that leads to it.
+/// All readers throw InputError with one sentence.
+class JsonObject {
+public:
+    /// `file` is only the name used in messages.
+    static JsonObject parse(std::string_view text, const std::string& file);
+
+    bool has(std::string_view key) const;  ///< present and not null
+    bool is_object(std::string_view key) const;
+    std::vector<std::string> keys() const;
+
+    std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
+    std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t low,
+                            std::int64_t high) const;
+    double number(std::string_view key, double low, double high) const;
+    bool boolean_or(std::string_view key, bool fallback) const;
+    std::string text(std::string_view key) const;
+    std::string text_or(std::string_view key, std::string_view fallback) const;
+    /// A text, number or truth value as text, for readers that convert by their own declaration.
+    std::string scalar_text(std::string_view key) const;
+    std::vector<std::string> texts(std::string_view key) const;
+    /// A list of number lists, each of `columns` numbers: [[65536, 17.5], ...].
+    std::vector<std::vector<double>> rows(std::string_view key, std::size_t columns) const;
+    JsonObject object(std::string_view key) const;
+    std::optional<JsonObject> object_or_none(std::string_view key) const;
+    std::vector<JsonObject> objects(std::string_view key) const;
+
+    /// Refuses keys that are not in `known`, suggesting the nearest.
+    void allow_only(const std::vector<std::string>& known) const;
+    /// `file: path.key` for messages of callers.
+    std::string where(std::string_view key) const;
+    const std::string& file() const { return file_; }
+
+private:
+    JsonObject(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value,
+               std::string file, std::string path);
+    const nlohmann::json& required(std::string_view key) const;
+    [[noreturn]] void wrong(std::string_view key, const nlohmann::json& value,
+                            std::string_view expected) const;
+
+    std::shared_ptr<const nlohmann::json> root_;
+    const nlohmann::json* value_;
+    std::string file_;
+    std::string path_;
+};
+
+}  // namespace sluice

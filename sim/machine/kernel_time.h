@@ -1,0 +1,22 @@
+// How long does a kernel or a copy take on this machine, alone?
+#pragma once
+
+#include "sim/machine/machine_spec.h"
+#include "sim/model/kernel.h"
+#include "sim/model/layer_kernels.h"
+
+namespace sluice {
+
+/// Seconds of one kernel. `style` picks the attention implementation (fused: cuDNN, eager: flash).
+Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style);
+
+/// Seconds of a list run back to back; in eager style the host's launching may be what limits.
+Seconds kernels_time(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style);
+
+/// Share of the multiprocessors busy over the waves of output tiles of an (m, n) product.
+double wave_efficiency(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count);
+
+/// Bytes/s that a copy of `bytes` reaches alone, from the full rate and the curve by size.
+double copy_rate(const LinkSpec& link, double full_rate, double bytes);
+
+}  // namespace sluice

@@ -1,0 +1,68 @@
+// What is known of a machine: every number of its profile with unit, method, source and date.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+/// Where a number comes from. `transferred` never stands in a file: it marks what is derived from another machine.
+enum class Method { measured, datasheet, estimated, transferred };
+const char* method_name(Method method);
+
+/// One number of a profile; the unit is the end of its path (`link.host_to_device_gb_per_s`).
+struct Quantity {
+    std::string path;
+    std::optional<double> value;  ///< nothing where the number is not known
+    Method method = Method::datasheet;
+    std::string source;  ///< full text, not the key
+    std::string date;
+    std::string note;
+};
+
+/// A measured curve, rows of numbers: bytes and GB/s, threads and Gparam/s, ...
+struct Curve {
+    std::string path;
+    std::vector<std::vector<double>> points;  ///< ascending in the first column
+    Method method = Method::measured;
+    std::string source;
+    std::string date;
+    std::string note;
+};
+
+struct MachineProfile {
+    std::string id;    ///< file name without .json
+    std::string file;  ///< as shown in messages
+    std::string name;
+    std::vector<std::string> notes;
+    std::vector<std::pair<std::string, std::string>> texts;  ///< path and text: link.type, gpu.name, ...
+    std::vector<std::pair<std::string, bool>> flags;
+    std::vector<Quantity> quantities;
+    std::vector<Curve> curves;
+
+    /// Nothing where the profile lacks the path.
+    const Quantity* find(std::string_view path) const;
+    const Curve* find_curve(std::string_view path) const;
+    std::string text(std::string_view path) const;
+    bool flag(std::string_view path) const;
+    /// What-if: replaces a number, as an estimate by the user. Throws InputError for an unknown path.
+    void set(std::string_view path, double value);
+};
+
+/// Reads and checks a profile's text. Throws InputError: file, field, value, expected.
+MachineProfile parse_machine_profile(std::string_view text, const std::string& file, const std::string& id);
+
+/// `what` is an id of the library, an id with a host memory size (`h200-sxm-pcie5-1.5tb`), or a path to a profile.
+/// Throws InputError.
+MachineProfile read_machine_profile(const std::string& what);
+
+/// Ids of the built-in library, sorted.
+std::vector<std::string> library_machines();
+
+/// Bytes of `1.5TB`, `512GiB`, `80e9`. Throws InputError; `option` names the flag in the message.
+double parse_memory_size(std::string_view text, std::string_view option);
+
+}  // namespace sluice

@@ -1,0 +1,92 @@
+// What can the machine do, in bytes, seconds and FLOPs? A profile's numbers in SI, each gap filled by a stated rule.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/machine/machine_profile.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+/// How far a prediction can be trusted: the weakest origin among the rates it rests on.
+enum class Confidence { measured, transferred, datasheet };
+const char* confidence_name(Confidence confidence);
+
+/// A function given by points; linear between them in log(x), constant outside.
+class Interpolated {
+public:
+    Interpolated() = default;
+    explicit Interpolated(std::vector<std::pair<double, double>> points) : points_(std::move(points)) {}
+    double at(double x) const;  ///< precondition: not empty()
+    bool empty() const { return points_.empty(); }
+    const std::vector<std::pair<double, double>>& points() const { return points_; }
+
+private:
+    std::vector<std::pair<double, double>> points_;
+};
+
+/// FLOP/s of one attention implementation by sequence length, causal, head_dim 128.
+struct AttentionRates {
+    Interpolated forward;
+    Interpolated backward;
+};
+
+struct GpuSpec {
+    std::string name;
+    Bytes memory_capacity = 0;    ///< what the driver reports
+    Bytes context = 0;            ///< CUDA context and library handles, outside every plan
+    double memory_bandwidth = 0;  ///< bytes/s read plus written that a good kernel reaches
+    double gemm_flops_per_s = 0;  ///< bf16, large products, sustained under the power limit
+    double multiprocessors = 0;
+    AttentionRates fused_attention;  ///< cuDNN
+    AttentionRates flash_attention;
+    Seconds launch = 0;              ///< device time between two dependent kernels
+    Seconds eager_launch = 0;        ///< host time of one PyTorch operation
+    Seconds first_step_extra = 0;    ///< the first attention backward builds its plan
+};
+
+struct LinkSpec {
+    std::string type;
+    double host_to_device = 0;  ///< bytes/s alone
+    double device_to_host = 0;
+    double both_ways_total = 0;  ///< bytes/s of both directions together while both run
+    double pageable_host_to_device = 0;
+    Interpolated share_by_bytes;  ///< fraction of the full rate that a copy of so many bytes reaches
+};
+
+/// Rates of host work by all optimizer threads, alone. DRAM traffic is counted as read plus written bytes.
+struct HostSpec {
+    Bytes memory_capacity = 0;
+    Bytes process_base = 0;      ///< resident bytes of a process with CUDA and libtorch loaded
+    Bytes system_reserve = 0;    ///< left to the operating system
+    double cores = 0;
+    double dram_bandwidth = 0;   ///< bytes/s shared by copies and host work
+    double copy_weight = 1;      ///< DRAM traffic that one byte copied over the link counts as
+    Interpolated adam_bytes_per_s;  ///< DRAM traffic of AdamW by threads
+    int best_adam_threads = 0;
+    double memory_copy = 0;      ///< payload bytes/s of a parallel copy (reads and writes that much)
+    double first_touch = 0;      ///< payload bytes/s of a copy into fresh pages
+    double zero = 0;             ///< bytes/s written
+    double release = 0;          ///< bytes/s given back to the system
+    double norm_and_scale = 0;   ///< bytes/s of gradient through PyTorch's clip_grad_norm_ (bf16)
+    double eager_adam_bytes_per_s = 0;  ///< DRAM traffic of a bf16-master AdamW (22 B a parameter)
+};
+
+struct MachineSpec {
+    std::string id;
+    std::string name;
+    bool unified_memory = false;  ///< host and device are one pool
+    GpuSpec gpu;
+    LinkSpec link;
+    HostSpec host;
+    Confidence confidence = Confidence::datasheet;
+    std::vector<std::string> assumptions;  ///< one sentence for every rate that is not measured on this machine
+};
+
+/// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see hwprofiles/README.md) and
+/// said in `assumptions`. Throws InputError where a number that nothing can replace is null.
+MachineSpec resolve_machine(const MachineProfile& profile);
+
+}  // namespace sluice

@@ -1,0 +1,260 @@
+#include "sim/model/layer_kernels.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+/// Bytes each element moves through HBM in the elementwise work of a layer.
+struct ElementwiseTraffic {
+    double norm, norm_backward;              ///< per element of the norm's input
+    double rotary, rotary_backward;          ///< per element of q and k
+    double activation, activation_backward;  ///< per element of the feed-forward's width, gated
+    double residual;                         ///< per element of hidden, each of two additions
+    std::int64_t launches_norm, launches_rotary, launches_activation;
+};
+
+// Fused: a norm reads and writes bf16 (4 B), its backward reads x and dy and adds to dx (8 B); rotary in place (4 B);
+// the gated activation reads two and writes one (6 B), its backward reads three and writes two (10 B).
+constexpr ElementwiseTraffic kFused{4, 8, 4, 4, 6, 10, 6, 1, 1, 1};
+// Eager: RMSNorm to fp32, square, mean, scale, to bf16, weight = 6+8+4+8+6+4 B; rotary multiplies, rotates, multiplies,
+// adds = 4+6+4+6 B; SiLU and product = 4+6 B. Backward runs the derivative of each operation as its own kernel.
+constexpr ElementwiseTraffic kEager{36, 76, 20, 24, 10, 22, 6, 7, 5, 2};
+
+const ElementwiseTraffic& traffic(KernelStyle style) { return style == KernelStyle::fused ? kFused : kEager; }
+
+double product(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
+
+/// Pairs of query and key that causal attention scores in one sequence; half the square without a window.
+double scored_pairs(std::int64_t sequence, std::int64_t window) {
+    const double s = static_cast<double>(sequence);
+    if (window <= 0 || window >= sequence) return s * s / 2;
+    const double w = static_cast<double>(window);
+    return w * s - w * w / 2;
+}
+
+/// Builds the kernels of one layer for one block of tokens.
+class LayerKernels {
+public:
+    LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style)
+        : hidden_(model.hidden), a_(layer.attention), f_(layer.feed_forward), layer_(layer), block_(block),
+          tokens_(block.tokens()), traffic_(traffic(style)) {}
+
+    KernelList take() { return std::move(kernels_); }
+
+    void norm(const char* name) {
+        add(memory_bound(name, traffic_.norm * product(tokens_, hidden_), traffic_.launches_norm));
+    }
+    void norm_backward(const char* name) {
+        add(memory_bound(name, traffic_.norm_backward * product(tokens_, hidden_), 2 * traffic_.launches_norm));
+    }
+    void residual(const char* name) { add(memory_bound(name, traffic_.residual * product(tokens_, hidden_))); }
+
+    void projections() { each_projection([this](const char* name, std::int64_t n, std::int64_t k) { add(gemm(name, tokens_, n, k)); }); }
+    void projections_backward() {
+        each_projection([this](const char* name, std::int64_t n, std::int64_t k) { gemm_backward(name, tokens_, n, k, 1); });
+    }
+    void rotary(bool backward) {
+        const double per_element = backward ? traffic_.rotary_backward : traffic_.rotary;
+        const std::int64_t width = a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
+        const double passes = a_.qk_norm ? 2 : 1;
+        add(memory_bound("rotary", passes * per_element * product(tokens_, width), traffic_.launches_rotary));
+    }
+    void attention(KernelKind kind) {
+        const double backward_factor = kind == KernelKind::attention_backward ? 2.5 : 1;
+        Kernel kernel;
+        kernel.kind = kind;
+        kernel.name = kind == KernelKind::attention_forward ? "attention" : "attention backward";
+        kernel.sequence = block_.sequence;
+        kernel.heads = a_.heads * block_.sequences;
+        kernel.head_dim = a_.head_dim;
+        kernel.flops = backward_factor * 2 * scored_pairs(block_.sequence, a_.window) *
+                       static_cast<double>((a_.head_dim + a_.value_dim) * kernel.heads);
+        kernel.bytes = backward_factor * kBf16 * product(tokens_, a_.qkv_width() + a_.output_width());
+        add(kernel);
+    }
+    void output_projection() { add(gemm("attention output", tokens_, hidden_, a_.output_width())); }
+    void output_projection_backward() { gemm_backward("attention output", tokens_, hidden_, a_.output_width(), 1); }
+
+    void feed_forward(bool with_down) {
+        route();
+        each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width, std::int64_t count) {
+            add(gemm(up, rows, f_.projections() * width, hidden_, count));
+            activation(rows * count, width, traffic_.activation);
+            if (with_down) add(gemm(down, rows, hidden_, width, count));
+        });
+    }
+    void feed_forward_backward() {
+        each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width, std::int64_t count) {
+            gemm_backward(down, rows, hidden_, width, count);
+            activation(rows * count, width, traffic_.activation_backward);
+            gemm_backward(up, rows, f_.projections() * width, hidden_, count);
+        });
+        if (f_.experts > 0) gemm_backward("router", tokens_, f_.experts, hidden_, 1);
+        route_traffic();
+    }
+    std::int64_t norms() const { return layer_.norms; }
+
+private:
+    void add(Kernel kernel) { kernels_.push_back(kernel); }
+
+    /// Input gradient (m, k) = dy (m, n) W (n, k), and weight gradient (n, k) = dy^T (n, m) x (m, k).
+    void gemm_backward(const char* name, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
+        (void)name;
+        add(gemm("input gradient", m, k, n, count));
+        add(gemm("weight gradient", n, k, m, count));
+    }
+
+    template <typename Use>
+    void each_projection(Use use) {
+        if (!a_.latent) {
+            use("qkv", a_.qkv_width(), hidden_);
+            return;
+        }
+        if (a_.query_rank > 0) {
+            use("query down", a_.query_rank, hidden_);
+            use("query up", a_.query_width(), a_.query_rank);
+        } else {
+            use("query", a_.query_width(), hidden_);
+        }
+        use("kv down", a_.kv_rank + a_.rope_dim, hidden_);
+        use("kv up", a_.heads * (a_.head_dim - a_.rope_dim + a_.value_dim), a_.kv_rank);
+    }
+
+    /// Dense: one block over all tokens. Experts: tokens spread evenly over them, and the shared block.
+    template <typename Use>
+    void each_block(Use use) {
+        if (f_.experts == 0) {
+            use("gate and up", "down", tokens_, f_.intermediate, std::int64_t{1});
+            return;
+        }
+        const std::int64_t routed = tokens_ * f_.experts_per_token;
+        const std::int64_t busy = std::min(f_.experts, routed);
+        use("expert gate and up", "expert down", (routed + busy - 1) / busy, f_.intermediate, busy);
+        if (f_.shared_intermediate > 0) use("shared gate and up", "shared down", tokens_, f_.shared_intermediate, std::int64_t{1});
+    }
+
+    void activation(std::int64_t rows, std::int64_t width, double bytes_per_element) {
+        const double gated_share = f_.gated ? 1 : 2.0 / 3;
+        add(memory_bound("activation", gated_share * bytes_per_element * product(rows, width), traffic_.launches_activation));
+    }
+    void route() {
+        if (f_.experts == 0) return;
+        add(gemm("router", tokens_, f_.experts, hidden_));
+        route_traffic();
+    }
+    /// Tokens are permuted to their experts and back: each copy is read once and written once, twice.
+    void route_traffic() {
+        if (f_.experts == 0) return;
+        add(memory_bound("permute tokens", 4.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_), 2));
+    }
+
+    std::int64_t hidden_;
+    const AttentionSpec& a_;
+    const FeedForwardSpec& f_;
+    const LayerSpec& layer_;
+    TokenBlock block_;
+    std::int64_t tokens_;
+    const ElementwiseTraffic& traffic_;
+    KernelList kernels_;
+};
+
+/// The part of forward up to the attention residual, which recomputation shares.
+void append_attention_forward(LayerKernels& k, bool with_attention) {
+    k.norm("norm");
+    k.projections();
+    k.rotary(false);
+    if (with_attention) k.attention(KernelKind::attention_forward);
+    k.output_projection();
+    if (k.norms() > 2) k.norm("norm after attention");
+    k.residual("residual");
+    k.norm("norm");
+}
+
+}  // namespace
+
+KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style) {
+    LayerKernels k(model, layer, block, style);
+    append_attention_forward(k, true);
+    k.feed_forward(true);
+    if (k.norms() > 2) k.norm("norm after feed-forward");
+    k.residual("residual");
+    return k.take();
+}
+
+KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, Recompute recompute) {
+    LayerKernels k(model, layer, block, KernelStyle::fused);
+    if (recompute == Recompute::none) {
+        k.norm("norm");
+        k.norm("norm");
+        return k.take();
+    }
+    append_attention_forward(k, recompute == Recompute::full);
+    // A norm after the feed-forward needs its input in backward, and so the down projection again.
+    k.feed_forward(k.norms() > 2);
+    return k.take();
+}
+
+KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style) {
+    LayerKernels k(model, layer, block, style);
+    if (k.norms() > 2) k.norm_backward("norm backward");
+    k.feed_forward_backward();
+    k.norm_backward("norm backward");
+    if (k.norms() > 2) k.norm_backward("norm backward");
+    k.output_projection_backward();
+    k.attention(KernelKind::attention_backward);
+    k.rotary(true);
+    k.projections_backward();
+    k.norm_backward("norm backward");
+    return k.take();
+}
+
+KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens, KernelStyle style) {
+    const double hidden_elements = product(block.tokens(), model.hidden);
+    KernelList out;
+    out.push_back(memory_bound("final norm", traffic(style).norm * hidden_elements, traffic(style).launches_norm));
+    for (std::int64_t done = 0; done < block.tokens(); done += chunk_tokens) {
+        const std::int64_t rows = std::min(chunk_tokens, block.tokens() - done);
+        const double logits = product(rows, model.vocabulary);
+        out.push_back(gemm("logits", rows, model.vocabulary, model.hidden));
+        // Fused: read for the statistics, read and overwrite with the gradient. Eager: log-softmax, nll, their backward.
+        const double bytes_per_logit = style == KernelStyle::fused ? 6 : 14;
+        out.push_back(memory_bound("cross-entropy", bytes_per_logit * logits, style == KernelStyle::fused ? 1 : 4));
+        out.push_back(gemm("input gradient", rows, model.hidden, model.vocabulary));
+        out.push_back(gemm("weight gradient", model.vocabulary, model.hidden, rows));
+    }
+    out.push_back(memory_bound("final norm backward", traffic(style).norm_backward * hidden_elements,
+                               2 * traffic(style).launches_norm));
+    return out;
+}
+
+ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSpec& layer) {
+    const AttentionSpec& a = layer.attention;
+    const FeedForwardSpec& f = layer.feed_forward;
+    const double hidden = static_cast<double>(model.hidden) * kBf16;
+    const double qkv = static_cast<double>(a.latent ? a.query_width() * 2 + a.output_width() + a.query_rank + a.kv_rank + a.rope_dim
+                                                    : a.qkv_width()) * kBf16;
+    const double statistics = static_cast<double>(a.heads) * kFp32;
+    // Experts: every token is copied to each of its experts.
+    const double copies = f.experts > 0 ? static_cast<double>(f.experts_per_token) : 0;
+    const double width = static_cast<double>(f.experts > 0 ? f.intermediate * f.experts_per_token + f.shared_intermediate
+                                                           : f.intermediate) * kBf16;
+    const double gate_up = width * static_cast<double>(f.projections());
+    const double permuted = copies * hidden;
+
+    ActivationBytes bytes;
+    bytes.input = hidden;
+    bytes.attention_output = static_cast<double>(a.output_width()) * kBf16 + statistics;
+    // q, k, v, attention output, residual after attention, gate and up; the norms and the product are restored.
+    bytes.kept_for_backward = qkv + bytes.attention_output + hidden + gate_up;
+    // Forward: the feed-forward's half is the larger: residual, normed input, gate and up, their product.
+    const double attention_half = 2 * hidden + qkv + bytes.attention_output;
+    const double feed_forward_half = 2 * hidden + 2 * permuted + gate_up + width;
+    bytes.forward_workspace = std::max(attention_half, feed_forward_half);
+    // Backward: all of the kept tensors, both normed inputs, the product, and two gradients of hidden size;
+    // gate and up are overwritten by their gradients, the product by its own.
+    bytes.backward_workspace = bytes.kept_for_backward + 2 * hidden + width + 2 * permuted + 2 * hidden;
+    return bytes;
+}
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+// Which kernels does a layer run forward, again before backward, and backward? And what does it keep for backward?
+#pragma once
+
+#include "sim/model/kernel.h"
+#include "sim/model/model_spec.h"
+
+namespace sluice {
+
+/// The sequences that pass a layer together: one micro-batch.
+struct TokenBlock {
+    std::int64_t sequences = 0;
+    std::int64_t sequence = 0;  ///< tokens of one sequence
+    std::int64_t tokens() const { return sequences * sequence; }
+};
+
+/// How the work between the matrix products is done.
+/// `fused`: our kernels, each tensor read once and written once.
+/// `eager`: a plain PyTorch module, one kernel per operation (RMSNorm in fp32 through six, rotary through four).
+enum class KernelStyle : std::uint8_t { fused, eager };
+
+/// What backward finds of a layer's forward.
+enum class Recompute : std::uint8_t {
+    full,            ///< only the layer's input is kept
+    keep_attention,  ///< the input, the attention output and its softmax statistics
+    none,            ///< everything backward reads, but what an elementwise kernel restores
+};
+
+KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style);
+
+/// What backward needs again: all of forward but the down projection, less what `recompute` kept.
+KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, Recompute recompute);
+
+/// Input and weight gradients of every product, attention backward, elementwise work.
+KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style);
+
+/// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
+KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens, KernelStyle style);
+
+/// Bytes that one token of activation occupies, by what a schedule allocates.
+struct ActivationBytes {
+    double input = 0;               ///< the layer's input, (hidden) bf16: the checkpoint
+    double attention_output = 0;    ///< output (heads x value_dim) bf16 and softmax statistics (heads) fp32
+    double kept_for_backward = 0;   ///< what Recompute::none keeps beyond the input
+    double forward_workspace = 0;   ///< alive at once within one layer's forward
+    double backward_workspace = 0;  ///< alive at once within recompute and backward, beyond the input
+};
+
+ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSpec& layer);
+
+}  // namespace sluice

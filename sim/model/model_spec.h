@@ -1,0 +1,101 @@
+// Which transformer is trained: its layers, their shapes, and how many parameters they hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+/// Self-attention of one layer. `latent` is DeepSeek's multi-head latent attention (arXiv 2405.04434).
+struct AttentionSpec {
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;
+    std::int64_t head_dim = 0;        ///< of queries and keys
+    std::int64_t value_dim = 0;       ///< of values; equals head_dim unless latent
+    std::int64_t window = 0;          ///< keys seen by a query; 0: all before it
+    bool qkv_bias = false;
+    bool output_bias = false;
+    bool qk_norm = false;             ///< one RMSNorm weight of head_dim each for q and k
+    bool sinks = false;               ///< one learned logit a head (gpt_oss)
+    bool latent = false;
+    std::int64_t query_rank = 0;      ///< latent only; 0: queries are projected directly
+    std::int64_t kv_rank = 0;         ///< latent only
+    std::int64_t rope_dim = 0;        ///< latent only: the part of head_dim that carries positions
+
+    std::int64_t query_width() const { return heads * head_dim; }
+    std::int64_t key_width() const { return kv_heads * head_dim; }
+    std::int64_t qkv_width() const { return query_width() + 2 * key_width(); }
+    std::int64_t output_width() const { return heads * value_dim; }
+    bool operator==(const AttentionSpec&) const = default;
+};
+
+/// Feed-forward part of one layer: dense (experts == 0) or a mixture of experts.
+struct FeedForwardSpec {
+    std::int64_t intermediate = 0;         ///< of one expert where there are experts
+    bool gated = true;                     ///< gate and up projections (SwiGLU, GeGLU); else up only
+    bool bias = false;
+    std::int64_t experts = 0;
+    std::int64_t experts_per_token = 0;
+    std::int64_t shared_intermediate = 0;  ///< width of the experts every token passes
+    bool router_bias = false;
+
+    std::int64_t projections() const { return gated ? 2 : 1; }
+    bool operator==(const FeedForwardSpec&) const = default;
+};
+
+struct LayerSpec {
+    AttentionSpec attention;
+    FeedForwardSpec feed_forward;
+    std::int64_t norms = 2;    ///< Gemma has four
+    bool norm_bias = false;    ///< LayerNorm (gpt2) rather than RMSNorm
+    bool operator==(const LayerSpec&) const = default;
+};
+
+/// One parameter tensor; a vector has columns == 1.
+struct ParameterTensor {
+    const char* name;
+    std::int64_t rows = 0;
+    std::int64_t columns = 1;
+    std::int64_t count = 1;  ///< how many of this shape (experts)
+    std::int64_t elements() const { return rows * columns * count; }
+};
+
+struct ModelSpec {
+    std::string name;
+    std::string family;  ///< Hugging Face model_type, or "dense" for a generic shape
+    std::string source;  ///< where the shape was read
+    std::string note;
+    std::int64_t hidden = 0;
+    std::int64_t vocabulary = 0;
+    std::int64_t learned_positions = 0;  ///< rows of a position embedding (gpt2); else 0
+    std::int64_t longest_sequence = 0;   ///< max_position_embeddings; 0: unknown
+    bool tied_embeddings = false;
+    bool norm_bias = false;
+    std::vector<LayerSpec> kinds;  ///< the distinct layers
+    std::vector<int> layers;       ///< for each layer, its index in `kinds`
+
+    int layer_count() const { return static_cast<int>(layers.size()); }
+    const LayerSpec& layer(int index) const { return kinds[static_cast<std::size_t>(layers[static_cast<std::size_t>(index)])]; }
+};
+
+/// The tensors of one layer, in the order they are stored.
+std::vector<ParameterTensor> layer_tensors(const ModelSpec& model, const LayerSpec& layer);
+
+std::int64_t layer_parameters(const ModelSpec& model, const LayerSpec& layer);
+/// Parameters of a layer that one token multiplies with (all of them in a dense layer).
+std::int64_t active_layer_parameters(const ModelSpec& model, const LayerSpec& layer);
+std::int64_t largest_layer_parameters(const ModelSpec& model);
+/// Token embedding, and position embedding where there is one.
+std::int64_t embedding_parameters(const ModelSpec& model);
+/// Final norm, and output projection unless tied.
+std::int64_t head_parameters(const ModelSpec& model);
+std::int64_t total_parameters(const ModelSpec& model);
+std::int64_t active_parameters(const ModelSpec& model);
+
+/// Adds a layer of this kind, `count` times.
+void append_layers(ModelSpec& model, const LayerSpec& layer, std::int64_t count);
+/// Keeps the first `count` layers; throws InputError unless 1 <= count <= layer_count().
+void truncate_layers(ModelSpec& model, std::int64_t count);
+
+}  // namespace sluice

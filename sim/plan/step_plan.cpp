@@ -1,0 +1,43 @@
+#include "sim/plan/step_plan.h"
+
+#include <algorithm>
+
+#include "sim/input_error.h"
+#include "sim/plan/schedules/schedules.h"
+
+namespace sluice {
+
+StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+    switch (training.schedule) {
+        case Schedule::streamed: return plan_streamed(model, machine, training);
+        case Schedule::megatrain: return plan_megatrain(model, machine, training);
+    }
+    throw InternalError("plan_step: unknown schedule");
+}
+
+Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier) {
+    const bool device = tier == Tier::device;
+    const Bytes there = device ? machine.gpu.memory_capacity - machine.gpu.context
+                               : machine.host.memory_capacity - machine.host.system_reserve;
+    const double budget = device ? training.device_budget_bytes : training.host_budget_bytes;
+    return budget > 0 ? std::min(there, static_cast<Bytes>(budget)) : there;
+}
+
+Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
+    const auto operations = static_cast<OperationId>(plan.program.operations.size());
+    Fit fit;
+    fit.device = {peak_memory(plan.memory, Tier::device, operations), usable_memory(machine, training, Tier::device)};
+    fit.host = {peak_memory(plan.memory, Tier::host, operations), usable_memory(machine, training, Tier::host)};
+    for (const HostMoment& moment : plan.memory.host_moments) {
+        fit.host.peak.bytes = std::max(fit.host.peak.bytes, moment.bytes);
+    }
+    if (machine.unified_memory) {
+        fit.host.peak.bytes += fit.device.peak.bytes + machine.gpu.context;
+        for (int kind = 0; kind < kMemoryKindCount; ++kind) {
+            fit.host.peak.by_kind[static_cast<std::size_t>(kind)] += fit.device.peak.by_kind[static_cast<std::size_t>(kind)];
+        }
+    }
+    return fit;
+}
+
+}  // namespace sluice

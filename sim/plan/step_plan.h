@@ -1,0 +1,46 @@
+// The plan of one step: from model, machine and training settings to operations and memory. Simulated and executed.
+#pragma once
+
+#include <optional>
+
+#include "sim/machine/machine_spec.h"
+#include "sim/model/model_spec.h"
+#include "sim/plan/memory_plan.h"
+#include "sim/plan/step_program.h"
+#include "sim/plan/training_spec.h"
+
+namespace sluice {
+
+/// Where a layer's optimizer works; later schedules mix placements.
+struct LayerPlacement {
+    OptimizerPlacement optimizer = OptimizerPlacement::cpu;
+    bool weights_resident = false;  ///< stays on the device, streams nothing
+};
+
+struct StepPlan {
+    StepProgram program;
+    MemoryPlan memory;
+    std::vector<LayerPlacement> placements;  ///< one a layer
+};
+
+/// Plans a step with the schedule of `training`. Precondition: check_training_spec passed.
+StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training);
+
+/// Bytes that a tier offers a plan: capacity less context or system, or the budget where that is smaller.
+Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier);
+
+/// Whether a plan fits, and by how much it does not.
+struct Fit {
+    struct OfTier {
+        Peak peak;
+        Bytes usable = 0;
+        Bytes shortfall() const { return peak.bytes > usable ? peak.bytes - usable : 0; }
+    };
+    OfTier device, host;
+    bool fits() const { return device.shortfall() == 0 && host.shortfall() == 0; }
+};
+
+/// On a machine with unified memory both tiers draw on one pool: `host` then holds the sum.
+Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training);
+
+}  // namespace sluice

@@ -1,0 +1,95 @@
+#include "sim/report/step_timeline.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+/// An operation in this step (turn 0), the one before (-1), ...
+struct Occurrence {
+    OperationId operation = -1;
+    int turn = 0;
+};
+
+class GapCharger {
+public:
+    GapCharger(const StepProgram& program, const std::vector<OperationInterval>& intervals, Seconds step)
+        : program_(program), intervals_(intervals), step_(step), before_in_lane_(program.operations.size()) {
+        std::array<OperationId, kLaneCount> last{};
+        last.fill(-1);
+        for (std::size_t i = 0; i < program.operations.size(); ++i) {
+            const auto lane = static_cast<std::size_t>(program.operations[i].lane);
+            before_in_lane_[i] = {last[lane], 0};
+            last[lane] = static_cast<OperationId>(i);
+        }
+        for (Occurrence& before : before_in_lane_) {
+            if (before.operation >= 0) continue;
+            const auto index = static_cast<std::size_t>(&before - before_in_lane_.data());
+            before = {last[static_cast<std::size_t>(program.operations[index].lane)], -1};
+        }
+    }
+
+    void charge_gaps(LaneTimes& lanes) {
+        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+            if (program_.operations[i].lane != Lane::compute) continue;
+            const Seconds free = end(before_in_lane_[i]);
+            const Seconds start = intervals_[i].start;
+            if (start - free > kShortest) charge({static_cast<OperationId>(i), 0}, free, start, lanes);
+        }
+    }
+
+private:
+    static constexpr Seconds kShortest = 1e-9;
+    static constexpr int kLongestChain = 100'000;
+
+    Seconds start(Occurrence o) const { return intervals_[static_cast<std::size_t>(o.operation)].start + o.turn * step_; }
+    Seconds end(Occurrence o) const { return intervals_[static_cast<std::size_t>(o.operation)].end + o.turn * step_; }
+
+    /// What ended last among what `o` had to wait for.
+    Occurrence blocker(Occurrence o) const {
+        const auto index = static_cast<std::size_t>(o.operation);
+        Occurrence latest = before_in_lane_[index];
+        latest.turn += o.turn;
+        for (const Dependency& wait : program_.operations[index].waits_for) {
+            const Occurrence candidate{wait.operation, o.turn - (wait.previous_step ? 1 : 0)};
+            if (end(candidate) > end(latest)) latest = candidate;
+        }
+        return latest;
+    }
+
+    /// Charges [low, high], during which `waiting` could not start.
+    void charge(Occurrence waiting, Seconds low, Seconds high, LaneTimes& lanes) const {
+        for (int links = 0; high - low > kShortest && links < kLongestChain; ++links) {
+            const Occurrence cause = blocker(waiting);
+            const Seconds begin = std::max(low, start(cause));
+            const Seconds finish = std::min(high, end(cause));
+            const Lane lane = program_.operations[static_cast<std::size_t>(cause.operation)].lane;
+            if (finish > begin) lanes[static_cast<std::size_t>(lane)].exposed += finish - begin;
+            high = std::min(high, begin);
+            waiting = cause;
+        }
+    }
+
+    const StepProgram& program_;
+    const std::vector<OperationInterval>& intervals_;
+    const Seconds step_;
+    std::vector<Occurrence> before_in_lane_;
+};
+
+}  // namespace
+
+LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals, Seconds step) {
+    LaneTimes lanes{};
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const Operation& operation = program.operations[i];
+        LaneTime& lane = lanes[static_cast<std::size_t>(operation.lane)];
+        lane.busy += intervals[i].end - intervals[i].start;
+        lane.bytes += operation.link_bytes + operation.host_bytes;
+        ++lane.operations;
+    }
+    for (LaneTime& lane : lanes) lane.idle = std::max(0.0, step - lane.busy);
+    GapCharger(program, intervals, step).charge_gaps(lanes);
+    return lanes;
+}
+
+}  // namespace sluice

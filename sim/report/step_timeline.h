@@ -1,0 +1,33 @@
+// Where does a step's time go: what was each lane doing, and what did compute wait for?
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/plan/step_program.h"
+
+namespace sluice {
+
+/// When an operation ran. Times are relative to the start of the step's first compute operation, so that a copy ahead
+/// of the step has a negative start.
+struct OperationInterval {
+    Seconds start = 0;
+    Seconds end = 0;
+};
+
+/// One lane over one steady step.
+struct LaneTime {
+    Seconds busy = 0;
+    Seconds exposed = 0;  ///< compute waited for this lane; part of busy
+    Seconds idle = 0;     ///< step less busy
+    double bytes = 0;     ///< over the link, or through host memory
+    std::int32_t operations = 0;
+};
+using LaneTimes = std::array<LaneTime, kLaneCount>;
+
+/// Charges every gap of the compute lane to the lanes whose operations it waited for, following the chain of waits
+/// back to the gap's start. `step` is the steady step time: intervals of the step before are those less `step`.
+/// Precondition: one interval an operation.
+LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals, Seconds step);
+
+}  // namespace sluice

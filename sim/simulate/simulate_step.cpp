@@ -1,0 +1,135 @@
+#include "sim/simulate/simulate_step.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <simgrid/s4u.hpp>
+
+#include "sim/input_error.h"
+#include "sim/simulate/operation_cost.h"
+#include "sim/simulate/platform.h"
+
+namespace sluice {
+namespace sg = simgrid::s4u;
+namespace {
+
+constexpr int kFewestSteps = 3;
+constexpr int kMostSteps = 24;
+constexpr double kSteady = 1e-9;  ///< relative difference of two steps that counts as none
+
+/// The state that the lanes' actors share while a simulation runs. Actors run one at a time, in a fixed order.
+class StepRun {
+public:
+    StepRun(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training)
+        : program_(plan.program), demands_(operation_demands(plan.program, machine, training)), completed_(program_.operations.size(), 0) {
+        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+            const auto lane = static_cast<std::size_t>(program_.operations[i].lane);
+            lanes_[lane].push_back(static_cast<OperationId>(i));
+            if (program_.operations[i].lane == Lane::compute) last_compute_ = static_cast<OperationId>(i);
+        }
+        Platform::instance().set_machine(machine);
+    }
+
+    void run() {
+        start_ = sg::Engine::get_clock();
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (lanes_[lane].empty()) continue;
+            awake_[lane] = sg::Semaphore::create(0);
+            sg::Actor::create(lane_name(static_cast<Lane>(lane)), Platform::instance().actors_host(), [this, lane] { work(lane); });
+        }
+        sg::Engine::get_instance()->run();
+        if (compute_ends_.size() < kFewestSteps) throw InternalError("simulate_step: the lanes wait for each other; the plan is not executable");
+    }
+
+    SimulatedStep result(Seconds first_step_extra) const {
+        SimulatedStep out;
+        const std::size_t n = compute_ends_.size();
+        out.steps = static_cast<int>(n);
+        out.steady = steady();
+        const std::size_t from = out.steady ? n - 2 : n / 2;
+        out.step = (compute_ends_[n - 1] - compute_ends_[from]) / static_cast<double>(n - 1 - from);
+        out.first_step = compute_ends_[0] + first_step_extra;
+        out.first_operations = relative(intervals_.front());
+        out.operations = relative(intervals_[n - 1]);
+        return out;
+    }
+
+private:
+    void work(std::size_t lane) {
+        for (int step = 0; step < kMostSteps; ++step) {
+            for (const OperationId id : lanes_[lane]) {
+                // One step beyond the last is run by no lane; a lane that is ahead stops where it is.
+                if (finished_ && step >= static_cast<int>(compute_ends_.size())) return;
+                execute(id, step, lane);
+            }
+        }
+    }
+
+    void execute(OperationId id, int step, std::size_t lane) {
+        const auto index = static_cast<std::size_t>(id);
+        for (const Dependency& dependency : program_.operations[index].waits_for) {
+            const int needed = dependency.previous_step ? step : step + 1;
+            while (completed_[static_cast<std::size_t>(dependency.operation)] < needed) {
+                if (finished_ && step >= static_cast<int>(compute_ends_.size())) return;
+                asleep_[lane] = true;
+                awake_[lane]->acquire();
+            }
+        }
+        if (step >= static_cast<int>(intervals_.size())) intervals_.emplace_back(program_.operations.size());
+        const Seconds begin = sg::Engine::get_clock() - start_;
+        Platform::instance().pass(program_.operations[index].lane, demands_[index]);
+        intervals_[static_cast<std::size_t>(step)][index] = {begin, sg::Engine::get_clock() - start_};
+        ++completed_[index];
+        if (id == last_compute_) end_of_compute();
+        wake_all();
+    }
+
+    void end_of_compute() {
+        compute_ends_.push_back(sg::Engine::get_clock() - start_);
+        finished_ = steady() || compute_ends_.size() == kMostSteps;
+    }
+
+    bool steady() const {
+        const std::size_t n = compute_ends_.size();
+        if (n < kFewestSteps) return false;
+        const Seconds last = compute_ends_[n - 1] - compute_ends_[n - 2];
+        const Seconds before = compute_ends_[n - 2] - compute_ends_[n - 3];
+        return std::abs(last - before) <= kSteady * last;
+    }
+
+    void wake_all() {
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (!asleep_[lane]) continue;
+            asleep_[lane] = false;
+            awake_[lane]->release();
+        }
+    }
+
+    std::vector<OperationInterval> relative(std::vector<OperationInterval> intervals) const {
+        const Seconds zero = intervals[static_cast<std::size_t>(lanes_[static_cast<std::size_t>(Lane::compute)].front())].start;
+        for (OperationInterval& interval : intervals) interval = {interval.start - zero, interval.end - zero};
+        return intervals;
+    }
+
+    const StepProgram& program_;
+    const std::vector<FlowDemand> demands_;
+    std::array<std::vector<OperationId>, kLaneCount> lanes_;
+    std::array<sg::SemaphorePtr, kLaneCount> awake_;
+    std::array<bool, kLaneCount> asleep_{};
+    std::vector<int> completed_;  ///< how often each operation has been done
+    std::vector<std::vector<OperationInterval>> intervals_;  ///< by step
+    std::vector<Seconds> compute_ends_;
+    OperationId last_compute_ = 0;
+    Seconds start_ = 0;
+    bool finished_ = false;
+};
+
+}  // namespace
+
+SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
+    StepRun run(plan, machine, training);
+    run.run();
+    return run.result(plan.program.style == KernelStyle::fused ? machine.gpu.first_step_extra : 0);
+}
+
+}  // namespace sluice

@@ -1,0 +1,23 @@
+// Which units do numbers have? Everything inside sluice is bytes, seconds and FLOPs; files convert once, at reading.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+using Bytes = std::int64_t;
+using Seconds = double;
+using Flops = double;
+
+inline constexpr double kKilo = 1e3;
+inline constexpr double kMega = 1e6;
+inline constexpr double kGiga = 1e9;
+inline constexpr double kTera = 1e12;
+inline constexpr Bytes kMiB = Bytes{1} << 20;
+inline constexpr Bytes kGiB = Bytes{1} << 30;
+
+/// Bytes of one bf16 and one fp32 number.
+inline constexpr Bytes kBf16 = 2;
+inline constexpr Bytes kFp32 = 4;
+
+}  // namespace sluice
