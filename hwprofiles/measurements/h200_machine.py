@@ -34,7 +34,7 @@ DEVICE = "cuda"
 DATE = "2026-11-21"
 
 # Seconds that each part may take, in the order in which they run.
-BUDGET = {"touch": 60, "A": 60, "B": 110, "C": 75, "D": 100, "E": 120, "F": 75, "G": 45, "H": 45}
+BUDGET = {"touch": 60, "A": 60, "B": 110, "C": 75, "D": 110, "E": 130, "F": 75, "G": 45, "H": 45}
 
 HIDDEN, INTERMEDIATE, HEADS, KV_HEADS, HEAD_DIM, VOCAB = 3584, 18944, 28, 4, 128, 152064
 LAYER_SHAPES = {  # Qwen2.5-7B, one layer, without biases
@@ -45,10 +45,10 @@ LAYER_SHAPES = {  # Qwen2.5-7B, one layer, without biases
 }
 MODELS = {  # hidden, intermediate, heads, KV heads
     "7B": (3584, 18944, 28, 4), "14B": (5120, 13824, 40, 8),
-    "3B": (2048, 11008, 16, 2), "72B": (8192, 29568, 64, 8),
+    "3B": (2048, 11008, 16, 2), "72B": (8192, 29568, 64, 8), "1.5B": (1536, 8960, 12, 2),
 }
 COPY_BYTES = 466_000_000  # about one Qwen2.5-7B layer in bf16
-HOST_LAYERS = 4
+HOST_LAYERS = 12
 MIXED_PARAMS = 500_000_000
 
 
@@ -530,14 +530,17 @@ def part_b(results, left):
              lambda: torch.linalg.vector_norm(largest, dtype=torch.float32), 5,
              unit="gparams_per_s", amount=largest.numel() / 1e9)
     with guarded(results, "B", "flatten"):
-        flat = fill_host(torch.empty(per_layer, dtype=torch.bfloat16, pin_memory=True), 0.02)
-        def pack():
+        flats = [fill_host(torch.empty(per_layer, dtype=torch.bfloat16, pin_memory=True), 0.02)
+                 for _ in range(HOST_LAYERS)]
+        def pack(buffers):
             for layer in range(HOST_LAYERS):
-                at = 0
+                flat, at = flats[layer % buffers], 0
                 for p in params[layer * len(LAYER_SHAPES):(layer + 1) * len(LAYER_SHAPES)]:
                     flat[at:at + p.numel()].copy_(p.data.flatten())
                     at += p.numel()
-        rate("copy_parameters_into_pinned_flat", pack, 7)
+        rate("copy_parameters_into_one_pinned_flat", lambda: pack(1), 5)
+        rate("copy_parameters_into_a_pinned_flat_each", lambda: pack(HOST_LAYERS), 5)
+        flats.clear()
     with guarded(results, "B", "zero"):
         rate("zero_gradients", lambda: [g.zero_() for g in grads], 5)
 
@@ -587,6 +590,27 @@ def part_b(results, left):
                     p.grad.add_(slab[at:at + p.numel()].view(p.shape))
                     at += p.numel()
         rate("add_into_touched_main_thread", add_views, 4)
+    with guarded(results, "B", "accumulate while copies run"):
+        copier = Copier(("h2d", "d2h"))
+        loads = []
+        for fresh in (True, True, True, False, False):
+            if fresh:
+                release()
+            span = []
+            def timed():
+                time.sleep(0.1)
+                span.append(time.monotonic())
+                accumulate(fresh)
+                span.append(time.monotonic())
+                time.sleep(0.1)
+            thread = threading.Thread(target=timed)
+            thread.start()
+            times = copier.run(("h2d", "d2h"), lambda: not thread.is_alive())
+            thread.join()
+            loads.append({"fresh_pages": fresh, "gb_per_s": round(gb / (span[1] - span[0]), 2),
+                          **{f"{d}_gb_per_s": round(copier.rate(d, times[d], *span), 2) for d in ("h2d", "d2h")}})
+        put("accumulate_background_thread_while_copies_run_both_ways", loads)
+        del copier
     with guarded(results, "B", "one thread"):
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
@@ -651,61 +675,78 @@ def part_c(results, left):
 # ------------------------------------------------------------------ D
 
 class Copier:
-    """Keeps pinned copies in flight and says how many bytes a window saw."""
+    """Keeps pinned copies (and matrix products) in flight and says at what rate
+    each went within a window."""
 
-    def __init__(self, directions, buffers=4, streams=2, bytes_each=COPY_BYTES):
+    PRODUCTS, SIZE = 8, 8192
+
+    def __init__(self, lanes, buffers=4, streams=2, bytes_each=COPY_BYTES):
         import torch
         self.torch = torch
-        self.bytes = bytes_each
+        self.amounts, self.issue, self.streams = {}, {}, {}
         n = bytes_each // 2
-        self.lanes = {}
-        for direction in directions:
+        for lane in lanes:
+            if lane == "gemm":
+                a, b = randn(self.SIZE, self.SIZE), randn(self.SIZE, self.SIZE)
+                out = torch.empty_like(a)
+                self.amounts[lane] = self.PRODUCTS * 2 * self.SIZE**3 / 1e12
+                self.issue[lane] = functools.partial(self.multiply, a, b, out)
+                self.streams[lane] = [torch.cuda.Stream()]
+                continue
             host = [fill_host(torch.empty(n, dtype=torch.bfloat16, pin_memory=True), 0.02) for _ in range(buffers)]
             device = [randn(n, scale=0.02) for _ in range(buffers)]
-            self.lanes[direction] = (host, device, [torch.cuda.Stream() for _ in range(streams)])
+            self.amounts[lane] = bytes_each / 1e9
+            self.issue[lane] = functools.partial(self.copy, *((host, device) if lane == "h2d" else (device, host)))
+            self.streams[lane] = [torch.cuda.Stream() for _ in range(streams)]
 
-    def run(self, directions, until):
-        """Copies until until() is true; returns, for each direction, the start and
-        then the completion times."""
+    def copy(self, sources, targets, count):
+        targets[count % len(targets)].copy_(sources[count % len(sources)], non_blocking=True)
+
+    def multiply(self, a, b, out, count):
+        for _ in range(self.PRODUCTS):
+            self.torch.mm(a, b, out=out)
+
+    def run(self, lanes, until):
+        """Works until until() is true; returns, for each lane, the start and then
+        the completion times."""
         torch = self.torch
         torch.cuda.synchronize()
         base = torch.cuda.Event(enable_timing=True)
         base.record()
         base.synchronize()
         zero = time.monotonic()
-        done = {d: [] for d in directions}
-        flying = {(d, s): deque() for d in directions for s in range(len(self.lanes[d][2]))}
+        done = {lane: [] for lane in lanes}
+        flying = {(lane, stream): deque() for lane in lanes for stream in self.streams[lane]}
         count = 0
         while True:
             stop = until()
-            for (d, s), queue in flying.items():
+            for (lane, stream), queue in flying.items():
                 while queue and queue[0].query():
-                    done[d].append(queue.popleft())
-                host, device, streams = self.lanes[d]
+                    done[lane].append(queue.popleft())
                 while not stop and len(queue) < 4:
                     count += 1
-                    source, target = (host, device) if d == "h2d" else (device, host)
-                    with torch.cuda.stream(streams[s]):
-                        target[count % len(host)].copy_(source[count % len(host)], non_blocking=True)
+                    with torch.cuda.stream(stream):
+                        self.issue[lane](count)
                     event = torch.cuda.Event(enable_timing=True)
-                    event.record(streams[s])
+                    event.record(stream)
                     queue.append(event)
             if stop:
                 break
             time.sleep(0.008)
         torch.cuda.synchronize()
-        for (d, _), queue in flying.items():
-            done[d].extend(queue)
-        return {d: [zero] + sorted(zero + base.elapsed_time(e) / 1e3 for e in events) for d, events in done.items()}
+        for (lane, _), queue in flying.items():
+            done[lane].extend(queue)
+        return {lane: [zero] + sorted(zero + base.elapsed_time(e) / 1e3 for e in events)
+                for lane, events in done.items()}
 
-    def rate(self, times, begin, end):
-        """GB/s within [begin, end], a copy's bytes spread evenly over its time."""
-        def copied(t):
+    def rate(self, lane, times, begin, end):
+        """GB/s or TFLOP/s within [begin, end], each piece spread evenly over its time."""
+        def pieces(t):
             for i, (a, b) in enumerate(zip(times, times[1:])):
                 if a <= t < b:
                     return i + (t - a) / (b - a)
-            raise ValueError("the window is not inside the copies")
-        return (copied(end) - copied(begin)) * self.bytes / (end - begin) / 1e9
+            raise ValueError("the window is not inside the work")
+        return (pieces(end) - pieces(begin)) * self.amounts[lane] / (end - begin)
 
 
 def part_d(results, left):
@@ -713,51 +754,58 @@ def part_d(results, left):
                 f"Pinned copies of {COPY_BYTES / 1e6:.0f} MB (4 buffers, 2 streams and up to 8 copies in flight in "
                 "each direction, kept going by one mostly sleeping Python thread) while another process runs AdamW "
                 "(adam_rates.cpp, variant split, 26 bytes a parameter, 5e8 parameters, threads pinned to cores "
-                "0..T-1). All rates over the same window of about 1.5 s, the copies' from CUDA event times.")
+                "0..T-1). gemm: bf16 products of 8192 x 8192 matrices run too. All rates over the same window of "
+                "about 1.5 s, those of the GPU from CUDA event times. threads 0: no AdamW.")
     server = AdamServer(MIXED_PARAMS, min(125_000_000, MIXED_PARAMS // 2))
     server.send("prepare split")
-    copier = Copier(("h2d", "d2h"))
+    copier = Copier(("h2d", "d2h", "gemm"))
     server.answer()
-    sets = {"both": ("h2d", "d2h"), "h2d": ("h2d",), "d2h": ("d2h",)}
+    sets = {"both": ("h2d", "d2h"), "h2d": ("h2d",), "d2h": ("d2h",),
+            "both + gemm": ("h2d", "d2h", "gemm"), "gemm": ("gemm",), "none": ()}
 
-    for name, directions in sets.items():
-        with guarded(results, "D", f"{name} alone"):
-            end = time.monotonic() + 1.9
-            times = copier.run(directions, lambda: time.monotonic() > end)
-            begin = times[directions[0]][0] + 0.2
-            row = {"copies": name, "threads": 0}
-            row.update({f"{d}_gb_per_s": round(copier.rate(times[d], begin, begin + 1.4), 2) for d in directions})
-            results.add("D", "rows", row)
-            say("D", row)
-
-    def mixed(name, threads):
-        directions = sets.get(name, ())
-        command = f"adam split {threads} 1.5 0.4"
+    def measure(name, threads):
+        lanes = sets[name]
         row = {"copies": name, "threads": threads}
-        if directions:
-            server.send(command)
-            stop_at = [None]
-            def until():
-                if stop_at[0] is None and server.ready():
-                    stop_at[0] = time.monotonic() + 0.1
-                return stop_at[0] is not None and time.monotonic() > stop_at[0]
-            times = copier.run(directions, until)
-            adam = server.answer()
-            row.update({f"{d}_gb_per_s": round(copier.rate(times[d], adam["t_begin"], adam["t_end"]), 2)
-                        for d in directions})
-        else:
+        adam, begin, end = None, None, None
+        command = f"adam split {threads} 1.5 0.4"
+        if not lanes:
             adam = server.ask(command)
-        row.update({"adam_gparams_per_s": adam["gparams_per_s"], "adam_chunk_min": adam["chunk_min"],
-                    "adam_chunk_max": adam["chunk_max"], "window_s": round(adam["t_end"] - adam["t_begin"], 3)})
+        elif threads:
+            server.send(command)
+            stop_at = []
+            def until():
+                if not stop_at and server.ready():
+                    stop_at.append(time.monotonic() + 0.1)
+                return bool(stop_at) and time.monotonic() > stop_at[0]
+            times = copier.run(lanes, until)
+            adam = server.answer()
+        else:
+            stop_at = time.monotonic() + 2.0
+            times = copier.run(lanes, lambda: time.monotonic() > stop_at)
+            begin, end = stop_at - 1.6, stop_at - 0.1
+        if adam:
+            begin, end = adam["t_begin"], adam["t_end"]
+            row.update({"adam_gparams_per_s": adam["gparams_per_s"], "adam_chunk_min": adam["chunk_min"],
+                        "adam_chunk_max": adam["chunk_max"]})
+        for lane in lanes:
+            unit = "tflops" if lane == "gemm" else "gb_per_s"
+            row[f"{lane}_{unit}"] = round(copier.rate(lane, times[lane], begin, end), 2)
+        row["window_s"] = round(end - begin, 3)
         results.add("D", "rows", row)
         say("D", row)
 
-    for name in ("none", "both", "h2d", "d2h"):
-        for threads in (4, 8, 12, 14, 15, 16) if name == "both" else (4, 8, 12, 14, 16):
-            if left() < 8:
-                break
-            with guarded(results, "D", f"{name} {threads}"):
-                mixed(name, threads)
+    plan = [("both", 0), ("h2d", 0), ("d2h", 0)]
+    plan += [("none", t) for t in (4, 8, 12, 14, 16)]
+    plan += [("both", t) for t in (4, 8, 12, 14, 15, 16)]
+    plan += [(name, t) for name in ("h2d", "d2h") for t in (4, 8, 12, 14, 16)]
+    plan += [("gemm", 0), ("both + gemm", 0), ("gemm", 14)]
+    plan += [("both + gemm", t) for t in (8, 12, 14, 16)]
+    plan += [("both", t) for t in (12, 14)]  # once more, for the spread
+    for name, threads in plan:
+        if left() < 6:
+            break
+        with guarded(results, "D", f"{name} {threads}"):
+            measure(name, threads)
     server.close()
 
 
@@ -773,7 +821,7 @@ def gemm_shapes():
         if model == "7B":
             layers += [("kv_single", kv * dim, hidden), ("gate_single", intermediate, hidden)]
         for name, n, k in layers:
-            tokens = {"7B": (512, 2048, 8192, 32768), "72B": (2048, 8192)}.get(model, (2048, 8192, 32768))
+            tokens = {"7B": (512, 2048, 8192, 32768), "72B": (2048, 8192), "1.5B": (8192, 32768)}.get(model, (2048, 8192, 32768))
             if name.endswith("single"):
                 tokens = (8192, 32768)
             for m in reversed(tokens):
@@ -810,8 +858,9 @@ def part_e(results, left):
                 "dy(m,n) @ W, weight_grad dy^T @ x; n out features, k in features, m tokens. x normal(0,1), "
                 "W normal(0,0.02), dy normal(0,0.02). After 3 s of heating, each shape 0.12 s warm-up and then "
                 "0.25 s in five groups of back-to-back calls, over several operand sets where one would fit the "
-                "L2 cache; CUDA events. tflops is of the median group; power from NVML's energy counter and the "
-                "SM clock's mean over the same window.")
+                "L2 cache; CUDA events. tflops is of the median group. Over the same window: the SM clock's mean, "
+                "NVML's power reading (an average over about 1 s), and power_w from the energy counter, which "
+                "moves only every 0.1 s or so and is uncertain by some 10 %.")
     watch = Watch()
     begin = time.monotonic()
     series = heat(3.5)
@@ -868,6 +917,7 @@ def part_f(results, left):
     heat(1.0)
     plan = [(s, HEADS, KV_HEADS, 128, "gqa") for s in (1024, 4096, 32768, 512, 2048, 8192, 131072)]
     plan += [(s, 32, 8, 64, "gqa") for s in (1024, 4096)]
+    plan += [(1024, 16, 2, 128, "gqa"), (1024, 40, 8, 128, "gqa"), (2048, 12, 2, 128, "gqa")]
     plan += [(s, HEADS, KV_HEADS, 128, "expanded") for s in (1024, 4096)]
     for seq, heads, kv, dim, grouping in plan:
         for backend in ("flash", "cudnn"):
@@ -1058,13 +1108,15 @@ def part_g(results, left):
             loop()
         times = time_gpu(graph.replay, seconds=0.1)[0]
         results.put("G", "graph of 500 tiny kernels", {"us_per_kernel": stats([t / 500 * 1e3 for t in times])})
-        a, w = randn(16, 256), randn(256, 256, scale=0.02)
-        begin = time.perf_counter()
-        for _ in range(500):
-            F.linear(a, w)
-        host_linear = (time.perf_counter() - begin) / 500 * 1e6
-        torch.cuda.synchronize()
-        results.put("G", "eager linear 16x256x256 host_us_per_call", round(host_linear, 2))
+        a, w, host_linear = randn(16, 256), randn(256, 256, scale=0.02), []
+        for _ in range(8):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            for _ in range(300):
+                F.linear(a, w)
+            host_linear.append((time.perf_counter() - begin) / 300 * 1e6)
+        host_linear = stats(host_linear[2:])
+        results.put("G", "eager linear 16x256x256", {"host_us_per_call": host_linear})
         say("G launch", results.data["G"]["eager add_ of 1024 elements"],
             results.data["G"]["graph of 500 tiny kernels"], host_linear)
 
@@ -1074,7 +1126,8 @@ def part_h(results, left):
     results.put("H", "method",
                 "One Qwen2.5-7B decoder layer of eager PyTorch operations (no biases), bf16, after 1 s of heating. "
                 "forward_no_grad; forward + torch.autograd.grad for the input and all weights, and of it the "
-                "forward with a graph alone and the backward alone; CUDA events, ten or more single calls. "
+                "forward with a graph alone and the backward alone; CUDA events around 20 or more single calls that follow "
+                "as many untimed ones without a pause. "
                 "peak bytes: torch.cuda.max_memory_allocated minus what was allocated before the call.")
 
     def measure(backend, batch, seq):
@@ -1085,7 +1138,7 @@ def part_h(results, left):
         watch = Watch()
         heat(1.0)
 
-        def marks(calls, count=10):
+        def marks(calls, count):
             """Times between events recorded after each of the calls, for each repeat."""
             rows = []
             for _ in range(count + 2):
@@ -1112,10 +1165,14 @@ def part_h(results, left):
             with torch.no_grad():
                 layer(x)
 
-        begin = time.monotonic()
-        forward = [row[0] for row in marks([without], 20)]
+        steps = [lambda _: layer(x), lambda y: torch.autograd.grad(y, [x, *wanted], grad)]
+        count = max(20, round(20 * 32768 / (batch * seq)))
         x.requires_grad_()
-        training = marks([lambda _: layer(x), lambda y: torch.autograd.grad(y, [x, *wanted], grad)])
+        marks(steps, count)
+        marks([without], count)
+        forward = [row[0] for row in marks([without], count)]
+        begin = time.monotonic()
+        training = marks(steps, count)
         end = time.monotonic()
         held = torch.cuda.memory_allocated()
         y = layer(x)
@@ -1131,12 +1188,37 @@ def part_h(results, left):
         results.add("H", "rows", row)
         say("H", row)
 
+    def launch_bound():
+        """The layer on 16 tokens: the time is that of the host's launches."""
+        layer = decoder_layer("flash")
+        x, grad = randn(1, 16, HIDDEN).requires_grad_(), randn(1, 16, HIDDEN)
+        rows = []
+        for _ in range(30):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            with torch.no_grad():
+                layer(x)
+            torch.cuda.synchronize()
+            forward = time.perf_counter()
+            y = layer(x)
+            torch.cuda.synchronize()
+            graph = time.perf_counter()
+            torch.autograd.grad(y, [x, *layer.weights], grad)
+            torch.cuda.synchronize()
+            rows.append((forward - begin, graph - forward, time.perf_counter() - graph))
+        forward, graph, backward = ([1e3 * t for t in column] for column in zip(*rows[10:]))
+        results.put("H", "16_tokens_wall_ms", {"forward_no_grad": stats(forward), "forward_with_graph": stats(graph),
+                                               "backward": stats(backward)})
+        say("H", results.data["H"]["16_tokens_wall_ms"])
+
     for backend, batch, seq in (("flash", 32, 1024), ("cudnn", 32, 1024), ("flash", 8, 4096), ("flash", 8, 1024)):
         if left() > 5:
             with guarded(results, "H", f"{backend} {batch} {seq}"):
                 measure(backend, batch, seq)
             gc.collect()
             torch.cuda.empty_cache()
+    with guarded(results, "H", "launch_bound"):
+        launch_bound()
 
 
 # ------------------------------------------------------------------ main

@@ -1,0 +1,112 @@
+#include "sim/plan/nearest_fit.h"
+
+#include <fmt/format.h>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+/// One setting moved to another value.
+struct Change {
+    std::string field;
+    std::string value;
+};
+
+const Option& find_option(const std::string& field) {
+    for (const Option& option : training_options()) {
+        if (field == option.field) return option;
+    }
+    throw InternalError("nearest_fit: unknown option " + field);
+}
+
+/// Values of `field` from `from` halved down to 1 that divide `whole`.
+void append_halvings(std::vector<Change>& out, const char* field, std::int64_t from, std::int64_t whole) {
+    for (std::int64_t value = from / 2; value >= 1; value /= 2) {
+        if (whole % value == 0) out.push_back({field, std::to_string(value)});
+    }
+}
+
+/// Changes that keep the training the same but for speed.
+std::vector<Change> harmless_changes(const TrainingSpec& t) {
+    std::vector<Change> out;
+    if (t.schedule == Schedule::megatrain) return out;
+    if (t.keep_last_layers > 0) out.push_back({"keep_last_layers", "0"});
+    if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
+    if (t.clipping == Clipping::exact) out.push_back({"clipping", "speculative"});
+    append_halvings(out, "micro_batch", t.micro_batch_sequences(), t.batch);
+    out.push_back(t.checkpoints == CheckpointPlacement::device ? Change{"checkpoints", "host"} : Change{"checkpoints", "device"});
+    if (t.loss_chunk_tokens > 1024) out.push_back({"loss_chunk_tokens", "1024"});
+    if (t.buffer_depth > 1) out.push_back({"buffer_depth", "1"});
+    return out;
+}
+
+/// Changes that a user should decide on: other states, another batch.
+std::vector<Change> other_changes(const TrainingSpec& t) {
+    std::vector<Change> out;
+    if (t.schedule == Schedule::streamed) {
+        if (t.state_bytes > 8) out.push_back({"state_bytes", "8"});
+        if (t.state_bytes > 6) out.push_back({"state_bytes", "6"});
+    }
+    append_halvings(out, "batch", t.batch, t.batch);
+    return out;
+}
+
+class Search {
+public:
+    Search(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training, std::size_t most)
+        : model_(model), machine_(machine), training_(training), most_(most) {}
+
+    std::vector<FittingChange> run() {
+        const std::vector<Change> harmless = harmless_changes(training_);
+        const std::vector<Change> other = other_changes(training_);
+        for (const Change& change : harmless) try_changes({change});
+        if (found_.empty()) try_pairs(harmless, harmless);
+        for (const Change& change : other) try_changes({change});
+        if (found_.empty()) try_pairs(other, harmless);
+        return std::move(found_);
+    }
+
+private:
+    void try_pairs(const std::vector<Change>& first, const std::vector<Change>& second) {
+        for (const Change& a : first) {
+            for (const Change& b : second) {
+                if (a.field < b.field || &first != &second) try_changes({a, b});
+            }
+        }
+    }
+
+    /// Keeps the first value that fits of each combination of settings: the nearest.
+    void try_changes(const std::vector<Change>& changes) {
+        std::string fields, flags;
+        TrainingSpec candidate = training_;
+        for (const Change& change : changes) {
+            const Option& option = find_option(change.field);
+            fields += change.field + " ";
+            flags += fmt::format("{}{} {}", flags.empty() ? "" : " ", option_flag(option), change.value);
+            set_option(candidate, option, change.value, option_flag(option));
+        }
+        if (found_.size() >= most_ || fields == last_fields_) return;
+        if (candidate.micro_batch > candidate.batch) candidate.micro_batch = 0;
+        if (candidate.batch % candidate.micro_batch_sequences() != 0) return;
+        const Fit fit = check_fit(plan_step(model_, machine_, candidate), machine_, candidate);
+        if (!fit.fits()) return;
+        last_fields_ = fields;
+        found_.push_back({flags, candidate, fit});
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const TrainingSpec& training_;
+    const std::size_t most_;
+    std::vector<FittingChange> found_;
+    std::string last_fields_;
+};
+
+}  // namespace
+
+std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training, std::size_t most) {
+    return Search(model, machine, training, most).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,162 @@
+// How does the step look in Perfetto? Two consecutive steady steps as Chrome trace events, one thread a lane.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/step_report.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kProcess = 1;
+constexpr int kSteps = 2;
+// Times are whole eighths of a microsecond: exact in binary and, as 125 ns, in integer nanoseconds. However a reader
+// rounds, neighbours never overlap by a rounding error (Perfetto drops overlapping events of a thread).
+constexpr double kTicksPerMicrosecond = 8;
+constexpr double kArrowLead = 1 / kTicksPerMicrosecond;  // an arrow starts within the event it leaves, not at its end
+
+/// An operation in one of the steps shown. Microseconds from the first event.
+struct Slice {
+    double start = 0;
+    double end = 0;
+    double lane_free = 0;  ///< when the operation before it in the lane ended
+};
+
+std::size_t lane_index(const Operation& operation) { return static_cast<std::size_t>(operation.lane); }
+int thread_of(Lane lane) { return static_cast<int>(lane) + 1; }
+
+class Trace {
+public:
+    explicit Trace(const StepReport& report) : report_(report) { lay_out(); }
+
+    std::string text() {
+        metadata();
+        for (int step = 0; step < kSteps; ++step) {
+            for (std::size_t i = 0; i < report_.operations.size(); ++i) operation(step, i);
+        }
+        return fmt::format("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{}\n]}}\n", fmt::join(events_, ",\n"));
+    }
+
+private:
+    const Operation& operation_at(std::size_t i) const { return report_.program.operations[i]; }
+    const Slice& slice(int step, std::size_t i) const {
+        return slices_[static_cast<std::size_t>(step) * report_.operations.size() + i];
+    }
+    std::string label(const Operation& operation) const { return operation_label(operation, report_.layers); }
+
+    /// Model names come from files; a byte that is no UTF-8 shall not cost the trace.
+    void add(const Json& event) { events_.push_back(event.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+    void lay_out() {
+        Seconds first = std::numeric_limits<Seconds>::infinity();
+        for (const OperationInterval& interval : report_.operations) first = std::min(first, interval.start);
+        std::array<double, kLaneCount> lane_end{};
+        for (int step = 0; step < kSteps; ++step) {
+            for (std::size_t i = 0; i < report_.operations.size(); ++i) {
+                const OperationInterval& interval = report_.operations[i];
+                const Seconds shift = step * report_.step - first;
+                double& free = lane_end[lane_index(operation_at(i))];
+                const double start = std::max(free, microseconds(interval.start + shift));
+                const double end = std::max(start, microseconds(interval.end + shift));
+                slices_.push_back({start, end, free});
+                free = end;
+            }
+        }
+    }
+
+    static double microseconds(Seconds time) {
+        return std::round(time * kMega * kTicksPerMicrosecond) / kTicksPerMicrosecond;
+    }
+
+    void metadata() {
+        const std::string process = fmt::format("sluice {} on {} ({})", report_.model_name, report_.machine_name,
+                                                report_.measured ? "measured" : "predicted");
+        add({{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", process}}}});
+        std::array<bool, kLaneCount> used{};
+        for (const Operation& operation : report_.program.operations) used[lane_index(operation)] = true;
+        for (int i = 0; i < kLaneCount; ++i) {
+            const auto lane = static_cast<Lane>(i);
+            if (!used[static_cast<std::size_t>(i)]) continue;
+            thread_metadata(lane, "thread_name", {{"name", lane_label(lane)}});
+            thread_metadata(lane, "thread_sort_index", {{"sort_index", i}});
+        }
+    }
+
+    void thread_metadata(Lane lane, const char* name, Json args) {
+        add({{"ph", "M"}, {"pid", kProcess}, {"tid", thread_of(lane)}, {"name", name}, {"args", std::move(args)}});
+    }
+
+    void operation(int step, std::size_t i) {
+        const Operation& operation = operation_at(i);
+        const Slice& at = slice(step, i);
+        add({{"ph", "X"},
+             {"pid", kProcess},
+             {"tid", thread_of(operation.lane)},
+             {"ts", at.start},
+             {"dur", at.end - at.start},
+             {"name", label(operation)},
+             {"cat", operation_name(operation.kind)},
+             {"args", arguments(i)}});
+        arrow(step, i);
+    }
+
+    Json arguments(std::size_t i) const {
+        const Operation& operation = operation_at(i);
+        Json args = {{"layer", operation.layer}, {"micro_batch", operation.micro_batch}};
+        if (operation.link_bytes > 0) args["link_bytes"] = std::llround(operation.link_bytes);
+        if (operation.host_bytes > 0) args["host_bytes"] = std::llround(operation.host_bytes);
+        const double bytes = operation.link_bytes > 0 ? operation.link_bytes : operation.host_bytes;
+        const Seconds time = report_.operations[i].end - report_.operations[i].start;
+        if (bytes > 0 && time > 0) args["rate_gb_per_s"] = std::round(bytes / time / kMega) / kKilo;
+        Json waits = Json::array();
+        for (const Dependency& wait : operation.waits_for) {
+            const std::string name = label(operation_at(static_cast<std::size_t>(wait.operation)));
+            waits.push_back(wait.previous_step ? name + " (previous step)" : name);
+        }
+        if (!waits.empty()) args["waits_for"] = std::move(waits);
+        return args;
+    }
+
+    /// An arrow from what ended last among what the operation waited for, where that held it up.
+    void arrow(int step, std::size_t i) {
+        const Slice& to = slice(step, i);
+        const Slice* from = nullptr;
+        Lane lane = Lane::compute;
+        for (const Dependency& wait : operation_at(i).waits_for) {
+            const int wait_step = step - (wait.previous_step ? 1 : 0);
+            if (wait_step < 0) continue;
+            const Slice& candidate = slice(wait_step, static_cast<std::size_t>(wait.operation));
+            if (candidate.end <= to.lane_free || (from != nullptr && candidate.end <= from->end)) continue;
+            from = &candidate;
+            lane = operation_at(static_cast<std::size_t>(wait.operation)).lane;
+        }
+        if (from == nullptr || lane == operation_at(i).lane) return;
+        arrow_end("s", lane, std::max(from->start, from->end - kArrowLead));
+        arrow_end("f", operation_at(i).lane, to.start);
+        ++arrows_;
+    }
+
+    void arrow_end(const char* phase, Lane lane, double time) {
+        Json event = {{"ph", phase}, {"pid", kProcess}, {"tid", thread_of(lane)}, {"ts", time},
+                      {"id", arrows_}, {"name", "waits for"}, {"cat", "wait"}};
+        if (phase[0] == 'f') event["bp"] = "e";  // binds to the event that encloses the time
+        add(event);
+    }
+
+    const StepReport& report_;
+    std::vector<Slice> slices_;  // of all steps, in the program's order
+    std::vector<std::string> events_;
+    int arrows_ = 0;
+};
+
+}  // namespace
+
+std::string report_chrome_trace(const StepReport& report) { return Trace(report).text(); }
+
+}  // namespace sluice

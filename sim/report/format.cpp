@@ -1,0 +1,40 @@
+#include "sim/report/format.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sluice {
+
+std::string format_bytes(double bytes) {
+    if (std::abs(bytes) >= 1e12) return fmt::format("{:.2f} TB", bytes / 1e12);
+    if (std::abs(bytes) >= 1e8) return fmt::format("{:.1f} GB", bytes / 1e9);
+    return fmt::format("{:.1f} MB", bytes / 1e6);
+}
+
+std::string format_seconds(double seconds) {
+    if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
+    if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+    if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
+    return fmt::format("{:.0f} us", seconds * 1e6);
+}
+
+std::string format_count(double count) {
+    if (count >= 1e12) return fmt::format("{:.2f} T", count / 1e12);
+    if (count >= 1e9) return fmt::format("{:.2f} B", count / 1e9);
+    return fmt::format("{:.0f} M", count / 1e6);
+}
+
+std::string format_thousands(double number) {
+    std::string digits = fmt::format("{:.0f}", number);
+    for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > (digits[0] == '-' ? 1 : 0); i -= 3) {
+        digits.insert(static_cast<std::size_t>(i), 1, ',');
+    }
+    return digits;
+}
+
+std::string format_percent(double share) {
+    return fmt::format("{:.{}f}%", share * 100, share < 0.0995 ? 1 : 0);
+}
+
+}  // namespace sluice

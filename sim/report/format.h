@@ -1,0 +1,19 @@
+// How do bytes, seconds and counts read in a sentence or a table?
+#pragma once
+
+#include <string>
+
+namespace sluice {
+
+/// "121.3 GB" (1e9); small values in MB, large in TB.
+std::string format_bytes(double bytes);
+/// "2.89 s", "31.2 ms", "415 us".
+std::string format_seconds(double seconds);
+/// "7.62 B", "494 M".
+std::string format_count(double count);
+/// "14,320".
+std::string format_thousands(double number);
+/// "87%"; tenths below ten percent.
+std::string format_percent(double share);
+
+}  // namespace sluice

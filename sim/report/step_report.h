@@ -1,0 +1,94 @@
+// What a prediction (or a measured run) says: fit, speed, where the time goes, memory. Plain values; see the writers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/machine/machine_spec.h"
+#include "sim/model/model_spec.h"
+#include "sim/plan/step_plan.h"
+#include "sim/report/step_timeline.h"
+
+namespace sluice {
+
+/// Share of a resource's capacity that a steady step uses.
+struct Utilization {
+    std::string resource;
+    double share = 0;
+};
+
+/// A change of settings with which the plan fits.
+struct Suggestion {
+    std::string change;  ///< as flags
+    Bytes device_peak = 0;
+    Bytes host_peak = 0;
+};
+
+/// What would hide a lane that compute waits for.
+struct Remedy {
+    Lane lane = Lane::compute;
+    std::string sentence;  ///< "H2D 61 GB/s would hide the weights"
+};
+
+struct StepReport {
+    // What was asked.
+    std::string model_name;
+    std::string model_note;
+    std::int64_t parameters = 0;
+    std::int64_t active_parameters = 0;
+    int layers = 0;
+    std::string machine_id;
+    std::string machine_name;
+    TrainingSpec training;
+
+    // Memory; holds also where the plan does not fit.
+    Fit fit;
+    Bytes device_capacity = 0;
+    Bytes device_context = 0;
+    Bytes host_capacity = 0;
+    Bytes host_between_steps = 0;
+    bool unified_memory = false;
+    std::vector<HostMoment> host_timeline;
+    std::vector<Suggestion> suggestions;  ///< only where it does not fit
+
+    // Time; of the steady step. A plan that does not fit is simulated as if it did.
+    bool measured = false;  ///< by the engine, not predicted
+    Seconds step = 0;
+    Seconds first_step = 0;
+    Flops executed_flops = 0;  ///< with recomputation
+    StepProgram program;
+    std::vector<OperationInterval> operations;  ///< of the steady step, one an operation
+    LaneTimes lanes{};
+    std::vector<Utilization> utilization;
+    std::string bottleneck;        ///< the resource's name
+    std::string bottleneck_words;  ///< one sentence
+    std::vector<Remedy> remedies;
+
+    // How far to trust it.
+    Confidence confidence = Confidence::datasheet;
+    std::vector<std::string> assumptions;
+
+    double tokens_per_s() const { return static_cast<double>(training.tokens()) / step; }
+    /// 6 P T: six FLOPs a parameter and token, whatever is recomputed. P are the active parameters.
+    double model_flops_per_s() const { return 6 * static_cast<double>(active_parameters) * tokens_per_s(); }
+    double executed_flops_per_s() const { return executed_flops / step; }
+};
+
+/// Lane name as people say it: "H2D", "compute", "D2H", "optimizer", "host".
+const char* lane_label(Lane lane);
+/// "backward 12", "loss", "weights in (embedding)": an operation and its layer.
+std::string operation_label(const Operation& operation, int layers);
+
+/// One screen.
+std::string report_text(const StepReport& report);
+/// All of it but the operations; keys carry units.
+std::string report_json(const StepReport& report);
+/// Chrome trace event format: opens in Perfetto (ui.perfetto.dev) and chrome://tracing.
+std::string report_chrome_trace(const StepReport& report);
+/// Lanes over one steady step, with what compute waits for.
+std::string report_svg(const StepReport& report);
+/// The operations of the plan, one a line.
+std::string report_operations(const StepReport& report);
+
+}  // namespace sluice
