@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <string_view>
 
 #include "sim/report/format.h"
 #include "sim/report/step_report.h"
@@ -21,12 +20,17 @@ constexpr double kPlotLeft = 176;
 constexpr double kPlotWidth = 1000;
 constexpr double kRow = 40;
 constexpr double kRowPitch = 50;
-constexpr double kShortest = 0.5;      // shorter blocks are drawn together
-constexpr double kOutlined = 3;        // narrower blocks would be all outline
-constexpr double kInsideText = 10.5;   // font sizes
-constexpr double kSmallText = 12;
-constexpr double kTitleText = 18;
+constexpr double kShortest = 0.5;  // shorter blocks are drawn together
+constexpr double kOutlined = 3;    // narrower blocks would be all outline
+constexpr double kSwatch = 13;
+// Font sizes.
+constexpr double kInside = 10.5;
+constexpr double kSmall = 12;
+constexpr double kNormal = 13;
+constexpr double kTitle = 18;
+
 constexpr int kMostTicks = 12;
+constexpr const char* kGrey = "fill=\"#444\"";
 
 struct Style {
     const char* name;
@@ -42,17 +46,18 @@ constexpr std::array<Style, kFamilyCount> kStyles = {{{"weights in", "#56b4e9", 
                                                       {"gradients", "#e69f00", "#000"},
                                                       {"optimizer update", "#d55e00", "#000"},
                                                       {"other", "#999999", "#000"}}};
-constexpr const char* kWaitName = "compute waits";
-constexpr const char* kWaitFill = R"(fill="url(#wait)" stroke="#c00000")";
 constexpr const char* kWaitPattern =
-    R"(<defs><pattern id="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">)"
-    R"(<rect width="6" height="6" fill="#fff"/><rect width="2" height="6" fill="#c00000"/></pattern></defs>)";
+    R"svg(<defs><pattern id="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">)svg"
+    R"svg(<rect width="6" height="6" fill="#fff"/><rect width="2" height="6" fill="#c00000"/></pattern></defs>)svg";
+constexpr const char* kWaitFill = R"svg(fill="url(#wait)" stroke="#c00000")svg";
+constexpr const char* kThinWaitFill = R"(fill="#c00000")";
 constexpr const char* kNote =
     "The step repeats: what is cut at one edge goes on at the other. Exposed: compute waits for that lane. "
-    "Pointing at a block tells its times and bytes.";
+    "Point at a block to see its times and bytes.";
 
 const Style& style_of(Family family) { return kStyles[static_cast<std::size_t>(family)]; }
 
+/// Draws from top to bottom; y_ is where the next thing goes.
 class Drawing {
 public:
     explicit Drawing(const StepReport& report) : report_(report) {}
@@ -61,109 +66,163 @@ public:
         header();
         if (report_.step > 0 && !report_.operations.empty()) timeline();
         y_ += kMargin;
-        return fmt::format(R"(<?xml version="1.0" encoding="UTF-8"?>
-<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
-                           R"(font-family="sans-serif" font-size="{2}">{3}
-<rect width="{0:.0f}" height="{1:.0f}" fill="#fff"/>
-{4}</svg>
+        return fmt::format(
+            R"(<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="sans-serif">
+{2}
+<rect width="{0}" height="{1}" fill="#fff"/>
+{3}</svg>
 )",
-                           kWidth, y_, kSmallText, kWaitPattern, body_);
+            kWidth, y_, kWaitPattern, body_);
     }
 
 private:
     double pixels(Seconds time) const { return time / report_.step * kPlotWidth; }
-    const Operation& operation_at(OperationId id) const {
-        return report_.program.operations[static_cast<std::size_t>(id)];
+
+    void write_text(double x, double y, double size, const std::string& text, const std::string& attributes = "") {
+        append(body_, "<text x=\"{:.6g}\" y=\"{:.6g}\" font-size=\"{}\" {}>{}</text>\n", x, y, size, attributes, escape_xml(text));
     }
 
     template <typename... Arguments>
-    void write(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-        fmt::format_to(std::back_inserter(body_), format, std::forward<Arguments>(arguments)...);
+    static void append(std::string& to, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(to), format, std::forward<Arguments>(arguments)...);
     }
-    void write_text(double x, double y, std::string_view text, std::string_view attributes = "") {
-        write("<text x=\"{:.6g}\" y=\"{:.6g}\"{}{}>{}</text>\n", x, y, attributes.empty() ? "" : " ", attributes, escape_xml(text));
+
+    void paragraph(const std::string& text, double size, const char* attributes = "") {
+        for (const std::string& line : wrap_text(text, size, kWidth - 2 * kMargin)) {
+            y_ += std::round(size * 1.4);
+            write_text(kMargin, y_, size, line, attributes);
+        }
     }
 
     void header() {
         y_ = 8;
-        paragraph(report_.model_name + " on " + report_.machine_name, kTitleText, "font-weight=\"bold\"");
-        paragraph(facts(), kSmallText + 1, "");
-        if (!report_.bottleneck_words.empty()) paragraph(report_.bottleneck_words, kSmallText + 1, "fill=\"#c00000\"");
-    }
-
-    void paragraph(const std::string& text, double size, const char* attributes) {
-        for (const std::string& line : wrap_text(text, size, kWidth - 2 * kMargin)) {
-            y_ += std::round(size * 1.35);
-            write_text(kMargin, y_, line, fmt::format("font-size=\"{:g}\" {}", size, attributes));
-        }
+        paragraph(report_.model_name + " on " + report_.machine_name, kTitle, "font-weight=\"bold\"");
+        paragraph(facts(), kNormal);
+        if (!report_.bottleneck_words.empty()) paragraph(report_.bottleneck_words, kNormal, kGrey);
     }
 
     std::string facts() const {
         const TrainingSpec& t = report_.training;
-        return fmt::format("batch {} x {} tokens, {} a step, {} tokens/s, {}{}{}", t.batch, format_thousands(static_cast<double>(t.sequence)),
-                           format_seconds(report_.step), format_thousands(report_.tokens_per_s()),
-                           t.schedule == Schedule::megatrain ? "megatrain schedule, " : "",
-                           report_.measured ? "measured" : "predicted", report_.fit.fits() ? "" : "; does not fit into memory");
+        return fmt::format("{}: batch {} x {} tokens, {} a step, {} tokens/s{}{}", report_.measured ? "measured" : "predicted",
+                           t.batch, format_thousands(static_cast<double>(t.sequence)), format_seconds(report_.step),
+                           format_thousands(report_.tokens_per_s()), t.schedule == Schedule::megatrain ? ", megatrain schedule" : "",
+                           report_.fit.fits() ? "" : "; does not fit into memory, shown as if it did");
     }
 
     void timeline() {
+        y_ += 16;
         std::vector<Lane> lanes;
         for (int i = 0; i < kLaneCount; ++i) {
-            if (!lane_blocks(report_, static_cast<Lane>(i)).empty()) lanes.push_back(static_cast<Lane>(i));
+            const auto lane = static_cast<Lane>(i);
+            if (!lane_blocks(report_, lane).empty()) lanes.push_back(lane);
         }
-        y_ += 14;
-        const double height = kRowPitch * static_cast<double>(lanes.size()) - (kRowPitch - kRow);
-        for (std::size_t i = 0; i < lanes.size(); ++i) {
-            write("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#f1f1f1\"/>\n", kPlotLeft, y_ + kRowPitch * static_cast<double>(i), kPlotWidth, kRow);
-        }
-        axis(height);
+        grounds(lanes.size());
+        axis(kRowPitch * static_cast<double>(lanes.size()) - (kRowPitch - kRow));
         for (const Lane lane : lanes) row(lane);
-        write("<g font-size=\"{}\" text-anchor=\"middle\" pointer-events=\"none\">\n{}</g>\n", kInsideText, inside_);
-        y_ += 24;
+        append(body_, "<g font-size=\"{}\" text-anchor=\"middle\" pointer-events=\"none\">\n{}</g>\n", kInside, inside_);
+        y_ += 26;
         legend();
-        paragraph(kNote, kSmallText, "fill=\"#444\"");
+        y_ += 6;
+        paragraph(kNote, kSmall, kGrey);
     }
 
-    /// Ticks below the rows, with lines behind what is drawn later.
+    void grounds(std::size_t rows) {
+        for (std::size_t i = 0; i < rows; ++i) {
+            append(body_, "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#f1f1f1\"/>\n", kPlotLeft,
+                   y_ + kRowPitch * static_cast<double>(i), kPlotWidth, kRow);
+        }
+    }
+
+    /// Ticks below the rows, with lines that blocks then cover.
     void axis(double height) {
-        const bool in_seconds = report_.step >= 1;
-        const double unit = in_seconds ? 1 : report_.step >= 1e-3 ? 1e-3 : 1e-6;
+        const char* name = report_.step >= 1 ? "s" : report_.step >= 1 / kKilo ? "ms" : "us";
+        const double unit = report_.step >= 1 ? 1 : report_.step >= 1 / kKilo ? 1 / kKilo : 1 / kMega;
         const double tick = round_tick(report_.step / unit, kMostTicks);
+        const double y = y_ + height;
         for (int i = 0; i * tick * unit <= report_.step; ++i) {
             const double x = kPlotLeft + pixels(i * tick * unit);
-            write("<path d=\"M{0:.6g} {1}V{2}\" stroke=\"#ccc\"/>", x, y_ - 4, y_ + height + 5);
-            write_text(x, y_ + height + 19, fmt::format("{:g}", i * tick), "text-anchor=\"middle\" fill=\"#444\"");
+            append(body_, "<path d=\"M{:.6g} {}V{}\" stroke=\"#ccc\"/>", x, y_ - 4, y + 6);
+            write_text(x, y + 20, kSmall, fmt::format("{:g}", i * tick), R"(text-anchor="middle" fill="#444")");
         }
-        write_text(kMargin, y_ + height + 19, in_seconds ? "time in s" : unit == 1e-3 ? "time in ms" : "time in us", "fill=\"#444\"");
+        write_text(kMargin, y + 20, kSmall, fmt::format("time in {}", name), kGrey);
     }
 
     void row(Lane lane) {
-        const LaneTime& time = report_.lanes[static_cast<std::size_t>(lane)];
-        const bool compute = lane == Lane::compute;
-        write_text(kMargin, y_ + 17, lane_label(lane), "font-size=\"14\" font-weight=\"bold\"");
-        write_text(kMargin, y_ + 33,
-                   fmt::format("{} busy, {} {}", format_percent(time.busy / report_.step),
-                               format_percent((compute ? time.idle : time.exposed) / report_.step), compute ? "waits" : "exposed"),
-                   "fill=\"#444\" font-size=\"11.5\"");
+        lane_title(lane);
         const std::vector<Block> blocks = lane_blocks(report_, lane);
         const Seconds shortest = kShortest / kPlotWidth * report_.step;
         for (const Block& block : merge_short(blocks, shortest)) operation_block(block);
-        if (compute) {
+        if (lane == Lane::compute) {
             for (const Block& pause : merge_short(pauses(blocks, report_.step), shortest)) pause_block(pause);
         }
         y_ += kRowPitch;
     }
 
-    /// A lane's block, opaque as far as it is busy.
+    void lane_title(Lane lane) {
+        const LaneTime& time = report_.lanes[static_cast<std::size_t>(lane)];
+        const bool compute = lane == Lane::compute;
+        const std::string busy = format_percent(time.busy / report_.step);
+        const std::string waits = format_percent((compute ? time.idle : time.exposed) / report_.step);
+        write_text(kMargin, y_ + 17, kNormal, lane_label(lane), "font-weight=\"bold\"");
+        write_text(kMargin, y_ + 33, kSmall, fmt::format("{} busy, {} {}", busy, waits, compute ? "waits" : "exposed"), kGrey);
+    }
+
+    /// Several short operations are as opaque as they are busy.
     void operation_block(const Block& block) {
         const Style& style = style_of(block.family);
         const double width = pixels(block.end - block.start);
         const double share = block.busy / (block.end - block.start);
-        block_rect(block, fmt::format("fill=\"{}\"{}{}", style.fill, width >= kOutlined ? " stroke=\"#fff\" stroke-width=\".6\"" : "",
-                                      share < 0.99 ? fmt::format(" opacity=\"{:.2f}\"", share) : ""),
-                   operation_tooltip(block));
-        const std::string inside = text_inside(block, width - 4);
+        std::string look = fmt::format("fill=\"{}\"", style.fill);
+        if (width >= kOutlined) look += R"( stroke="#fff" stroke-width=".6")";
+        if (share < 0.99) append(look, " opacity=\"{:.2f}\"", share);
+        rect(block, look, operation_tooltip(report_, block));
+        const std::string inside = text_inside(report_, block, kInside, width - 2);
         if (inside.empty()) return;
-        fmt::format_to(std::back_inserter(inside_), "<text x=\"{:.2f}\" y=\"{:.6g}\" fill=\"{}\">{}</text>\n",
-                       kPlotLeft + pixels(block.start) + width / 2, y_ + kRow / 2 + 4, style.text, escape_xml(inside));
+        append(inside_, "<text x=\"{:.6g}\" y=\"{}\" fill=\"{}\">{}</text>\n", kPlotLeft + pixels(block.start) + width / 2,
+               y_ + kRow / 2 + 4, style.text, escape_xml(inside));
     }
+
+    void pause_block(const Block& pause) {
+        std::string look = pixels(pause.end - pause.start) >= kOutlined ? kWaitFill : kThinWaitFill;
+        const double share = pause.busy / (pause.end - pause.start);
+        if (share < 0.99) append(look, " opacity=\"{:.2f}\"", share);
+        rect(pause, look, pause_tooltip(report_, pause));
+    }
+
+    void rect(const Block& block, const std::string& look, const std::string& tooltip) {
+        append(body_, "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" {}><title>{}</title></rect>\n",
+               kPlotLeft + pixels(block.start), y_, pixels(block.end - block.start), kRow, look, escape_xml(tooltip));
+    }
+
+    /// The families that occur, in one line: about 900 pixels if all do.
+    void legend() {
+        std::array<bool, kFamilyCount> used{};
+        for (const Operation& operation : report_.program.operations) used[static_cast<std::size_t>(family_of(operation.kind))] = true;
+        double x = kPlotLeft;
+        y_ += kSwatch;
+        for (int i = 0; i < kFamilyCount; ++i) {
+            const Style& style = kStyles[static_cast<std::size_t>(i)];
+            if (used[static_cast<std::size_t>(i)]) x = legend_entry(x, fmt::format("fill=\"{}\"", style.fill), style.name);
+        }
+        legend_entry(x, kWaitFill, "compute waits");
+    }
+
+    /// Returns where the next entry goes.
+    double legend_entry(double x, const std::string& look, const std::string& name) {
+        append(body_, "<rect x=\"{0:.6g}\" y=\"{1}\" width=\"{2}\" height=\"{2}\" {3}/>\n", x, y_ - kSwatch + 2, kSwatch, look);
+        write_text(x + kSwatch + 5, y_, kSmall, name);
+        return x + kSwatch + 5 + text_width(name, kSmall) + 12;
+    }
+
+    const StepReport& report_;
+    double y_ = 0;
+    std::string body_;
+    std::string inside_;  // text in blocks: drawn above all of them
+};
+
+}  // namespace
+
+std::string report_svg(const StepReport& report) { return Drawing(report).text(); }
+
+}  // namespace sluice

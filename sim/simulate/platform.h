@@ -8,8 +8,8 @@
 //
 // Every `*` and every name on a line is a link with a capacity in bytes/s; flows that cross it share it max-min fairly.
 // Each lane has a `rate` link of its own, set to what the operation at hand can use at most (SimGrid 3.32 ignores
-// Comm::set_rate in direct transfers; a lane has one flow at a time). `both ways` holds the copies of both directions
-// to what they reach together (2 x 47.85 rather than 2 x 55.3 GB/s on the H200 measured). A byte copied loads DRAM as
+// Comm::set_rate in direct transfers; a lane has one flow at a time). `both ways` holds the copies of both directions, when
+// both run, to what they reach together (2 x 47.85 rather than 2 x 55.3 GB/s on the H200 measured). A byte copied loads DRAM as
 // `copy_weight` bytes of host work do; as SimGrid counts one unit a flow on all its links, copies are counted in units
 // of 1/copy_weight byte, and so is compute, which meets them on HBM. On unified memory both memories are one.
 #pragma once
@@ -43,6 +43,7 @@ private:
         simgrid::s4u::Host* from = nullptr;
         simgrid::s4u::Host* to = nullptr;
         simgrid::s4u::Link* rate = nullptr;
+        double rate_now = 0;
     };
     Platform();
     double units_per_byte(Lane lane) const;
@@ -51,6 +52,7 @@ private:
     simgrid::s4u::Link *both_ways_ = nullptr, *dram_ = nullptr, *hbm_ = nullptr;
     bool unified_ = false;
     double copy_weight_ = 1;
+    double both_ways_total_ = 1;
 };
 
 }  // namespace sluice

@@ -15,7 +15,7 @@ namespace sluice {
 namespace {
 
 constexpr double kWorthHiding = 0.02;  ///< share of the step below which an exposed lane needs no remedy
-constexpr double kLargestFactor = 32;
+constexpr double kLargestFactor = 8;  ///< what is further away is no advice
 
 std::size_t at(Lane lane) { return static_cast<std::size_t>(lane); }
 
@@ -90,7 +90,7 @@ public:
         for (const bool with_memory : {false, true}) {
             if (const auto factor = smallest_factor(lane, with_memory)) return {lane, sentence(lane, *factor, with_memory)};
         }
-        return {lane, fmt::format("no rate alone hides {}: it waits for compute or for another lane, and then compute for it", lane_label(lane))};
+        return {lane, fmt::format("{} cannot be hidden by a faster rate within reach (8 times): it works while compute has nothing else to do", lane_label(lane))};
     }
 
 private:
@@ -99,11 +99,11 @@ private:
         return lane_times(plan_.program, step.operations, step.step)[at(lane)].exposed < kWorthHiding * step.step;
     }
 
-    /// Bisection to 3%; nothing where even kLargestFactor does not hide the lane.
+    /// Bisection to 5%; nothing where even kLargestFactor does not hide the lane.
     std::optional<double> smallest_factor(Lane lane, bool with_memory) const {
         if (!hidden(lane, kLargestFactor, with_memory)) return std::nullopt;
         double low = 1, high = kLargestFactor;
-        while (high / low > 1.03) {
+        while (high / low > 1.05) {
             const double middle = std::sqrt(low * high);
             (hidden(lane, middle, with_memory) ? high : low) = middle;
         }

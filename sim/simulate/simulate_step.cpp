@@ -27,6 +27,7 @@ public:
             lanes_[lane].push_back(static_cast<OperationId>(i));
             if (program_.operations[i].lane == Lane::compute) last_compute_ = static_cast<OperationId>(i);
         }
+        waits_for_.fill(-1);
         Platform::instance().set_machine(machine);
     }
 
@@ -71,7 +72,7 @@ private:
             const int needed = dependency.previous_step ? step : step + 1;
             while (completed_[static_cast<std::size_t>(dependency.operation)] < needed) {
                 if (finished_ && step >= static_cast<int>(compute_ends_.size())) return;
-                asleep_[lane] = true;
+                waits_for_[lane] = dependency.operation;
                 awake_[lane]->acquire();
             }
         }
@@ -81,7 +82,7 @@ private:
         intervals_[static_cast<std::size_t>(step)][index] = {begin, sg::Engine::get_clock() - start_};
         ++completed_[index];
         if (id == last_compute_) end_of_compute();
-        wake_all();
+        wake_lanes(id);
     }
 
     void end_of_compute() {
@@ -97,10 +98,11 @@ private:
         return std::abs(last - before) <= kSteady * last;
     }
 
-    void wake_all() {
+    /// Wakes the lanes that wait for this operation; at the end of the simulation all, so that they stop.
+    void wake_lanes(OperationId done) {
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-            if (!asleep_[lane]) continue;
-            asleep_[lane] = false;
+            if (waits_for_[lane] < 0 || (waits_for_[lane] != done && !finished_)) continue;
+            waits_for_[lane] = -1;
             awake_[lane]->release();
         }
     }
@@ -115,7 +117,7 @@ private:
     const std::vector<FlowDemand> demands_;
     std::array<std::vector<OperationId>, kLaneCount> lanes_;
     std::array<sg::SemaphorePtr, kLaneCount> awake_;
-    std::array<bool, kLaneCount> asleep_{};
+    std::array<OperationId, kLaneCount> waits_for_;  ///< the operation a sleeping lane waits for, else -1
     std::vector<int> completed_;  ///< how often each operation has been done
     std::vector<std::vector<OperationInterval>> intervals_;  ///< by step
     std::vector<Seconds> compute_ends_;
