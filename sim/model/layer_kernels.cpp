@@ -52,7 +52,7 @@ public:
 
     void projections() { each_projection([this](const char* name, std::int64_t n, std::int64_t k) { add(gemm(name, tokens_, n, k)); }); }
     void projections_backward() {
-        each_projection([this](const char* name, std::int64_t n, std::int64_t k) { gemm_backward(name, tokens_, n, k, 1); });
+        each_projection([this](const char*, std::int64_t n, std::int64_t k) { gemm_backward(tokens_, n, k, 1); });
     }
     void rotary(bool backward) {
         const double per_element = backward ? traffic_.rotary_backward : traffic_.rotary;
@@ -74,7 +74,7 @@ public:
         add(kernel);
     }
     void output_projection() { add(gemm("attention output", tokens_, hidden_, a_.output_width())); }
-    void output_projection_backward() { gemm_backward("attention output", tokens_, hidden_, a_.output_width(), 1); }
+    void output_projection_backward() { gemm_backward(tokens_, hidden_, a_.output_width(), 1); }
 
     void feed_forward(bool with_down) {
         route();
@@ -85,12 +85,12 @@ public:
         });
     }
     void feed_forward_backward() {
-        each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width, std::int64_t count) {
-            gemm_backward(down, rows, hidden_, width, count);
+        each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width, std::int64_t count) {
+            gemm_backward(rows, hidden_, width, count);
             activation(rows * count, width, traffic_.activation_backward);
-            gemm_backward(up, rows, f_.projections() * width, hidden_, count);
+            gemm_backward(rows, f_.projections() * width, hidden_, count);
         });
-        if (f_.experts > 0) gemm_backward("router", tokens_, f_.experts, hidden_, 1);
+        if (f_.experts > 0) gemm_backward(tokens_, f_.experts, hidden_, 1);
         route_traffic();
     }
     std::int64_t norms() const { return layer_.norms; }
@@ -99,8 +99,7 @@ private:
     void add(Kernel kernel) { kernels_.push_back(kernel); }
 
     /// Input gradient (m, k) = dy (m, n) W (n, k), and weight gradient (n, k) = dy^T (n, m) x (m, k).
-    void gemm_backward(const char* name, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
-        (void)name;
+    void gemm_backward(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
         add(gemm("input gradient", m, k, n, count));
         add(gemm("weight gradient", n, k, m, count));
     }
@@ -121,17 +120,22 @@ private:
         use("kv up", a_.heads * (a_.head_dim - a_.rope_dim + a_.value_dim), a_.kv_rank);
     }
 
-    /// Dense: one block over all tokens. Experts: tokens spread evenly over them, and the shared block.
+    /// Dense: one block over the tokens of a chunk. Experts: its tokens spread evenly over them, and the shared block.
     template <typename Use>
     void each_block(Use use) {
+        const std::int64_t chunk = block_.feed_forward_chunk == 0 ? tokens_ : block_.feed_forward_chunk;
+        for (std::int64_t done = 0; done < tokens_; done += chunk) each_block_of_chunk(std::min(chunk, tokens_ - done), use);
+    }
+    template <typename Use>
+    void each_block_of_chunk(std::int64_t tokens, Use use) {
         if (f_.experts == 0) {
-            use("gate and up", "down", tokens_, f_.intermediate, std::int64_t{1});
+            use("gate and up", "down", tokens, f_.intermediate, std::int64_t{1});
             return;
         }
-        const std::int64_t routed = tokens_ * f_.experts_per_token;
+        const std::int64_t routed = tokens * f_.experts_per_token;
         const std::int64_t busy = std::min(f_.experts, routed);
         use("expert gate and up", "expert down", (routed + busy - 1) / busy, f_.intermediate, busy);
-        if (f_.shared_intermediate > 0) use("shared gate and up", "shared down", tokens_, f_.shared_intermediate, std::int64_t{1});
+        if (f_.shared_intermediate > 0) use("shared gate and up", "shared down", tokens, f_.shared_intermediate, std::int64_t{1});
     }
 
     void activation(std::int64_t rows, std::int64_t width, double bytes_per_element) {
@@ -247,13 +251,14 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     bytes.attention_output = static_cast<double>(a.output_width()) * kBf16 + statistics;
     // q, k, v, attention output, residual after attention, gate and up; the norms and the product are restored.
     bytes.kept_for_backward = qkv + bytes.attention_output + hidden + gate_up;
-    // Forward: the feed-forward's half is the larger: residual, normed input, gate and up, their product.
-    const double attention_half = 2 * hidden + qkv + bytes.attention_output;
-    const double feed_forward_half = 2 * hidden + 2 * permuted + gate_up + width;
-    bytes.forward_workspace = std::max(attention_half, feed_forward_half);
-    // Backward: all of the kept tensors, both normed inputs, the product, and two gradients of hidden size;
-    // gate and up are overwritten by their gradients, the product by its own.
-    bytes.backward_workspace = bytes.kept_for_backward + 2 * hidden + width + 2 * permuted + 2 * hidden;
+    bytes.forward_attention = 2 * hidden + qkv + bytes.attention_output;
+    bytes.residual = hidden;
+    // Normed input, tokens copied to their experts and back, gate and up, their product. Backward overwrites gate and
+    // up by their gradients, the product and the normed input by theirs.
+    bytes.feed_forward = hidden + 2 * permuted + gate_up + width;
+    // Normed input, q, k, v, attention output, residual, and two gradients of hidden size.
+    bytes.backward_attention = hidden + qkv + bytes.attention_output + hidden + 2 * hidden;
+    bytes.attention_backward_sums = static_cast<double>(a.query_width()) * kFp32;
     return bytes;
 }
 

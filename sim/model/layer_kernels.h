@@ -10,6 +10,7 @@ namespace sluice {
 struct TokenBlock {
     std::int64_t sequences = 0;
     std::int64_t sequence = 0;  ///< tokens of one sequence
+    std::int64_t feed_forward_chunk = 0;  ///< tokens that pass the feed-forward together; 0: all
     std::int64_t tokens() const { return sequences * sequence; }
 };
 
@@ -36,13 +37,17 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens, KernelStyle style);
 
-/// Bytes that one token of activation occupies, by what a schedule allocates.
+/// Bytes that one token of activation occupies, by what a schedule allocates. The feed-forward's tensors may exist for
+/// a chunk of the tokens at a time; the attention half needs whole sequences.
 struct ActivationBytes {
-    double input = 0;               ///< the layer's input, (hidden) bf16: the checkpoint
-    double attention_output = 0;    ///< output (heads x value_dim) bf16 and softmax statistics (heads) fp32
-    double kept_for_backward = 0;   ///< what Recompute::none keeps beyond the input
-    double forward_workspace = 0;   ///< alive at once within one layer's forward
-    double backward_workspace = 0;  ///< alive at once within recompute and backward, beyond the input
+    double input = 0;              ///< the layer's input, (hidden) bf16: the checkpoint
+    double attention_output = 0;   ///< output (heads x value_dim) bf16 and softmax statistics (heads) fp32
+    double kept_for_backward = 0;  ///< what Recompute::none keeps beyond the input
+    double forward_attention = 0;  ///< alive at once in forward's attention half
+    double residual = 0;           ///< the state between the halves
+    double feed_forward = 0;       ///< alive at once in the feed-forward half, forward or backward, beyond the residual
+    double backward_attention = 0; ///< alive at once in recompute and backward but for the feed-forward's
+    double attention_backward_sums = 0;  ///< the query gradient in fp32
 };
 
 ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSpec& layer);

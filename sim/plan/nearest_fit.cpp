@@ -34,6 +34,8 @@ std::vector<Change> harmless_changes(const TrainingSpec& t) {
     if (t.keep_last_layers > 0) out.push_back({"keep_last_layers", "0"});
     if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
     if (t.clipping == Clipping::exact) out.push_back({"clipping", "speculative"});
+    constexpr std::int64_t kChunk = 16384;
+    if (t.feed_forward_chunk_tokens == 0 && t.micro_batch_block().tokens() > kChunk) out.push_back({"feed_forward_chunk_tokens", std::to_string(kChunk)});
     append_halvings(out, "micro_batch", t.micro_batch_sequences(), t.batch);
     out.push_back(t.checkpoints == CheckpointPlacement::device ? Change{"checkpoints", "host"} : Change{"checkpoints", "device"});
     if (t.loss_chunk_tokens > 1024) out.push_back({"loss_chunk_tokens", "1024"});
@@ -49,6 +51,7 @@ std::vector<Change> other_changes(const TrainingSpec& t) {
         if (t.state_bytes > 6) out.push_back({"state_bytes", "6"});
     }
     append_halvings(out, "batch", t.batch, t.batch);
+    for (std::int64_t sequence = t.sequence / 2; sequence >= 1024; sequence /= 2) out.push_back({"seq", std::to_string(sequence)});
     return out;
 }
 
@@ -62,6 +65,7 @@ public:
         const std::vector<Change> other = other_changes(training_);
         for (const Change& change : harmless) try_changes({change});
         if (found_.empty()) try_pairs(harmless, harmless);
+        if (found_.empty()) try_triples(harmless);
         for (const Change& change : other) try_changes({change});
         if (found_.empty()) try_pairs(other, harmless);
         return std::move(found_);
@@ -72,6 +76,16 @@ private:
         for (const Change& a : first) {
             for (const Change& b : second) {
                 if (a.field < b.field || &first != &second) try_changes({a, b});
+            }
+        }
+    }
+
+    void try_triples(const std::vector<Change>& changes) {
+        for (const Change& a : changes) {
+            for (const Change& b : changes) {
+                for (const Change& c : changes) {
+                    if (a.field < b.field && b.field < c.field) try_changes({a, b, c});
+                }
             }
         }
     }

@@ -61,6 +61,8 @@ std::vector<Option> declare_options() {
     options.push_back(option<&T::clipping>("clipping", "", 0, 2, "gradient clipping by global norm",
                                            {{"speculative", index(Clipping::speculative)}, {"exact", index(Clipping::exact)}, {"off", index(Clipping::off)}}));
     options.push_back(option<&T::loss_chunk_tokens>("loss_chunk_tokens", "tokens", 1, 100'000'000, "tokens whose logits exist at once"));
+    options.push_back(option<&T::feed_forward_chunk_tokens>("feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
+                                                            "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
     options.push_back(memory_option<&T::device_budget_bytes>("device_budget_bytes", "use no more device memory; 0: all there is"));
     options.push_back(memory_option<&T::host_budget_bytes>("host_budget_bytes", "use no more host memory; 0: all there is"));
     return options;
@@ -141,9 +143,10 @@ void check_training_spec(const TrainingSpec& spec) {
     if (spec.schedule == Schedule::megatrain) {
         const TrainingSpec standard;
         if (spec.micro_batch != 0 || spec.state_bytes != standard.state_bytes || spec.recompute != standard.recompute ||
-            spec.keep_last_layers != 0 || spec.checkpoints != CheckpointPlacement::device || spec.buffer_depth != 2) {
+            spec.keep_last_layers != 0 || spec.checkpoints != CheckpointPlacement::device || spec.buffer_depth != 2 || spec.feed_forward_chunk_tokens != 0) {
             throw InputError("--schedule is megatrain, which has no --micro-batch, --state-bytes, --recompute, "
-                             "--keep-last-layers, --checkpoints or --buffer-depth of its own; leave them out");
+                             "--keep-last-layers, --checkpoints, --buffer-depth or --feed-forward-chunk-tokens of its "
+                             "own; leave them out");
         }
     }
 }

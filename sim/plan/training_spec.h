@@ -37,14 +37,15 @@ struct TrainingSpec {
     std::int64_t optimizer_threads = 0;    ///< 0: the count that is fastest on the machine
     Clipping clipping = Clipping::speculative;
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
+    std::int64_t feed_forward_chunk_tokens = 0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
     double device_budget_bytes = 0;         ///< use no more device memory; 0: all there is
     double host_budget_bytes = 0;           ///< use no more host memory; 0: all there is
 
     std::int64_t micro_batch_sequences() const { return micro_batch == 0 ? batch : micro_batch; }
     std::int64_t micro_batches() const { return batch / micro_batch_sequences(); }
     std::int64_t tokens() const { return batch * sequence; }
-    TokenBlock micro_batch_block() const { return {micro_batch_sequences(), sequence}; }
-    TokenBlock batch_block() const { return {batch, sequence}; }
+    TokenBlock micro_batch_block() const { return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens}; }
+    TokenBlock batch_block() const { return {batch, sequence, 0}; }
 };
 
 /// One value of a choice and its index in the enum.

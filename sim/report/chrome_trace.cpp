@@ -1,4 +1,5 @@
-// How does the step look in Perfetto? Two consecutive steady steps as Chrome trace events, one thread a lane.
+// How does the step look in Perfetto? Two consecutive steady steps as Chrome trace events, one
+// thread a lane.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +17,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1;
 constexpr int kSteps = 2;
-// Times are whole eighths of a microsecond: exact in binary and, as 125 ns, in integer nanoseconds. However a reader
-// rounds, neighbours never overlap by a rounding error (Perfetto drops overlapping events of a thread).
+// Times are whole eighths of a microsecond: exact in binary and, as 125 ns, in integer nanoseconds.
+// However a reader rounds, neighbours never overlap by a rounding error (Perfetto drops overlapping
+// events of a thread).
 constexpr double kTicksPerMicrosecond = 8;
-constexpr double kArrowLead = 1 / kTicksPerMicrosecond;  // an arrow starts within the event it leaves, not at its end
+constexpr double kArrowLead =
+    1 / kTicksPerMicrosecond;  // an arrow starts within the event it leaves, not at its end
 
 /// An operation in one of the steps shown. Microseconds from the first event.
 struct Slice {
@@ -28,11 +31,13 @@ struct Slice {
     double lane_free = 0;  ///< when the operation before it in the lane ended
 };
 
-std::size_t lane_index(const Operation& operation) { return static_cast<std::size_t>(operation.lane); }
+std::size_t lane_index(const Operation& operation) {
+    return static_cast<std::size_t>(operation.lane);
+}
 int thread_of(Lane lane) { return static_cast<int>(lane) + 1; }
 
 class Trace {
-public:
+  public:
     explicit Trace(const StepReport& report) : report_(report) { lay_out(); }
 
     std::string text() {
@@ -40,22 +45,28 @@ public:
         for (int step = 0; step < kSteps; ++step) {
             for (std::size_t i = 0; i < report_.operations.size(); ++i) operation(step, i);
         }
-        return fmt::format("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{}\n]}}\n", fmt::join(events_, ",\n"));
+        return fmt::format("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{}\n]}}\n",
+                           fmt::join(events_, ",\n"));
     }
 
-private:
+  private:
     const Operation& operation_at(std::size_t i) const { return report_.program.operations[i]; }
     const Slice& slice(int step, std::size_t i) const {
         return slices_[static_cast<std::size_t>(step) * report_.operations.size() + i];
     }
-    std::string label(const Operation& operation) const { return operation_label(operation, report_.layers); }
+    std::string label(const Operation& operation) const {
+        return operation_label(operation, report_.layers);
+    }
 
     /// Model names come from files; a byte that is no UTF-8 shall not cost the trace.
-    void add(const Json& event) { events_.push_back(event.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+    void add(const Json& event) {
+        events_.push_back(event.dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
 
     void lay_out() {
         Seconds first = std::numeric_limits<Seconds>::infinity();
-        for (const OperationInterval& interval : report_.operations) first = std::min(first, interval.start);
+        for (const OperationInterval& interval : report_.operations)
+            first = std::min(first, interval.start);
         std::array<double, kLaneCount> lane_end{};
         for (int step = 0; step < kSteps; ++step) {
             for (std::size_t i = 0; i < report_.operations.size(); ++i) {
@@ -75,11 +86,16 @@ private:
     }
 
     void metadata() {
-        const std::string process = fmt::format("sluice {} on {} ({})", report_.model_name, report_.machine_name,
-                                                report_.measured ? "measured" : "predicted");
-        add({{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", process}}}});
+        const std::string process =
+            fmt::format("sluice {} on {} ({})", report_.model_name, report_.machine_name,
+                        report_.measured ? "measured" : "predicted");
+        add({{"ph", "M"},
+             {"pid", kProcess},
+             {"name", "process_name"},
+             {"args", {{"name", process}}}});
         std::array<bool, kLaneCount> used{};
-        for (const Operation& operation : report_.program.operations) used[lane_index(operation)] = true;
+        for (const Operation& operation : report_.program.operations)
+            used[lane_index(operation)] = true;
         for (int i = 0; i < kLaneCount; ++i) {
             const auto lane = static_cast<Lane>(i);
             if (!used[static_cast<std::size_t>(i)]) continue;
@@ -89,7 +105,11 @@ private:
     }
 
     void thread_metadata(Lane lane, const char* name, Json args) {
-        add({{"ph", "M"}, {"pid", kProcess}, {"tid", thread_of(lane)}, {"name", name}, {"args", std::move(args)}});
+        add({{"ph", "M"},
+             {"pid", kProcess},
+             {"tid", thread_of(lane)},
+             {"name", name},
+             {"args", std::move(args)}});
     }
 
     void operation(int step, std::size_t i) {
@@ -132,7 +152,8 @@ private:
             const int wait_step = step - (wait.previous_step ? 1 : 0);
             if (wait_step < 0) continue;
             const Slice& candidate = slice(wait_step, static_cast<std::size_t>(wait.operation));
-            if (candidate.end <= to.lane_free || (from != nullptr && candidate.end <= from->end)) continue;
+            if (candidate.end <= to.lane_free || (from != nullptr && candidate.end <= from->end))
+                continue;
             from = &candidate;
             lane = operation_at(static_cast<std::size_t>(wait.operation)).lane;
         }
@@ -143,8 +164,9 @@ private:
     }
 
     void arrow_end(const char* phase, Lane lane, double time) {
-        Json event = {{"ph", phase}, {"pid", kProcess}, {"tid", thread_of(lane)}, {"ts", time},
-                      {"id", arrows_}, {"name", "waits for"}, {"cat", "wait"}};
+        Json event = {{"ph", phase},  {"pid", kProcess}, {"tid", thread_of(lane)},
+                      {"ts", time},   {"id", arrows_},   {"name", "waits for"},
+                      {"cat", "wait"}};
         if (phase[0] == 'f') event["bp"] = "e";  // binds to the event that encloses the time
         add(event);
     }

@@ -46,12 +46,7 @@ void append_misfit(std::string& out, const StepReport& r) {
     for (const Suggestion& s : r.suggestions) {
         out += fmt::format("  fits with {} (device {}, host {})\n", s.change, format_bytes(static_cast<double>(s.device_peak)), format_bytes(static_cast<double>(s.host_peak)));
     }
-    if (r.fit.host.shortfall() > 0 && r.fit.device.shortfall() == 0) {
-        const double reserve = static_cast<double>(r.host_capacity - r.fit.host.usable);
-        const double needed = static_cast<double>(r.fit.host.peak.bytes) + (r.training.host_budget_bytes > 0 ? 0 : reserve);
-        out += fmt::format("  fits with {} {:.0f}GB\n", r.training.host_budget_bytes > 0 ? "--host-budget-bytes" : "--host-memory", std::ceil(needed / kGiga));
-    }
-    if (r.suggestions.empty() && r.fit.device.shortfall() > 0) out += "  no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is needed\n";
+    if (r.suggestions.empty()) out += "  no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is needed\n";
     out += "  speed below: as if it did fit\n";
 }
 

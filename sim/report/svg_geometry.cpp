@@ -10,7 +10,8 @@ namespace {
 constexpr Seconds kShortest = 1e-9;  // less is rounding
 
 /// Adds the operation's parts within [0, step), from all steps in which it shows there.
-void add_parts(std::vector<Block>& blocks, OperationId id, Family family, OperationInterval interval, Seconds step) {
+void add_parts(std::vector<Block>& blocks, OperationId id, Family family,
+               OperationInterval interval, Seconds step) {
     const auto first_turn = static_cast<std::int64_t>(std::floor(interval.start / step));
     const auto last_turn = static_cast<std::int64_t>(std::ceil(interval.end / step));
     for (std::int64_t turn = first_turn; turn < last_turn; ++turn) {
@@ -23,7 +24,7 @@ void add_parts(std::vector<Block>& blocks, OperationId id, Family family, Operat
 
 /// Collects neighbours; knows which family took most of the time.
 class ShortRun {
-public:
+  public:
     bool empty() const { return run_.count == 0; }
     Seconds start() const { return run_.start; }
 
@@ -37,13 +38,14 @@ public:
     }
 
     Block take() {
-        run_.family = static_cast<Family>(std::max_element(of_family_.begin(), of_family_.end()) - of_family_.begin());
+        run_.family = static_cast<Family>(std::max_element(of_family_.begin(), of_family_.end()) -
+                                          of_family_.begin());
         const Block block = run_;
         *this = ShortRun();
         return block;
     }
 
-private:
+  private:
     Block run_{.count = 0};
     std::array<Seconds, kFamilyCount> of_family_{};
 };
@@ -53,22 +55,30 @@ private:
 Family family_of(OperationKind kind) {
     switch (kind) {
         case OperationKind::copy_embeddings_in:
-        case OperationKind::copy_weights_in: return Family::weights;
+        case OperationKind::copy_weights_in:
+            return Family::weights;
         case OperationKind::copy_checkpoint_in:
-        case OperationKind::copy_checkpoint_out: return Family::checkpoints;
-        case OperationKind::forward: return Family::forward;
+        case OperationKind::copy_checkpoint_out:
+            return Family::checkpoints;
+        case OperationKind::forward:
+            return Family::forward;
         case OperationKind::backward:
-        case OperationKind::embedding_backward: return Family::backward;
-        case OperationKind::loss: return Family::loss;
+        case OperationKind::embedding_backward:
+            return Family::backward;
+        case OperationKind::loss:
+            return Family::loss;
         case OperationKind::copy_gradients_out:
         case OperationKind::scatter_embeddings:
-        case OperationKind::collect_gradients: return Family::gradients;
-        case OperationKind::update: return Family::update;
+        case OperationKind::collect_gradients:
+            return Family::gradients;
+        case OperationKind::update:
+            return Family::update;
         case OperationKind::unflatten:
         case OperationKind::gather_embeddings:
         case OperationKind::clip_gradients:
         case OperationKind::copy_to_pinned:
-        case OperationKind::zero_gradients: return Family::other;
+        case OperationKind::zero_gradients:
+            return Family::other;
     }
     return Family::other;
 }
@@ -78,7 +88,8 @@ std::vector<Block> lane_blocks(const StepReport& report, Lane lane) {
     for (std::size_t i = 0; i < report.program.operations.size(); ++i) {
         const Operation& operation = report.program.operations[i];
         if (operation.lane != lane) continue;
-        add_parts(blocks, static_cast<OperationId>(i), family_of(operation.kind), report.operations[i], report.step);
+        add_parts(blocks, static_cast<OperationId>(i), family_of(operation.kind),
+                  report.operations[i], report.step);
     }
     std::ranges::stable_sort(blocks, {}, &Block::start);
     return blocks;
@@ -89,7 +100,8 @@ std::vector<Block> pauses(const std::vector<Block>& blocks, Seconds step) {
     if (blocks.empty()) return found;
     Seconds free = 0;
     const auto add = [&](Seconds until, OperationId ended_by) {
-        if (until - free > kShortest) found.push_back({free, until, until - free, ended_by, ended_by, 1, Family::other});
+        if (until - free > kShortest)
+            found.push_back({free, until, until - free, ended_by, ended_by, 1, Family::other});
     };
     for (const Block& block : blocks) {
         add(block.start, block.first);
@@ -104,7 +116,8 @@ std::vector<Block> merge_short(const std::vector<Block>& blocks, Seconds shortes
     ShortRun run;
     for (const Block& block : blocks) {
         const bool is_short = block.end - block.start < shortest;
-        if (!run.empty() && (!is_short || block.end - run.start() > 2 * shortest)) merged.push_back(run.take());
+        if (!run.empty() && (!is_short || block.end - run.start() > 2 * shortest))
+            merged.push_back(run.take());
         if (is_short) {
             run.add(block);
         } else {

@@ -21,20 +21,20 @@ const OperationInterval& interval_of(const StepReport& report, OperationId id) {
     return report.operations[static_cast<std::size_t>(id)];
 }
 
-std::string full_label(const StepReport& report, OperationId id) {
-    const Operation& operation = operation_at(report, id);
-    std::string label = operation_label(operation, report.layers);
-    if (report.training.micro_batches() > 1) label += fmt::format(", micro-batch {}", operation.micro_batch);
-    return label;
+std::string label_of(const StepReport& report, OperationId id) {
+    return operation_label(operation_at(report, id), report.layers);
 }
 
-std::string moment(Seconds time) { return time < 0 ? "-" + format_seconds(-time) : format_seconds(time); }
+std::string moment(Seconds time) {
+    return time < 0 ? "-" + format_seconds(-time) : format_seconds(time);
+}
 
 std::string bytes_and_rate(const Operation& operation, Seconds time) {
     const bool over_link = operation.link_bytes > 0;
     const double bytes = over_link ? operation.link_bytes : operation.host_bytes;
     if (bytes <= 0 || time <= 0) return "";
-    return fmt::format("\n{}{}, {:.1f} GB/s", format_bytes(bytes), over_link ? "" : " of host memory", bytes / time / kGiga);
+    return fmt::format("\n{}{}, {:.1f} GB/s", format_bytes(bytes),
+                       over_link ? "" : " of host memory", bytes / time / kGiga);
 }
 
 /// What ended last among what the operation waited for; -1 where it waits for nothing.
@@ -42,7 +42,8 @@ OperationId last_wait(const StepReport& report, OperationId id) {
     OperationId latest = -1;
     Seconds latest_end = 0;
     for (const Dependency& wait : operation_at(report, id).waits_for) {
-        const Seconds end = interval_of(report, wait.operation).end - (wait.previous_step ? report.step : 0);
+        const Seconds end =
+            interval_of(report, wait.operation).end - (wait.previous_step ? report.step : 0);
         if (latest >= 0 && end <= latest_end) continue;
         latest = wait.operation;
         latest_end = end;
@@ -56,21 +57,35 @@ std::string escape_xml(std::string_view text) {
     std::string escaped;
     for (const char c : text) {
         switch (c) {
-            case '&': escaped += "&amp;"; break;
-            case '<': escaped += "&lt;"; break;
-            case '>': escaped += "&gt;"; break;
-            case '"': escaped += "&quot;"; break;
-            case '\'': escaped += "&#39;"; break;
-            default: escaped += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+            case '&':
+                escaped += "&amp;";
+                break;
+            case '<':
+                escaped += "&lt;";
+                break;
+            case '>':
+                escaped += "&gt;";
+                break;
+            case '"':
+                escaped += "&quot;";
+                break;
+            case '\'':
+                escaped += "&#39;";
+                break;
+            default:
+                escaped += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
         }
     }
     return escaped;
 }
 
-double text_width(std::string_view text, double size) { return kEmsPerByte * size * static_cast<double>(text.size()); }
+double text_width(std::string_view text, double size) {
+    return kEmsPerByte * size * static_cast<double>(text.size());
+}
 
 std::vector<std::string> wrap_text(std::string_view text, double size, double width) {
-    const auto most = std::max<std::size_t>(8, static_cast<std::size_t>(width / text_width("x", size)));
+    const auto most =
+        std::max<std::size_t>(8, static_cast<std::size_t>(width / text_width("x", size)));
     std::vector<std::string> lines;
     while (text.size() > most) {
         std::size_t end = text.rfind(' ', most);
@@ -88,31 +103,40 @@ std::vector<std::string> wrap_text(std::string_view text, double size, double wi
 
 std::string operation_tooltip(const StepReport& report, const Block& block) {
     if (block.count > 1) {
-        return fmt::format("{} operations, {} ... {}\nat {}, {} in all", block.count, full_label(report, block.first),
-                           full_label(report, block.last), moment(block.start), format_seconds(block.busy));
+        return fmt::format("{} operations, {} ... {}\nat {}, {} in all", block.count,
+                           label_of(report, block.first), label_of(report, block.last),
+                           moment(block.start), format_seconds(block.busy));
     }
     const OperationInterval& interval = interval_of(report, block.first);
     const Seconds time = interval.end - interval.start;
-    return fmt::format("{}\nat {}, for {}{}", full_label(report, block.first), moment(interval.start), format_seconds(time),
+    return fmt::format("{}\nat {}, for {}{}", label_of(report, block.first), moment(interval.start),
+                       format_seconds(time),
                        bytes_and_rate(operation_at(report, block.first), time));
 }
 
 std::string pause_tooltip(const StepReport& report, const Block& pause) {
     const std::string waits = fmt::format("compute waits {}", format_seconds(pause.busy));
-    if (pause.count > 1) return fmt::format("{} in {} pauses\nat {}", waits, pause.count, moment(pause.start));
+    if (pause.count > 1)
+        return fmt::format("{} in {} pauses\nat {}", waits, pause.count, moment(pause.start));
     const OperationId cause = last_wait(report, pause.first);
-    const std::string reason = cause < 0 ? "" : fmt::format(" for {} ({})", full_label(report, cause), lane_label(operation_at(report, cause).lane));
-    return fmt::format("{}{}\nat {}, before {}", waits, reason, moment(pause.start), full_label(report, pause.first));
+    const std::string when =
+        fmt::format("\nat {}, before {}", moment(pause.start), label_of(report, pause.first));
+    if (cause < 0) return waits + when;
+    return fmt::format("{} for {} ({}){}", waits, label_of(report, cause),
+                       lane_label(operation_at(report, cause).lane), when);
 }
 
 std::string text_inside(const StepReport& report, const Block& block, double size, double width) {
     if (block.count > 1) return "";
     const Operation& operation = operation_at(report, block.first);
-    const std::string label = operation_label(operation, report.layers);
+    const std::string label = label_of(report, block.first);
     if (text_width(label, size) <= width) return label;
-    if (operation.layer < 0 || operation.layer >= report.layers) return "";
-    const std::string layer = std::to_string(operation.layer);
-    return text_width(layer, size) <= width ? layer : "";
+    const bool in_layer = operation.layer >= 0 && operation.layer < report.layers;
+    const std::string shorter =
+        in_layer ? std::to_string(operation.layer) : operation_name(operation.kind);
+    // Either all numbers of like blocks or none.
+    const std::string widest = in_layer ? std::to_string(report.layers - 1) : shorter;
+    return text_width(widest, size) <= width ? shorter : "";
 }
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "sim/plan/nearest_fit.h"
@@ -126,6 +127,30 @@ private:
     const StepReport& report_;
 };
 
+/// Settings that fit. Where the host is short whatever the settings, those that fit with the memory that it needs.
+std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& machine, const StepReport& report) {
+    constexpr std::size_t kMostSuggestions = 3;
+    std::vector<Suggestion> out;
+    for (const FittingChange& change : nearest_fits(model, machine, report.training, kMostSuggestions)) {
+        out.push_back({change.flags, change.fit.device.peak.bytes, change.fit.host.peak.bytes});
+    }
+    const bool more_memory_helps = report.fit.host.shortfall() > 0 && report.training.host_budget_bytes == 0 && !machine.unified_memory;
+    if (!more_memory_helps) return out;
+    MachineSpec larger = machine;
+    const auto with_memory = [&](Bytes host_peak) {
+        return fmt::format("--host-memory {:.0f}GB", std::ceil(static_cast<double>(host_peak + machine.host.system_reserve) / kGiga));
+    };
+    larger.host.memory_capacity = std::numeric_limits<Bytes>::max() / 2;
+    if (report.fit.device.shortfall() == 0) {
+        out.push_back({with_memory(report.fit.host.peak.bytes), report.fit.device.peak.bytes, report.fit.host.peak.bytes});
+    } else if (out.empty()) {
+        for (const FittingChange& change : nearest_fits(model, larger, report.training, kMostSuggestions)) {
+            out.push_back({with_memory(change.fit.host.peak.bytes) + " " + change.flags, change.fit.device.peak.bytes, change.fit.host.peak.bytes});
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 StepReport predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
@@ -164,12 +189,7 @@ StepReport predict(const ModelSpec& model, const MachineSpec& machine, const Tra
 }
 
 void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
-    if (!report.fit.fits()) {
-        constexpr std::size_t kMostSuggestions = 3;
-        for (const FittingChange& change : nearest_fits(model, machine, report.training, kMostSuggestions)) {
-            report.suggestions.push_back({change.flags, change.fit.device.peak.bytes, change.fit.host.peak.bytes});
-        }
-    }
+    if (!report.fit.fits()) report.suggestions = suggestions(model, machine, report);
     const StepPlan plan = plan_step(model, machine, report.training);
     const RemedySearch search(plan, machine, report);
     for (const Lane lane : {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host}) {

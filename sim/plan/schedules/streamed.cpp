@@ -86,10 +86,10 @@ private:
         state_.resize(static_cast<std::size_t>(layers_));
     }
 
-    /// The norm reads the gradient once; micro-batches accumulate it in fp32 and round it at the end.
+    /// The norm reads the gradient once; sums in fp32 are read, written and rounded.
     void append_gradient_kernels(KernelList& list, double layer_params) const {
         if (t_.clipping != Clipping::off) list.push_back(memory_bound("gradient norm", kBf16 * layer_params));
-        if (micro_ > 1) list.push_back(memory_bound("accumulate gradient", (2 * kFp32 + kBf16) * layer_params));
+        if (sums_gradients()) list.push_back(memory_bound("sum gradients", (2 * kFp32 + kBf16) * layer_params));
     }
 
     void declare_host_memory() {
@@ -116,7 +116,7 @@ private:
         const double largest = static_cast<double>(largest_layer_parameters(model_));
         build_.standing("weight slots", MemoryKind::weights, Tier::device, static_cast<double>(std::min<std::int64_t>(t_.buffer_depth, layers_)) * largest * kBf16);
         build_.standing("gradient slabs", MemoryKind::gradients, Tier::device, static_cast<double>(std::min<std::int64_t>(t_.gradient_slabs, layers_)) * largest * kBf16);
-        if (micro_ > 1) build_.standing("gradient accumulator", MemoryKind::gradients, Tier::device, largest * kFp32);
+        if (sums_gradients()) build_.standing("gradient sums in fp32", MemoryKind::gradients, Tier::device, largest * kFp32);
         build_.standing("cuBLAS workspace", MemoryKind::workspace, Tier::device, kCublasWorkspace);
         head_weights_ = build_.buffer("head weights, then their gradient", MemoryKind::loss, Tier::device, table_bytes());
         declare_inputs();
@@ -144,18 +144,23 @@ private:
         hidden_gradient_ = build_.buffer("last hidden state, then the gradient", MemoryKind::checkpoints, Tier::device, bytes);
     }
 
+    double feed_forward_tokens() const {
+        return t_.feed_forward_chunk_tokens == 0 ? micro_tokens() : std::min(micro_tokens(), static_cast<double>(t_.feed_forward_chunk_tokens));
+    }
+    /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
+    bool sums_gradients() const { return micro_ > 1 || feed_forward_tokens() < micro_tokens(); }
+
     void declare_workspaces() {
-        double forward_bytes = 0, backward_bytes = 0, statistics = 0;
+        double forward_bytes = 0, backward_bytes = 0;
         for (int layer = 0; layer < layers_; ++layer) {
             const ActivationBytes& a = activations(layer);
             const double kept = keeps_all(layer) ? a.kept_for_backward : t_.recompute == Recompute::keep_attention ? a.attention_output : 0;
-            forward_bytes = std::max(forward_bytes, a.forward_workspace);
-            backward_bytes = std::max(backward_bytes, a.backward_workspace - kept);
-            // Attention backward sums the query gradient in fp32.
-            statistics = std::max(statistics, static_cast<double>(model_.layer(layer).attention.query_width()) * kFp32);
+            const double feed_forward = a.feed_forward * feed_forward_tokens();
+            forward_bytes = std::max({forward_bytes, a.forward_attention * micro_tokens(), a.residual * micro_tokens() + feed_forward});
+            backward_bytes = std::max(backward_bytes, (a.backward_attention + a.attention_backward_sums - std::min(kept, a.backward_attention)) * micro_tokens() + feed_forward);
         }
-        forward_workspace_ = build_.buffer("forward workspace", MemoryKind::activations, Tier::device, forward_bytes * micro_tokens());
-        backward_workspace_ = build_.buffer("backward workspace", MemoryKind::activations, Tier::device, (backward_bytes + statistics) * micro_tokens());
+        forward_workspace_ = build_.buffer("forward workspace", MemoryKind::activations, Tier::device, forward_bytes);
+        backward_workspace_ = build_.buffer("backward workspace", MemoryKind::activations, Tier::device, backward_bytes);
         const double chunk = static_cast<double>(std::min(t_.loss_chunk_tokens, t_.micro_batch_block().tokens()));
         logits_ = build_.buffer("logits of a chunk", MemoryKind::loss, Tier::device, chunk * static_cast<double>(model_.vocabulary) * kBf16);
         const bool accumulates = micro_ > 1 || chunk < micro_tokens();

@@ -1,0 +1,45 @@
+// A machine of round numbers for tests, all of them measured, so that every change shows.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "sim/machine/machine_profile.h"
+
+namespace sluice {
+
+inline nlohmann::json measured_number(double value) {
+    return {{"value", value}, {"method", "measured"}, {"source", "me"}, {"date", "2026-01-02"}};
+}
+
+inline nlohmann::json measured_points(nlohmann::json points) {
+    return {{"points", std::move(points)},
+            {"method", "measured"},
+            {"source", "me"},
+            {"date", "2026-01-02"}};
+}
+
+/// Only what a prediction cannot do without.
+inline nlohmann::json small_profile() {
+    return {{"schema", "sluice-machine/1"},
+            {"name", "test machine"},
+            {"sources", {{"me", "measured by me"}, {"mine", "another of mine"}}},
+            {"gpu",
+             {{"name", "test GPU"},
+              {"memory_capacity_gb", measured_number(80)},
+              {"memory_bandwidth_gb_per_s", measured_number(4800)},
+              {"bf16_dense_tflops", measured_number(989)}}},
+            {"link", {{"type", "PCIe"}, {"raw_per_direction_gb_per_s", measured_number(63)}}},
+            {"host",
+             {{"name", "test host"},
+              {"unified_memory", false},
+              {"cores", measured_number(8)},
+              {"memory_capacity_gb", measured_number(256)},
+              {"memory_bandwidth_gb_per_s", measured_number(200)}}}};
+}
+
+inline MachineProfile parse_profile(const nlohmann::json& profile) {
+    return parse_machine_profile(profile.dump(), "my/machine.json", "machine");
+}
+
+}  // namespace sluice
