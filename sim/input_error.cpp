@@ -32,7 +32,10 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
     std::string_view nearest;
     for (const std::string& candidate : candidates) {
-        const std::size_t distance = edit_distance(name, candidate);
+        // A name cut short is nearer than its missing letters say: link.host_to_device for ..._gb_per_s.
+        constexpr std::size_t kTellingPrefix = 4;
+        const bool cut_short = name.size() >= kTellingPrefix && candidate.starts_with(name);
+        const std::size_t distance = cut_short ? 1 : edit_distance(name, candidate);
         if (distance < best) {
             best = distance;
             nearest = candidate;

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-constexpr TokenBlock kBlock{1, 1024};
+constexpr TokenBlock kBlock{1, 1024, 0};
 
 // Qwen2.5-7B, one layer, 1024 tokens: hidden 3584, 28 + 2 x 4 heads of 128, intermediate 18944.
 constexpr Flops kQkv = 2.0 * 1024 * 4608 * 3584;         //  33 822 867 456
@@ -159,8 +159,8 @@ TEST_CASE("layer kernels: attention grows with the square of the sequence, produ
           "[model]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     const LayerSpec& layer = model.layer(0);
-    const KernelList one_long = forward_kernels(model, layer, {1, 4096}, KernelStyle::fused);
-    const KernelList four_short = forward_kernels(model, layer, {4, 1024}, KernelStyle::fused);
+    const KernelList one_long = forward_kernels(model, layer, {1, 4096, 0}, KernelStyle::fused);
+    const KernelList four_short = forward_kernels(model, layer, {4, 1024, 0}, KernelStyle::fused);
     CHECK(flops_of(one_long, KernelKind::gemm) == 4 * kProducts);
     CHECK(flops_of(four_short, KernelKind::gemm) == 4 * kProducts);
     CHECK(flops_of(one_long, KernelKind::attention_forward) == 16 * kAttention);
@@ -168,7 +168,7 @@ TEST_CASE("layer kernels: attention grows with the square of the sequence, produ
 }
 
 TEST_CASE("layer kernels: experts do two FLOPs a token and active matrix element", "[model]") {
-    constexpr TokenBlock block{4, 1024};  // 4096 tokens: every expert of all five gets equally many
+    constexpr TokenBlock block{4, 1024, 0};  // 4096 tokens: every expert of all five gets equally many
     for (const char* name : {"mixtral-8x7b-v0.1", "qwen3-30b-a3b", "qwen3-235b-a22b", "gpt-oss-20b",
                              "gpt-oss-120b", "deepseek-v3"}) {
         CAPTURE(name);
@@ -186,7 +186,7 @@ TEST_CASE("layer kernels: a sparse DeepSeek V3 layer by hand", "[model]") {
     // 9 x 3 x 2048 x 7168 = 396361728. Together 585302016.
     const ModelSpec model = read_model("deepseek-v3");
     const KernelList forward =
-        forward_kernels(model, model.layer(60), {1, 4096}, KernelStyle::fused);
+        forward_kernels(model, model.layer(60), {1, 4096, 0}, KernelStyle::fused);
     CHECK(flops_of(forward, KernelKind::gemm) == 2.0 * 4096 * 585'302'016);
     // Half of 4096 x 4096 pairs; a score over 192, a sum over 128, 2 FLOPs each, 128 heads.
     CHECK(flops_of(forward, KernelKind::attention_forward) ==
@@ -197,7 +197,7 @@ TEST_CASE("layer kernels: tokens that experts cannot share evenly round up to a 
           "[model]") {
     const ModelSpec model = read_model("qwen3-30b-a3b");
     const LayerSpec& layer = model.layer(0);
-    const KernelList forward = forward_kernels(model, layer, {1, 1000}, KernelStyle::fused);
+    const KernelList forward = forward_kernels(model, layer, {1, 1000, 0}, KernelStyle::fused);
     const Flops even = 2.0 * 1000 * static_cast<double>(active_matrix_elements(model, layer));
     // 8000 rows over 128 experts are 62.5, so 63 each: 64 rows more, of 3 x 768 x 2048 each.
     CHECK(flops_of(forward, KernelKind::gemm) - even == 2.0 * 64 * 3 * 768 * 2048);
@@ -206,7 +206,7 @@ TEST_CASE("layer kernels: tokens that experts cannot share evenly round up to a 
 TEST_CASE("layer kernels: one token wakes only the experts it is sent to", "[model]") {
     const ModelSpec model = read_model("mixtral-8x7b-v0.1");
     const LayerSpec& layer = model.layer(0);
-    const KernelList forward = forward_kernels(model, layer, {1, 1}, KernelStyle::fused);
+    const KernelList forward = forward_kernels(model, layer, {1, 1, 0}, KernelStyle::fused);
     for (const Kernel& kernel : forward) {
         if (std::string_view(kernel.name) != "expert down") continue;
         CHECK(kernel.count == 2);
@@ -223,7 +223,7 @@ TEST_CASE("layer kernels: a sliding window bounds the pairs that attention score
     LayerSpec full = layer;
     full.attention.window = 0;
     const auto attention = [&](const LayerSpec& of, std::int64_t sequence) {
-        return flops_of(forward_kernels(model, of, {1, sequence}, KernelStyle::fused),
+        return flops_of(forward_kernels(model, of, {1, sequence, 0}, KernelStyle::fused),
                         KernelKind::attention_forward);
     };
     // Window 4096 of 8192: 4096 x 8192 less the corner of 4096 x 4096 / 2 = 25165824 pairs,
@@ -241,43 +241,53 @@ TEST_CASE("layer kernels: the loss does three products over the vocabulary, howe
     const Flops all = 3 * 2.0 * 1000 * 256 * 500;
     for (const std::int64_t chunk : {1, 400, 1000, 4096}) {
         CAPTURE(chunk);
-        CHECK(total_flops(loss_kernels(model, {1, 1000}, chunk, KernelStyle::fused)) == all);
+        CHECK(total_flops(loss_kernels(model, {1, 1000, 0}, chunk, KernelStyle::fused)) == all);
     }
     // 1000 tokens in chunks of 400: three, each three products and one cross-entropy; two norms.
-    const KernelList loss = loss_kernels(model, {1, 1000}, 400, KernelStyle::fused);
+    const KernelList loss = loss_kernels(model, {1, 1000, 0}, 400, KernelStyle::fused);
     CHECK(loss.size() == 3 * 4 + 2);
     CHECK(loss[1].m == 400);
     CHECK(loss[9].m == 200);
+}
+
+TEST_CASE("layer kernels: a feed-forward in chunks does the same FLOPs and reads weights again",
+          "[model]") {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    const LayerSpec& layer = model.layer(0);
+    const KernelList whole = forward_kernels(model, layer, {1, 1024, 0}, KernelStyle::fused);
+    const KernelList chunks = forward_kernels(model, layer, {1, 1024, 400}, KernelStyle::fused);
+    CHECK(total_flops(chunks) == total_flops(whole));
+    // 400 + 400 + 224 tokens: two times more the weights of gate and up, and of down, in bf16.
+    CHECK(total_bytes(chunks) - total_bytes(whole) == 2 * 2.0 * 3 * 18'944 * 3584);
+    CHECK(chunks.size() == whole.size() + 2 * 3);
+    const KernelList backward = backward_kernels(model, layer, {1, 1024, 400}, KernelStyle::fused);
+    CHECK(flops_of(backward, KernelKind::gemm) == 2 * kProducts);
 }
 
 TEST_CASE("layer kernels: the activations of a small layer, byte by byte", "[model]") {
     const ModelSpec model = parse_generic_model(
         "layers=1,hidden=256,heads=4,kv_heads=2,head_dim=64,intermediate=512,vocabulary=100");
     const ActivationBytes bytes = activation_bytes_per_token(model, model.layer(0));
-    CHECK(bytes.input == 512);                     // 256 x 2
-    CHECK(bytes.attention_output == 512 + 16);     // 4 x 64 x 2, and 4 statistics of 4 bytes
+    CHECK(bytes.input == 512);                  // 256 x 2
+    CHECK(bytes.residual == 512);
+    CHECK(bytes.attention_output == 512 + 16);  // 4 x 64 x 2, and 4 statistics of 4 bytes
     // q, k, v (4 + 2 x 2) x 64 x 2 = 1024; attention output; residual; gate and up 2 x 512 x 2.
     CHECK(bytes.kept_for_backward == 1024 + 528 + 512 + 2048);
-    // The feed-forward's half, 2 x 512 + 2048 + product 1024, exceeds 2 x 512 + 1024 + 528.
-    CHECK(bytes.forward_workspace == 4096);
-    // Kept, two normed inputs, the product, two gradients of hidden size.
-    CHECK(bytes.backward_workspace == 4112 + 1024 + 1024 + 1024);
-}
-
-TEST_CASE("layer kernels: a narrow feed-forward leaves attention the larger half", "[model]") {
-    const ModelSpec model = parse_generic_model(
-        "layers=1,hidden=256,heads=4,kv_heads=4,head_dim=64,intermediate=64,vocabulary=100");
-    // Input and normed input 2 x 512, q, k, v 3 x 512, output 512 + 16; against
-    // 2 x 512 + 256 + 128.
-    CHECK(activation_bytes_per_token(model, model.layer(0)).forward_workspace == 1024 + 1536 + 528);
+    // Input and normed input, q, k, v, attention output.
+    CHECK(bytes.forward_attention == 512 + 512 + 1024 + 528);
+    // Normed input, gate and up, their product 512 x 2.
+    CHECK(bytes.feed_forward == 512 + 2048 + 1024);
+    // Normed input, q, k, v, attention output, residual, two gradients.
+    CHECK(bytes.backward_attention == 512 + 1024 + 528 + 512 + 2 * 512);
+    CHECK(bytes.attention_backward_sums == 4 * 64 * 4);  // the query gradient in fp32
 }
 
 TEST_CASE("layer kernels: experts hold a copy of every token that they are sent", "[model]") {
     const ModelSpec model = read_model("mixtral-8x7b-v0.1");
     const ActivationBytes bytes = activation_bytes_per_token(model, model.layer(0));
-    // hidden 8192 bytes; two experts: copies in and out 4 x 8192, gate and up 2 x 2 x 28672,
-    // product 2 x 28672; residual and normed input.
-    CHECK(bytes.forward_workspace == 2 * 8192 + 4 * 8192 + 4 * 28'672 + 2 * 28'672);
+    // Normed input 8192 bytes; two experts: copies in and out 4 x 8192, gate and up
+    // 2 x 2 x 28672, product 2 x 28672.
+    CHECK(bytes.feed_forward == 8192 + 4 * 8192 + 4 * 28'672 + 2 * 28'672);
 }
 
 }  // namespace sluice

@@ -1,0 +1,324 @@
+// Is every gap of a profile filled by its rule, said in a sentence, and held against the confidence?
+#include "sim/machine/machine_spec.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/sim/machine/small_profile.h"
+#include "tests/sim/model/input_error_of.h"
+
+namespace sluice {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kMeasuredMachine = "h200-pcie5-16vcpu-128gib";
+
+MachineSpec resolve(const json& profile) { return resolve_machine(parse_profile(profile)); }
+
+bool assumes(const MachineSpec& machine, const char* part) {
+    return std::any_of(
+        machine.assumptions.begin(), machine.assumptions.end(),
+        [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
+}
+
+/// A number of the measured H200's profile; the rules of transfer are its ratios.
+double h200(const char* path) {
+    static const MachineProfile profile = read_machine_profile(kMeasuredMachine);
+    const Quantity* quantity = profile.find(path);
+    REQUIRE(quantity != nullptr);
+    REQUIRE(quantity->value);
+    return *quantity->value;
+}
+
+/// The profile with what it lacks given by the user, so that it resolves.
+MachineProfile completed(const std::string& id) {
+    MachineProfile profile = read_machine_profile(id);
+    for (const char* path : {"host.memory_capacity_gb", "gpu.bf16_dense_tflops"}) {
+        const Quantity* quantity = profile.find(path);
+        if (quantity != nullptr && !quantity->value) profile.set(path, 100);
+    }
+    return profile;
+}
+
+}  // namespace
+
+TEST_CASE("interpolated: linear in the logarithm of x between points, constant outside",
+          "[machine]") {
+    const Interpolated curve({{1, 10}, {100, 30}, {1000, 20}});
+    CHECK(curve.at(1) == 10);
+    CHECK(curve.at(10) == Approx(20));  // half way from 1 to 100 in log(x)
+    CHECK(curve.at(100) == 30);
+    CHECK(curve.at(std::sqrt(100.0 * 1000.0)) == Approx(25));
+    CHECK(curve.at(0.5) == 10);
+    CHECK(curve.at(1e9) == 20);
+    CHECK(Interpolated({{7, 3}}).at(1000) == 3);
+    CHECK(Interpolated().empty());
+    CHECK_FALSE(curve.empty());
+}
+
+TEST_CASE("interpolated: of two points with the same x neither divides by zero", "[machine]") {
+    const Interpolated step({{1, 10}, {4, 20}, {4, 30}, {16, 40}});
+    CHECK(step.at(2) == Approx(15));
+    CHECK(step.at(8) == Approx(35));
+    CHECK(std::isfinite(step.at(4)));
+}
+
+TEST_CASE("machine spec: numbers of the profile are converted to bytes and seconds", "[machine]") {
+    json profile = small_profile();
+    profile["gpu"]["memory_bandwidth_achieved_gb_per_s"] = measured_number(4000);
+    profile["gpu"]["context_gb"] = measured_number(0.5);
+    profile["gpu"]["multiprocessors"] = measured_number(132);
+    profile["kernels"] = {{"gemm_sustained_tflops", measured_number(600)},
+                          {"launch_us", measured_number(3)},
+                          {"eager_launch_us", measured_number(6)},
+                          {"first_step_extra_s", measured_number(0.25)}};
+    profile["link"]["host_to_device_gb_per_s"] = measured_number(50);
+    profile["link"]["device_to_host_gb_per_s"] = measured_number(52);
+    profile["link"]["both_ways_host_to_device_gb_per_s"] = measured_number(40);
+    profile["link"]["both_ways_device_to_host_gb_per_s"] = measured_number(41);
+    profile["link"]["other"]["pageable_host_to_device_gb_per_s"] = measured_number(9);
+    profile["host"]["memory_bandwidth_stream_gb_per_s"] = measured_number(180);
+    const MachineSpec machine = resolve(profile);
+    CHECK(machine.gpu.memory_capacity == 80'000'000'000);
+    CHECK(machine.gpu.memory_bandwidth == 4000e9);
+    CHECK(machine.gpu.context == 500'000'000);
+    CHECK(machine.gpu.multiprocessors == 132);
+    CHECK(machine.gpu.gemm_flops_per_s == 600e12);
+    CHECK(machine.gpu.launch == Approx(3e-6));
+    CHECK(machine.gpu.eager_launch == Approx(6e-6));
+    CHECK(machine.gpu.first_step_extra == 0.25);
+    CHECK(machine.link.host_to_device == 50e9);
+    CHECK(machine.link.device_to_host == 52e9);
+    CHECK(machine.link.both_ways_total == 81e9);
+    CHECK(machine.link.pageable_host_to_device == 9e9);
+    CHECK(machine.host.memory_capacity == 256'000'000'000);
+    CHECK(machine.host.dram_bandwidth == 180e9);
+    CHECK(machine.host.cores == 8);
+    CHECK_FALSE(machine.unified_memory);
+}
+
+TEST_CASE("machine spec: gaps are filled by the ratios of the measured H200", "[machine]") {
+    // The small profile has the H200's datasheet rates, so it must get about its measured ones.
+    const MachineSpec machine = resolve(small_profile());
+    REQUIRE(h200("gpu.memory_bandwidth_gb_per_s") == 4800);
+    REQUIRE(h200("gpu.bf16_dense_tflops") == 989);
+    REQUIRE(h200("link.raw_per_direction_gb_per_s") == 63);
+    CHECK(machine.gpu.memory_bandwidth ==
+          Approx(h200("gpu.memory_bandwidth_achieved_gb_per_s") * 1e9).epsilon(0.01));
+    CHECK(machine.gpu.gemm_flops_per_s ==
+          Approx(h200("kernels.gemm_sustained_tflops") * 1e12).epsilon(0.01));
+    CHECK(machine.link.host_to_device ==
+          Approx(h200("link.host_to_device_gb_per_s") * 1e9).epsilon(0.01));
+    CHECK(machine.link.device_to_host ==
+          Approx(h200("link.device_to_host_gb_per_s") * 1e9).epsilon(0.01));
+    CHECK(machine.link.both_ways_total ==
+          Approx((h200("link.both_ways_host_to_device_gb_per_s") +
+                  h200("link.both_ways_device_to_host_gb_per_s")) *
+                 1e9)
+              .epsilon(0.01));
+    // And it says so.
+    CHECK(machine.confidence == Confidence::transferred);
+    CHECK(assumes(machine, "4800 GB/s"));
+    CHECK(assumes(machine, "989 TFLOPS"));
+    CHECK(assumes(machine, "63 GB/s"));
+    CHECK(assumes(machine, "attention"));
+}
+
+TEST_CASE("machine spec: a measured best product is trusted above the datasheet", "[machine]") {
+    json profile = small_profile();
+    profile["gpu"]["bf16_achieved_gemm_tflops"] =
+        measured_number(h200("gpu.bf16_achieved_gemm_tflops") / 2);
+    CHECK(resolve(profile).gpu.gemm_flops_per_s ==
+          Approx(h200("kernels.gemm_sustained_tflops") / 2 * 1e12).epsilon(0.01));
+}
+
+TEST_CASE("machine spec: attention scales with the matrix rate", "[machine]") {
+    json half = small_profile();
+    half["gpu"]["bf16_dense_tflops"] = measured_number(989 / 2.0);
+    const GpuSpec full_gpu = resolve(small_profile()).gpu;
+    const GpuSpec half_gpu = resolve(half).gpu;
+    for (const double sequence : {512.0, 3000.0, 1e6}) {
+        CAPTURE(sequence);
+        CHECK(half_gpu.fused_attention.forward.at(sequence) * 2 ==
+              Approx(full_gpu.fused_attention.forward.at(sequence)));
+        CHECK(half_gpu.flash_attention.backward.at(sequence) * 2 ==
+              Approx(full_gpu.flash_attention.backward.at(sequence)));
+    }
+}
+
+TEST_CASE("machine spec: a machine's own attention curve is used as it stands", "[machine]") {
+    json profile = small_profile();
+    profile["kernels"]["attention_cudnn_forward_tflops_by_sequence"] =
+        measured_points({{1000, 100}, {100'000, 300}});
+    const GpuSpec gpu = resolve(profile).gpu;
+    CHECK(gpu.fused_attention.forward.at(1000) == 100e12);
+    CHECK(gpu.fused_attention.forward.at(10'000) == Approx(200e12));
+}
+
+TEST_CASE("machine spec: the curve of the link becomes shares of the full rate", "[machine]") {
+    json profile = small_profile();
+    profile["link"]["curve"]["host_to_device_gb_per_s_by_bytes"] =
+        measured_points({{1000, 10}, {100'000, 50}});
+    const LinkSpec link = resolve(profile).link;
+    CHECK(link.share_by_bytes.at(1000) == Approx(0.2));
+    CHECK(link.share_by_bytes.at(10'000) == Approx(0.6));
+    CHECK(link.share_by_bytes.at(1e9) == 1);
+}
+
+TEST_CASE("machine spec: the optimizer's rate by threads is that of the curve", "[machine]") {
+    json profile = small_profile();
+    profile["host"]["adam_bytes_per_parameter"] = measured_number(20);
+    profile["host"]["adam_gparams_per_s_by_threads"] =
+        measured_points({{1, 0.5}, {4, 2}, {8, 1.5}});
+    const HostSpec host = resolve(profile).host;
+    CHECK(host.best_adam_threads == 4);  // not the most, but the fastest
+    CHECK(host.adam_bytes_per_s.at(4) == Approx(2e9 * 20));
+    CHECK(host.adam_bytes_per_s.at(2) == Approx(1.25e9 * 20));
+}
+
+TEST_CASE("machine spec: without a curve half of the cores give the optimizer its full rate",
+          "[machine]") {
+    json profile = small_profile();
+    profile["host"]["adam_gparams_per_s"] = measured_number(3);
+    const HostSpec host = resolve(profile).host;
+    CHECK(host.best_adam_threads == 4);  // of 8 cores
+    CHECK(host.adam_bytes_per_s.at(4) == Approx(3e9 * 28));
+    CHECK(host.adam_bytes_per_s.at(1) == Approx(3e9 * 28 / 4));
+}
+
+TEST_CASE("machine spec: unified memory shares one rate between both directions", "[machine]") {
+    json profile = small_profile();
+    profile["host"]["unified_memory"] = true;
+    profile["link"]["host_to_device_gb_per_s"] = measured_number(100);
+    profile["link"]["device_to_host_gb_per_s"] = measured_number(110);
+    const MachineSpec machine = resolve(profile);
+    CHECK(machine.unified_memory);
+    CHECK(machine.link.both_ways_total == 110e9);
+}
+
+TEST_CASE("machine spec: an estimated rate weakens the confidence and is named", "[machine]") {
+    MachineProfile profile = parse_profile(small_profile());
+    CHECK(resolve_machine(profile).confidence == Confidence::transferred);
+    profile.set("host.memory_bandwidth_gb_per_s", 300);
+    const MachineSpec machine = resolve_machine(profile);
+    CHECK(machine.confidence == Confidence::datasheet);
+    CHECK(assumes(machine, "host.memory_bandwidth_gb_per_s 300"));
+}
+
+TEST_CASE("machine spec: more memory is no guess about a rate", "[machine]") {
+    MachineProfile profile = read_machine_profile(kMeasuredMachine);
+    const Confidence before = resolve_machine(profile).confidence;
+    profile.set("host.memory_capacity_gb", 2000);
+    const MachineSpec machine = resolve_machine(profile);
+    CHECK(machine.host.memory_capacity == 2'000'000'000'000);
+    CHECK(machine.confidence == before);
+}
+
+TEST_CASE("machine spec: a required number that is missing or null is named", "[machine]") {
+    for (const char* pointer :
+         {"/gpu/memory_capacity_gb", "/gpu/memory_bandwidth_gb_per_s", "/gpu/bf16_dense_tflops",
+          "/link/raw_per_direction_gb_per_s", "/host/cores", "/host/memory_capacity_gb",
+          "/host/memory_bandwidth_gb_per_s"}) {
+        CAPTURE(pointer);
+        std::string path = std::string(pointer).substr(1);
+        path[path.find('/')] = '.';
+
+        json null = small_profile();
+        null[json::json_pointer(pointer)]["value"] = nullptr;
+        null[json::json_pointer(pointer)]["note"] = "the reason why";
+        CHECK_THAT(input_error_of([&] { resolve(null); }),
+                   ContainsSubstring("my/machine.json: " + path) &&
+                       ContainsSubstring("the reason why") && ContainsSubstring("give "));
+
+        json missing = small_profile();
+        const json::json_pointer at(pointer);
+        missing[at.parent_pointer()].erase(at.back());
+        CHECK_THAT(input_error_of([&] { resolve(missing); }),
+                   ContainsSubstring("my/machine.json: " + path) && ContainsSubstring("missing"));
+    }
+}
+
+TEST_CASE("machine spec: a machine sold without memory asks for --host-memory", "[machine]") {
+    const MachineProfile profile = read_machine_profile("rtx-4090");
+    REQUIRE(profile.find("host.memory_capacity_gb") != nullptr);
+    REQUIRE_FALSE(profile.find("host.memory_capacity_gb")->value);
+    CHECK_THAT(input_error_of([&] { resolve_machine(profile); }),
+               ContainsSubstring("hwprofiles/rtx-4090.json") &&
+                   ContainsSubstring("host.memory_capacity_gb") &&
+                   ContainsSubstring("--host-memory 1TB"));
+    CHECK(resolve_machine(read_machine_profile("rtx-4090-64gb")).host.memory_capacity ==
+          64'000'000'000);
+}
+
+TEST_CASE("machine spec: Apple publishes no bf16 rate, and how to give one is said", "[machine]") {
+    MachineProfile profile = read_machine_profile("apple-m3-ultra");
+    CHECK_THAT(input_error_of([&] { resolve_machine(profile); }),
+               ContainsSubstring("hwprofiles/apple-m3-ultra.json") &&
+                   ContainsSubstring("gpu.bf16_dense_tflops") &&
+                   ContainsSubstring("not published") &&
+                   ContainsSubstring("--set gpu.bf16_dense_tflops="));
+    profile.set("gpu.bf16_dense_tflops", 28);
+    const MachineSpec machine = resolve_machine(profile);
+    CHECK(machine.unified_memory);
+    CHECK(machine.gpu.gemm_flops_per_s < 28e12);
+}
+
+TEST_CASE("library machines: each resolves or names the number that is not known", "[machine]") {
+    for (const std::string& id : library_machines()) {
+        CAPTURE(id);
+        const MachineProfile profile = read_machine_profile(id);
+        try {
+            resolve_machine(profile);
+        } catch (const InputError& error) {
+            const std::string message = error.what();
+            CHECK_THAT(message, ContainsSubstring("hwprofiles/" + id + ".json"));
+            CHECK(std::any_of(profile.quantities.begin(), profile.quantities.end(),
+                              [&](const Quantity& quantity) {
+                                  return !quantity.value &&
+                                         message.find(quantity.path) != std::string::npos;
+                              }));
+        }
+    }
+}
+
+TEST_CASE("library machines: with memory and a matrix rate given each has rates to predict with",
+          "[machine]") {
+    for (const std::string& id : library_machines()) {
+        CAPTURE(id);
+        const MachineSpec machine = resolve_machine(completed(id));
+        const GpuSpec& gpu = machine.gpu;
+        const LinkSpec& link = machine.link;
+        const HostSpec& host = machine.host;
+        CHECK(gpu.memory_capacity > gpu.context);
+        CHECK(gpu.memory_bandwidth > 0);
+        CHECK(gpu.gemm_flops_per_s > 0);
+        CHECK(gpu.multiprocessors >= 1);
+        CHECK(link.pageable_host_to_device <= link.host_to_device);
+        // Both ways at once never exceed the two directions alone.
+        CHECK(link.both_ways_total <= link.host_to_device + link.device_to_host);
+        CHECK(link.both_ways_total > 0);
+        CHECK(host.dram_bandwidth >= std::max(link.host_to_device, link.device_to_host));
+        CHECK(host.best_adam_threads >= 1);
+        CHECK(host.best_adam_threads <= host.cores);
+        for (const double rate : {host.memory_copy, host.first_touch, host.zero, host.release,
+                                  host.norm_and_scale, host.eager_adam_bytes_per_s}) {
+            CHECK(rate > 0);
+        }
+        CHECK_FALSE(gpu.fused_attention.backward.empty());
+    }
+}
+
+TEST_CASE("library machines: only the machine that was measured is trusted as measured",
+          "[machine]") {
+    for (const std::string& id : library_machines()) {
+        CAPTURE(id);
+        const MachineSpec machine = resolve_machine(completed(id));
+        CAPTURE(machine.assumptions);
+        CHECK((machine.confidence == Confidence::measured) == (id == kMeasuredMachine));
+        // Whatever is not measured is said.
+        CHECK((machine.confidence == Confidence::measured) == machine.assumptions.empty());
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// Which steady step do the tests of pictures and traces draw?
+#pragma once
+
+#include "sim/report/step_report.h"
+
+namespace sluice {
+
+inline Operation made_operation(OperationKind kind, Lane lane, std::vector<Dependency> waits,
+                                double link_bytes = 0) {
+    Operation operation;
+    operation.kind = kind;
+    operation.lane = lane;
+    operation.waits_for = std::move(waits);
+    operation.link_bytes = link_bytes;
+    return operation;
+}
+
+/// One layer on three lanes, 1 s a step. H2D works ahead of the step, the optimizer beyond its end:
+///
+///              -0.2   0     0.25  0.3       0.8    1.0   1.3
+///   H2D         |w 0  |                      (w 0 of the next step)
+///   compute           |f 0  | waits |b 0     | waits
+///   optimizer                                |u 0          |
+///
+/// Weights (10 GB) wait for backward of the step before, backward for the update of the step
+/// before.
+inline StepReport one_layer_report() {
+    StepReport report;
+    report.model_name = "tiny";
+    report.machine_name = "box";
+    report.layers = 1;
+    report.training.batch = 4;
+    report.training.sequence = 1000;
+    report.step = 1;
+    report.program.operations = {
+        made_operation(OperationKind::copy_weights_in, Lane::host_to_device, {{2, true}}, 10e9),
+        made_operation(OperationKind::forward, Lane::compute, {{0, false}}),
+        made_operation(OperationKind::backward, Lane::compute, {{3, true}}),
+        made_operation(OperationKind::update, Lane::optimizer, {{2, false}})};
+    report.operations = {{-0.2, 0}, {0, 0.25}, {0.3, 0.8}, {0.8, 1.3}};
+    report.lanes = lane_times(report.program, report.operations, report.step);
+    return report;
+}
+
+}  // namespace sluice

@@ -1,0 +1,207 @@
+// Is the picture well-formed, and is each block as wide as its time?
+#include <optional>
+#include <regex>
+
+#include "sim/report/svg_geometry.h"
+#include "sim/report/svg_text.h"
+#include "tests/catch.h"
+#include "tests/sim/report/one_layer_report.h"
+
+namespace sluice {
+namespace {
+
+/// A rectangle with a tooltip, in pixels.
+struct Rectangle {
+    double x = 0, y = 0, width = 0, height = 0;
+};
+
+/// Rectangles whose tooltip starts with `label`, from left to right in each lane.
+std::vector<Rectangle> rectangles(const std::string& svg, const std::string& label) {
+    static const std::regex pattern(
+        R"re(<rect x="([^"]*)" y="([^"]*)" width="([^"]*)" height="([^"]*)"[^>]*><title>([^<]*)</title>)re");
+    std::vector<Rectangle> found;
+    for (std::sregex_iterator match(svg.begin(), svg.end(), pattern), end; match != end; ++match) {
+        if (!(*match)[5].str().starts_with(label)) continue;
+        const auto number = [&](std::size_t i) { return std::stod((*match)[i]); };
+        found.push_back({number(1), number(2), number(3), number(4)});
+    }
+    return found;
+}
+
+/// What is wrong with the nesting of elements, or nothing. Enough XML for what we write.
+std::optional<std::string> nesting_error(const std::string& xml) {
+    static const std::regex tag(R"re(<(/?)([A-Za-z]+)((?: [A-Za-z:-]+="[^"<>]*")*) ?(/?)>)re");
+    std::vector<std::string> open;
+    std::size_t at = xml.find("?>") + 2;
+    for (at = xml.find('<', at); at != std::string::npos; at = xml.find('<', at + 1)) {
+        std::smatch match;
+        if (!std::regex_search(xml.begin() + static_cast<std::ptrdiff_t>(at), xml.end(), match, tag,
+                               std::regex_constants::match_continuous)) {
+            return "no tag: " + xml.substr(at, 60);
+        }
+        if (match[1].length() > 0) {
+            if (open.empty() || open.back() != match[2]) return "unexpected end: " + match[0].str();
+            open.pop_back();
+        } else if (match[4].length() == 0) {
+            open.push_back(match[2]);
+        }
+    }
+    if (!open.empty()) return "not closed: " + open.back();
+    return std::nullopt;
+}
+
+/// A plan of 800 layers, every operation about a pixel wide or less.
+StepReport deep_report(int layers) {
+    StepReport report = one_layer_report();
+    report.layers = layers;
+    report.program.operations.clear();
+    report.operations.clear();
+    const Seconds time = 1.0 / (3.0 * layers);
+    const auto add = [&](OperationKind kind, Lane lane, int layer, double start, double duration) {
+        report.program.operations.push_back(made_operation(kind, lane, {}, 1e9));
+        report.program.operations.back().layer = layer;
+        report.operations.push_back({start * time, (start + duration) * time});
+    };
+    for (int i = 0; i < layers; ++i) {
+        add(OperationKind::copy_weights_in, Lane::host_to_device, i, i, 0.9);
+        add(OperationKind::forward, Lane::compute, i, i, 0.9);
+    }
+    for (int i = 0; i < layers; ++i) {
+        const double start = layers + 2.0 * i;
+        add(OperationKind::copy_weights_in, Lane::host_to_device, layers - 1 - i, start, 1.9);
+        add(OperationKind::backward, Lane::compute, layers - 1 - i, start, 1.9);
+        add(OperationKind::copy_gradients_out, Lane::device_to_host, layers - 1 - i, start, 1.9);
+        add(OperationKind::update, Lane::optimizer, layers - 1 - i, start, 1.9);
+    }
+    report.lanes = lane_times(report.program, report.operations, report.step);
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("svg: a block's place and width are its time; 1 s is 1000 pixels from 184", "[report]") {
+    const std::string svg = report_svg(one_layer_report());
+    const std::vector<Rectangle> forward = rectangles(svg, "forward 0");
+    REQUIRE(forward.size() == 1);
+    CHECK(forward[0].x == 184);
+    CHECK(forward[0].width == 250);  // 0 ... 0.25 s
+    const std::vector<Rectangle> backward = rectangles(svg, "backward 0");
+    REQUIRE(backward.size() == 1);
+    CHECK(backward[0].x == 184 + 300);
+    CHECK(backward[0].width == 500);  // 0.3 ... 0.8 s
+    CHECK(backward[0].y == forward[0].y);
+}
+
+TEST_CASE("svg: what starts before the step or ends after it is cut and drawn at the other edge",
+          "[report]") {
+    const std::string svg = report_svg(one_layer_report());
+    const std::vector<Rectangle> update = rectangles(svg, "update 0");  // 0.8 ... 1.3 s
+    REQUIRE(update.size() == 2);
+    CHECK(update[0].x == 184);
+    CHECK(update[0].width == 300);  // 1.0 ... 1.3 s, of the step before
+    CHECK(update[1].x == 184 + 800);
+    CHECK(update[1].width == 200);
+    const std::vector<Rectangle> weights = rectangles(svg, "weights in 0");  // -0.2 ... 0 s
+    REQUIRE(weights.size() == 1);
+    CHECK(weights[0].x == 184 + 800);
+    CHECK(weights[0].width == 200);
+    CHECK(weights[0].y + weights[0].height <
+          rectangles(svg, "forward 0")[0].y);  // H2D is the first row
+}
+
+TEST_CASE("svg: compute's pauses are marked with what they wait for", "[report]") {
+    const std::string svg = report_svg(one_layer_report());
+    const std::vector<Rectangle> waits = rectangles(svg, "compute waits");
+    REQUIRE(waits.size() == 2);
+    CHECK(waits[0].x == 184 + 250);
+    CHECK(waits[0].width == 50);  // 0.25 ... 0.3 s
+    CHECK(waits[1].x == 184 + 800);
+    CHECK(waits[1].width == 200);  // 0.8 ... 1 s
+    CHECK(rectangles(svg, "compute waits 50.0 ms for update 0 (optimizer)").size() == 1);
+    CHECK(rectangles(svg, "compute waits 200.0 ms for weights in 0 (H2D)").size() == 1);
+}
+
+TEST_CASE("svg: title and lanes say speed, busy and exposed shares", "[report]") {
+    const std::string svg = report_svg(one_layer_report());
+    CHECK_THAT(svg, ContainsSubstring(">tiny on box<"));
+    CHECK_THAT(svg, ContainsSubstring(
+                        ">predicted: batch 4 x 1,000 tokens, 1.00 s a step, 4,000 tokens/s<"));
+    CHECK_THAT(svg, ContainsSubstring(">20% busy, 20% exposed<"));   // H2D
+    CHECK_THAT(svg, ContainsSubstring(">75% busy, 25% waits<"));     // compute
+    CHECK_THAT(svg, ContainsSubstring(">50% busy, 5.0% exposed<"));  // optimizer
+    CHECK(rectangles(svg, "weights in 0\nat -200.0 ms, for 200.0 ms\n10.0 GB, 50.0 GB/s").size() ==
+          1);
+}
+
+TEST_CASE("svg: the text is well-formed XML, whatever the names", "[report]") {
+    StepReport report = one_layer_report();
+    CHECK(nesting_error(report_svg(report)).value_or("") == "");
+    report.model_name = "a<b> & \"c\" 'd'\x01";
+    report.machine_name = std::string(400, 'm');  // wraps
+    report.bottleneck_words = "H2D > compute";
+    const std::string svg = report_svg(report);
+    CHECK(nesting_error(svg).value_or("") == "");
+    CHECK_THAT(svg, ContainsSubstring("a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39; "));
+    CHECK_THAT(svg, ContainsSubstring(">H2D &gt; compute<"));
+    CHECK(nesting_error("?><svg><g></svg>").has_value());  // the check itself finds mistakes
+}
+
+TEST_CASE("svg: a plan of 800 layers stays below 1 MB, and all of compute's time is drawn",
+          "[report]") {
+    const StepReport report = deep_report(800);
+    const std::string svg = report_svg(report);
+    CHECK(svg.size() < 1'000'000);
+    Seconds busy = 0;
+    std::int32_t count = 0;
+    for (const Block& block : merge_short(lane_blocks(report, Lane::compute), 0.5e-3)) {
+        busy += block.busy;
+        count += block.count;
+    }
+    CHECK(busy == Approx(report.lanes[static_cast<std::size_t>(Lane::compute)].busy));
+    CHECK(count == 1600);
+}
+
+TEST_CASE("svg: a report without operations is still a picture", "[report]") {
+    const std::string svg = report_svg(StepReport());
+    CHECK(nesting_error(svg).value_or("") == "");
+}
+
+TEST_CASE("svg: short neighbours become one block with the colour of the most time", "[report]") {
+    const std::vector<Block> blocks = {{0.0, 0.1, 0.1, 0, 0, 1, Family::forward},
+                                       {0.2, 0.55, 0.35, 1, 1, 1, Family::loss},
+                                       {0.6, 0.8, 0.2, 2, 2, 1, Family::forward},
+                                       {0.9, 1.3, 0.4, 3, 3, 1, Family::forward},
+                                       {1.3, 2.3, 1.0, 4, 4, 1, Family::loss}};
+    const std::vector<Block> merged = merge_short(blocks, 0.5);
+    REQUIRE(merged.size() ==
+            3);  // the fourth would make a block longer than 2 x 0.5; the fifth is not short
+    CHECK(merged[0].start == 0.0);
+    CHECK(merged[0].end == 0.8);
+    CHECK(merged[0].busy == Approx(0.65));
+    CHECK(merged[0].count == 3);
+    CHECK(merged[0].last == 2);
+    CHECK(merged[0].family == Family::loss);
+    CHECK(merged[1].first == 3);
+    CHECK(merged[2].first == 4);
+}
+
+TEST_CASE("svg: ticks are 1, 2 or 5 times a power of ten", "[report]") {
+    CHECK(round_tick(2.34, 12) == Approx(0.2));
+    CHECK(round_tick(85.8, 12) == Approx(10));
+    CHECK(round_tick(55, 12) == Approx(5));
+    CHECK(round_tick(12, 12) == Approx(1));
+    CHECK(round_tick(0.0121, 12) == Approx(0.002));
+}
+
+TEST_CASE("svg: text wraps at spaces and breaks only words wider than the line", "[report]") {
+    const double ten_characters = text_width("0123456789", 12) + 0.1;
+    CHECK(wrap_text("one two three four", 12, ten_characters) ==
+          std::vector<std::string>{"one two", "three four"});
+    CHECK(wrap_text("0123456789abcdef", 12, ten_characters) ==
+          std::vector<std::string>{"0123456789", "abcdef"});
+    CHECK(wrap_text("012345678\xc3\xa9x", 12, ten_characters) ==
+          std::vector<std::string>{"012345678", "\xc3\xa9x"});  // no character is cut
+    CHECK(wrap_text("", 12, 100) == std::vector<std::string>{""});
+}
+
+}  // namespace sluice
