@@ -26,7 +26,7 @@ std::string range(double low, double high) {
     return fmt::format("a number from {:g} to {:g}", low, high);
 }
 
-/// Deeper nesting than any config has; refused before the parser recurses into it.
+/// Deeper nesting than any config has; refused while parsing, before anything recurses into it.
 constexpr int kDeepestNesting = 64;
 
 }  // namespace
@@ -57,16 +57,13 @@ JsonObject::JsonObject(std::shared_ptr<const nlohmann::json> root, const nlohman
     : root_(std::move(root)), value_(value), file_(std::move(file)), path_(std::move(path)) {}
 
 JsonObject JsonObject::parse(std::string_view text, const std::string& file) {
-    int depth = 0;
-    for (const char c : text) {
-        depth += (c == '{' || c == '[') ? 1 : (c == '}' || c == ']') ? -1 : 0;
-        if (depth > kDeepestNesting) {
-            throw InputError(fmt::format("{}: nested deeper than {} levels, expected a flat config", file,
-                                         kDeepestNesting));
-        }
-    }
+    const auto refuse_deep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+        if (depth <= kDeepestNesting) return true;
+        throw InputError(fmt::format("{}: nested deeper than {} levels, expected a flat config", file,
+                                     kDeepestNesting));
+    };
     try {
-        auto root = std::make_shared<const nlohmann::json>(nlohmann::json::parse(text));
+        auto root = std::make_shared<const nlohmann::json>(nlohmann::json::parse(text, refuse_deep));
         if (!root->is_object()) {
             throw InputError(fmt::format("{}: is {}, expected a JSON object {{...}}", file, shown(*root)));
         }

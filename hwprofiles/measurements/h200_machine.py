@@ -53,6 +53,22 @@ MIXED_PARAMS = 500_000_000
 
 # ------------------------------------------------------------------ plumbing
 
+def json_text(value, indent=0, width=150):
+    """JSON with whatever fits on one line kept on one line."""
+    line = json.dumps(value)
+    if len(line) + indent <= width or not isinstance(value, (dict, list)) or not value:
+        return line
+    pad = " " * (indent + 1)
+    if isinstance(value, dict):
+        parts = [f"{pad}{json.dumps(key)}: {json_text(item, indent + 1, width)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(parts) + "\n" + " " * indent + "}"
+    if all(isinstance(item, dict) and not any(isinstance(x, (dict, list)) for x in item.values()) for item in value):
+        parts = [pad + json.dumps(item) for item in value]  # a table: one row a line
+    else:
+        parts = [pad + json_text(item, indent + 1, width) for item in value]
+    return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
+
+
 class Results:
     """The results file; `put` writes it at once."""
 
@@ -78,7 +94,7 @@ class Results:
 
     def save(self):
         temporary = self.path.with_suffix(".part")
-        temporary.write_text(json.dumps(self.data, indent=1) + "\n")
+        temporary.write_text(json_text(self.data) + "\n")
         temporary.replace(self.path)
 
 
@@ -408,7 +424,7 @@ def part_a(results, left):
     torch.cuda.empty_cache()
     device("all tensors freed, cache emptied", lambda: None)
 
-    # Pinned memory. The largest first touch comes from the pages that are pinned.
+    # Pinned memory.
     def host_stats():
         with contextlib.suppress(Exception):
             found = torch.cuda.host_memory_stats()
@@ -820,7 +836,8 @@ def gemm_shapes():
         if model == "7B":
             layers += [("kv_single", kv * dim, hidden), ("gate_single", intermediate, hidden)]
         for name, n, k in layers:
-            tokens = {"7B": (512, 2048, 8192, 32768), "72B": (2048, 8192), "1.5B": (8192, 32768)}.get(model, (2048, 8192, 32768))
+            tokens = {"7B": (512, 2048, 8192, 32768), "72B": (2048, 8192),
+                      "1.5B": (8192, 32768)}.get(model, (2048, 8192, 32768))
             if name.endswith("single"):
                 tokens = (8192, 32768)
             for m in reversed(tokens):
@@ -1097,7 +1114,8 @@ def part_g(results, left):
             if i > 1:
                 host.append((queued - begin) / 500 * 1e6)
                 wall.append((time.perf_counter() - begin) / 500 * 1e6)
-        results.put("G", "eager add_ of 1024 elements", {"host_us_per_call": stats(host), "wall_us_per_call": stats(wall)})
+        results.put("G", "eager add_ of 1024 elements",
+                    {"host_us_per_call": stats(host), "wall_us_per_call": stats(wall)})
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
             loop()

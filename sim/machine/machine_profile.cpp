@@ -18,6 +18,10 @@ namespace {
 
 constexpr const char* kSchema = "sluice-machine/1";
 
+// What any number of a profile may be, in its unit; 1e9 GB is the most whose bytes fit 64 bits.
+constexpr double kSmallestQuantity = 1e-12;
+constexpr double kLargestQuantity = 1e9;
+
 Method read_method(const JsonObject& quantity) {
     const std::string name = quantity.text("method");
     if (name == "measured") return Method::measured;
@@ -64,7 +68,7 @@ private:
         quantity.date = object.text("date");
         quantity.note = object.text_or("note", "");
         if (object.has("value")) {
-            quantity.value = object.number("value", 1e-12, 1e15);
+            quantity.value = object.number("value", kSmallestQuantity, kLargestQuantity);
         } else if (quantity.note.empty()) {
             throw InputError(fmt::format("{} is null without a note; say why it is not known", object.where("value")));
         }
@@ -76,6 +80,10 @@ private:
         curve.path = path;
         std::size_t columns = 2;
         if (object.has("columns")) columns = object.texts("columns").size();
+        if (columns < 2) {
+            throw InputError(fmt::format("{} has {} names, expected at least 2, as in [\"threads\", \"gb_per_s\"]",
+                                         object.where("columns"), columns));
+        }
         curve.points = object.rows("points", columns);
         if (!std::is_sorted(curve.points.begin(), curve.points.end(),
                             [](const auto& a, const auto& b) { return a.front() < b.front(); })) {
@@ -178,6 +186,10 @@ void MachineProfile::set(std::string_view path, double value) {
     std::vector<std::string> known;
     for (Quantity& quantity : quantities) {
         if (quantity.path == path) {
+            if (!(value >= kSmallestQuantity && value <= kLargestQuantity)) {
+                throw InputError(fmt::format("--set: {} is {:g}, expected a number from {:g} to {:g}", path, value,
+                                             kSmallestQuantity, kLargestQuantity));
+            }
             quantity.value = value;
             quantity.method = Method::estimated;
             quantity.source = "given on the command line";

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// Limits that no real config exceeds; they keep every product within 64 bits.
+// Limits that no real config exceeds; they keep the product of any two within 64 bits.
 constexpr std::int64_t kMostLayers = 10'000;
 constexpr std::int64_t kWidest = 1'000'000;
 constexpr std::int64_t kLargestVocabulary = 10'000'000;
@@ -242,6 +242,7 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
         model.family = type;
         model.source = file;
         family.read(config, model);
+        refuse_uncountable(model, file);
         if (const auto extra = config.object_or_none("_sluice")) {
             model.source = extra->text_or("source", file);
             model.note = extra->text_or("note", "");

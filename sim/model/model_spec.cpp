@@ -116,6 +116,20 @@ std::int64_t active_parameters(const ModelSpec& model) {
     return embedding_parameters(model) + head_parameters(model) + sum_over_layers(model, &active_layer_parameters);
 }
 
+void refuse_uncountable(const ModelSpec& model, const std::string& where) {
+    constexpr double kMost = 1e15;
+    double total = 0;
+    for (const int kind : model.layers) {
+        for (const ParameterTensor& t : layer_tensors(model, model.kinds[static_cast<std::size_t>(kind)])) {
+            total += static_cast<double>(t.rows) * static_cast<double>(t.columns) * static_cast<double>(t.count);
+        }
+    }
+    if (total > kMost) {
+        throw InputError(fmt::format("{} has {:.1e} parameters, expected at most {:g}; check its widths and layers", where,
+                                     total, kMost));
+    }
+}
+
 void append_layers(ModelSpec& model, const LayerSpec& layer, std::int64_t count) {
     if (count <= 0) return;
     const auto found = std::find(model.kinds.begin(), model.kinds.end(), layer);

@@ -93,6 +93,9 @@ std::int64_t head_parameters(const ModelSpec& model);
 std::int64_t total_parameters(const ModelSpec& model);
 std::int64_t active_parameters(const ModelSpec& model);
 
+/// Throws InputError where the parameters and their bytes would not fit 64 bits; `where` names the model.
+void refuse_uncountable(const ModelSpec& model, const std::string& where);
+
 /// Adds a layer of this kind, `count` times.
 void append_layers(ModelSpec& model, const LayerSpec& layer, std::int64_t count);
 /// Keeps the first `count` layers; throws InputError unless 1 <= count <= layer_count().

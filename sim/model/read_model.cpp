@@ -15,13 +15,12 @@ namespace {
 
 constexpr std::string_view kGenericPrefix = "dense:";
 
-std::int64_t parse_count(std::string_view key, std::string_view value) {
+std::int64_t parse_count(std::string_view key, std::string_view value, std::int64_t most) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    constexpr std::int64_t kLargest = 10'000'000;
-    if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > kLargest) {
+    if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > most) {
         throw InputError(fmt::format("--model: dense: {} is \"{}\", expected a whole number from 1 to {}", key,
-                                     value, kLargest));
+                                     value, most));
     }
     return number;
 }
@@ -34,12 +33,17 @@ struct GenericShape {
 struct GenericField {
     const char* key;
     std::int64_t GenericShape::* member;
+    std::int64_t most;
 };
 constexpr GenericField kGenericFields[] = {
-    {"layers", &GenericShape::layers},         {"hidden", &GenericShape::hidden},
-    {"heads", &GenericShape::heads},           {"kv_heads", &GenericShape::kv_heads},
-    {"head_dim", &GenericShape::head_dim},     {"intermediate", &GenericShape::intermediate},
-    {"vocabulary", &GenericShape::vocabulary}, {"tied", &GenericShape::tied},
+    {"layers", &GenericShape::layers, 10'000},
+    {"hidden", &GenericShape::hidden, 1'000'000},
+    {"heads", &GenericShape::heads, 1'000'000},
+    {"kv_heads", &GenericShape::kv_heads, 1'000'000},
+    {"head_dim", &GenericShape::head_dim, 1'000'000},
+    {"intermediate", &GenericShape::intermediate, 10'000'000},
+    {"vocabulary", &GenericShape::vocabulary, 10'000'000},
+    {"tied", &GenericShape::tied, 1},
 };
 
 void set_generic_field(GenericShape& shape, std::string_view key, std::string_view value) {
@@ -47,7 +51,7 @@ void set_generic_field(GenericShape& shape, std::string_view key, std::string_vi
     for (const GenericField& field : kGenericFields) {
         if (key == field.key) {
             const bool is_tied = field.member == &GenericShape::tied;
-            shape.*field.member = is_tied && value == "0" ? 0 : parse_count(key, value);
+            shape.*field.member = is_tied && value == "0" ? 0 : parse_count(key, value, field.most);
             return;
         }
         names.emplace_back(field.key);
@@ -120,6 +124,7 @@ ModelSpec parse_generic_model(std::string_view text) {
     layer.attention.head_dim = layer.attention.value_dim = shape.head_dim;
     layer.feed_forward.intermediate = shape.intermediate;
     append_layers(model, layer, shape.layers);
+    refuse_uncountable(model, "--model: " + model.name);
     return model;
 }
 

@@ -170,14 +170,16 @@ class Drawing {
         lane_title(lane);
         const std::vector<Block> blocks = lane_blocks(report_, lane);
         const Seconds shortest = kShortest / kPlotWidth * report_.step;
+        if (lane == Lane::compute) {
+            // Below the operations, which the outlines of pauses would narrow.
+            for (const Block& pause : merge_short(pauses(blocks, report_.step), shortest)) {
+                pause_block(pause);
+            }
+        }
         const std::vector<Block> drawn = merge_short(blocks, shortest);
         for (std::size_t i = 0; i < drawn.size(); ++i) {
-            operation_block(drawn[i], i + 1 < drawn.size() &&
-                                          drawn[i + 1].start - drawn[i].end < shortest / 10);
-        }
-        if (lane == Lane::compute) {
-            for (const Block& pause : merge_short(pauses(blocks, report_.step), shortest))
-                pause_block(pause);
+            const Seconds next = i + 1 < drawn.size() ? drawn[i + 1].start : 2 * report_.step;
+            operation_block(drawn[i], next - drawn[i].end < shortest / 10);
         }
         y_ += kRowPitch;
     }
