@@ -21,8 +21,9 @@ std::string number(const MachineProfile& profile, const char* path) {
 std::string trust(const MachineProfile& profile) {
     try {
         return confidence_name(resolve_machine(profile).confidence);
-    } catch (const InputError&) {
-        return "incomplete: see show";
+    } catch (const InputError& error) {
+        const bool lacks_memory = std::string_view(error.what()).find("--host-memory") != std::string_view::npos;
+        return lacks_memory ? "give --host-memory" : "incomplete: see show";
     }
 }
 

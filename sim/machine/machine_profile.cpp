@@ -22,6 +22,8 @@ constexpr const char* kSchema = "sluice-machine/1";
 constexpr double kSmallestQuantity = 1e-12;
 constexpr double kLargestQuantity = 1e9;
 
+constexpr const char* kHostMemory = "host.memory_capacity_gb";
+
 Method read_method(const JsonObject& quantity) {
     const std::string name = quantity.text("method");
     if (name == "measured") return Method::measured;
@@ -183,6 +185,8 @@ bool MachineProfile::flag(std::string_view path) const {
 }
 
 void MachineProfile::set(std::string_view path, double value) {
+    // A profile may leave the host's memory out; then --host-memory is asked for.
+    if (path == kHostMemory && find(path) == nullptr) quantities.emplace_back().path = kHostMemory;
     std::vector<std::string> known;
     for (Quantity& quantity : quantities) {
         if (quantity.path == path) {
@@ -223,7 +227,7 @@ MachineProfile read_machine_profile(const std::string& what) {
     if (const auto split = split_memory_suffix(what)) {
         if (auto profile = find_in_library(split->first)) {
             profile->id = what;
-            profile->set("host.memory_capacity_gb", split->second / kGiga);
+            profile->set(kHostMemory, split->second / kGiga);
             return *std::move(profile);
         }
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sim/input_error.h"
@@ -11,12 +12,17 @@ namespace sluice {
 namespace {
 
 // Ratios measured on the H200 (hwprofiles/h200-pcie5-16vcpu-128gib.json) that fill the gaps of other profiles.
-constexpr double kSustainedOfBest = 673.4 / 794.5;       // large products under the power limit, of the best product
-constexpr double kSustainedOfDense = 673.4 / 989;        // ... of the dense datasheet rate
-constexpr double kAchievedOfPeakMemory = 4310.0 / 4800;  // device copy, of the datasheet bandwidth
-constexpr double kLinkOfRaw = 55.3 / 63;                 // pinned copy, of the link's raw rate
-constexpr double kBothWaysOfOne = 47.85 / 55.35;         // each way while both run, of one way alone
+constexpr double kSustainedOfBest = 671.2 / 794.5;       // large products under the power limit, of the best product
+constexpr double kSustainedOfDense = 671.2 / 989;        // ... of the dense datasheet rate
+constexpr double kAchievedOfPeakMemory = 4260.0 / 4800;  // device copy, of the datasheet bandwidth
 constexpr double kStreamOfPeak = 0.85;                   // host memory, of channels times rate
+
+/// What pinned copies reach: one way, of the link's raw rate; both at once, of the sum of one way each.
+struct LinkShares {
+    double host_to_device, device_to_host, both_ways;
+};
+constexpr LinkShares kPcie = {55.3 / 63, 55.4 / 63, 95.7 / 110.7};            // the H200 measured
+constexpr LinkShares kChipLink = {380.0 / 450, 297.5 / 450, 368.0 / 677.5};  // NVLink-C2C of the GH200 with 480 GB
 
 class Resolver {
 public:
@@ -32,6 +38,7 @@ public:
         resolve_host();
         resolve_adam();
         resolve_host_work();
+        if (constants_assumed_) m_.assumptions.push_back("launch overheads and the sizes of context and process are the H200 machine's");
         return std::move(m_);
     }
 
@@ -70,9 +77,11 @@ private:
         return value;
     }
 
-    double value_or(std::string_view path, double fallback, const char* what) {
-        if (const Quantity* quantity = known(path)) return take(*quantity);
-        return transferred(fallback, fmt::format("{}: {:g} as on the H200 measured", what, fallback));
+    /// A small constant (an overhead, a context's size) that hardly moves a prediction: the H200's where it is missing.
+    double constant(std::string_view path, double h200) {
+        if (const Quantity* quantity = known(path)) return *quantity->value;
+        constants_assumed_ = true;
+        return h200;
     }
 
     void resolve_gpu() {
@@ -80,7 +89,7 @@ private:
         m_.confidence = Confidence::measured;
         gpu.name = p_.text("gpu.name");
         gpu.memory_capacity = static_cast<Bytes>(required("gpu.memory_capacity_gb", false) * kGiga);
-        gpu.context = static_cast<Bytes>(value_or("gpu.context_gb", 0.55, "CUDA context in GB") * kGiga);
+        gpu.context = static_cast<Bytes>(constant("gpu.context_gb", 0.878) * kGiga);
         gpu.multiprocessors = known("gpu.multiprocessors") != nullptr ? *known("gpu.multiprocessors")->value : 1;
         if (const Quantity* achieved = known("gpu.memory_bandwidth_achieved_gb_per_s")) {
             gpu.memory_bandwidth = take(*achieved) * kGiga;
@@ -90,9 +99,11 @@ private:
                                                fmt::format("device memory reaches {:.2f} of its {:g} GB/s, as on the H200 measured", kAchievedOfPeakMemory, peak));
         }
         gpu.gemm_flops_per_s = resolve_gemm() * kTera;
-        gpu.launch = value_or("kernels.launch_us", 2, "microseconds between kernels") / kMega;
-        gpu.eager_launch = value_or("kernels.eager_launch_us", 5, "microseconds of host time for a PyTorch operation") / kMega;
-        gpu.first_step_extra = value_or("kernels.first_step_extra_s", 0.5, "seconds that the first attention backward takes to plan");
+        gpu.gemm_overhead = constant("kernels.gemm_overhead_us", 4) / kMega;
+        gpu.launch = constant("kernels.launch_us", 1.09) / kMega;
+        gpu.narrow_head_share = constant("kernels.attention_narrow_head_share", 0.8);
+        gpu.eager_launch = constant("kernels.eager_launch_us", 5) / kMega;
+        gpu.first_step_extra = constant("kernels.first_step_extra_s", 0.5);
     }
 
     double resolve_gemm() {
@@ -106,13 +117,14 @@ private:
     }
 
     /// A curve of TFLOPS by sequence length; without one, the H200's scaled by the matrix rate.
-    Interpolated attention_curve(const char* name, std::vector<std::pair<double, double>> h200_tflops) {
+    Interpolated attention_curve(const char* name, const std::array<double, 7>& h200_tflops) {
+        static constexpr std::array<double, 7> kSequences = {512, 1024, 2048, 4096, 8192, 32768, 131072};
         std::vector<std::pair<double, double>> points;
         if (const Curve* curve = p_.find_curve(fmt::format("kernels.attention_{}_tflops_by_sequence", name))) {
             for (const auto& row : curve->points) points.emplace_back(row[0], row[1] * kTera);
         } else {
-            const double scale = m_.gpu.gemm_flops_per_s / 673.4e12;
-            for (const auto& [x, y] : h200_tflops) points.emplace_back(x, y * scale * kTera);
+            const double scale = m_.gpu.gemm_flops_per_s / kH200Gemm;
+            for (std::size_t i = 0; i < kSequences.size(); ++i) points.emplace_back(kSequences[i], h200_tflops[i] * scale * kTera);
             weaken(Confidence::transferred);
         }
         return Interpolated(std::move(points));
@@ -120,26 +132,27 @@ private:
 
     void resolve_attention() {
         GpuSpec& gpu = m_.gpu;
-        gpu.flash_attention.forward = attention_curve("flash_forward", {{1024, 206}, {4096, 334}, {32768, 342}, {131072, 306}});
-        gpu.flash_attention.backward = attention_curve("flash_backward", {{1024, 167}, {4096, 257}, {32768, 317}, {131072, 322}});
-        gpu.fused_attention.forward = attention_curve("cudnn_forward", {{1024, 457}, {4096, 574}, {32768, 592}, {131072, 546}});
-        gpu.fused_attention.backward = attention_curve("cudnn_backward", {{1024, 279}, {4096, 468}, {32768, 527}, {131072, 522}});
+        gpu.flash_attention.forward = attention_curve("flash_forward", {199, 263, 297, 322, 334, 343, 333});
+        gpu.flash_attention.backward = attention_curve("flash_backward", {146, 202, 247, 279, 299, 320, 326});
+        gpu.fused_attention.forward = attention_curve("cudnn_forward", {340, 425, 484, 528, 561, 591, 558});
+        gpu.fused_attention.backward = attention_curve("cudnn_backward", {206, 301, 387, 450, 495, 536, 539});
         if (p_.find_curve("kernels.attention_cudnn_forward_tflops_by_sequence") == nullptr) {
             m_.assumptions.push_back("attention reaches the share of the matrix rate that it does on the H200 measured");
         }
     }
 
-    double one_way(const char* path) {
+    double one_way(const char* path, double share_of_raw) {
         if (const Quantity* rate = known(path)) return take(*rate) * kGiga;
         const double raw = required("link.raw_per_direction_gb_per_s", false);
-        return transferred(kLinkOfRaw * raw * kGiga, fmt::format("{} is not published: {:.3f} of the raw {:g} GB/s, as on the H200 measured", path, kLinkOfRaw, raw));
+        return transferred(share_of_raw * raw * kGiga, fmt::format("{} is not published: {:.3f} of the raw {:g} GB/s, as measured on another machine with such a link", path, share_of_raw, raw));
     }
 
     void resolve_link() {
         LinkSpec& link = m_.link;
         link.type = p_.text("link.type");
-        link.host_to_device = one_way("link.host_to_device_gb_per_s");
-        link.device_to_host = one_way("link.device_to_host_gb_per_s");
+        const LinkShares& shares = link.type.find("C2C") != std::string::npos ? kChipLink : kPcie;
+        link.host_to_device = one_way("link.host_to_device_gb_per_s", shares.host_to_device);
+        link.device_to_host = one_way("link.device_to_host_gb_per_s", shares.device_to_host);
         const Quantity* in = known("link.both_ways_host_to_device_gb_per_s");
         const Quantity* out = known("link.both_ways_device_to_host_gb_per_s");
         if (m_.unified_memory) {
@@ -147,11 +160,11 @@ private:
         } else if (in != nullptr && out != nullptr) {
             link.both_ways_total = (take(*in) + take(*out)) * kGiga;
         } else {
-            link.both_ways_total = transferred(kBothWaysOfOne * (link.host_to_device + link.device_to_host),
-                                               fmt::format("copies both ways at once reach {:.2f} of one way each, as on the H200 measured", kBothWaysOfOne));
+            link.both_ways_total = transferred(shares.both_ways * (link.host_to_device + link.device_to_host),
+                                               fmt::format("copies both ways at once reach {:.2f} of what each way reaches alone, as measured on another machine with such a link", shares.both_ways));
         }
         const Quantity* pageable = known("link.other.pageable_host_to_device_gb_per_s");
-        link.pageable_host_to_device = std::min(link.host_to_device, (pageable != nullptr ? *pageable->value : 8.9) * kGiga);
+        link.pageable_host_to_device = std::min(link.host_to_device, (pageable != nullptr ? *pageable->value : 10.1) * kGiga);
         if (const Curve* curve = p_.find_curve("link.curve.host_to_device_gb_per_s_by_bytes")) {
             std::vector<std::pair<double, double>> share;
             const double full = curve->points.back()[1];
@@ -164,8 +177,8 @@ private:
         HostSpec& host = m_.host;
         host.memory_capacity = static_cast<Bytes>(host_capacity_gb() * kGiga);
         host.cores = required("host.cores", false);
-        host.process_base = static_cast<Bytes>(value_or("host.process_base_gb", 2.3, "resident GB of a process with CUDA and libtorch") * kGiga);
-        host.system_reserve = static_cast<Bytes>(value_or("host.system_reserve_gb", 2, "GB left to the operating system") * kGiga);
+        host.process_base = static_cast<Bytes>(constant("host.process_base_gb", 1.0) * kGiga);
+        host.system_reserve = static_cast<Bytes>(constant("host.system_reserve_gb", 3.3) * kGiga);
         double stream = 0;
         if (const Quantity* fitted = known("host.memory_bandwidth_shared_gb_per_s")) {
             stream = take(*fitted);
@@ -193,7 +206,7 @@ private:
     void resolve_adam() {
         HostSpec& host = m_.host;
         std::vector<std::pair<double, double>> points;
-        const double traffic = known("host.adam_bytes_per_parameter") != nullptr ? *known("host.adam_bytes_per_parameter")->value : 28;
+        const double traffic = known("host.adam_bytes_per_parameter") != nullptr ? *known("host.adam_bytes_per_parameter")->value : 26;
         if (const Curve* curve = p_.find_curve("host.adam_gparams_per_s_by_threads")) {
             for (const auto& row : curve->points) points.emplace_back(row[0], row[1] * kGiga * traffic);
         } else {
@@ -216,24 +229,26 @@ private:
     double host_rate(const char* name, double h200_gb_per_s) {
         if (const Quantity* rate = known(fmt::format("host.work.{}_gb_per_s", name))) return take(*rate) * kGiga;
         weaken(Confidence::transferred);
-        return h200_gb_per_s * stream_ / kH200Stream;
+        return h200_gb_per_s * kGiga * stream_ / kH200Shared;
     }
 
     void resolve_host_work() {
         HostSpec& host = m_.host;
-        host.memory_copy = host_rate("copy", 55);
-        host.first_touch = host_rate("first_touch_copy", 8);
-        host.zero = host_rate("zero", 60);
-        host.release = host_rate("release", 60);
-        host.norm_and_scale = host_rate("norm_and_scale", 7.8);
-        host.eager_adam_bytes_per_s = host_rate("bf16_master_adam", 165);
+        host.memory_copy = host_rate("copy", 52);
+        host.first_touch = host_rate("first_touch_copy", 26.2);
+        host.zero = host_rate("zero", 78.6);
+        host.release = host_rate("release", 44.3);
+        host.norm_and_scale = host_rate("norm_and_scale", 7.37);
+        host.eager_adam_bytes_per_s = host_rate("bf16_master_adam", 176.9);
     }
 
-    static constexpr double kH200Stream = 187;
+    static constexpr double kH200Gemm = 671.2e12;
+    static constexpr double kH200Shared = 177e9;  // host memory that the rates below were measured with
 
     const MachineProfile& p_;
     MachineSpec m_;
     double stream_ = 0;
+    bool constants_assumed_ = false;
 };
 
 }  // namespace

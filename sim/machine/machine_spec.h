@@ -39,7 +39,9 @@ struct GpuSpec {
     Bytes context = 0;            ///< CUDA context and library handles, outside every plan
     double memory_bandwidth = 0;  ///< bytes/s read plus written that a good kernel reaches
     double gemm_flops_per_s = 0;  ///< bf16, large products, sustained under the power limit
+    Seconds gemm_overhead = 0;    ///< of one product, beside its FLOPs
     double multiprocessors = 0;
+    double narrow_head_share = 1; ///< attention rate at head_dim 64 over that at 128
     AttentionRates fused_attention;  ///< cuDNN
     AttentionRates flash_attention;
     Seconds launch = 0;              ///< device time between two dependent kernels

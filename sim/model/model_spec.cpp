@@ -118,12 +118,15 @@ std::int64_t active_parameters(const ModelSpec& model) {
 
 void refuse_uncountable(const ModelSpec& model, const std::string& where) {
     constexpr double kMost = 1e15;
-    double total = 0;
-    for (const int kind : model.layers) {
-        for (const ParameterTensor& t : layer_tensors(model, model.kinds[static_cast<std::size_t>(kind)])) {
-            total += static_cast<double>(t.rows) * static_cast<double>(t.columns) * static_cast<double>(t.count);
+    std::vector<double> of_kind;
+    for (const LayerSpec& kind : model.kinds) {
+        double& elements = of_kind.emplace_back();
+        for (const ParameterTensor& t : layer_tensors(model, kind)) {
+            elements += static_cast<double>(t.rows) * static_cast<double>(t.columns) * static_cast<double>(t.count);
         }
     }
+    double total = 0;
+    for (const int kind : model.layers) total += of_kind[static_cast<std::size_t>(kind)];
     if (total > kMost) {
         throw InputError(fmt::format("{} has {:.1e} parameters, expected at most {:g}; check its widths and layers", where,
                                      total, kMost));

@@ -115,6 +115,18 @@ std::string option_text(const TrainingSpec& spec, const Option& option) {
     return fmt::format("{}", static_cast<std::int64_t>(value));
 }
 
+namespace {
+
+/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that small is fast.
+void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* flag) {
+    constexpr std::int64_t kMostChunks = 100'000;
+    if (chunk_tokens == 0 || tokens / chunk_tokens <= kMostChunks) return;
+    throw InputError(fmt::format("{} is {}, which cuts {} tokens into more than {} chunks; give at least {}", flag,
+                                 chunk_tokens, tokens, kMostChunks, tokens / kMostChunks + 1));
+}
+
+}  // namespace
+
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file) {
     const JsonObject root = JsonObject::parse(text, file);
     std::vector<std::string> known;
@@ -140,6 +152,8 @@ void check_training_spec(const TrainingSpec& spec) {
     if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
         throw InputError(fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)", spec.state_bytes));
     }
+    check_chunks(spec.tokens(), spec.loss_chunk_tokens, "--loss-chunk-tokens");
+    check_chunks(spec.micro_batch_block().tokens(), spec.feed_forward_chunk_tokens, "--feed-forward-chunk-tokens");
     if (spec.schedule == Schedule::megatrain) {
         const TrainingSpec standard;
         if (spec.micro_batch != 0 || spec.state_bytes != standard.state_bytes || spec.recompute != standard.recompute ||

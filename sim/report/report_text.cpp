@@ -11,6 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kMostAssumptions = 6;
+constexpr std::size_t kLongestLine = 116;
 
 void append_heading(std::string& out, const StepReport& r) {
     const std::string active = r.active_parameters == r.parameters ? "" : fmt::format(", {} active", format_count(static_cast<double>(r.active_parameters)));
@@ -97,8 +98,11 @@ void append_memory(std::string& out, const StepReport& r) {
 void append_assumptions(std::string& out, const StepReport& r) {
     if (r.assumptions.empty()) return;
     out += "\nassumed:\n";
-    for (std::size_t i = 0; i < std::min(kMostAssumptions, r.assumptions.size()); ++i) out += fmt::format("  {}\n", r.assumptions[i]);
-    if (r.assumptions.size() > kMostAssumptions) out += fmt::format("  and {} more: see --json\n", r.assumptions.size() - kMostAssumptions);
+    for (std::size_t i = 0; i < std::min(kMostAssumptions, r.assumptions.size()); ++i) {
+        const std::string& sentence = r.assumptions[i];
+        out += sentence.size() <= kLongestLine ? fmt::format("  {}\n", sentence) : fmt::format("  {}...\n", sentence.substr(0, kLongestLine - 3));
+    }
+    if (r.assumptions.size() > kMostAssumptions) out += fmt::format("  and {} more, whole in --json\n", r.assumptions.size() - kMostAssumptions);
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ namespace {
 constexpr std::int64_t kLossPiecePositions = 128;
 constexpr std::int64_t kDefaultSlabs = 12;
 constexpr int kBuffers = 2;
+constexpr double kPythonModules = 0.65e9;  // PyTorch's eager kernels, transformers and DeepSpeed, beyond libtorch: estimated
+constexpr double kLargestHeapBlock = 32.0 * kMiB;  // glibc returns larger blocks to the system, keeps smaller ones
 constexpr double kEagerAdamTraffic = 22;  // bf16 gradient and weight read, weight written, both fp32 moments read and written
 
 /// PyTorch's pinned allocator rounds up to a power of two (pytorch #95823).
@@ -87,6 +89,7 @@ private:
         build_.standing("pinned staging", MemoryKind::pinned_buffers, Tier::host, kBuffers * pinned(kBf16 * largest()));
         build_.standing("pinned gradient slabs", MemoryKind::pinned_buffers, Tier::host,
                         static_cast<double>(slabs()) * pinned(kBf16 * largest()) + pinned(head_bytes()) + pinned(embedding_bytes()));
+        build_.standing("Python modules", MemoryKind::process, Tier::host, kPythonModules);
         gradients_ = build_.buffer("gradients", MemoryKind::gradients, Tier::host, kBf16 * all_parameters());
     }
 
@@ -246,10 +249,28 @@ private:
         build_.wait(first_in_, {zeroed, true});
     }
 
+    /// Released gradients under 32 MiB stay in the process's heap: measured, 0.45 GB of 5.6 after a release of 12 layers.
+    double gradients_kept_by_malloc() const {
+        double kept = 0;
+        for (int layer = 0; layer < layers_; ++layer) {
+            for (const double tensor : hf_tensor_bytes(model_.layer(layer))) kept += tensor < kLargestHeapBlock ? tensor : 0;
+        }
+        return kept;
+    }
+    /// Bytes of the layer's tensors as transformers keeps them: q, k, v, o, gate, up, down each their own.
+    std::vector<double> hf_tensor_bytes(const LayerSpec& layer) const {
+        const AttentionSpec& a = layer.attention;
+        const FeedForwardSpec& f = layer.feed_forward;
+        std::vector<double> out = {static_cast<double>(a.query_width()), static_cast<double>(a.key_width()), static_cast<double>(a.key_width()), static_cast<double>(a.output_width())};
+        for (std::int64_t i = 0; i < f.projections() + 1; ++i) out.push_back(static_cast<double>(f.intermediate));
+        for (double& bytes : out) bytes *= hidden_bytes_;
+        return out;
+    }
+
     void host_moments() {
         const Bytes in_step = build_.host_peak();
-        const auto gradients = static_cast<Bytes>(kBf16 * all_parameters());
-        const Bytes between = in_step - gradients;
+        const auto released = static_cast<Bytes>(kBf16 * all_parameters() - gradients_kept_by_malloc());
+        const Bytes between = in_step - released;
         const auto states = static_cast<Bytes>(2 * kFp32 * all_parameters());
         build_.moment("loading", between - states, "masters and pinned flats; the file's pages besides, if they are not dropped");
         build_.moment("first step", in_step, "moments appear at the first update");

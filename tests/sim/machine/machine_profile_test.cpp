@@ -1,6 +1,8 @@
 // Is every number of a profile read with its origin, and every mistake in one named?
 #include "sim/machine/machine_profile.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "tests/sim/machine/small_profile.h"
@@ -33,11 +35,12 @@ std::string machine_error(const std::string& what) {
 }
 
 bool is_date(const std::string& date) {
-    // 2026-11-21 or 2026-11
-    if (date.size() != 10 && date.size() != 7) return false;
+    // 2026-11-21, 2026-11 or 2026
+    if (date.size() != 10 && date.size() != 7 && date.size() != 4) return false;
     for (std::size_t i = 0; i < date.size(); ++i) {
         const bool dash = i == 4 || i == 7;
-        if (dash ? date[i] != '-' : std::isdigit(static_cast<unsigned char>(date[i])) == 0) return false;
+        if (dash ? date[i] != '-' : std::isdigit(static_cast<unsigned char>(date[i])) == 0)
+            return false;
     }
     return true;
 }
@@ -46,8 +49,8 @@ bool is_date(const std::string& date) {
 
 TEST_CASE("machine profile: a number keeps its path, unit, method, source, date and note",
           "[machine]") {
-    const MachineProfile profile = parse_profile(
-        with("/gpu/tdp_w", R"({"value": 700, "method": "datasheet", "source": "mine",
+    const MachineProfile profile =
+        parse_profile(with("/gpu/tdp_w", R"({"value": 700, "method": "datasheet", "source": "mine",
                                "date": "2026-03", "note": "limit", "low": 600, "high": 800})"));
     const Quantity* quantity = profile.find("gpu.tdp_w");
     REQUIRE(quantity != nullptr);
@@ -111,7 +114,8 @@ TEST_CASE("machine profile: every mistake names the file, the field and the valu
         {with("/gpu/memory_capacity_gb/value", "-80"),
          {"gpu.memory_capacity_gb.value is -80", "a number from"}},
         {with("/gpu/memory_capacity_gb/value", "0"), {"gpu.memory_capacity_gb.value is 0"}},
-        {with("/gpu/memory_capacity_gb/value", "1e300"), {"gpu.memory_capacity_gb.value is 1e+300"}},
+        {with("/gpu/memory_capacity_gb/value", "1e300"),
+         {"gpu.memory_capacity_gb.value is 1e+300"}},
         {with("/gpu/memory_capacity_gb/value", "\"80\""),
          {"gpu.memory_capacity_gb.value is \"80\"", "a number"}},
         {with("/gpu/memory_capacity_gb/value", "null"),
@@ -119,9 +123,11 @@ TEST_CASE("machine profile: every mistake names the file, the field and the valu
         {with("/gpu/memory_capacity_gb/source", "\"min\""),
          {"gpu.memory_capacity_gb.source is \"min\"", "sources", "did you mean \"mine\"?"}},
         {with("/gpu/memory_capacity_gb/source", "null"), {"gpu.memory_capacity_gb.source is null"}},
-        {without("/gpu/memory_capacity_gb", "source"), {"gpu.memory_capacity_gb.source is missing"}},
+        {without("/gpu/memory_capacity_gb", "source"),
+         {"gpu.memory_capacity_gb.source is missing"}},
         {without("/gpu/memory_capacity_gb", "date"), {"gpu.memory_capacity_gb.date is missing"}},
-        {without("/gpu/memory_capacity_gb", "method"), {"gpu.memory_capacity_gb.method is missing"}},
+        {without("/gpu/memory_capacity_gb", "method"),
+         {"gpu.memory_capacity_gb.method is missing"}},
         {with("/gpu/memory_capacity_gb/method", "\"guessed\""),
          {"gpu.memory_capacity_gb.method is \"guessed\"", "measured, datasheet or estimated"}},
         {with("/gpu/memory_capacity_gb/method", "\"transferred\""), {"\"transferred\""}},
@@ -198,6 +204,16 @@ TEST_CASE("machine profile: --set replaces a number by the user's estimate", "[m
     CHECK_THAT(profile.find("gpu.memory_capacity_gb")->source, ContainsSubstring("command line"));
 }
 
+TEST_CASE("machine profile: a host's memory can be given where the profile leaves it out",
+          "[machine]") {
+    MachineProfile profile = parse_profile(without("/host", "memory_capacity_gb"));
+    REQUIRE(profile.find("host.memory_capacity_gb") == nullptr);
+    profile.set("host.memory_capacity_gb", 512);
+    REQUIRE(profile.find("host.memory_capacity_gb") != nullptr);
+    CHECK(profile.find("host.memory_capacity_gb")->value == 512.0);
+    CHECK(profile.find("host.memory_capacity_gb")->method == Method::estimated);
+}
+
 TEST_CASE("machine profile: --set of an unknown path suggests the nearest", "[machine]") {
     MachineProfile profile = read_machine_profile("apple-m3-ultra");
     CHECK_THAT(input_error_of([&] { profile.set("gpu.bf16_dense_tflop", 28); }),
@@ -232,7 +248,8 @@ TEST_CASE("machine profile: a missing profile, a folder and a cut one are named"
     CHECK_THAT(machine_error("/no/such/machine.json"),
                ContainsSubstring("/no/such/machine.json") && ContainsSubstring("no such file"));
     const std::string folder = std::string(SLUICE_SOURCE_DIR) + "/hwprofiles";
-    CHECK_THAT(machine_error(folder), ContainsSubstring(folder) && ContainsSubstring("is a folder"));
+    CHECK_THAT(machine_error(folder),
+               ContainsSubstring(folder) && ContainsSubstring("is a folder"));
     const std::string whole = small_profile().dump(2);
     for (std::size_t length = 0; length < whole.size(); length += 7) {
         CAPTURE(length);
@@ -271,7 +288,8 @@ TEST_CASE("machine profile: a size behind an unknown name, or no size, is an unk
                ContainsSubstring("\"h200-sxm-pcie5-1.5xb\"") &&
                    ContainsSubstring("did you mean \"h200-sxm-pcie5\"?"));
     CHECK_THAT(machine_error("h200-sxm-pcie5-0gb"), ContainsSubstring("\"h200-sxm-pcie5-0gb\""));
-    CHECK_THAT(machine_error("no-such-machine-64gb"), ContainsSubstring("\"no-such-machine-64gb\""));
+    CHECK_THAT(machine_error("no-such-machine-64gb"),
+               ContainsSubstring("\"no-such-machine-64gb\""));
 }
 
 TEST_CASE("machine profile: memory sizes have decimal and binary units", "[machine]") {
@@ -290,7 +308,7 @@ TEST_CASE("machine profile: what is no memory size names the option and the text
         CAPTURE(text);
         CHECK_THAT(input_error_of([&] { parse_memory_size(text, "--host-memory"); }),
                    ContainsSubstring("--host-memory") &&
-                       ContainsSubstring("\"" + std::string(text) + "\"") &&
+                       ContainsSubstring(fmt::format("\"{}\"", text)) &&
                        ContainsSubstring("1.5TB"));
     }
 }

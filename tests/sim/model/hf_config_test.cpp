@@ -180,22 +180,23 @@ TEST_CASE("hf config: a config cut anywhere names the file and the line", "[mode
         CAPTURE(length);
         const std::string cut = whole.substr(0, length);
         const auto line = 1 + std::count(cut.begin(), cut.end(), '\n');
-        CHECK_THAT(parse_error(cut), ContainsSubstring("my/config.json: line " +
-                                                       std::to_string(line) + ":") &&
-                                         ContainsSubstring("truncated"));
+        CHECK_THAT(parse_error(cut),
+                   ContainsSubstring("my/config.json: line " + std::to_string(line) + ":") &&
+                       ContainsSubstring("truncated"));
     }
 }
 
 TEST_CASE("hf config: a stray character names the line it stands on", "[model]") {
     std::string text = kLlama;
     text.insert(text.find("\"vocab_size\""), "; ");
-    CHECK_THAT(parse_error(text), ContainsSubstring("my/config.json: line 8:") &&
-                                      ContainsSubstring("not valid JSON"));
+    CHECK_THAT(parse_error(text),
+               ContainsSubstring("my/config.json: line 8:") && ContainsSubstring("not valid JSON"));
 }
 
 TEST_CASE("hf config: deep nesting is refused, wherever it is hidden", "[model]") {
     const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-    CHECK_THAT(parse_error(deep), ContainsSubstring("my/config.json") && ContainsSubstring("nested"));
+    CHECK_THAT(parse_error(deep),
+               ContainsSubstring("my/config.json") && ContainsSubstring("nested"));
     // Closing brackets in a text must not count against the opening ones behind it.
     std::string hidden = R"({"note": "", "model_type": )";
     hidden.insert(hidden.find("\","), std::string(100'000, ']'));
@@ -203,7 +204,8 @@ TEST_CASE("hf config: deep nesting is refused, wherever it is hidden", "[model]"
     CHECK_THAT(parse_error(hidden),
                ContainsSubstring("my/config.json") && ContainsSubstring("nested"));
     // And opening ones in a text are no nesting.
-    CHECK(parse(llama_with(R"({"note": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["})"))
+    CHECK(parse(llama_with(
+                    R"({"note": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["})"))
               .hidden == 64);
 }
 

@@ -12,10 +12,10 @@ namespace {
 constexpr TokenBlock kBlock{1, 1024, 0};
 
 // Qwen2.5-7B, one layer, 1024 tokens: hidden 3584, 28 + 2 x 4 heads of 128, intermediate 18944.
-constexpr Flops kQkv = 2.0 * 1024 * 4608 * 3584;         //  33 822 867 456
-constexpr Flops kOutput = 2.0 * 1024 * 3584 * 3584;      //  26 306 674 688
-constexpr Flops kGateUp = 2.0 * 1024 * 37888 * 3584;     // 278 099 132 416
-constexpr Flops kDown = 2.0 * 1024 * 3584 * 18944;       // 139 049 566 208
+constexpr Flops kQkv = 2.0 * 1024 * 4608 * 3584;      //  33 822 867 456
+constexpr Flops kOutput = 2.0 * 1024 * 3584 * 3584;   //  26 306 674 688
+constexpr Flops kGateUp = 2.0 * 1024 * 37888 * 3584;  // 278 099 132 416
+constexpr Flops kDown = 2.0 * 1024 * 3584 * 18944;    // 139 049 566 208
 constexpr Flops kProducts = kQkv + kOutput + kGateUp + kDown;
 // Half of 1024 x 1024 pairs, a score and a sum of 2 x 128 FLOPs each, 28 heads.
 constexpr Flops kAttention = 1024.0 * 1024 / 2 * 4 * 128 * 28;  // 7 516 192 768
@@ -50,7 +50,7 @@ std::int64_t active_matrix_elements(const ModelSpec& model, const LayerSpec& lay
 
 TEST_CASE("kernel: a product of (2, 4) and (4, 3) does 48 FLOPs and moves 52 bytes", "[model]") {
     const Kernel one = gemm("test", 2, 3, 4);
-    CHECK(one.flops == 48);                      // 2 x 2 x 3 x 4
+    CHECK(one.flops == 48);  // 2 x 2 x 3 x 4
     CHECK(one.bytes == 2 * (2 * 4 + 4 * 3 + 2 * 3));
     const Kernel five = gemm("test", 2, 3, 4, 5);
     CHECK(five.flops == 5 * 48);
@@ -97,13 +97,19 @@ TEST_CASE("layer kernels: keeping attention drops attention from recompute, no p
     CHECK_FALSE(has(again, "attention"));
 }
 
-TEST_CASE("layer kernels: keeping everything leaves two norms to recompute", "[model]") {
+TEST_CASE("layer kernels: keeping everything leaves forward's two norms to recompute", "[model]") {
     const ModelSpec model = read_model("qwen2.5-7b");
-    const KernelList again = recompute_kernels(model, model.layer(0), kBlock, Recompute::none);
+    const LayerSpec& layer = model.layer(0);
+    const KernelList again = recompute_kernels(model, layer, kBlock, Recompute::none);
     CHECK(total_flops(again) == 0);
     CHECK(again.size() == 2);
-    // Each reads and writes 1024 x 3584 bf16.
-    CHECK(total_bytes(again) == 2 * 4.0 * 1024 * 3584);
+    double norms = 0;
+    for (const Kernel& kernel : forward_kernels(model, layer, kBlock, KernelStyle::fused)) {
+        if (std::string_view(kernel.name) == "norm") norms += kernel.bytes;
+    }
+    CHECK(total_bytes(again) == norms);
+    // Each at least reads and writes 1024 x 3584 in bf16.
+    CHECK(norms >= 2 * 4.0 * 1024 * 3584);
 }
 
 TEST_CASE("layer kernels: backward does twice the products and 2.5 times the attention",
@@ -122,8 +128,7 @@ TEST_CASE("layer kernels: every library layer's backward does twice its products
         for (const LayerSpec& layer : model.kinds) {
             const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
             const KernelList backward = backward_kernels(model, layer, kBlock, KernelStyle::fused);
-            CHECK(flops_of(backward, KernelKind::gemm) ==
-                  2 * flops_of(forward, KernelKind::gemm));
+            CHECK(flops_of(backward, KernelKind::gemm) == 2 * flops_of(forward, KernelKind::gemm));
             CHECK(flops_of(backward, KernelKind::attention_backward) ==
                   2.5 * flops_of(forward, KernelKind::attention_forward));
         }
@@ -168,7 +173,8 @@ TEST_CASE("layer kernels: attention grows with the square of the sequence, produ
 }
 
 TEST_CASE("layer kernels: experts do two FLOPs a token and active matrix element", "[model]") {
-    constexpr TokenBlock block{4, 1024, 0};  // 4096 tokens: every expert of all five gets equally many
+    constexpr TokenBlock block{4, 1024,
+                               0};  // 4096 tokens: every expert of all five gets equally many
     for (const char* name : {"mixtral-8x7b-v0.1", "qwen3-30b-a3b", "qwen3-235b-a22b", "gpt-oss-20b",
                              "gpt-oss-120b", "deepseek-v3"}) {
         CAPTURE(name);
@@ -268,7 +274,7 @@ TEST_CASE("layer kernels: the activations of a small layer, byte by byte", "[mod
     const ModelSpec model = parse_generic_model(
         "layers=1,hidden=256,heads=4,kv_heads=2,head_dim=64,intermediate=512,vocabulary=100");
     const ActivationBytes bytes = activation_bytes_per_token(model, model.layer(0));
-    CHECK(bytes.input == 512);                  // 256 x 2
+    CHECK(bytes.input == 512);  // 256 x 2
     CHECK(bytes.residual == 512);
     CHECK(bytes.attention_output == 512 + 16);  // 4 x 64 x 2, and 4 statistics of 4 bytes
     // q, k, v (4 + 2 x 2) x 64 x 2 = 1024; attention output; residual; gate and up 2 x 512 x 2.

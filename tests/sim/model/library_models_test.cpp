@@ -11,8 +11,8 @@ namespace {
 
 struct PublishedModel {
     const char* name;
-    std::int64_t parameters;           ///< as the safetensors metadata or the authors' code count
-    std::int64_t active_parameters;    ///< of one token, embeddings included
+    std::int64_t parameters;         ///< as the safetensors metadata or the authors' code count
+    std::int64_t active_parameters;  ///< of one token, embeddings included
     std::int64_t last_layer_parameters;
 };
 

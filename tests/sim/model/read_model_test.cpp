@@ -90,14 +90,15 @@ TEST_CASE("read model: a path gives the same model as the library's name", "[mod
 }
 
 TEST_CASE("read model: an unknown name suggests the nearest and how to list them", "[model]") {
-    CHECK_THAT(read_error("qwen2.5-7"),
-               ContainsSubstring("--model") && ContainsSubstring("\"qwen2.5-7\"") &&
-                   ContainsSubstring("did you mean \"qwen2.5-7b\"?") &&
-                   ContainsSubstring("sluice models"));
+    CHECK_THAT(read_error("qwen2.5-7"), ContainsSubstring("--model") &&
+                                            ContainsSubstring("\"qwen2.5-7\"") &&
+                                            ContainsSubstring("did you mean \"qwen2.5-7b\"?") &&
+                                            ContainsSubstring("sluice models"));
     CHECK_THAT(read_error("Llama-3.1-8B"), ContainsSubstring("did you mean \"llama-3.1-8b\"?"));
     CHECK_THAT(read_error("120B"), ContainsSubstring("did you mean \"120b\"?"));
-    CHECK_THAT(read_error("a-very-different-name"),
-               ContainsSubstring("\"a-very-different-name\"") && !ContainsSubstring("did you mean"));
+    CHECK_THAT(
+        read_error("a-very-different-name"),
+        ContainsSubstring("\"a-very-different-name\"") && !ContainsSubstring("did you mean"));
     CHECK_THAT(read_error(""), ContainsSubstring("--model") && ContainsSubstring("\"\""));
 }
 

@@ -122,8 +122,7 @@ TEST_CASE("training spec: an unknown key suggests the nearest", "[plan]") {
                ContainsSubstring("training.json") && ContainsSubstring("\"mirco_batch\"") &&
                    ContainsSubstring("did you mean \"micro_batch\"?"));
     CHECK_THAT(parse_error(R"({"a_very_different_key": 4})"),
-               ContainsSubstring("\"a_very_different_key\"") &&
-                   !ContainsSubstring("did you mean"));
+               ContainsSubstring("\"a_very_different_key\"") && !ContainsSubstring("did you mean"));
 }
 
 TEST_CASE("training spec: every number beyond its range names the field, the value and the range",
@@ -131,14 +130,15 @@ TEST_CASE("training spec: every number beyond its range names the field, the val
     for (const Option& option : training_options()) {
         if (!option.choices.empty()) continue;
         CAPTURE(option.field);
-        for (const double value : {option.low - 1, -1e6, option.high + 1, option.high * 10, 1e300}) {
+        for (const double value :
+             {option.low - 1, -1e6, option.high + 1, option.high * 10, 1e300}) {
             const std::string shown = fmt::format("{}", value);
             CAPTURE(shown);
             const std::string text = fmt::format(R"({{"{}": {}}})", option.field, shown);
-            CHECK_THAT(parse_error(text),
-                       ContainsSubstring(fmt::format("training.json: {} is ", option.field)) &&
-                           ContainsSubstring(fmt::format("from {:g} to {:g}", option.low,
-                                                         option.high)));
+            CHECK_THAT(
+                parse_error(text),
+                ContainsSubstring(fmt::format("training.json: {} is ", option.field)) &&
+                    ContainsSubstring(fmt::format("from {:g} to {:g}", option.low, option.high)));
         }
     }
 }
@@ -182,9 +182,8 @@ TEST_CASE("training spec: every value that is no such value is named", "[plan]")
 
 TEST_CASE("training spec: a flag's mistake names the flag", "[plan]") {
     TrainingSpec spec;
-    CHECK_THAT(input_error_of([&] {
-                   set_option(spec, option_named("micro_batch"), "4x", "--micro-batch");
-               }),
+    CHECK_THAT(input_error_of(
+                   [&] { set_option(spec, option_named("micro_batch"), "4x", "--micro-batch"); }),
                ContainsSubstring("--micro-batch is 4x") && ContainsSubstring("sequences"));
     CHECK(spec.micro_batch == 0);
 }
@@ -219,6 +218,20 @@ TEST_CASE("training spec: rules between options name both values and what to cha
         CHECK_NOTHROW(
             check_training_spec(parse(fmt::format(R"({{"state_bytes": {}}})", state_bytes))));
     }
+}
+
+TEST_CASE("training spec: chunks too small to plan say the least that would do", "[plan]") {
+    // 8 x 1,000,000 tokens over 100,000 chunks are 80 tokens each.
+    CHECK_THAT(check_error(R"({"seq": 1000000, "feed_forward_chunk_tokens": 1})"),
+               ContainsSubstring("--feed-forward-chunk-tokens is 1") &&
+                   ContainsSubstring("8000000 tokens") && ContainsSubstring("at least 81"));
+    CHECK_NOTHROW(
+        check_training_spec(parse(R"({"seq": 1000000, "feed_forward_chunk_tokens": 81})")));
+    // The feed-forward is cut within a micro-batch, the loss within the batch.
+    CHECK_NOTHROW(check_training_spec(
+        parse(R"({"seq": 1000000, "micro_batch": 1, "feed_forward_chunk_tokens": 11})")));
+    CHECK_THAT(check_error(R"({"seq": 1000000, "micro_batch": 1, "loss_chunk_tokens": 11})"),
+               ContainsSubstring("--loss-chunk-tokens is 11"));
 }
 
 TEST_CASE("training spec: megatrain refuses every option that it has not", "[plan]") {

@@ -1,0 +1,71 @@
+// Can any text make a reader do other than answer or throw InputError? Run it with: ./dev fuzz 60
+//
+// Every reader gets every input, so that one corpus serves all; what a reader accepts is used as
+// the planner would. Crash, sanitizer report, another exception or a hang is a finding.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "sim/input_error.h"
+#include "sim/machine/kernel_time.h"
+#include "sim/machine/machine_spec.h"
+#include "sim/model/layer_kernels.h"
+#include "sim/model/read_model.h"
+#include "sim/plan/training_spec.h"
+
+namespace {
+
+using namespace sluice;
+
+/// Stops the fuzzer where an accepted input breaks a promise of the types.
+void require(bool promise) {
+    if (!promise) std::abort();
+}
+
+template <typename Read>
+void try_input(Read read) {
+    try {
+        read();
+    } catch (const InputError& error) {
+        require(error.what()[0] != '\0');
+    }
+}
+
+void use_model(ModelSpec model) {
+    require(model.layer_count() >= 1);
+    const std::int64_t total = total_parameters(model);
+    require(total > 0 && active_parameters(model) <= total);
+    require(largest_layer_parameters(model) <= total);
+    constexpr TokenBlock kBlock{2, 512, 0};
+    for (const LayerSpec& layer : model.kinds) {
+        const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
+        require(total_flops(forward) > 0);
+        require(total_flops(backward_kernels(model, layer, kBlock, KernelStyle::eager)) > 0);
+        require(activation_bytes_per_token(model, layer).kept_for_backward > 0);
+    }
+    truncate_layers(model, 1);
+    require(total_parameters(model) <= total);
+}
+
+void use_machine(const MachineProfile& profile) {
+    const MachineSpec machine = resolve_machine(profile);
+    const Kernel product = gemm("product", 4096, 4096, 4096);
+    require(kernel_time(machine.gpu, product, KernelStyle::fused) > 0);
+    require(machine.link.both_ways_total > 0);
+    require(machine.host.adam_bytes_per_s.at(machine.host.best_adam_threads) > 0);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    try_input([&] { use_model(parse_hf_config(text, "config.json")); });
+    try_input([&] { use_model(parse_generic_model(text)); });
+    try_input([&] { use_machine(parse_machine_profile(text, "machine.json", "machine")); });
+    try_input([&] {
+        const TrainingSpec spec = parse_training_spec(text, "training.json");
+        check_training_spec(spec);
+        require(spec.micro_batches() * spec.micro_batch_sequences() == spec.batch);
+    });
+    return 0;
+}
