@@ -1,4 +1,5 @@
-// How long does a prediction take in process, and how does it grow with layers? Median of repetitions; no test asserts it.
+// How long does a prediction take in process, and how does it grow with layers? Median of
+// repetitions; no test asserts it.
 //   ./dev bench
 #include <fmt/format.h>
 
@@ -28,7 +29,8 @@ double median_ms(const std::function<void()>& work) {
         work();
         runs.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     }
-    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2), runs.end());
+    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2),
+                     runs.end());
     return runs[runs.size() / 2];
 }
 
@@ -42,15 +44,18 @@ void bench_row(const MachineSpec& machine, int layers, Schedule schedule) {
     const double planned = median_ms([&] { (void)plan_step(model, machine, training); });
     const double simulated = median_ms([&] { (void)simulate_step(plan, machine, training); });
     const double predicted = median_ms([&] { (void)predict(model, machine, training); });
-    fmt::print("{:<10} {:>6} {:>10} {:>6} {:>9.2f} {:>12.2f} {:>11.2f} {:>13.1f}\n", schedule == Schedule::streamed ? "streamed" : "megatrain", layers,
-               plan.program.operations.size(), step.steps, planned, simulated, predicted, 1000 * predicted / layers);
+    fmt::print("{:<10} {:>6} {:>10} {:>6} {:>9.2f} {:>12.2f} {:>11.2f} {:>13.1f}\n",
+               schedule == Schedule::streamed ? "streamed" : "megatrain", layers,
+               plan.program.operations.size(), step.steps, planned, simulated, predicted,
+               1000 * predicted / layers);
 }
 
 }  // namespace
 
 int main() {
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
-    fmt::print("{:<10} {:>6} {:>10} {:>6} {:>9} {:>12} {:>11} {:>13}\n", "schedule", "layers", "operations", "steps", "plan ms", "simulate ms", "predict ms", "us per layer");
+    fmt::print("{:<10} {:>6} {:>10} {:>6} {:>9} {:>12} {:>11} {:>13}\n", "schedule", "layers",
+               "operations", "steps", "plan ms", "simulate ms", "predict ms", "us per layer");
     for (const Schedule schedule : {Schedule::streamed, Schedule::megatrain}) {
         for (const int layers : {8, 80, 800}) bench_row(machine, layers, schedule);
     }

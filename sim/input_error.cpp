@@ -29,13 +29,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
     constexpr std::size_t kLongestCompared = 100;
     if (name.size() > kLongestCompared) return "";
-    std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
+    double best = static_cast<double>(std::max<std::size_t>(2, name.size() / 3) + 1);
     std::string_view nearest;
     for (const std::string& candidate : candidates) {
-        // A name cut short is nearer than its missing letters say: link.host_to_device for ..._gb_per_s.
+        const auto edits = static_cast<double>(edit_distance(name, candidate));
+        // A name cut short is nearer than its missing letters say: link.host_to_device for
+        // ..._gb_per_s.
         constexpr std::size_t kTellingPrefix = 4;
         const bool cut_short = name.size() >= kTellingPrefix && candidate.starts_with(name);
-        const std::size_t distance = cut_short ? 1 : edit_distance(name, candidate);
+        const double distance = cut_short ? edits / (1 + edits) : edits;
         if (distance < best) {
             best = distance;
             nearest = candidate;

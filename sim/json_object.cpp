@@ -22,7 +22,8 @@ std::string shown(const nlohmann::json& value) {
 }
 
 std::string range(double low, double high) {
-    if (high == std::numeric_limits<double>::infinity()) return fmt::format("a number of at least {:g}", low);
+    if (high == std::numeric_limits<double>::infinity())
+        return fmt::format("a number of at least {:g}", low);
     return fmt::format("a number from {:g} to {:g}", low, high);
 }
 
@@ -38,7 +39,8 @@ std::string read_text_file(const std::string& path) {
         throw InputError(fmt::format("{}: no such file; check the path", path));
     }
     if (std::filesystem::is_directory(status)) {
-        throw InputError(fmt::format("{}: is a folder, expected a file; name the JSON file in it", path));
+        throw InputError(
+            fmt::format("{}: is a folder, expected a file; name the JSON file in it", path));
     }
     std::ifstream in(path, std::ios::binary);
     if (!in) throw InputError(fmt::format("{}: cannot be read; check its permissions", path));
@@ -46,8 +48,9 @@ std::string read_text_file(const std::string& path) {
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
     if (text.size() > kMaxInputBytes) {
-        throw InputError(fmt::format("{}: larger than {} MiB, expected a JSON text; name another file", path,
-                                     kMaxInputBytes >> 20));
+        throw InputError(
+            fmt::format("{}: larger than {} MiB, expected a JSON text; name another file", path,
+                        kMaxInputBytes >> 20));
     }
     return text;
 }
@@ -59,20 +62,24 @@ JsonObject::JsonObject(std::shared_ptr<const nlohmann::json> root, const nlohman
 JsonObject JsonObject::parse(std::string_view text, const std::string& file) {
     const auto refuse_deep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
         if (depth <= kDeepestNesting) return true;
-        throw InputError(fmt::format("{}: nested deeper than {} levels, expected a flat config", file,
-                                     kDeepestNesting));
+        throw InputError(fmt::format("{}: nested deeper than {} levels, expected a flat config",
+                                     file, kDeepestNesting));
     };
     try {
-        auto root = std::make_shared<const nlohmann::json>(nlohmann::json::parse(text, refuse_deep));
+        auto root =
+            std::make_shared<const nlohmann::json>(nlohmann::json::parse(text, refuse_deep));
         if (!root->is_object()) {
-            throw InputError(fmt::format("{}: is {}, expected a JSON object {{...}}", file, shown(*root)));
+            throw InputError(
+                fmt::format("{}: is {}, expected a JSON object {{...}}", file, shown(*root)));
         }
         return JsonObject(root, root.get(), file, "");
     } catch (const nlohmann::json::parse_error& error) {
-        const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+        const auto end =
+            text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
         const auto line = std::count(text.begin(), end, '\n') + 1;
         const bool truncated = error.byte >= text.size();
-        throw InputError(fmt::format("{}: line {}: not valid JSON ({}); mend the file there", file, line,
+        throw InputError(fmt::format("{}: line {}: not valid JSON ({}); mend the file there", file,
+                                     line,
                                      truncated ? "the text ends too early: is the file truncated?"
                                                : "unexpected character"));
     } catch (const nlohmann::json::exception&) {
@@ -103,12 +110,14 @@ std::string JsonObject::where(std::string_view key) const {
 const nlohmann::json& JsonObject::required(std::string_view key) const {
     const auto found = value_->find(std::string(key));
     if (found == value_->end()) {
-        throw InputError(fmt::format("{} is missing; add it{}", where(key), did_you_mean(key, keys())));
+        throw InputError(
+            fmt::format("{} is missing; add it{}", where(key), did_you_mean(key, keys())));
     }
     return *found;
 }
 
-void JsonObject::wrong(std::string_view key, const nlohmann::json& value, std::string_view expected) const {
+void JsonObject::wrong(std::string_view key, const nlohmann::json& value,
+                       std::string_view expected) const {
     throw InputError(fmt::format("{} is {}, expected {}", where(key), shown(value), expected));
 }
 
@@ -118,7 +127,8 @@ std::int64_t JsonObject::integer(std::string_view key, std::int64_t low, std::in
     if (!value.is_number()) wrong(key, value, expected);
     const double as_double = value.get<double>();
     if (std::floor(as_double) != as_double) wrong(key, value, expected);
-    if (as_double < static_cast<double>(low) || as_double > static_cast<double>(high)) wrong(key, value, expected);
+    if (as_double < static_cast<double>(low) || as_double > static_cast<double>(high))
+        wrong(key, value, expected);
     return static_cast<std::int64_t>(as_double);
 }
 
@@ -189,7 +199,8 @@ std::vector<std::vector<double>> JsonObject::rows(std::string_view key, std::siz
 JsonObject JsonObject::object(std::string_view key) const {
     const nlohmann::json& value = required(key);
     if (!value.is_object()) wrong(key, value, "an object {...}");
-    return JsonObject(root_, &value, file_, fmt::format("{}{}{}", path_, path_.empty() ? "" : ".", key));
+    return JsonObject(root_, &value, file_,
+                      fmt::format("{}{}{}", path_, path_.empty() ? "" : ".", key));
 }
 
 std::optional<JsonObject> JsonObject::object_or_none(std::string_view key) const {
@@ -203,8 +214,9 @@ std::vector<JsonObject> JsonObject::objects(std::string_view key) const {
     std::vector<JsonObject> out;
     for (std::size_t i = 0; i < value.size(); ++i) {
         if (!value[i].is_object()) wrong(key, value[i], "an object {...}");
-        out.push_back(JsonObject(root_, &value[i], file_,
-                                 fmt::format("{}{}{}[{}]", path_, path_.empty() ? "" : ".", key, i)));
+        out.push_back(
+            JsonObject(root_, &value[i], file_,
+                       fmt::format("{}{}{}[{}]", path_, path_.empty() ? "" : ".", key, i)));
     }
     return out;
 }

@@ -12,13 +12,14 @@
 
 namespace sluice {
 
-/// Reads a whole text file; throws InputError when it is missing, unreadable, a folder or too large.
+/// Reads a whole text file; throws InputError when it is missing, unreadable, a folder or too
+/// large.
 std::string read_text_file(const std::string& path);
 
 /// One object of a JSON file, with the file's name and the path of keys that leads to it.
 /// All readers throw InputError with one sentence.
 class JsonObject {
-public:
+  public:
     /// `file` is only the name used in messages.
     static JsonObject parse(std::string_view text, const std::string& file);
 
@@ -48,7 +49,7 @@ public:
     std::string where(std::string_view key) const;
     const std::string& file() const { return file_; }
 
-private:
+  private:
     JsonObject(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value,
                std::string file, std::string path);
     const nlohmann::json& required(std::string_view key) const;

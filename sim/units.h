@@ -1,4 +1,5 @@
-// Which units do numbers have? Everything inside sluice is bytes, seconds and FLOPs; files convert once, at reading.
+// Which units do numbers have? Everything inside sluice is bytes, seconds and FLOPs; files convert
+// once, at reading.
 #pragma once
 
 #include <cstdint>

@@ -82,8 +82,10 @@ class Barrier {
             return;
         }
         for (int spin = 0; round_.load(std::memory_order_acquire) == round; ++spin) {
-            if (spin < 20000) _mm_pause();
-            else sched_yield();
+            if (spin < 20000)
+                _mm_pause();
+            else
+                sched_yield();
         }
     }
 
@@ -134,7 +136,8 @@ struct Random {
     // Nearly normal, mean 0 and deviation 1: the sum of four 16-bit uniforms.
     float normal() {
         const uint64_t r = next();
-        const int sum = int(r & 0xffff) + int(r >> 16 & 0xffff) + int(r >> 32 & 0xffff) + int(r >> 48);
+        const int sum =
+            int(r & 0xffff) + int(r >> 16 & 0xffff) + int(r >> 32 & 0xffff) + int(r >> 48);
         return (sum - 131070.0f) * (1.0f / 37837.0f);
     }
 };
@@ -304,18 +307,24 @@ static void prepare(State& s, const Variant& variant, size_t n) {
     if (variant.low) fill(s.low, [](Random& r) { return uint16_t(r.next() >> 20); });
     if (variant.wide) {
         fill(s.m, [](Random& r) { return 0.01f * r.normal(); });
-        fill(s.v, [](Random& r) { const float x = 0.02f * r.normal(); return x * x + 1e-9f; });
+        fill(s.v, [](Random& r) {
+            const float x = 0.02f * r.normal();
+            return x * x + 1e-9f;
+        });
     } else {
         fill(s.m16, [](Random& r) { return to_bf16(0.01f * r.normal()); });
-        fill(s.v16, [](Random& r) { const float x = 0.02f * r.normal(); return to_bf16(x * x + 1e-9f); });
+        fill(s.v16, [](Random& r) {
+            const float x = 0.02f * r.normal();
+            return to_bf16(x * x + 1e-9f);
+        });
     }
 }
 
 // ---------------------------------------------------------------- timed loops
 
 struct Times {
-    double begin = 0;              // the window's start
-    std::vector<double> ends;      // when each later chunk was finished
+    double begin = 0;          // the window's start
+    std::vector<double> ends;  // when each later chunk was finished
 };
 
 // Repeats chunk(step, thread) on all threads, a barrier after each, for `warm`
@@ -423,7 +432,8 @@ static void run_dram(Arrays& arrays, const string& kind, int threads, double sec
                 s2 = _mm512_add_ps(s2, _mm512_load_ps(a + i + 32));
                 s3 = _mm512_add_ps(s3, _mm512_load_ps(a + i + 48));
             }
-            const float s = _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(s0, s1), _mm512_add_ps(s2, s3)));
+            const float s =
+                _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(s0, s1), _mm512_add_ps(s2, s3)));
             if (s == 12345.678f) sink = 1;
         };
     } else if (kind == "copy" || kind == "copy_nt") {
@@ -431,10 +441,12 @@ static void run_dram(Arrays& arrays, const string& kind, int threads, double sec
         const bool stream = kind == "copy_nt";
         body = [=](size_t begin, size_t end) {
             if (stream) {
-                for (size_t i = begin; i < end; i += 16) _mm512_stream_ps(b + i, _mm512_load_ps(a + i));
+                for (size_t i = begin; i < end; i += 16)
+                    _mm512_stream_ps(b + i, _mm512_load_ps(a + i));
                 _mm_sfence();
             } else {
-                for (size_t i = begin; i < end; i += 16) _mm512_store_ps(b + i, _mm512_load_ps(a + i));
+                for (size_t i = begin; i < end; i += 16)
+                    _mm512_store_ps(b + i, _mm512_load_ps(a + i));
             }
         };
     } else if (kind == "triad") {
@@ -442,7 +454,8 @@ static void run_dram(Arrays& arrays, const string& kind, int threads, double sec
         body = [=](size_t begin, size_t end) {
             const __m512 k = _mm512_set1_ps(0.5f);
             for (size_t i = begin; i < end; i += 16)
-                _mm512_store_ps(c + i, _mm512_fmadd_ps(k, _mm512_load_ps(b + i), _mm512_load_ps(a + i)));
+                _mm512_store_ps(c + i,
+                                _mm512_fmadd_ps(k, _mm512_load_ps(b + i), _mm512_load_ps(a + i)));
         };
     } else {
         fprintf(stderr, "unknown kind %s\n", kind.c_str());
@@ -472,10 +485,11 @@ static void run_touch(double gb, int threads, bool huge) {
     const double touched = now();
     munmap(p, bytes);
     const double done = now();
-    printf("{\"threads\": %d, \"pages\": \"%s\", \"bytes\": %zu, \"touch_gb_per_s\": %.3f, "
-           "\"unmap_gb_per_s\": %.3f}\n",
-           threads, huge ? "huge" : "4KiB", bytes, bytes / (touched - start) / 1e9,
-           bytes / (done - touched) / 1e9);
+    printf(
+        "{\"threads\": %d, \"pages\": \"%s\", \"bytes\": %zu, \"touch_gb_per_s\": %.3f, "
+        "\"unmap_gb_per_s\": %.3f}\n",
+        threads, huge ? "huge" : "4KiB", bytes, bytes / (touched - start) / 1e9,
+        bytes / (done - touched) / 1e9);
     fflush(stdout);
 }
 
@@ -506,8 +520,9 @@ static int check() {
         for (size_t i = 0; i < n; ++i) {
             const double mi = double(h.beta1) * m[i] + double(1 - h.beta1) * g[i];
             const double vi = double(h.beta2) * v[i] + double(1 - h.beta2) * g[i] * g[i];
-            const double x = p[i] * double(1 - h.lr * h.decay) -
-                             double(h.lr / h.correction1) * mi / (std::sqrt(vi / h.correction2) + h.eps);
+            const double x =
+                p[i] * double(1 - h.lr * h.decay) -
+                double(h.lr / h.correction1) * mi / (std::sqrt(vi / h.correction2) + h.eps);
             const double got_m = wide ? s.m.data[i] : from_bf16(s.m16.data[i]);
             const double got_v = wide ? s.v.data[i] : from_bf16(s.v16.data[i]);
             const uint32_t whole = (uint32_t(s.high.data[i]) << 16) +
@@ -518,10 +533,12 @@ static int check() {
             bias += (got_v - vi) / vi / n;
         }
         const double limit_p = variant.low ? 1e-5 : 4e-3, limit_s = wide ? 1e-5 : 8e-3;
-        const bool ok = worst_p < limit_p && worst_m < limit_s && worst_v < limit_s && std::fabs(bias) < 1e-4;
-        printf("{\"check\": \"%s\", \"param_error\": %.2e, \"m_error\": %.2e, \"v_error\": %.2e, "
-               "\"v_bias\": %.2e, \"ok\": %s}\n",
-               name.c_str(), worst_p, worst_m, worst_v, bias, ok ? "true" : "false");
+        const bool ok =
+            worst_p < limit_p && worst_m < limit_s && worst_v < limit_s && std::fabs(bias) < 1e-4;
+        printf(
+            "{\"check\": \"%s\", \"param_error\": %.2e, \"m_error\": %.2e, \"v_error\": %.2e, "
+            "\"v_bias\": %.2e, \"ok\": %s}\n",
+            name.c_str(), worst_p, worst_m, worst_v, bias, ok ? "true" : "false");
         bad += !ok;
     }
     return bad;
@@ -557,9 +574,9 @@ static int serve(State& state, Arrays& arrays, size_t params, size_t chunk) {
 
 int main(int argc, char** argv) {
     std::map<string, string> option = {
-        {"mode", "adam"},  {"variant", "split"}, {"kind", "read"},      {"threads", "1"},
-        {"seconds", "2"},  {"warm", "0.3"},      {"params", "1000000000"},
-        {"chunk", "125000000"}, {"gb", "8"},     {"pages", "huge"}};
+        {"mode", "adam"}, {"variant", "split"}, {"kind", "read"},         {"threads", "1"},
+        {"seconds", "2"}, {"warm", "0.3"},      {"params", "1000000000"}, {"chunk", "125000000"},
+        {"gb", "8"},      {"pages", "huge"}};
     for (int i = 1; i + 1 < argc; i += 2) {
         const string key = argv[i] + (strncmp(argv[i], "--", 2) ? 0 : 2);
         if (!option.count(key)) {
@@ -577,14 +594,18 @@ int main(int argc, char** argv) {
     Arrays arrays;
     if (mode == "check") return check();
     if (mode == "serve") return serve(state, arrays, params, chunk);
-    if (mode == "touch") run_touch(atof(option["gb"].c_str()), threads, option["pages"] == "huge");
-    else if (mode == "dram") run_dram(arrays, option["kind"], threads, seconds);
+    if (mode == "touch")
+        run_touch(atof(option["gb"].c_str()), threads, option["pages"] == "huge");
+    else if (mode == "dram")
+        run_dram(arrays, option["kind"], threads, seconds);
     else if (mode == "adam") {
         // Prints a line for every window, so that a background run shows its rate.
         const double window = std::min(seconds, 1.0);
         const double until = now() + seconds;
         prepare(state, variants.at(option["variant"]), params);
-        do run_adam(state, option["variant"], threads, window, atof(option["warm"].c_str()), params, chunk);
+        do
+            run_adam(state, option["variant"], threads, window, atof(option["warm"].c_str()),
+                     params, chunk);
         while (now() < until);
     } else {
         fprintf(stderr, "unknown mode %s\n", mode.c_str());

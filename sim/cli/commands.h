@@ -30,10 +30,10 @@ struct ScenarioFlags {
     std::string machine;
     std::string host_memory;
     std::string training_file;
-    std::vector<std::string> settings;          ///< --set path=value
+    std::vector<std::string> settings;  ///< --set path=value
     std::optional<std::string> layers;
     bool untied = false;
-    std::vector<std::string> option_values;     ///< one a training option; "" where not given
+    std::vector<std::string> option_values;  ///< one a training option; "" where not given
 };
 
 struct Scenario {
@@ -47,7 +47,8 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags);
 /// Reads what the flags name. Throws InputError.
 Scenario read_scenario(const ScenarioFlags& flags);
 
-/// Writes a file whole or not at all (a temporary beside it, renamed). Throws InputError where that fails.
+/// Writes a file whole or not at all (a temporary beside it, renamed). Throws InputError where that
+/// fails.
 void write_file(const std::string& path, const std::string& text);
 
 }  // namespace sluice

@@ -22,20 +22,27 @@ std::string trust(const MachineProfile& profile) {
     try {
         return confidence_name(resolve_machine(profile).confidence);
     } catch (const InputError& error) {
-        const bool lacks_memory = std::string_view(error.what()).find("--host-memory") != std::string_view::npos;
+        const bool lacks_memory =
+            std::string_view(error.what()).find("--host-memory") != std::string_view::npos;
         return lacks_memory ? "give --host-memory" : "incomplete: see show";
     }
 }
 
 int list_machines() {
-    fmt::print("{:<26} {:<30} {:>7} {:>8} {:>7} {:>7} {:>9}  {}\n", "name", "GPU", "HBM GB", "TFLOPS", "H2D", "D2H", "host GB", "predictions");
+    fmt::print("{:<26} {:<30} {:>7} {:>8} {:>7} {:>7} {:>9}  {}\n", "name", "GPU", "HBM GB",
+               "TFLOPS", "H2D", "D2H", "host GB", "predictions");
     for (const std::string& id : library_machines()) {
         const MachineProfile profile = read_machine_profile(id);
-        fmt::print("{:<26} {:<30} {:>7} {:>8} {:>7} {:>7} {:>9}  {}\n", id, profile.text("gpu.name"), number(profile, "gpu.memory_capacity_gb"),
-                   number(profile, "gpu.bf16_dense_tflops"), number(profile, "link.host_to_device_gb_per_s"),
-                   number(profile, "link.device_to_host_gb_per_s"), number(profile, "host.memory_capacity_gb"), trust(profile));
+        fmt::print("{:<26} {:<30} {:>7} {:>8} {:>7} {:>7} {:>9}  {}\n", id,
+                   profile.text("gpu.name"), number(profile, "gpu.memory_capacity_gb"),
+                   number(profile, "gpu.bf16_dense_tflops"),
+                   number(profile, "link.host_to_device_gb_per_s"),
+                   number(profile, "link.device_to_host_gb_per_s"),
+                   number(profile, "host.memory_capacity_gb"), trust(profile));
     }
-    fmt::print("\nTFLOPS: bf16 dense, datasheet. H2D, D2H: GB/s alone; ?: not known. Another host memory: append its size, as in h200-sxm-pcie5-1.5tb.\n");
+    fmt::print(
+        "\nTFLOPS: bf16 dense, datasheet. H2D, D2H: GB/s alone; ?: not known. Another host memory: "
+        "append its size, as in h200-sxm-pcie5-1.5tb.\n");
     return 0;
 }
 
@@ -50,16 +57,20 @@ int show_text(const MachineProfile& profile) {
     fmt::print("\n");
     for (const auto& [path, text] : profile.texts) fmt::print("{:<52} {}\n", path, text);
     for (const Quantity& q : profile.quantities) {
-        fmt::print("{:<52} {:>10}  {:<10} {:<10}  {}\n", q.path, q.value ? fmt::format("{:g}", *q.value) : "unknown", method_name(q.method), q.date,
-                   q.note.empty() ? q.source : q.note + " (" + q.source + ")");
+        fmt::print("{:<52} {:>10}  {:<10} {:<10}  {}\n", q.path,
+                   q.value ? fmt::format("{:g}", *q.value) : "unknown", method_name(q.method),
+                   q.date, q.note.empty() ? q.source : q.note + " (" + q.source + ")");
     }
     for (const Curve& curve : profile.curves) {
         std::vector<std::string> points;
-        for (const auto& row : curve.points) points.push_back(fmt::format("{:g}", fmt::join(row, ":")));
-        fmt::print("{:<52} {}  {} {}  {}\n", curve.path, fmt::join(points, " "), method_name(curve.method), curve.date, curve.source);
+        for (const auto& row : curve.points)
+            points.push_back(fmt::format("{:g}", fmt::join(row, ":")));
+        fmt::print("{:<52} {}  {} {}  {}\n", curve.path, fmt::join(points, " "),
+                   method_name(curve.method), curve.date, curve.source);
     }
     try {
-        for (const std::string& assumption : resolve_machine(profile).assumptions) fmt::print("assumed: {}\n", assumption);
+        for (const std::string& assumption : resolve_machine(profile).assumptions)
+            fmt::print("assumed: {}\n", assumption);
     } catch (const InputError& error) {
         fmt::print("cannot predict yet: {}\n", error.what());
     }
@@ -81,7 +92,10 @@ int show_json(const MachineProfile& profile) {
         entry["note"] = q.note;
     }
     for (const Curve& curve : profile.curves) {
-        out["curves"][curve.path] = {{"points", curve.points}, {"method", method_name(curve.method)}, {"source", curve.source}, {"date", curve.date}};
+        out["curves"][curve.path] = {{"points", curve.points},
+                                     {"method", method_name(curve.method)},
+                                     {"source", curve.source},
+                                     {"date", curve.date}};
     }
     fmt::print("{}\n", out.dump(2));
     return 0;
@@ -90,16 +104,25 @@ int show_json(const MachineProfile& profile) {
 }  // namespace
 
 void add_machines(CLI::App& app, Command& chosen) {
-    CLI::App* const machines = app.add_subcommand("machines", "The machines of the built-in library");
+    CLI::App* const machines =
+        app.add_subcommand("machines", "The machines of the built-in library");
     machines->callback([&chosen, machines] {
         if (machines->get_subcommands().empty()) chosen = list_machines;
     });
-    CLI::App* const show = machines->add_subcommand("show", "One machine: every number with method, date and source, and what is assumed where one is missing");
+    CLI::App* const show =
+        machines->add_subcommand("show",
+                                 "One machine: every number with method, date and source, and what "
+                                 "is assumed where one is missing");
     const auto flags = std::make_shared<ShowFlags>();
-    show->add_option("name", flags->name, "a name, a name with a host memory size, or a path to a profile")->required();
+    show->add_option("name", flags->name,
+                     "a name, a name with a host memory size, or a path to a profile")
+        ->required();
     show->add_flag("--json", flags->json, "as JSON");
     show->callback([&chosen, flags] {
-        chosen = [flags] { return flags->json ? show_json(read_machine_profile(flags->name)) : show_text(read_machine_profile(flags->name)); };
+        chosen = [flags] {
+            return flags->json ? show_json(read_machine_profile(flags->name))
+                               : show_text(read_machine_profile(flags->name));
+        };
     });
 }
 

@@ -19,7 +19,9 @@ int parse_failed(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Predicts whether and how fast a language model trains from host memory on a machine.", "sluice");
+    CLI::App app(
+        "Predicts whether and how fast a language model trains from host memory on a machine.",
+        "sluice");
     app.require_subcommand(1);
     sluice::Command command;
     sluice::add_predict(app, command);
@@ -35,7 +37,8 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "sluice: {}\n", error.what());
         return kUserMistake;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "sluice: internal error: {}; please report it with the command\n", error.what());
+        fmt::print(stderr, "sluice: internal error: {}; please report it with the command\n",
+                   error.what());
         return 1;
     }
 }

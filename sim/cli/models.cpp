@@ -12,13 +12,16 @@ namespace sluice {
 namespace {
 
 int list_models() {
-    fmt::print("{:<28} {:>11} {:>11} {:>6} {:>7} {:>8}  {}\n", "name", "parameters", "active", "layers", "hidden", "vocab", "type");
+    fmt::print("{:<28} {:>11} {:>11} {:>6} {:>7} {:>8}  {}\n", "name", "parameters", "active",
+               "layers", "hidden", "vocab", "type");
     std::vector<std::string> names = library_models();
     for (const ScaledTarget& target : scaled_targets()) names.emplace_back(target.name);
     for (const std::string& name : names) {
         const ModelSpec model = read_model(name);
-        fmt::print("{:<28} {:>11} {:>11} {:>6} {:>7} {:>8}  {}\n", name, format_count(static_cast<double>(total_parameters(model))),
-                   format_count(static_cast<double>(active_parameters(model))), model.layer_count(), model.hidden, model.vocabulary, model.family);
+        fmt::print("{:<28} {:>11} {:>11} {:>6} {:>7} {:>8}  {}\n", name,
+                   format_count(static_cast<double>(total_parameters(model))),
+                   format_count(static_cast<double>(active_parameters(model))), model.layer_count(),
+                   model.hidden, model.vocabulary, model.family);
     }
     return 0;
 }
@@ -49,17 +52,26 @@ int show_json(const ModelSpec& model) {
 }
 
 int show_text(const ModelSpec& model) {
-    fmt::print("{}: {} parameters, {} active for a token; {} layers, hidden {}, vocabulary {}, embeddings {}\n", model.name,
-               format_thousands(static_cast<double>(total_parameters(model))), format_thousands(static_cast<double>(active_parameters(model))),
-               model.layer_count(), model.hidden, model.vocabulary, model.tied_embeddings ? "tied" : "untied");
+    fmt::print(
+        "{}: {} parameters, {} active for a token; {} layers, hidden {}, vocabulary {}, embeddings "
+        "{}\n",
+        model.name, format_thousands(static_cast<double>(total_parameters(model))),
+        format_thousands(static_cast<double>(active_parameters(model))), model.layer_count(),
+        model.hidden, model.vocabulary, model.tied_embeddings ? "tied" : "untied");
     fmt::print("source: {}\n", model.source);
     if (!model.note.empty()) fmt::print("note: {}\n", model.note);
     for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
-        const auto count = std::count(model.layers.begin(), model.layers.end(), static_cast<int>(kind));
-        fmt::print("\n{} layer{} of {} parameters{}\n", count, count == 1 ? "" : "s", format_thousands(static_cast<double>(layer_parameters(model, model.kinds[kind]))),
-                   model.kinds[kind].attention.window > 0 ? fmt::format(", sliding window {}", model.kinds[kind].attention.window) : "");
+        const auto count =
+            std::count(model.layers.begin(), model.layers.end(), static_cast<int>(kind));
+        fmt::print(
+            "\n{} layer{} of {} parameters{}\n", count, count == 1 ? "" : "s",
+            format_thousands(static_cast<double>(layer_parameters(model, model.kinds[kind]))),
+            model.kinds[kind].attention.window > 0
+                ? fmt::format(", sliding window {}", model.kinds[kind].attention.window)
+                : "");
         for (const ParameterTensor& tensor : layer_tensors(model, model.kinds[kind])) {
-            fmt::print("  {:<28} {:>7} x {:<7}{}\n", tensor.name, tensor.rows, tensor.columns, tensor.count > 1 ? fmt::format(" x {}", tensor.count) : "");
+            fmt::print("  {:<28} {:>7} x {:<7}{}\n", tensor.name, tensor.rows, tensor.columns,
+                       tensor.count > 1 ? fmt::format(" x {}", tensor.count) : "");
         }
     }
     return 0;
@@ -74,10 +86,14 @@ void add_models(CLI::App& app, Command& chosen) {
     });
     CLI::App* const show = models->add_subcommand("show", "One model: its layers and tensors");
     const auto flags = std::make_shared<ShowFlags>();
-    show->add_option("name", flags->name, "a name, a generic shape or a path to a config.json")->required();
+    show->add_option("name", flags->name, "a name, a generic shape or a path to a config.json")
+        ->required();
     show->add_flag("--json", flags->json, "as JSON");
     show->callback([&chosen, flags] {
-        chosen = [flags] { return flags->json ? show_json(read_model(flags->name)) : show_text(read_model(flags->name)); };
+        chosen = [flags] {
+            return flags->json ? show_json(read_model(flags->name))
+                               : show_text(read_model(flags->name));
+        };
     });
 }
 

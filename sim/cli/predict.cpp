@@ -29,7 +29,8 @@ int run_predict(const PredictFlags& flags) {
 
 int run_explain(const ScenarioFlags& flags) {
     const Scenario scenario = read_scenario(flags);
-    const StepReport report = predict(scenario.model, resolve_machine(scenario.profile), scenario.training);
+    const StepReport report =
+        predict(scenario.model, resolve_machine(scenario.profile), scenario.training);
     std::fputs(report_operations(report).c_str(), stdout);
     return 0;
 }
@@ -37,17 +38,24 @@ int run_explain(const ScenarioFlags& flags) {
 }  // namespace
 
 void add_predict(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand("predict", "Does it fit, how fast is it, where does the time go?");
+    CLI::App* const command =
+        app.add_subcommand("predict", "Does it fit, how fast is it, where does the time go?");
     const auto flags = std::make_shared<PredictFlags>();
     add_scenario_flags(*command, flags->scenario);
-    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")->group("Output");
-    command->add_option("--trace", flags->trace_file, "write the operations as a Chrome trace (opens in Perfetto)")->group("Output");
-    command->add_option("--timeline", flags->timeline_file, "write the lanes over time as SVG")->group("Output");
+    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
+        ->group("Output");
+    command
+        ->add_option("--trace", flags->trace_file,
+                     "write the operations as a Chrome trace (opens in Perfetto)")
+        ->group("Output");
+    command->add_option("--timeline", flags->timeline_file, "write the lanes over time as SVG")
+        ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_predict(*flags); }; });
 }
 
 void add_explain(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand("explain", "The operations of the plan as a table: when, how long, waiting for what");
+    CLI::App* const command = app.add_subcommand(
+        "explain", "The operations of the plan as a table: when, how long, waiting for what");
     const auto flags = std::make_shared<ScenarioFlags>();
     add_scenario_flags(*command, *flags);
     command->callback([&chosen, flags] { chosen = [flags] { return run_explain(*flags); }; });

@@ -6,36 +6,48 @@
 namespace sluice {
 namespace {
 
-constexpr std::int64_t kTile = 128;  // rows and columns of an output tile that one multiprocessor computes
+constexpr std::int64_t kTile =
+    128;  // rows and columns of an output tile that one multiprocessor computes
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Seconds gemm_time(const GpuSpec& gpu, const Kernel& kernel) {
-    const double rate = gpu.gemm_flops_per_s * busy_share(gpu.multiprocessors, kernel.m, kernel.n, kernel.count);
+    const double rate =
+        gpu.gemm_flops_per_s * busy_share(gpu.multiprocessors, kernel.m, kernel.n, kernel.count);
     return gpu.gemm_overhead + std::max(kernel.flops / rate, kernel.bytes / gpu.memory_bandwidth);
 }
 
 Seconds attention_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
-    const AttentionRates& rates = style == KernelStyle::fused ? gpu.fused_attention : gpu.flash_attention;
-    const Interpolated& curve = kernel.kind == KernelKind::attention_forward ? rates.forward : rates.backward;
-    // Curves are for head_dim 128; a narrower head reaches less, as softmax does not shrink with it.
-    const double narrow = std::clamp(1 - (1 - gpu.narrow_head_share) * 2 * (1 - static_cast<double>(kernel.head_dim) / 128), gpu.narrow_head_share, 1.0);
-    return std::max(kernel.flops / (curve.at(static_cast<double>(kernel.sequence)) * narrow), kernel.bytes / gpu.memory_bandwidth);
+    const AttentionRates& rates =
+        style == KernelStyle::fused ? gpu.fused_attention : gpu.flash_attention;
+    const Interpolated& curve =
+        kernel.kind == KernelKind::attention_forward ? rates.forward : rates.backward;
+    // Curves are for head_dim 128; a narrower head reaches less, as softmax does not shrink with
+    // it.
+    const double narrow = std::clamp(
+        1 - (1 - gpu.narrow_head_share) * 2 * (1 - static_cast<double>(kernel.head_dim) / 128),
+        gpu.narrow_head_share, 1.0);
+    return std::max(kernel.flops / (curve.at(static_cast<double>(kernel.sequence)) * narrow),
+                    kernel.bytes / gpu.memory_bandwidth);
 }
 
 }  // namespace
 
 double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count) {
-    return std::min(1.0, static_cast<double>(ceil_div(m, kTile) * ceil_div(n, kTile) * count) / multiprocessors);
+    return std::min(1.0, static_cast<double>(ceil_div(m, kTile) * ceil_div(n, kTile) * count) /
+                             multiprocessors);
 }
 
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
     const Seconds launches = gpu.launch * static_cast<double>(kernel.launches);
     switch (kernel.kind) {
-        case KernelKind::gemm: return gemm_time(gpu, kernel);
+        case KernelKind::gemm:
+            return gemm_time(gpu, kernel);
         case KernelKind::attention_forward:
-        case KernelKind::attention_backward: return launches + attention_time(gpu, kernel, style);
-        case KernelKind::memory_bound: break;
+        case KernelKind::attention_backward:
+            return launches + attention_time(gpu, kernel, style);
+        case KernelKind::memory_bound:
+            break;
     }
     return launches + kernel.bytes / gpu.memory_bandwidth;
 }
@@ -43,7 +55,9 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
 Seconds kernels_time(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style) {
     Seconds device = 0;
     for (const Kernel& kernel : kernels) device += kernel_time(gpu, kernel, style);
-    const Seconds host = style == KernelStyle::eager ? gpu.eager_launch * static_cast<double>(total_launches(kernels)) : 0;
+    const Seconds host = style == KernelStyle::eager
+                             ? gpu.eager_launch * static_cast<double>(total_launches(kernels))
+                             : 0;
     return std::max(device, host);
 }
 

@@ -13,8 +13,9 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
 /// Seconds of a list run back to back; in eager style the host's launching may be what limits.
 Seconds kernels_time(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style);
 
-/// Share of the multiprocessors that have an output tile to compute; 1 from one whole wave of 128 x 128 tiles on. Later
-/// partial waves cost nothing on the H200 measured: at its power limit, idle multiprocessors let the others run faster.
+/// Share of the multiprocessors that have an output tile to compute; 1 from one whole wave of 128 x
+/// 128 tiles on. Later partial waves cost nothing on the H200 measured: at its power limit, idle
+/// multiprocessors let the others run faster.
 double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count);
 
 /// Bytes/s that a copy of `bytes` reaches alone, from the full rate and the curve by size.

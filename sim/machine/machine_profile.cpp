@@ -33,10 +33,12 @@ Method read_method(const JsonObject& quantity) {
                                  quantity.where("method"), name));
 }
 
-/// Reads one profile by walking its objects: an object with "value" is a quantity, one with "points" a curve.
+/// Reads one profile by walking its objects: an object with "value" is a quantity, one with
+/// "points" a curve.
 class ProfileReader {
-public:
-    ProfileReader(MachineProfile& profile, JsonObject root) : profile_(profile), sources_(root.object("sources")) {
+  public:
+    ProfileReader(MachineProfile& profile, JsonObject root)
+        : profile_(profile), sources_(root.object("sources")) {
         for (const char* section : kSections) {
             if (const auto object = root.object_or_none(section)) walk(*object, section);
         }
@@ -48,14 +50,16 @@ public:
         root.allow_only(known);
     }
 
-private:
-    static constexpr std::array kSections = {"gpu",     "kernels",          "link",  "host",
-                                             "storage", "gpu_interconnect", "network", "price", "power"};
+  private:
+    static constexpr std::array kSections = {"gpu",     "kernels", "link",
+                                             "host",    "storage", "gpu_interconnect",
+                                             "network", "price",   "power"};
 
     std::string source(const JsonObject& object) const {
         const std::string key = object.text("source");
         if (!sources_.has(key)) {
-            throw InputError(fmt::format("{} is \"{}\", expected a key of \"sources\"{}", object.where("source"), key,
+            throw InputError(fmt::format("{} is \"{}\", expected a key of \"sources\"{}",
+                                         object.where("source"), key,
                                          did_you_mean(key, sources_.keys())));
         }
         return sources_.text(key);
@@ -72,7 +76,8 @@ private:
         if (object.has("value")) {
             quantity.value = object.number("value", kSmallestQuantity, kLargestQuantity);
         } else if (quantity.note.empty()) {
-            throw InputError(fmt::format("{} is null without a note; say why it is not known", object.where("value")));
+            throw InputError(fmt::format("{} is null without a note; say why it is not known",
+                                         object.where("value")));
         }
         profile_.quantities.push_back(std::move(quantity));
     }
@@ -83,14 +88,16 @@ private:
         std::size_t columns = 2;
         if (object.has("columns")) columns = object.texts("columns").size();
         if (columns < 2) {
-            throw InputError(fmt::format("{} has {} names, expected at least 2, as in [\"threads\", \"gb_per_s\"]",
-                                         object.where("columns"), columns));
+            throw InputError(fmt::format(
+                "{} has {} names, expected at least 2, as in [\"threads\", \"gb_per_s\"]",
+                object.where("columns"), columns));
         }
         curve.points = object.rows("points", columns);
         if (!std::is_sorted(curve.points.begin(), curve.points.end(),
                             [](const auto& a, const auto& b) { return a.front() < b.front(); })) {
-            throw InputError(fmt::format("{} is not in ascending order of its first column; sort it",
-                                         object.where("points")));
+            throw InputError(
+                fmt::format("{} is not in ascending order of its first column; sort it",
+                            object.where("points")));
         }
         curve.method = read_method(object);
         curve.source = source(object);
@@ -104,7 +111,9 @@ private:
             const std::string inner = path + "." + key;
             if (const auto child = try_object(object, key)) {
                 const std::vector<std::string> keys = child->keys();
-                const auto holds = [&](const char* name) { return std::find(keys.begin(), keys.end(), name) != keys.end(); };
+                const auto holds = [&](const char* name) {
+                    return std::find(keys.begin(), keys.end(), name) != keys.end();
+                };
                 if (holds("value")) {
                     read_quantity(*child, inner);
                 } else if (holds("points")) {
@@ -129,13 +138,16 @@ private:
     JsonObject sources_;
 };
 
-/// Splits `h200-sxm-pcie5-1.5tb` into the id and the bytes of host memory, where the ending is a size.
+/// Splits `h200-sxm-pcie5-1.5tb` into the id and the bytes of host memory, where the ending is a
+/// size.
 std::optional<std::pair<std::string, double>> split_memory_suffix(const std::string& what) {
     const std::size_t dash = what.rfind('-');
     if (dash == std::string::npos || dash + 1 >= what.size()) return std::nullopt;
-    if (std::isdigit(static_cast<unsigned char>(what[dash + 1])) == 0 || what.back() != 'b') return std::nullopt;
+    if (std::isdigit(static_cast<unsigned char>(what[dash + 1])) == 0 || what.back() != 'b')
+        return std::nullopt;
     try {
-        return std::pair(what.substr(0, dash), parse_memory_size(what.substr(dash + 1), "--machine"));
+        return std::pair(what.substr(0, dash),
+                         parse_memory_size(what.substr(dash + 1), "--machine"));
     } catch (const InputError&) {
         return std::nullopt;
     }
@@ -143,7 +155,8 @@ std::optional<std::pair<std::string, double>> split_memory_suffix(const std::str
 
 std::optional<MachineProfile> find_in_library(const std::string& id) {
     for (const EmbeddedFile& file : embedded_machines()) {
-        if (file.name == id) return parse_machine_profile(file.text, fmt::format("hwprofiles/{}.json", id), id);
+        if (file.name == id)
+            return parse_machine_profile(file.text, fmt::format("hwprofiles/{}.json", id), id);
     }
     return std::nullopt;
 }
@@ -152,21 +165,27 @@ std::optional<MachineProfile> find_in_library(const std::string& id) {
 
 const char* method_name(Method method) {
     switch (method) {
-        case Method::measured: return "measured";
-        case Method::datasheet: return "datasheet";
-        case Method::estimated: return "estimated";
-        case Method::transferred: return "transferred";
+        case Method::measured:
+            return "measured";
+        case Method::datasheet:
+            return "datasheet";
+        case Method::estimated:
+            return "estimated";
+        case Method::transferred:
+            return "transferred";
     }
     return "";
 }
 
 const Quantity* MachineProfile::find(std::string_view path) const {
-    const auto found = std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.path == path; });
+    const auto found = std::find_if(quantities.begin(), quantities.end(),
+                                    [&](const Quantity& q) { return q.path == path; });
     return found == quantities.end() ? nullptr : &*found;
 }
 
 const Curve* MachineProfile::find_curve(std::string_view path) const {
-    const auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.path == path; });
+    const auto found =
+        std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.path == path; });
     return found == curves.end() ? nullptr : &*found;
 }
 
@@ -191,8 +210,9 @@ void MachineProfile::set(std::string_view path, double value) {
     for (Quantity& quantity : quantities) {
         if (quantity.path == path) {
             if (!(value >= kSmallestQuantity && value <= kLargestQuantity)) {
-                throw InputError(fmt::format("--set: {} is {:g}, expected a number from {:g} to {:g}", path, value,
-                                             kSmallestQuantity, kLargestQuantity));
+                throw InputError(
+                    fmt::format("--set: {} is {:g}, expected a number from {:g} to {:g}", path,
+                                value, kSmallestQuantity, kLargestQuantity));
             }
             quantity.value = value;
             quantity.method = Method::estimated;
@@ -202,15 +222,18 @@ void MachineProfile::set(std::string_view path, double value) {
         }
         known.push_back(quantity.path);
     }
-    throw InputError(fmt::format("--set: {} has no number \"{}\"{}; list them with: sluice machines show {}", id, path,
-                                 did_you_mean(path, known), id));
+    throw InputError(
+        fmt::format("--set: {} has no number \"{}\"{}; list them with: sluice machines show {}", id,
+                    path, did_you_mean(path, known), id));
 }
 
-MachineProfile parse_machine_profile(std::string_view text, const std::string& file, const std::string& id) {
+MachineProfile parse_machine_profile(std::string_view text, const std::string& file,
+                                     const std::string& id) {
     const JsonObject root = JsonObject::parse(text, file);
     if (root.text("schema") != kSchema) {
-        throw InputError(fmt::format("{} is \"{}\", expected \"{}\"; make a profile of this version",
-                                     root.where("schema"), root.text("schema"), kSchema));
+        throw InputError(
+            fmt::format("{} is \"{}\", expected \"{}\"; make a profile of this version",
+                        root.where("schema"), root.text("schema"), kSchema));
     }
     ProfileReader::check_top_level(root);
     MachineProfile profile;
@@ -232,11 +255,13 @@ MachineProfile read_machine_profile(const std::string& what) {
         }
     }
     if (what.find('/') != std::string::npos || what.ends_with(".json")) {
-        return parse_machine_profile(read_text_file(what), what, std::filesystem::path(what).stem().string());
+        return parse_machine_profile(read_text_file(what), what,
+                                     std::filesystem::path(what).stem().string());
     }
-    throw InputError(fmt::format("--machine: unknown machine \"{}\"{}; list them with: sluice machines, or give a path "
-                                 "to a profile",
-                                 what, did_you_mean(what, library_machines())));
+    throw InputError(fmt::format(
+        "--machine: unknown machine \"{}\"{}; list them with: sluice machines, or give a path "
+        "to a profile",
+        what, did_you_mean(what, library_machines())));
 }
 
 std::vector<std::string> library_machines() {
@@ -252,21 +277,31 @@ double parse_memory_size(std::string_view text, std::string_view option) {
         double bytes;
     };
     constexpr std::array kUnits = {
-        Unit{"kb", 1e3},         Unit{"mb", 1e6},         Unit{"gb", 1e9},         Unit{"tb", 1e12},
-        Unit{"kib", 1024.0},     Unit{"mib", 1048576.0},  Unit{"gib", 1073741824.0}, Unit{"tib", 1099511627776.0},
-        Unit{"b", 1.0},          Unit{"", 1.0},
+        Unit{"kb", 1e3},
+        Unit{"mb", 1e6},
+        Unit{"gb", 1e9},
+        Unit{"tb", 1e12},
+        Unit{"kib", 1024.0},
+        Unit{"mib", 1048576.0},
+        Unit{"gib", 1073741824.0},
+        Unit{"tib", 1099511627776.0},
+        Unit{"b", 1.0},
+        Unit{"", 1.0},
     };
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     std::string unit(end, text.data() + text.size());
-    std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(unit.begin(), unit.end(), unit.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     constexpr double kLargestMemory = 1e18;
     for (const Unit& known : kUnits) {
-        if (error == std::errc() && unit == known.name && number > 0 && number * known.bytes <= kLargestMemory) {
+        if (error == std::errc() && unit == known.name && number > 0 &&
+            number * known.bytes <= kLargestMemory) {
             return number * known.bytes;
         }
     }
-    throw InputError(fmt::format("{} is \"{}\", expected a memory size such as 1.5TB, 512GB or 128GiB", option, text));
+    throw InputError(fmt::format(
+        "{} is \"{}\", expected a memory size such as 1.5TB, 512GB or 128GiB", option, text));
 }
 
 }  // namespace sluice

@@ -9,7 +9,8 @@
 
 namespace sluice {
 
-/// Where a number comes from. `transferred` never stands in a file: it marks what is derived from another machine.
+/// Where a number comes from. `transferred` never stands in a file: it marks what is derived from
+/// another machine.
 enum class Method { measured, datasheet, estimated, transferred };
 const char* method_name(Method method);
 
@@ -38,7 +39,8 @@ struct MachineProfile {
     std::string file;  ///< as shown in messages
     std::string name;
     std::vector<std::string> notes;
-    std::vector<std::pair<std::string, std::string>> texts;  ///< path and text: link.type, gpu.name, ...
+    std::vector<std::pair<std::string, std::string>>
+        texts;  ///< path and text: link.type, gpu.name, ...
     std::vector<std::pair<std::string, bool>> flags;
     std::vector<Quantity> quantities;
     std::vector<Curve> curves;
@@ -48,15 +50,17 @@ struct MachineProfile {
     const Curve* find_curve(std::string_view path) const;
     std::string text(std::string_view path) const;
     bool flag(std::string_view path) const;
-    /// What-if: replaces a number, as an estimate by the user. Throws InputError for an unknown path.
+    /// What-if: replaces a number, as an estimate by the user. Throws InputError for an unknown
+    /// path.
     void set(std::string_view path, double value);
 };
 
 /// Reads and checks a profile's text. Throws InputError: file, field, value, expected.
-MachineProfile parse_machine_profile(std::string_view text, const std::string& file, const std::string& id);
+MachineProfile parse_machine_profile(std::string_view text, const std::string& file,
+                                     const std::string& id);
 
-/// `what` is an id of the library, an id with a host memory size (`h200-sxm-pcie5-1.5tb`), or a path to a profile.
-/// Throws InputError.
+/// `what` is an id of the library, an id with a host memory size (`h200-sxm-pcie5-1.5tb`), or a
+/// path to a profile. Throws InputError.
 MachineProfile read_machine_profile(const std::string& what);
 
 /// Ids of the built-in library, sorted.

@@ -11,21 +11,25 @@
 namespace sluice {
 namespace {
 
-// Ratios measured on the H200 (hwprofiles/h200-pcie5-16vcpu-128gib.json) that fill the gaps of other profiles.
-constexpr double kSustainedOfBest = 671.2 / 794.5;       // large products under the power limit, of the best product
+// Ratios measured on the H200 (hwprofiles/h200-pcie5-16vcpu-128gib.json) that fill the gaps of
+// other profiles.
+constexpr double kSustainedOfBest =
+    671.2 / 794.5;  // large products under the power limit, of the best product
 constexpr double kSustainedOfDense = 671.2 / 989;        // ... of the dense datasheet rate
 constexpr double kAchievedOfPeakMemory = 4260.0 / 4800;  // device copy, of the datasheet bandwidth
 constexpr double kStreamOfPeak = 0.85;                   // host memory, of channels times rate
 
-/// What pinned copies reach: one way, of the link's raw rate; both at once, of the sum of one way each.
+/// What pinned copies reach: one way, of the link's raw rate; both at once, of the sum of one way
+/// each.
 struct LinkShares {
     double host_to_device, device_to_host, both_ways;
 };
-constexpr LinkShares kPcie = {55.3 / 63, 55.4 / 63, 95.7 / 110.7};            // the H200 measured
-constexpr LinkShares kChipLink = {380.0 / 450, 297.5 / 450, 368.0 / 677.5};  // NVLink-C2C of the GH200 with 480 GB
+constexpr LinkShares kPcie = {55.3 / 63, 55.4 / 63, 95.7 / 110.7};  // the H200 measured
+constexpr LinkShares kChipLink = {380.0 / 450, 297.5 / 450,
+                                  368.0 / 677.5};  // NVLink-C2C of the GH200 with 480 GB
 
 class Resolver {
-public:
+  public:
     explicit Resolver(const MachineProfile& profile) : p_(profile) {}
 
     MachineSpec resolve() {
@@ -38,11 +42,13 @@ public:
         resolve_host();
         resolve_adam();
         resolve_host_work();
-        if (constants_assumed_) m_.assumptions.push_back("launch overheads and the sizes of context and process are the H200 machine's");
+        if (constants_assumed_)
+            m_.assumptions.push_back(
+                "launch overheads and the sizes of context and process are the H200 machine's");
         return std::move(m_);
     }
 
-private:
+  private:
     const Quantity* known(std::string_view path) const {
         const Quantity* quantity = p_.find(path);
         return quantity != nullptr && quantity->value ? quantity : nullptr;
@@ -52,19 +58,23 @@ private:
     double take(const Quantity& quantity, bool is_rate = true) {
         if (is_rate && quantity.method != Method::measured) {
             weaken(Confidence::datasheet);
-            m_.assumptions.push_back(fmt::format("{} {:g} is {} ({})", quantity.path, *quantity.value,
-                                                 quantity.method == Method::datasheet ? "a datasheet value" : "an estimate",
-                                                 quantity.note.empty() ? quantity.source : quantity.note));
+            m_.assumptions.push_back(fmt::format(
+                "{} {:g} is {} ({})", quantity.path, *quantity.value,
+                quantity.method == Method::datasheet ? "a datasheet value" : "an estimate",
+                quantity.note.empty() ? quantity.source : quantity.note));
         }
         return *quantity.value;
     }
 
     double required(std::string_view path, bool is_rate = true) {
         const Quantity* quantity = p_.find(path);
-        if (quantity == nullptr) throw InputError(fmt::format("{}: {} is missing; add it", p_.file, path));
+        if (quantity == nullptr)
+            throw InputError(fmt::format("{}: {} is missing; add it", p_.file, path));
         if (!quantity->value) {
-            throw InputError(fmt::format("{}: {} is not known ({}), so no step can be predicted; give it with --set {}=NUMBER",
-                                         p_.file, path, quantity->note, path));
+            throw InputError(
+                fmt::format("{}: {} is not known ({}), so no step can be predicted; give it with "
+                            "--set {}=NUMBER",
+                            p_.file, path, quantity->note, path));
         }
         return take(*quantity, is_rate);
     }
@@ -77,7 +87,8 @@ private:
         return value;
     }
 
-    /// A small constant (an overhead, a context's size) that hardly moves a prediction: the H200's where it is missing.
+    /// A small constant (an overhead, a context's size) that hardly moves a prediction: the H200's
+    /// where it is missing.
     double constant(std::string_view path, double h200) {
         if (const Quantity* quantity = known(path)) return *quantity->value;
         constants_assumed_ = true;
@@ -90,13 +101,17 @@ private:
         gpu.name = p_.text("gpu.name");
         gpu.memory_capacity = static_cast<Bytes>(required("gpu.memory_capacity_gb", false) * kGiga);
         gpu.context = static_cast<Bytes>(constant("gpu.context_gb", 0.878) * kGiga);
-        gpu.multiprocessors = known("gpu.multiprocessors") != nullptr ? *known("gpu.multiprocessors")->value : 1;
+        gpu.multiprocessors =
+            known("gpu.multiprocessors") != nullptr ? *known("gpu.multiprocessors")->value : 1;
         if (const Quantity* achieved = known("gpu.memory_bandwidth_achieved_gb_per_s")) {
             gpu.memory_bandwidth = take(*achieved) * kGiga;
         } else {
             const double peak = required("gpu.memory_bandwidth_gb_per_s", false);
-            gpu.memory_bandwidth = transferred(kAchievedOfPeakMemory * peak * kGiga,
-                                               fmt::format("device memory reaches {:.2f} of its {:g} GB/s, as on the H200 measured", kAchievedOfPeakMemory, peak));
+            gpu.memory_bandwidth = transferred(
+                kAchievedOfPeakMemory * peak * kGiga,
+                fmt::format(
+                    "device memory reaches {:.2f} of its {:g} GB/s, as on the H200 measured",
+                    kAchievedOfPeakMemory, peak));
         }
         gpu.gemm_flops_per_s = resolve_gemm() * kTera;
         gpu.gemm_overhead = constant("kernels.gemm_overhead_us", 4) / kMega;
@@ -107,24 +122,33 @@ private:
     }
 
     double resolve_gemm() {
-        if (const Quantity* sustained = known("kernels.gemm_sustained_tflops")) return take(*sustained);
+        if (const Quantity* sustained = known("kernels.gemm_sustained_tflops"))
+            return take(*sustained);
         if (const Quantity* best = known("gpu.bf16_achieved_gemm_tflops")) {
             return transferred(kSustainedOfBest * *best->value,
-                               fmt::format("large bf16 products sustain {:.2f} of the best {:g} TFLOPS, as on the H200 measured", kSustainedOfBest, *best->value));
+                               fmt::format("large bf16 products sustain {:.2f} of the best {:g} "
+                                           "TFLOPS, as on the H200 measured",
+                                           kSustainedOfBest, *best->value));
         }
         const double dense = required("gpu.bf16_dense_tflops", false);
-        return transferred(kSustainedOfDense * dense, fmt::format("large bf16 products sustain {:.2f} of the dense {:g} TFLOPS, as on the H200 measured", kSustainedOfDense, dense));
+        return transferred(kSustainedOfDense * dense,
+                           fmt::format("large bf16 products sustain {:.2f} of the dense {:g} "
+                                       "TFLOPS, as on the H200 measured",
+                                       kSustainedOfDense, dense));
     }
 
     /// A curve of TFLOPS by sequence length; without one, the H200's scaled by the matrix rate.
     Interpolated attention_curve(const char* name, const std::array<double, 7>& h200_tflops) {
-        static constexpr std::array<double, 7> kSequences = {512, 1024, 2048, 4096, 8192, 32768, 131072};
+        static constexpr std::array<double, 7> kSequences = {512,  1024,  2048,  4096,
+                                                             8192, 32768, 131072};
         std::vector<std::pair<double, double>> points;
-        if (const Curve* curve = p_.find_curve(fmt::format("kernels.attention_{}_tflops_by_sequence", name))) {
+        if (const Curve* curve =
+                p_.find_curve(fmt::format("kernels.attention_{}_tflops_by_sequence", name))) {
             for (const auto& row : curve->points) points.emplace_back(row[0], row[1] * kTera);
         } else {
             const double scale = m_.gpu.gemm_flops_per_s / kH200Gemm;
-            for (std::size_t i = 0; i < kSequences.size(); ++i) points.emplace_back(kSequences[i], h200_tflops[i] * scale * kTera);
+            for (std::size_t i = 0; i < kSequences.size(); ++i)
+                points.emplace_back(kSequences[i], h200_tflops[i] * scale * kTera);
             weaken(Confidence::transferred);
         }
         return Interpolated(std::move(points));
@@ -132,19 +156,27 @@ private:
 
     void resolve_attention() {
         GpuSpec& gpu = m_.gpu;
-        gpu.flash_attention.forward = attention_curve("flash_forward", {199, 263, 297, 322, 334, 343, 333});
-        gpu.flash_attention.backward = attention_curve("flash_backward", {146, 202, 247, 279, 299, 320, 326});
-        gpu.fused_attention.forward = attention_curve("cudnn_forward", {340, 425, 484, 528, 561, 591, 558});
-        gpu.fused_attention.backward = attention_curve("cudnn_backward", {206, 301, 387, 450, 495, 536, 539});
+        gpu.flash_attention.forward =
+            attention_curve("flash_forward", {199, 263, 297, 322, 334, 343, 333});
+        gpu.flash_attention.backward =
+            attention_curve("flash_backward", {146, 202, 247, 279, 299, 320, 326});
+        gpu.fused_attention.forward =
+            attention_curve("cudnn_forward", {340, 425, 484, 528, 561, 591, 558});
+        gpu.fused_attention.backward =
+            attention_curve("cudnn_backward", {206, 301, 387, 450, 495, 536, 539});
         if (p_.find_curve("kernels.attention_cudnn_forward_tflops_by_sequence") == nullptr) {
-            m_.assumptions.push_back("attention reaches the share of the matrix rate that it does on the H200 measured");
+            m_.assumptions.push_back(
+                "attention reaches the share of the matrix rate that it does on the H200 measured");
         }
     }
 
     double one_way(const char* path, double share_of_raw) {
         if (const Quantity* rate = known(path)) return take(*rate) * kGiga;
         const double raw = required("link.raw_per_direction_gb_per_s", false);
-        return transferred(share_of_raw * raw * kGiga, fmt::format("{} is not published: {:.3f} of the raw {:g} GB/s, as measured on another machine with such a link", path, share_of_raw, raw));
+        return transferred(share_of_raw * raw * kGiga,
+                           fmt::format("{} is not published: {:.3f} of the raw {:g} GB/s, as "
+                                       "measured on another machine with such a link",
+                                       path, share_of_raw, raw));
     }
 
     void resolve_link() {
@@ -160,11 +192,15 @@ private:
         } else if (in != nullptr && out != nullptr) {
             link.both_ways_total = (take(*in) + take(*out)) * kGiga;
         } else {
-            link.both_ways_total = transferred(shares.both_ways * (link.host_to_device + link.device_to_host),
-                                               fmt::format("copies both ways at once reach {:.2f} of what each way reaches alone, as measured on another machine with such a link", shares.both_ways));
+            link.both_ways_total = transferred(
+                shares.both_ways * (link.host_to_device + link.device_to_host),
+                fmt::format("copies both ways at once reach {:.2f} of what each way reaches alone, "
+                            "as measured on another machine with such a link",
+                            shares.both_ways));
         }
         const Quantity* pageable = known("link.other.pageable_host_to_device_gb_per_s");
-        link.pageable_host_to_device = std::min(link.host_to_device, (pageable != nullptr ? *pageable->value : 10.1) * kGiga);
+        link.pageable_host_to_device =
+            std::min(link.host_to_device, (pageable != nullptr ? *pageable->value : 10.1) * kGiga);
         if (const Curve* curve = p_.find_curve("link.curve.host_to_device_gb_per_s_by_bytes")) {
             std::vector<std::pair<double, double>> share;
             const double full = curve->points.back()[1];
@@ -186,19 +222,28 @@ private:
             stream = take(*measured);
         } else {
             const double peak = required("host.memory_bandwidth_gb_per_s");
-            stream = transferred(kStreamOfPeak * peak, fmt::format("host memory reaches {:.2f} of its {:g} GB/s", kStreamOfPeak, peak));
+            stream = transferred(
+                kStreamOfPeak * peak,
+                fmt::format("host memory reaches {:.2f} of its {:g} GB/s", kStreamOfPeak, peak));
         }
         // A copy engine can reach more than STREAM does (GH200: 380 against 348 GB/s).
-        host.dram_bandwidth = std::max({stream * kGiga, m_.link.host_to_device, m_.link.device_to_host});
+        host.dram_bandwidth =
+            std::max({stream * kGiga, m_.link.host_to_device, m_.link.device_to_host});
         stream_ = stream * kGiga;
-        if (const Quantity* weight = known("host.copy_traffic_weight")) host.copy_weight = take(*weight);
+        if (const Quantity* weight = known("host.copy_traffic_weight"))
+            host.copy_weight = take(*weight);
     }
 
     double host_capacity_gb() {
         const Quantity* capacity = known("host.memory_capacity_gb");
         if (capacity == nullptr) {
-            throw InputError(fmt::format("{}: host.memory_capacity_gb is not known ({}); give --host-memory, as in --host-memory 1TB", p_.file,
-                                         p_.find("host.memory_capacity_gb") != nullptr ? p_.find("host.memory_capacity_gb")->note : "missing"));
+            throw InputError(
+                fmt::format("{}: host.memory_capacity_gb is not known ({}); give --host-memory, as "
+                            "in --host-memory 1TB",
+                            p_.file,
+                            p_.find("host.memory_capacity_gb") != nullptr
+                                ? p_.find("host.memory_capacity_gb")->note
+                                : "missing"));
         }
         return *capacity->value;
     }
@@ -206,28 +251,37 @@ private:
     void resolve_adam() {
         HostSpec& host = m_.host;
         std::vector<std::pair<double, double>> points;
-        const double traffic = known("host.adam_bytes_per_parameter") != nullptr ? *known("host.adam_bytes_per_parameter")->value : 26;
+        const double traffic = known("host.adam_bytes_per_parameter") != nullptr
+                                   ? *known("host.adam_bytes_per_parameter")->value
+                                   : 26;
         if (const Curve* curve = p_.find_curve("host.adam_gparams_per_s_by_threads")) {
-            for (const auto& row : curve->points) points.emplace_back(row[0], row[1] * kGiga * traffic);
+            for (const auto& row : curve->points)
+                points.emplace_back(row[0], row[1] * kGiga * traffic);
         } else {
             double full = stream_;
             if (const Quantity* rate = known("host.adam_gparams_per_s")) {
                 full = take(*rate) * kGiga * traffic;
             } else {
                 weaken(Confidence::transferred);
-                m_.assumptions.push_back(fmt::format("the optimizer moves what host memory gives ({:.0f} GB/s) with half of the cores or more", stream_ / kGiga));
+                m_.assumptions.push_back(
+                    fmt::format("the optimizer moves what host memory gives ({:.0f} GB/s) with "
+                                "half of the cores or more",
+                                stream_ / kGiga));
             }
             const double enough = std::max(2.0, host.cores / 2);
             points = {{1, full / enough}, {enough, full}};
         }
-        const auto best = std::max_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        const auto best =
+            std::max_element(points.begin(), points.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
         host.best_adam_threads = static_cast<int>(best->first);
         host.adam_bytes_per_s = Interpolated(std::move(points));
     }
 
     /// A rate of host work: measured here, or the H200 machine's scaled by memory bandwidth.
     double host_rate(const char* name, double h200_gb_per_s) {
-        if (const Quantity* rate = known(fmt::format("host.work.{}_gb_per_s", name))) return take(*rate) * kGiga;
+        if (const Quantity* rate = known(fmt::format("host.work.{}_gb_per_s", name)))
+            return take(*rate) * kGiga;
         weaken(Confidence::transferred);
         return h200_gb_per_s * kGiga * stream_ / kH200Shared;
     }
@@ -243,7 +297,8 @@ private:
     }
 
     static constexpr double kH200Gemm = 671.2e12;
-    static constexpr double kH200Shared = 177e9;  // host memory that the rates below were measured with
+    static constexpr double kH200Shared =
+        177e9;  // host memory that the rates below were measured with
 
     const MachineProfile& p_;
     MachineSpec m_;
@@ -255,9 +310,12 @@ private:
 
 const char* confidence_name(Confidence confidence) {
     switch (confidence) {
-        case Confidence::measured: return "measured";
-        case Confidence::transferred: return "transferred";
-        case Confidence::datasheet: return "datasheet";
+        case Confidence::measured:
+            return "measured";
+        case Confidence::transferred:
+            return "transferred";
+        case Confidence::datasheet:
+            return "datasheet";
     }
     return "";
 }
@@ -265,7 +323,9 @@ const char* confidence_name(Confidence confidence) {
 double Interpolated::at(double x) const {
     if (x <= points_.front().first) return points_.front().second;
     if (x >= points_.back().first) return points_.back().second;
-    const auto above = std::upper_bound(points_.begin(), points_.end(), x, [](double value, const auto& point) { return value < point.first; });
+    const auto above =
+        std::upper_bound(points_.begin(), points_.end(), x,
+                         [](double value, const auto& point) { return value < point.first; });
     const auto& [x1, y1] = *above;
     const auto& [x0, y0] = *(above - 1);
     const double share = (std::log(x) - std::log(x0)) / (std::log(x1) - std::log(x0));

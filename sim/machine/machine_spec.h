@@ -1,4 +1,5 @@
-// What can the machine do, in bytes, seconds and FLOPs? A profile's numbers in SI, each gap filled by a stated rule.
+// What can the machine do, in bytes, seconds and FLOPs? A profile's numbers in SI, each gap filled
+// by a stated rule.
 #pragma once
 
 #include <string>
@@ -16,14 +17,15 @@ const char* confidence_name(Confidence confidence);
 
 /// A function given by points; linear between them in log(x), constant outside.
 class Interpolated {
-public:
+  public:
     Interpolated() = default;
-    explicit Interpolated(std::vector<std::pair<double, double>> points) : points_(std::move(points)) {}
+    explicit Interpolated(std::vector<std::pair<double, double>> points)
+        : points_(std::move(points)) {}
     double at(double x) const;  ///< precondition: not empty()
     bool empty() const { return points_.empty(); }
     const std::vector<std::pair<double, double>>& points() const { return points_; }
 
-private:
+  private:
     std::vector<std::pair<double, double>> points_;
 };
 
@@ -41,12 +43,12 @@ struct GpuSpec {
     double gemm_flops_per_s = 0;  ///< bf16, large products, sustained under the power limit
     Seconds gemm_overhead = 0;    ///< of one product, beside its FLOPs
     double multiprocessors = 0;
-    double narrow_head_share = 1; ///< attention rate at head_dim 64 over that at 128
+    double narrow_head_share = 1;    ///< attention rate at head_dim 64 over that at 128
     AttentionRates fused_attention;  ///< cuDNN
     AttentionRates flash_attention;
-    Seconds launch = 0;              ///< device time between two dependent kernels
-    Seconds eager_launch = 0;        ///< host time of one PyTorch operation
-    Seconds first_step_extra = 0;    ///< the first attention backward builds its plan
+    Seconds launch = 0;            ///< device time between two dependent kernels
+    Seconds eager_launch = 0;      ///< host time of one PyTorch operation
+    Seconds first_step_extra = 0;  ///< the first attention backward builds its plan
 };
 
 struct LinkSpec {
@@ -55,24 +57,26 @@ struct LinkSpec {
     double device_to_host = 0;
     double both_ways_total = 0;  ///< bytes/s of both directions together while both run
     double pageable_host_to_device = 0;
-    Interpolated share_by_bytes;  ///< fraction of the full rate that a copy of so many bytes reaches
+    Interpolated
+        share_by_bytes;  ///< fraction of the full rate that a copy of so many bytes reaches
 };
 
-/// Rates of host work by all optimizer threads, alone. DRAM traffic is counted as read plus written bytes.
+/// Rates of host work by all optimizer threads, alone. DRAM traffic is counted as read plus written
+/// bytes.
 struct HostSpec {
     Bytes memory_capacity = 0;
-    Bytes process_base = 0;      ///< resident bytes of a process with CUDA and libtorch loaded
-    Bytes system_reserve = 0;    ///< left to the operating system
+    Bytes process_base = 0;    ///< resident bytes of a process with CUDA and libtorch loaded
+    Bytes system_reserve = 0;  ///< left to the operating system
     double cores = 0;
-    double dram_bandwidth = 0;   ///< bytes/s shared by copies and host work
-    double copy_weight = 1;      ///< DRAM traffic that one byte copied over the link counts as
+    double dram_bandwidth = 0;      ///< bytes/s shared by copies and host work
+    double copy_weight = 1;         ///< DRAM traffic that one byte copied over the link counts as
     Interpolated adam_bytes_per_s;  ///< DRAM traffic of AdamW by threads
     int best_adam_threads = 0;
-    double memory_copy = 0;      ///< payload bytes/s of a parallel copy (reads and writes that much)
-    double first_touch = 0;      ///< payload bytes/s of a copy into fresh pages
-    double zero = 0;             ///< bytes/s written
-    double release = 0;          ///< bytes/s given back to the system
-    double norm_and_scale = 0;   ///< bytes/s of gradient through PyTorch's clip_grad_norm_ (bf16)
+    double memory_copy = 0;     ///< payload bytes/s of a parallel copy (reads and writes that much)
+    double first_touch = 0;     ///< payload bytes/s of a copy into fresh pages
+    double zero = 0;            ///< bytes/s written
+    double release = 0;         ///< bytes/s given back to the system
+    double norm_and_scale = 0;  ///< bytes/s of gradient through PyTorch's clip_grad_norm_ (bf16)
     double eager_adam_bytes_per_s = 0;  ///< DRAM traffic of a bf16-master AdamW (22 B a parameter)
 };
 
@@ -84,11 +88,13 @@ struct MachineSpec {
     LinkSpec link;
     HostSpec host;
     Confidence confidence = Confidence::datasheet;
-    std::vector<std::string> assumptions;  ///< one sentence for every rate that is not measured on this machine
+    std::vector<std::string>
+        assumptions;  ///< one sentence for every rate that is not measured on this machine
 };
 
-/// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see hwprofiles/README.md) and
-/// said in `assumptions`. Throws InputError where a number that nothing can replace is null.
+/// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see
+/// hwprofiles/README.md) and said in `assumptions`. Throws InputError where a number that nothing
+/// can replace is null.
 MachineSpec resolve_machine(const MachineProfile& profile);
 
 }  // namespace sluice

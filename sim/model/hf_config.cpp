@@ -1,5 +1,6 @@
-// Hugging Face config.json -> ModelSpec. One function a model family, so that what a family implies beyond its
-// config (biases, norms, layer patterns) stands in one place. The facts are those of the transformers library.
+// Hugging Face config.json -> ModelSpec. One function a model family, so that what a family implies
+// beyond its config (biases, norms, layer patterns) stands in one place. The facts are those of the
+// transformers library.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,9 @@ constexpr std::int64_t kLargestVocabulary = 10'000'000;
 constexpr std::int64_t kLongest = 1'000'000'000;
 constexpr std::int64_t kMostExperts = 10'000;
 
-std::int64_t layer_total(const JsonObject& config) { return config.integer("num_hidden_layers", 1, kMostLayers); }
+std::int64_t layer_total(const JsonObject& config) {
+    return config.integer("num_hidden_layers", 1, kMostLayers);
+}
 
 void read_common(const JsonObject& config, ModelSpec& model, bool tied_by_default) {
     model.hidden = config.integer("hidden_size", 1, kWidest);
@@ -37,8 +40,9 @@ AttentionSpec read_attention(const JsonObject& config, const ModelSpec& model) {
                                      config.where("num_key_value_heads"), a.kv_heads, a.heads));
     }
     if (!config.has("head_dim") && model.hidden % a.heads != 0) {
-        throw InputError(fmt::format("{} is {}, expected a multiple of num_attention_heads ({}); or give head_dim",
-                                     config.where("hidden_size"), model.hidden, a.heads));
+        throw InputError(fmt::format(
+            "{} is {}, expected a multiple of num_attention_heads ({}); or give head_dim",
+            config.where("hidden_size"), model.hidden, a.heads));
     }
     a.head_dim = a.value_dim = config.integer_or("head_dim", model.hidden / a.heads, 1, kWidest);
     return a;
@@ -51,9 +55,10 @@ LayerSpec dense_layer(const JsonObject& config, const ModelSpec& model) {
     return layer;
 }
 
-/// Layers that alternate between a sliding window and full attention, by the config's own list where it has one.
-/// Without one, every `full_every`-th layer is full (Gemma 2: 2, Gemma 3: 6).
-void append_sliding_pattern(const JsonObject& config, ModelSpec& model, LayerSpec layer, std::int64_t full_every) {
+/// Layers that alternate between a sliding window and full attention, by the config's own list
+/// where it has one. Without one, every `full_every`-th layer is full (Gemma 2: 2, Gemma 3: 6).
+void append_sliding_pattern(const JsonObject& config, ModelSpec& model, LayerSpec layer,
+                            std::int64_t full_every) {
     const std::int64_t total = layer_total(config);
     const std::int64_t window = config.integer_or("sliding_window", 0, 1, kLongest);
     std::vector<std::string> types;
@@ -73,7 +78,8 @@ void append_sliding_pattern(const JsonObject& config, ModelSpec& model, LayerSpe
 void read_llama(const JsonObject& config, ModelSpec& model) {
     read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
-    layer.attention.qkv_bias = layer.attention.output_bias = config.boolean_or("attention_bias", false);
+    layer.attention.qkv_bias = layer.attention.output_bias =
+        config.boolean_or("attention_bias", false);
     layer.feed_forward.bias = config.boolean_or("mlp_bias", false);
     append_layers(model, layer, layer_total(config));
 }
@@ -92,7 +98,8 @@ void read_qwen3(const JsonObject& config, ModelSpec& model) {
     read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
     layer.attention.qk_norm = true;
-    layer.attention.qkv_bias = layer.attention.output_bias = config.boolean_or("attention_bias", false);
+    layer.attention.qkv_bias = layer.attention.output_bias =
+        config.boolean_or("attention_bias", false);
     append_layers(model, layer, layer_total(config));
 }
 
@@ -122,7 +129,8 @@ void read_gemma3(const JsonObject& config, ModelSpec& model) {
     LayerSpec layer = dense_layer(config, model);
     layer.norms = 4;
     layer.attention.qk_norm = true;
-    append_sliding_pattern(config, model, layer, config.integer_or("sliding_window_pattern", 6, 1, kMostLayers));
+    append_sliding_pattern(config, model, layer,
+                           config.integer_or("sliding_window_pattern", 6, 1, kMostLayers));
 }
 
 void read_gpt2(const JsonObject& config, ModelSpec& model) {
@@ -135,8 +143,8 @@ void read_gpt2(const JsonObject& config, ModelSpec& model) {
     AttentionSpec& a = layer.attention;
     a.heads = a.kv_heads = config.integer("n_head", 1, kWidest);
     if (model.hidden % a.heads != 0) {
-        throw InputError(fmt::format("{} is {}, expected a multiple of n_head ({})", config.where("n_embd"),
-                                     model.hidden, a.heads));
+        throw InputError(fmt::format("{} is {}, expected a multiple of n_head ({})",
+                                     config.where("n_embd"), model.hidden, a.heads));
     }
     a.head_dim = a.value_dim = model.hidden / a.heads;
     a.qkv_bias = a.output_bias = true;
@@ -164,7 +172,8 @@ void read_qwen3_moe(const JsonObject& config, ModelSpec& model) {
     read_common(config, model, false);
     LayerSpec dense = dense_layer(config, model);
     dense.attention.qk_norm = true;
-    dense.attention.qkv_bias = dense.attention.output_bias = config.boolean_or("attention_bias", false);
+    dense.attention.qkv_bias = dense.attention.output_bias =
+        config.boolean_or("attention_bias", false);
     LayerSpec sparse = dense;
     sparse.feed_forward.intermediate = config.integer("moe_intermediate_size", 1, kWidest);
     read_experts(config, sparse.feed_forward, "num_experts");
@@ -177,7 +186,8 @@ void read_qwen3_moe(const JsonObject& config, ModelSpec& model) {
 void read_gpt_oss(const JsonObject& config, ModelSpec& model) {
     read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
-    layer.attention.qkv_bias = layer.attention.output_bias = config.boolean_or("attention_bias", true);
+    layer.attention.qkv_bias = layer.attention.output_bias =
+        config.boolean_or("attention_bias", true);
     layer.attention.sinks = true;
     layer.feed_forward.bias = layer.feed_forward.router_bias = true;
     read_experts(config, layer.feed_forward, "num_local_experts");
@@ -201,11 +211,13 @@ void read_deepseek_v3(const JsonObject& config, ModelSpec& model) {
     FeedForwardSpec& f = sparse.feed_forward;
     f.intermediate = config.integer("moe_intermediate_size", 1, kWidest);
     read_experts(config, f, "n_routed_experts");
-    f.shared_intermediate = f.intermediate * config.integer_or("n_shared_experts", 0, 0, kMostExperts);
+    f.shared_intermediate =
+        f.intermediate * config.integer_or("n_shared_experts", 0, 0, kMostExperts);
     f.router_bias = true;  // e_score_correction_bias
 
     const std::int64_t total = layer_total(config);
-    const std::int64_t first_sparse = std::min(total, config.integer_or("first_k_dense_replace", 0, 0, kMostLayers));
+    const std::int64_t first_sparse =
+        std::min(total, config.integer_or("first_k_dense_replace", 0, 0, kMostLayers));
     append_layers(model, dense, first_sparse);
     append_layers(model, sparse, total - first_sparse);
 }
@@ -215,19 +227,20 @@ struct Family {
     void (*read)(const JsonObject&, ModelSpec&);
 };
 constexpr std::array kFamilies = {
-    Family{"llama", read_llama},         Family{"qwen2", read_qwen2},
-    Family{"qwen3", read_qwen3},         Family{"mistral", read_mistral},
-    Family{"phi3", read_phi3},           Family{"gemma2", read_gemma2},
-    Family{"gemma3_text", read_gemma3},  Family{"gpt2", read_gpt2},
-    Family{"mixtral", read_mixtral},     Family{"qwen3_moe", read_qwen3_moe},
-    Family{"gpt_oss", read_gpt_oss},     Family{"deepseek_v3", read_deepseek_v3},
+    Family{"llama", read_llama},        Family{"qwen2", read_qwen2},
+    Family{"qwen3", read_qwen3},        Family{"mistral", read_mistral},
+    Family{"phi3", read_phi3},          Family{"gemma2", read_gemma2},
+    Family{"gemma3_text", read_gemma3}, Family{"gpt2", read_gpt2},
+    Family{"mixtral", read_mixtral},    Family{"qwen3_moe", read_qwen3_moe},
+    Family{"gpt_oss", read_gpt_oss},    Family{"deepseek_v3", read_deepseek_v3},
 };
 
 }  // namespace
 
 ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
     JsonObject config = JsonObject::parse(text, file);
-    // A multimodal Gemma 3 keeps its decoder under text_config; the vision tower is not trained here.
+    // A multimodal Gemma 3 keeps its decoder under text_config; the vision tower is not trained
+    // here.
     if (config.text("model_type") == "gemma3") config = config.object("text_config");
     const std::string type = config.text("model_type");
 
@@ -249,9 +262,9 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
         }
         return model;
     }
-    throw InputError(fmt::format("{} is \"{}\", a model type that is not supported{}; supported: {}",
-                                 config.where("model_type"), type, did_you_mean(type, names),
-                                 fmt::join(names, ", ")));
+    throw InputError(fmt::format(
+        "{} is \"{}\", a model type that is not supported{}; supported: {}",
+        config.where("model_type"), type, did_you_mean(type, names), fmt::join(names, ", ")));
 }
 
 }  // namespace sluice

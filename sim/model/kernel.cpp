@@ -28,7 +28,8 @@ Kernel gemm(const char* name, std::int64_t m, std::int64_t n, std::int64_t k, st
     kernel.n = n;
     kernel.k = k;
     kernel.count = count;
-    const double rows = static_cast<double>(m), columns = static_cast<double>(n), depth = static_cast<double>(k);
+    const double rows = static_cast<double>(m), columns = static_cast<double>(n),
+                 depth = static_cast<double>(k);
     const double products = static_cast<double>(count);
     kernel.flops = 2 * products * rows * columns * depth;
     kernel.bytes = products * kBf16 * (rows * depth + depth * columns + rows * columns);

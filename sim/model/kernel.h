@@ -1,4 +1,5 @@
-// What work does a GPU kernel do: its shape, its FLOPs, the bytes it moves. Seconds come from the machine.
+// What work does a GPU kernel do: its shape, its FLOPs, the bytes it moves. Seconds come from the
+// machine.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ double total_bytes(const KernelList& kernels);
 std::int64_t total_launches(const KernelList& kernels);
 
 /// C (m, n) += A (m, k) B (k, n) in bf16: 2mnk FLOPs; each operand passes HBM once.
-Kernel gemm(const char* name, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count = 1);
+Kernel gemm(const char* name, std::int64_t m, std::int64_t n, std::int64_t k,
+            std::int64_t count = 1);
 
 /// A kernel bound by HBM: `bytes` read and written.
 Kernel memory_bound(const char* name, double bytes, std::int64_t launches = 1);

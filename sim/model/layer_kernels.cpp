@@ -14,18 +14,24 @@ struct ElementwiseTraffic {
     std::int64_t launches_norm, launches_rotary, launches_activation;
 };
 
-// Bytes that the time measured on the H200 amounts to at the rate of a device copy (hwprofiles/measurements, 32768
-// tokens of Qwen2.5-7B), so that kernels which fall short of that rate take their time. Fused: F.rms_norm 0.134 ms, its
-// backward 0.356 ms; rotary in place and gated activation at 4 B, 6 B and 10 B. Eager: RMSNorm 1.458 and 3.18 ms, rotary
-// 1.60 and 1.88 ms, SiLU and product 1.466 and 2.559 ms.
+// Bytes that the time measured on the H200 amounts to at the rate of a device copy
+// (hwprofiles/measurements, 32768 tokens of Qwen2.5-7B), so that kernels which fall short of that
+// rate take their time. Fused: F.rms_norm 0.134 ms, its backward 0.356 ms; rotary in place and
+// gated activation at 4 B, 6 B and 10 B. Eager: RMSNorm 1.458 and 3.18 ms, rotary 1.60 and 1.88 ms,
+// SiLU and product 1.466 and 2.559 ms.
 constexpr ElementwiseTraffic kFused{4.9, 12.9, 4, 4, 6, 10, 6, 1, 1, 1};
 constexpr ElementwiseTraffic kEager{52.9, 115.4, 58, 68, 10.1, 17.6, 6, 7, 5, 2};
 
-const ElementwiseTraffic& traffic(KernelStyle style) { return style == KernelStyle::fused ? kFused : kEager; }
+const ElementwiseTraffic& traffic(KernelStyle style) {
+    return style == KernelStyle::fused ? kFused : kEager;
+}
 
-double product(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
+double product(std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) * static_cast<double>(b);
+}
 
-/// Pairs of query and key that causal attention scores in one sequence; half the square without a window.
+/// Pairs of query and key that causal attention scores in one sequence; half the square without a
+/// window.
 double scored_pairs(std::int64_t sequence, std::int64_t window) {
     const double s = static_cast<double>(sequence);
     if (window <= 0 || window >= sequence) return s * s / 2;
@@ -35,10 +41,16 @@ double scored_pairs(std::int64_t sequence, std::int64_t window) {
 
 /// Builds the kernels of one layer for one block of tokens.
 class LayerKernels {
-public:
-    LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style)
-        : hidden_(model.hidden), a_(layer.attention), f_(layer.feed_forward), layer_(layer), block_(block),
-          tokens_(block.tokens()), traffic_(traffic(style)) {}
+  public:
+    LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                 KernelStyle style)
+        : hidden_(model.hidden),
+          a_(layer.attention),
+          f_(layer.feed_forward),
+          layer_(layer),
+          block_(block),
+          tokens_(block.tokens()),
+          traffic_(traffic(style)) {}
 
     KernelList take() { return std::move(kernels_); }
 
@@ -46,19 +58,30 @@ public:
         add(memory_bound(name, traffic_.norm * product(tokens_, hidden_), traffic_.launches_norm));
     }
     void norm_backward(const char* name) {
-        add(memory_bound(name, traffic_.norm_backward * product(tokens_, hidden_), 2 * traffic_.launches_norm));
+        add(memory_bound(name, traffic_.norm_backward * product(tokens_, hidden_),
+                         2 * traffic_.launches_norm));
     }
-    void residual(const char* name) { add(memory_bound(name, traffic_.residual * product(tokens_, hidden_))); }
+    void residual(const char* name) {
+        add(memory_bound(name, traffic_.residual * product(tokens_, hidden_)));
+    }
 
-    void projections() { each_projection([this](const char* name, std::int64_t n, std::int64_t k) { add(gemm(name, tokens_, n, k)); }); }
+    void projections() {
+        each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
+            add(gemm(name, tokens_, n, k));
+        });
+    }
     void projections_backward() {
-        each_projection([this](const char*, std::int64_t n, std::int64_t k) { gemm_backward(tokens_, n, k, 1); });
+        each_projection([this](const char*, std::int64_t n, std::int64_t k) {
+            gemm_backward(tokens_, n, k, 1);
+        });
     }
     void rotary(bool backward) {
         const double per_element = backward ? traffic_.rotary_backward : traffic_.rotary;
-        const std::int64_t width = a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
+        const std::int64_t width =
+            a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
         const double passes = a_.qk_norm ? 2 : 1;
-        add(memory_bound("rotary", passes * per_element * product(tokens_, width), traffic_.launches_rotary));
+        add(memory_bound("rotary", passes * per_element * product(tokens_, width),
+                         traffic_.launches_rotary));
     }
     void attention(KernelKind kind) {
         const double backward_factor = kind == KernelKind::attention_backward ? 2.5 : 1;
@@ -70,7 +93,8 @@ public:
         kernel.head_dim = a_.head_dim;
         kernel.flops = backward_factor * 2 * scored_pairs(block_.sequence, a_.window) *
                        static_cast<double>((a_.head_dim + a_.value_dim) * kernel.heads);
-        kernel.bytes = backward_factor * kBf16 * product(tokens_, a_.qkv_width() + a_.output_width());
+        kernel.bytes =
+            backward_factor * kBf16 * product(tokens_, a_.qkv_width() + a_.output_width());
         add(kernel);
     }
     void output_projection() { add(gemm("attention output", tokens_, hidden_, a_.output_width())); }
@@ -78,14 +102,16 @@ public:
 
     void feed_forward(bool with_down) {
         route();
-        each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width, std::int64_t count) {
+        each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
+                       std::int64_t count) {
             add(gemm(up, rows, f_.projections() * width, hidden_, count));
             activation(rows * count, width, traffic_.activation);
             if (with_down) add(gemm(down, rows, hidden_, width, count));
         });
     }
     void feed_forward_backward() {
-        each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width, std::int64_t count) {
+        each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
+                       std::int64_t count) {
             gemm_backward(rows, hidden_, width, count);
             activation(rows * count, width, traffic_.activation_backward);
             gemm_backward(rows, f_.projections() * width, hidden_, count);
@@ -95,10 +121,11 @@ public:
     }
     std::int64_t norms() const { return layer_.norms; }
 
-private:
+  private:
     void add(Kernel kernel) { kernels_.push_back(kernel); }
 
-    /// Input gradient (m, k) = dy (m, n) W (n, k), and weight gradient (n, k) = dy^T (n, m) x (m, k).
+    /// Input gradient (m, k) = dy (m, n) W (n, k), and weight gradient (n, k) = dy^T (n, m) x (m,
+    /// k).
     void gemm_backward(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
         add(gemm("input gradient", m, k, n, count));
         add(gemm("weight gradient", n, k, m, count));
@@ -120,11 +147,14 @@ private:
         use("kv up", a_.heads * (a_.head_dim - a_.rope_dim + a_.value_dim), a_.kv_rank);
     }
 
-    /// Dense: one block over the tokens of a chunk. Experts: its tokens spread evenly over them, and the shared block.
+    /// Dense: one block over the tokens of a chunk. Experts: its tokens spread evenly over them,
+    /// and the shared block.
     template <typename Use>
     void each_block(Use use) {
-        const std::int64_t chunk = block_.feed_forward_chunk == 0 ? tokens_ : block_.feed_forward_chunk;
-        for (std::int64_t done = 0; done < tokens_; done += chunk) each_block_of_chunk(std::min(chunk, tokens_ - done), use);
+        const std::int64_t chunk =
+            block_.feed_forward_chunk == 0 ? tokens_ : block_.feed_forward_chunk;
+        for (std::int64_t done = 0; done < tokens_; done += chunk)
+            each_block_of_chunk(std::min(chunk, tokens_ - done), use);
     }
     template <typename Use>
     void each_block_of_chunk(std::int64_t tokens, Use use) {
@@ -135,22 +165,27 @@ private:
         const std::int64_t routed = tokens * f_.experts_per_token;
         const std::int64_t busy = std::min(f_.experts, routed);
         use("expert gate and up", "expert down", (routed + busy - 1) / busy, f_.intermediate, busy);
-        if (f_.shared_intermediate > 0) use("shared gate and up", "shared down", tokens, f_.shared_intermediate, std::int64_t{1});
+        if (f_.shared_intermediate > 0)
+            use("shared gate and up", "shared down", tokens, f_.shared_intermediate,
+                std::int64_t{1});
     }
 
     void activation(std::int64_t rows, std::int64_t width, double bytes_per_element) {
         const double gated_share = f_.gated ? 1 : 2.0 / 3;
-        add(memory_bound("activation", gated_share * bytes_per_element * product(rows, width), traffic_.launches_activation));
+        add(memory_bound("activation", gated_share * bytes_per_element * product(rows, width),
+                         traffic_.launches_activation));
     }
     void route() {
         if (f_.experts == 0) return;
         add(gemm("router", tokens_, f_.experts, hidden_));
         route_traffic();
     }
-    /// Tokens are permuted to their experts and back: each copy is read once and written once, twice.
+    /// Tokens are permuted to their experts and back: each copy is read once and written once,
+    /// twice.
     void route_traffic() {
         if (f_.experts == 0) return;
-        add(memory_bound("permute tokens", 4.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_), 2));
+        add(memory_bound("permute tokens",
+                         4.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_), 2));
     }
 
     std::int64_t hidden_;
@@ -177,7 +212,8 @@ void append_attention_forward(LayerKernels& k, bool with_attention) {
 
 }  // namespace
 
-KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style) {
+KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                           KernelStyle style) {
     LayerKernels k(model, layer, block, style);
     append_attention_forward(k, true);
     k.feed_forward(true);
@@ -186,7 +222,8 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
     return k.take();
 }
 
-KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, Recompute recompute) {
+KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                             Recompute recompute) {
     LayerKernels k(model, layer, block, KernelStyle::fused);
     if (recompute == Recompute::none) {
         k.norm("norm");
@@ -199,7 +236,8 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
     return k.take();
 }
 
-KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style) {
+KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                            KernelStyle style) {
     LayerKernels k(model, layer, block, style);
     if (k.norms() > 2) k.norm_backward("norm backward");
     k.feed_forward_backward();
@@ -213,21 +251,26 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
     return k.take();
 }
 
-KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens, KernelStyle style) {
+KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
+                        KernelStyle style) {
     const double hidden_elements = product(block.tokens(), model.hidden);
     KernelList out;
-    out.push_back(memory_bound("final norm", traffic(style).norm * hidden_elements, traffic(style).launches_norm));
+    out.push_back(memory_bound("final norm", traffic(style).norm * hidden_elements,
+                               traffic(style).launches_norm));
     for (std::int64_t done = 0; done < block.tokens(); done += chunk_tokens) {
         const std::int64_t rows = std::min(chunk_tokens, block.tokens() - done);
         const double logits = product(rows, model.vocabulary);
         out.push_back(gemm("logits", rows, model.vocabulary, model.hidden));
-        // Fused: read for the statistics, read and overwrite with the gradient. Eager: 1.214 and 1.565 ms measured.
+        // Fused: read for the statistics, read and overwrite with the gradient. Eager: 1.214
+        // and 1.565 ms measured.
         const double bytes_per_logit = style == KernelStyle::fused ? 6 : 19;
-        out.push_back(memory_bound("cross-entropy", bytes_per_logit * logits, style == KernelStyle::fused ? 1 : 4));
+        out.push_back(memory_bound("cross-entropy", bytes_per_logit * logits,
+                                   style == KernelStyle::fused ? 1 : 4));
         out.push_back(gemm("input gradient", rows, model.hidden, model.vocabulary));
         out.push_back(gemm("weight gradient", model.vocabulary, model.hidden, rows));
     }
-    out.push_back(memory_bound("final norm backward", traffic(style).norm_backward * hidden_elements,
+    out.push_back(memory_bound("final norm backward",
+                               traffic(style).norm_backward * hidden_elements,
                                2 * traffic(style).launches_norm));
     return out;
 }
@@ -236,25 +279,30 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     const AttentionSpec& a = layer.attention;
     const FeedForwardSpec& f = layer.feed_forward;
     const double hidden = static_cast<double>(model.hidden) * kBf16;
-    const double qkv = static_cast<double>(a.latent ? a.query_width() * 2 + a.output_width() + a.query_rank + a.kv_rank + a.rope_dim
-                                                    : a.qkv_width()) * kBf16;
+    const double qkv = static_cast<double>(a.latent ? a.query_width() * 2 + a.output_width() +
+                                                          a.query_rank + a.kv_rank + a.rope_dim
+                                                    : a.qkv_width()) *
+                       kBf16;
     const double statistics = static_cast<double>(a.heads) * kFp32;
     // Experts: every token is copied to each of its experts.
     const double copies = f.experts > 0 ? static_cast<double>(f.experts_per_token) : 0;
-    const double width = static_cast<double>(f.experts > 0 ? f.intermediate * f.experts_per_token + f.shared_intermediate
-                                                           : f.intermediate) * kBf16;
+    const double width = static_cast<double>(f.experts > 0 ? f.intermediate * f.experts_per_token +
+                                                                 f.shared_intermediate
+                                                           : f.intermediate) *
+                         kBf16;
     const double gate_up = width * static_cast<double>(f.projections());
     const double permuted = copies * hidden;
 
     ActivationBytes bytes;
     bytes.input = hidden;
     bytes.attention_output = static_cast<double>(a.output_width()) * kBf16 + statistics;
-    // q, k, v, attention output, residual after attention, gate and up; the norms and the product are restored.
+    // q, k, v, attention output, residual after attention, gate and up; the norms and the product
+    // are restored.
     bytes.kept_for_backward = qkv + bytes.attention_output + hidden + gate_up;
     bytes.forward_attention = 2 * hidden + qkv + bytes.attention_output;
     bytes.residual = hidden;
-    // Normed input, tokens copied to their experts and back, gate and up, their product. Backward overwrites gate and
-    // up by their gradients, the product and the normed input by theirs.
+    // Normed input, tokens copied to their experts and back, gate and up, their product. Backward
+    // overwrites gate and up by their gradients, the product and the normed input by theirs.
     bytes.feed_forward = hidden + 2 * permuted + gate_up + width;
     // Normed input, q, k, v, attention output, residual, and two gradients of hidden size.
     bytes.backward_attention = hidden + qkv + bytes.attention_output + hidden + 2 * hidden;

@@ -1,4 +1,5 @@
-// Which kernels does a layer run forward, again before backward, and backward? And what does it keep for backward?
+// Which kernels does a layer run forward, again before backward, and backward? And what does it
+// keep for backward?
 #pragma once
 
 #include "sim/model/kernel.h"
@@ -9,14 +10,15 @@ namespace sluice {
 /// The sequences that pass a layer together: one micro-batch.
 struct TokenBlock {
     std::int64_t sequences = 0;
-    std::int64_t sequence = 0;  ///< tokens of one sequence
+    std::int64_t sequence = 0;            ///< tokens of one sequence
     std::int64_t feed_forward_chunk = 0;  ///< tokens that pass the feed-forward together; 0: all
     std::int64_t tokens() const { return sequences * sequence; }
 };
 
 /// How the work between the matrix products is done.
 /// `fused`: our kernels, each tensor read once and written once.
-/// `eager`: a plain PyTorch module, one kernel per operation (RMSNorm in fp32 through six, rotary through four).
+/// `eager`: a plain PyTorch module, one kernel per operation (RMSNorm in fp32 through six, rotary
+/// through four).
 enum class KernelStyle : std::uint8_t { fused, eager };
 
 /// What backward finds of a layer's forward.
@@ -26,27 +28,34 @@ enum class Recompute : std::uint8_t {
     none,            ///< everything backward reads, but what an elementwise kernel restores
 };
 
-KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style);
+KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                           KernelStyle style);
 
 /// What backward needs again: all of forward but the down projection, less what `recompute` kept.
-KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, Recompute recompute);
+KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                             Recompute recompute);
 
 /// Input and weight gradients of every product, attention backward, elementwise work.
-KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block, KernelStyle style);
+KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                            KernelStyle style);
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
-KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens, KernelStyle style);
+KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
+                        KernelStyle style);
 
-/// Bytes that one token of activation occupies, by what a schedule allocates. The feed-forward's tensors may exist for
-/// a chunk of the tokens at a time; the attention half needs whole sequences.
+/// Bytes that one token of activation occupies, by what a schedule allocates. The feed-forward's
+/// tensors may exist for a chunk of the tokens at a time; the attention half needs whole sequences.
 struct ActivationBytes {
-    double input = 0;              ///< the layer's input, (hidden) bf16: the checkpoint
-    double attention_output = 0;   ///< output (heads x value_dim) bf16 and softmax statistics (heads) fp32
+    double input = 0;  ///< the layer's input, (hidden) bf16: the checkpoint
+    double attention_output =
+        0;  ///< output (heads x value_dim) bf16 and softmax statistics (heads) fp32
     double kept_for_backward = 0;  ///< what Recompute::none keeps beyond the input
     double forward_attention = 0;  ///< alive at once in forward's attention half
     double residual = 0;           ///< the state between the halves
-    double feed_forward = 0;       ///< alive at once in the feed-forward half, forward or backward, beyond the residual
-    double backward_attention = 0; ///< alive at once in recompute and backward but for the feed-forward's
+    double feed_forward =
+        0;  ///< alive at once in the feed-forward half, forward or backward, beyond the residual
+    double backward_attention =
+        0;  ///< alive at once in recompute and backward but for the feed-forward's
     double attention_backward_sums = 0;  ///< the query gradient in fp32
 };
 

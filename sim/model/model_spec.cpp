@@ -13,8 +13,9 @@ namespace {
 using Tensors = std::vector<ParameterTensor>;
 
 std::int64_t sum(const Tensors& tensors) {
-    return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0},
-                           [](std::int64_t total, const ParameterTensor& t) { return total + t.elements(); });
+    return std::accumulate(
+        tensors.begin(), tensors.end(), std::int64_t{0},
+        [](std::int64_t total, const ParameterTensor& t) { return total + t.elements(); });
 }
 
 void append_latent_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden) {
@@ -27,7 +28,8 @@ void append_latent_attention(Tensors& out, const AttentionSpec& a, std::int64_t 
     }
     out.push_back({"attention.kv_down", a.kv_rank + a.rope_dim, hidden});
     out.push_back({"attention.kv_norm", a.kv_rank});
-    out.push_back({"attention.kv_up", a.heads * (a.head_dim - a.rope_dim + a.value_dim), a.kv_rank});
+    out.push_back(
+        {"attention.kv_up", a.heads * (a.head_dim - a.rope_dim + a.value_dim), a.kv_rank});
 }
 
 void append_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden) {
@@ -44,14 +46,16 @@ void append_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden)
 }
 
 /// `count` feed-forward blocks of one width.
-void append_block(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden, std::int64_t width, std::int64_t count) {
+void append_block(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden, std::int64_t width,
+                  std::int64_t count) {
     out.push_back({"feed_forward.gate_up", f.projections() * width, hidden, count});
     if (f.bias) out.push_back({"feed_forward.gate_up_bias", f.projections() * width, 1, count});
     out.push_back({"feed_forward.down", hidden, width, count});
     if (f.bias) out.push_back({"feed_forward.down_bias", hidden, 1, count});
 }
 
-void append_feed_forward(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden, std::int64_t experts) {
+void append_feed_forward(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden,
+                         std::int64_t experts) {
     if (f.experts == 0) {
         append_block(out, f, hidden, f.intermediate, 1);
         return;
@@ -71,7 +75,8 @@ Tensors tensors_with_experts(const ModelSpec& model, const LayerSpec& layer, std
     return out;
 }
 
-std::int64_t sum_over_layers(const ModelSpec& model, std::int64_t (*of_layer)(const ModelSpec&, const LayerSpec&)) {
+std::int64_t sum_over_layers(const ModelSpec& model,
+                             std::int64_t (*of_layer)(const ModelSpec&, const LayerSpec&)) {
     std::vector<std::int64_t> of_kind;
     for (const LayerSpec& kind : model.kinds) of_kind.push_back(of_layer(model, kind));
     std::int64_t total = 0;
@@ -95,7 +100,8 @@ std::int64_t active_layer_parameters(const ModelSpec& model, const LayerSpec& la
 
 std::int64_t largest_layer_parameters(const ModelSpec& model) {
     std::int64_t largest = 0;
-    for (const LayerSpec& kind : model.kinds) largest = std::max(largest, layer_parameters(model, kind));
+    for (const LayerSpec& kind : model.kinds)
+        largest = std::max(largest, layer_parameters(model, kind));
     return largest;
 }
 
@@ -109,11 +115,13 @@ std::int64_t head_parameters(const ModelSpec& model) {
 }
 
 std::int64_t total_parameters(const ModelSpec& model) {
-    return embedding_parameters(model) + head_parameters(model) + sum_over_layers(model, &layer_parameters);
+    return embedding_parameters(model) + head_parameters(model) +
+           sum_over_layers(model, &layer_parameters);
 }
 
 std::int64_t active_parameters(const ModelSpec& model) {
-    return embedding_parameters(model) + head_parameters(model) + sum_over_layers(model, &active_layer_parameters);
+    return embedding_parameters(model) + head_parameters(model) +
+           sum_over_layers(model, &active_layer_parameters);
 }
 
 void refuse_uncountable(const ModelSpec& model, const std::string& where) {
@@ -122,14 +130,16 @@ void refuse_uncountable(const ModelSpec& model, const std::string& where) {
     for (const LayerSpec& kind : model.kinds) {
         double& elements = of_kind.emplace_back();
         for (const ParameterTensor& t : layer_tensors(model, kind)) {
-            elements += static_cast<double>(t.rows) * static_cast<double>(t.columns) * static_cast<double>(t.count);
+            elements += static_cast<double>(t.rows) * static_cast<double>(t.columns) *
+                        static_cast<double>(t.count);
         }
     }
     double total = 0;
     for (const int kind : model.layers) total += of_kind[static_cast<std::size_t>(kind)];
     if (total > kMost) {
-        throw InputError(fmt::format("{} has {:.1e} parameters, expected at most {:g}; check its widths and layers", where,
-                                     total, kMost));
+        throw InputError(fmt::format(
+            "{} has {:.1e} parameters, expected at most {:g}; check its widths and layers", where,
+            total, kMost));
     }
 }
 
@@ -138,13 +148,15 @@ void append_layers(ModelSpec& model, const LayerSpec& layer, std::int64_t count)
     const auto found = std::find(model.kinds.begin(), model.kinds.end(), layer);
     const auto kind = found - model.kinds.begin();
     if (found == model.kinds.end()) model.kinds.push_back(layer);
-    model.layers.insert(model.layers.end(), static_cast<std::size_t>(count), static_cast<int>(kind));
+    model.layers.insert(model.layers.end(), static_cast<std::size_t>(count),
+                        static_cast<int>(kind));
 }
 
 void truncate_layers(ModelSpec& model, std::int64_t count) {
     if (count < 1 || count > model.layer_count()) {
-        throw InputError(fmt::format("--layers is {}, expected 1 to {} (the layers of {}); give fewer", count,
-                                     model.layer_count(), model.name));
+        throw InputError(
+            fmt::format("--layers is {}, expected 1 to {} (the layers of {}); give fewer", count,
+                        model.layer_count(), model.name));
     }
     ModelSpec shorter = model;
     shorter.kinds.clear();

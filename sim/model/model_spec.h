@@ -7,21 +7,22 @@
 
 namespace sluice {
 
-/// Self-attention of one layer. `latent` is DeepSeek's multi-head latent attention (arXiv 2405.04434).
+/// Self-attention of one layer. `latent` is DeepSeek's multi-head latent attention (arXiv
+/// 2405.04434).
 struct AttentionSpec {
     std::int64_t heads = 0;
     std::int64_t kv_heads = 0;
-    std::int64_t head_dim = 0;        ///< of queries and keys
-    std::int64_t value_dim = 0;       ///< of values; equals head_dim unless latent
-    std::int64_t window = 0;          ///< keys seen by a query; 0: all before it
+    std::int64_t head_dim = 0;   ///< of queries and keys
+    std::int64_t value_dim = 0;  ///< of values; equals head_dim unless latent
+    std::int64_t window = 0;     ///< keys seen by a query; 0: all before it
     bool qkv_bias = false;
     bool output_bias = false;
-    bool qk_norm = false;             ///< one RMSNorm weight of head_dim each for q and k
-    bool sinks = false;               ///< one learned logit a head (gpt_oss)
+    bool qk_norm = false;  ///< one RMSNorm weight of head_dim each for q and k
+    bool sinks = false;    ///< one learned logit a head (gpt_oss)
     bool latent = false;
-    std::int64_t query_rank = 0;      ///< latent only; 0: queries are projected directly
-    std::int64_t kv_rank = 0;         ///< latent only
-    std::int64_t rope_dim = 0;        ///< latent only: the part of head_dim that carries positions
+    std::int64_t query_rank = 0;  ///< latent only; 0: queries are projected directly
+    std::int64_t kv_rank = 0;     ///< latent only
+    std::int64_t rope_dim = 0;    ///< latent only: the part of head_dim that carries positions
 
     std::int64_t query_width() const { return heads * head_dim; }
     std::int64_t key_width() const { return kv_heads * head_dim; }
@@ -32,8 +33,8 @@ struct AttentionSpec {
 
 /// Feed-forward part of one layer: dense (experts == 0) or a mixture of experts.
 struct FeedForwardSpec {
-    std::int64_t intermediate = 0;         ///< of one expert where there are experts
-    bool gated = true;                     ///< gate and up projections (SwiGLU, GeGLU); else up only
+    std::int64_t intermediate = 0;  ///< of one expert where there are experts
+    bool gated = true;              ///< gate and up projections (SwiGLU, GeGLU); else up only
     bool bias = false;
     std::int64_t experts = 0;
     std::int64_t experts_per_token = 0;
@@ -47,8 +48,8 @@ struct FeedForwardSpec {
 struct LayerSpec {
     AttentionSpec attention;
     FeedForwardSpec feed_forward;
-    std::int64_t norms = 2;    ///< Gemma has four
-    bool norm_bias = false;    ///< LayerNorm (gpt2) rather than RMSNorm
+    std::int64_t norms = 2;  ///< Gemma has four
+    bool norm_bias = false;  ///< LayerNorm (gpt2) rather than RMSNorm
     bool operator==(const LayerSpec&) const = default;
 };
 
@@ -76,7 +77,9 @@ struct ModelSpec {
     std::vector<int> layers;       ///< for each layer, its index in `kinds`
 
     int layer_count() const { return static_cast<int>(layers.size()); }
-    const LayerSpec& layer(int index) const { return kinds[static_cast<std::size_t>(layers[static_cast<std::size_t>(index)])]; }
+    const LayerSpec& layer(int index) const {
+        return kinds[static_cast<std::size_t>(layers[static_cast<std::size_t>(index)])];
+    }
 };
 
 /// The tensors of one layer, in the order they are stored.
@@ -93,7 +96,8 @@ std::int64_t head_parameters(const ModelSpec& model);
 std::int64_t total_parameters(const ModelSpec& model);
 std::int64_t active_parameters(const ModelSpec& model);
 
-/// Throws InputError where the parameters and their bytes would not fit 64 bits; `where` names the model.
+/// Throws InputError where the parameters and their bytes would not fit 64 bits; `where` names the
+/// model.
 void refuse_uncountable(const ModelSpec& model, const std::string& where);
 
 /// Adds a layer of this kind, `count` times.

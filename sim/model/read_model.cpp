@@ -19,8 +19,9 @@ std::int64_t parse_count(std::string_view key, std::string_view value, std::int6
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > most) {
-        throw InputError(fmt::format("--model: dense: {} is \"{}\", expected a whole number from 1 to {}", key,
-                                     value, most));
+        throw InputError(
+            fmt::format("--model: dense: {} is \"{}\", expected a whole number from 1 to {}", key,
+                        value, most));
     }
     return number;
 }
@@ -32,7 +33,7 @@ struct GenericShape {
 
 struct GenericField {
     const char* key;
-    std::int64_t GenericShape::* member;
+    std::int64_t GenericShape::*member;
     std::int64_t most;
 };
 constexpr GenericField kGenericFields[] = {
@@ -62,20 +63,23 @@ void set_generic_field(GenericShape& shape, std::string_view key, std::string_vi
 
 void fill_generic_defaults(GenericShape& shape) {
     if (shape.layers == 0 || shape.hidden == 0) {
-        throw InputError("--model: dense: needs at least layers and hidden, as in dense:layers=80,hidden=8192");
+        throw InputError(
+            "--model: dense: needs at least layers and hidden, as in dense:layers=80,hidden=8192");
     }
     if (shape.heads == 0) shape.heads = std::max<std::int64_t>(1, shape.hidden / shape.head_dim);
     if (shape.kv_heads == 0) shape.kv_heads = shape.heads % 8 == 0 ? 8 : shape.heads;
     if (shape.intermediate == 0) shape.intermediate = shape.hidden * 7 / 2;
     if (shape.heads % shape.kv_heads != 0) {
-        throw InputError(fmt::format("--model: dense: kv_heads is {}, expected a divisor of heads ({})",
-                                     shape.kv_heads, shape.heads));
+        throw InputError(
+            fmt::format("--model: dense: kv_heads is {}, expected a divisor of heads ({})",
+                        shape.kv_heads, shape.heads));
     }
 }
 
 /// A path names a file that exists, has a slash, or ends in .json.
 bool looks_like_path(const std::string& what) {
-    return what.find('/') != std::string::npos || what.ends_with(".json") || std::filesystem::is_regular_file(what);
+    return what.find('/') != std::string::npos || what.ends_with(".json") ||
+           std::filesystem::is_regular_file(what);
 }
 
 }  // namespace
@@ -104,7 +108,8 @@ ModelSpec parse_generic_model(std::string_view text) {
         const std::string_view item = text.substr(start, end - start);
         const std::size_t equals = item.find('=');
         if (equals == std::string_view::npos) {
-            throw InputError(fmt::format("--model: dense: \"{}\", expected key=number, as in layers=80", item));
+            throw InputError(
+                fmt::format("--model: dense: \"{}\", expected key=number, as in layers=80", item));
         }
         set_generic_field(shape, item.substr(0, equals), item.substr(equals + 1));
         start = end + 1;
@@ -129,7 +134,8 @@ ModelSpec parse_generic_model(std::string_view text) {
 }
 
 ModelSpec read_model(const std::string& what) {
-    if (what.starts_with(kGenericPrefix)) return parse_generic_model(what.substr(kGenericPrefix.size()));
+    if (what.starts_with(kGenericPrefix))
+        return parse_generic_model(what.substr(kGenericPrefix.size()));
     for (const ScaledTarget& target : scaled_targets()) {
         if (what != target.name) continue;
         ModelSpec model = parse_generic_model(target.shape);
@@ -152,9 +158,10 @@ ModelSpec read_model(const std::string& what) {
         return model;
     }
     for (const ScaledTarget& target : scaled_targets()) names.emplace_back(target.name);
-    throw InputError(fmt::format("--model: unknown model \"{}\"{}; list them with: sluice models, or give a path "
-                                 "to a config.json",
-                                 what, did_you_mean(what, names)));
+    throw InputError(fmt::format(
+        "--model: unknown model \"{}\"{}; list them with: sluice models, or give a path "
+        "to a config.json",
+        what, did_you_mean(what, names)));
 }
 
 }  // namespace sluice

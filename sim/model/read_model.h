@@ -1,4 +1,5 @@
-// Where does a model shape come from: a Hugging Face config.json, the built-in library, or a few numbers.
+// Where does a model shape come from: a Hugging Face config.json, the built-in library, or a few
+// numbers.
 #pragma once
 
 #include <string>
@@ -16,9 +17,10 @@ ModelSpec read_model(const std::string& what);
 /// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
 ModelSpec parse_hf_config(std::string_view text, const std::string& file);
 
-/// A dense decoder in Llama's form from `layers=80,hidden=8192[,heads=,kv_heads=,head_dim=,intermediate=,
-/// vocabulary=,tied=]`. Defaults: head_dim 128, heads hidden/128, kv_heads 8 (or heads), intermediate 3.5 x
-/// hidden, vocabulary 128256, untied. Throws InputError.
+/// A dense decoder in Llama's form from
+/// `layers=80,hidden=8192[,heads=,kv_heads=,head_dim=,intermediate=, vocabulary=,tied=]`. Defaults:
+/// head_dim 128, heads hidden/128, kv_heads 8 (or heads), intermediate 3.5 x hidden, vocabulary
+/// 128256, untied. Throws InputError.
 ModelSpec parse_generic_model(std::string_view text);
 
 /// A dense shape of about the named size, for what-if (not a published model).

@@ -6,15 +6,24 @@ const char* tier_name(Tier tier) { return tier == Tier::device ? "device" : "hos
 
 const char* memory_kind_name(MemoryKind kind) {
     switch (kind) {
-        case MemoryKind::weights: return "weights";
-        case MemoryKind::gradients: return "gradients";
-        case MemoryKind::checkpoints: return "checkpoints";
-        case MemoryKind::activations: return "activations";
-        case MemoryKind::loss: return "loss";
-        case MemoryKind::workspace: return "workspace";
-        case MemoryKind::optimizer_state: return "optimizer state";
-        case MemoryKind::pinned_buffers: return "pinned buffers";
-        case MemoryKind::process: return "process";
+        case MemoryKind::weights:
+            return "weights";
+        case MemoryKind::gradients:
+            return "gradients";
+        case MemoryKind::checkpoints:
+            return "checkpoints";
+        case MemoryKind::activations:
+            return "activations";
+        case MemoryKind::loss:
+            return "loss";
+        case MemoryKind::workspace:
+            return "workspace";
+        case MemoryKind::optimizer_state:
+            return "optimizer state";
+        case MemoryKind::pinned_buffers:
+            return "pinned buffers";
+        case MemoryKind::process:
+            return "process";
     }
     return "";
 }
@@ -39,8 +48,10 @@ Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count)
         if (alive > peak.bytes) peak = {alive, static_cast<OperationId>(i), {}};
     }
     for (const Buffer& buffer : plan.buffers) {
-        const bool then = buffer.first == kWholeStep || (buffer.first <= peak.operation && peak.operation <= buffer.last);
-        if (buffer.tier == tier && then) peak.by_kind[static_cast<std::size_t>(buffer.kind)] += buffer.bytes;
+        const bool then = buffer.first == kWholeStep ||
+                          (buffer.first <= peak.operation && peak.operation <= buffer.last);
+        if (buffer.tier == tier && then)
+            peak.by_kind[static_cast<std::size_t>(buffer.kind)] += buffer.bytes;
     }
     return peak;
 }

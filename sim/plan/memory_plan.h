@@ -31,7 +31,8 @@ const char* memory_kind_name(MemoryKind kind);
 
 inline constexpr OperationId kWholeStep = -1;
 
-/// Bytes alive from the first to the last operation that uses them, in the program's order; or for the whole step.
+/// Bytes alive from the first to the last operation that uses them, in the program's order; or for
+/// the whole step.
 struct Buffer {
     std::string name;
     MemoryKind kind = MemoryKind::workspace;
@@ -41,7 +42,8 @@ struct Buffer {
     OperationId last = kWholeStep;
 };
 
-/// Host memory of a moment that is not a step: loading, saving. Most out-of-memory reports come from these.
+/// Host memory of a moment that is not a step: loading, saving. Most out-of-memory reports come
+/// from these.
 struct HostMoment {
     std::string name;
     Bytes bytes = 0;
@@ -63,7 +65,8 @@ struct MemoryPlan {
     Bytes host_between_steps = 0;          ///< resident when a step has ended
 };
 
-/// Walks the program once; a buffer's bytes count from its first to its last operation, ends included.
+/// Walks the program once; a buffer's bytes count from its first to its last operation, ends
+/// included.
 Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count);
 
 }  // namespace sluice

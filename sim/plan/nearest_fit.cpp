@@ -21,7 +21,8 @@ const Option& find_option(const std::string& field) {
 }
 
 /// Values of `field` from `from` halved down to 1 that divide `whole`.
-void append_halvings(std::vector<Change>& out, const char* field, std::int64_t from, std::int64_t whole) {
+void append_halvings(std::vector<Change>& out, const char* field, std::int64_t from,
+                     std::int64_t whole) {
     for (std::int64_t value = from / 2; value >= 1; value /= 2) {
         if (whole % value == 0) out.push_back({field, std::to_string(value)});
     }
@@ -35,9 +36,11 @@ std::vector<Change> harmless_changes(const TrainingSpec& t) {
     if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
     if (t.clipping == Clipping::exact) out.push_back({"clipping", "speculative"});
     constexpr std::int64_t kChunk = 16384;
-    if (t.feed_forward_chunk_tokens == 0 && t.micro_batch_block().tokens() > kChunk) out.push_back({"feed_forward_chunk_tokens", std::to_string(kChunk)});
+    if (t.feed_forward_chunk_tokens == 0 && t.micro_batch_block().tokens() > kChunk)
+        out.push_back({"feed_forward_chunk_tokens", std::to_string(kChunk)});
     append_halvings(out, "micro_batch", t.micro_batch_sequences(), t.batch);
-    out.push_back(t.checkpoints == CheckpointPlacement::device ? Change{"checkpoints", "host"} : Change{"checkpoints", "device"});
+    out.push_back(t.checkpoints == CheckpointPlacement::device ? Change{"checkpoints", "host"}
+                                                               : Change{"checkpoints", "device"});
     if (t.loss_chunk_tokens > 1024) out.push_back({"loss_chunk_tokens", "1024"});
     if (t.buffer_depth > 1) out.push_back({"buffer_depth", "1"});
     return out;
@@ -51,13 +54,15 @@ std::vector<Change> other_changes(const TrainingSpec& t) {
         if (t.state_bytes > 6) out.push_back({"state_bytes", "6"});
     }
     append_halvings(out, "batch", t.batch, t.batch);
-    for (std::int64_t sequence = t.sequence / 2; sequence >= 1024; sequence /= 2) out.push_back({"seq", std::to_string(sequence)});
+    for (std::int64_t sequence = t.sequence / 2; sequence >= 1024; sequence /= 2)
+        out.push_back({"seq", std::to_string(sequence)});
     return out;
 }
 
 class Search {
-public:
-    Search(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training, std::size_t most)
+  public:
+    Search(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+           std::size_t most)
         : model_(model), machine_(machine), training_(training), most_(most) {}
 
     std::vector<FittingChange> run() {
@@ -71,7 +76,7 @@ public:
         return std::move(found_);
     }
 
-private:
+  private:
     void try_pairs(const std::vector<Change>& first, const std::vector<Change>& second) {
         for (const Change& a : first) {
             for (const Change& b : second) {
@@ -97,7 +102,8 @@ private:
         for (const Change& change : changes) {
             const Option& option = find_option(change.field);
             fields += change.field + " ";
-            flags += fmt::format("{}{} {}", flags.empty() ? "" : " ", option_flag(option), change.value);
+            flags +=
+                fmt::format("{}{} {}", flags.empty() ? "" : " ", option_flag(option), change.value);
             set_option(candidate, option, change.value, option_flag(option));
         }
         if (found_.size() >= most_ || fields == last_fields_) return;
@@ -119,7 +125,8 @@ private:
 
 }  // namespace
 
-std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training, std::size_t most) {
+std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
+                                        const TrainingSpec& training, std::size_t most) {
     return Search(model, machine, training, most).run();
 }
 

@@ -15,9 +15,10 @@ struct FittingChange {
     Fit fit;
 };
 
-/// Tries single changes, then pairs, from the one that costs least speed to the one that changes the training: smaller
-/// micro-batches, checkpoints on the host, more recomputation, smaller states, a smaller batch. At most `most` results.
-std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-                                        std::size_t most);
+/// Tries single changes, then pairs, from the one that costs least speed to the one that changes
+/// the training: smaller micro-batches, checkpoints on the host, more recomputation, smaller
+/// states, a smaller batch. At most `most` results.
+std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
+                                        const TrainingSpec& training, std::size_t most);
 
 }  // namespace sluice

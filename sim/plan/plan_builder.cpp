@@ -21,7 +21,8 @@ OperationId PlanBuilder::add(Operation operation) {
 }
 
 BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, double bytes) {
-    plan_.memory.buffers.push_back({std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep});
+    plan_.memory.buffers.push_back(
+        {std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 

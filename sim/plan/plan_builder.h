@@ -1,4 +1,5 @@
-// How does a schedule put a plan together? Operations in order, buffers that live as long as operations use them.
+// How does a schedule put a plan together? Operations in order, buffers that live as long as
+// operations use them.
 #pragma once
 
 #include <string>
@@ -9,13 +10,16 @@
 namespace sluice {
 
 class PlanBuilder {
-public:
+  public:
     explicit PlanBuilder(KernelStyle style) { plan_.program.style = style; }
 
     /// Adds an operation at the end of the program; the buffers it uses live at least until then.
     OperationId add(Operation operation);
-    /// Adds a wait to an operation that is there already (for an operation of the step before, known only later).
-    void wait(OperationId operation, Dependency on) { plan_.program.operations[static_cast<std::size_t>(operation)].waits_for.push_back(on); }
+    /// Adds a wait to an operation that is there already (for an operation of the step before,
+    /// known only later).
+    void wait(OperationId operation, Dependency on) {
+        plan_.program.operations[static_cast<std::size_t>(operation)].waits_for.push_back(on);
+    }
 
     /// A buffer that lives from the first to the last operation that uses it.
     BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes);
@@ -23,14 +27,16 @@ public:
     void standing(std::string name, MemoryKind kind, Tier tier, double bytes);
     /// Stores a kernel list once; alike layers share the index.
     std::int32_t kernels(KernelList list);
-    void moment(std::string name, Bytes bytes, std::string what) { plan_.memory.host_moments.push_back({std::move(name), bytes, std::move(what)}); }
+    void moment(std::string name, Bytes bytes, std::string what) {
+        plan_.memory.host_moments.push_back({std::move(name), bytes, std::move(what)});
+    }
     void resident_between_steps(Bytes bytes) { plan_.memory.host_between_steps = bytes; }
 
     OperationId next() const { return static_cast<OperationId>(plan_.program.operations.size()); }
     Bytes host_peak() const { return peak_memory(plan_.memory, Tier::host, next()).bytes; }
     StepPlan finish(std::vector<LayerPlacement> placements);
 
-private:
+  private:
     StepPlan plan_;
 };
 

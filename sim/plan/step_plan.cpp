@@ -7,10 +7,13 @@
 
 namespace sluice {
 
-StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training) {
     switch (training.schedule) {
-        case Schedule::streamed: return plan_streamed(model, machine, training);
-        case Schedule::megatrain: return plan_megatrain(model, machine, training);
+        case Schedule::streamed:
+            return plan_streamed(model, machine, training);
+        case Schedule::megatrain:
+            return plan_megatrain(model, machine, training);
     }
     throw InternalError("plan_step: unknown schedule");
 }
@@ -26,15 +29,18 @@ Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Ti
 Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
     Fit fit;
-    fit.device = {peak_memory(plan.memory, Tier::device, operations), usable_memory(machine, training, Tier::device)};
-    fit.host = {peak_memory(plan.memory, Tier::host, operations), usable_memory(machine, training, Tier::host)};
+    fit.device = {peak_memory(plan.memory, Tier::device, operations),
+                  usable_memory(machine, training, Tier::device)};
+    fit.host = {peak_memory(plan.memory, Tier::host, operations),
+                usable_memory(machine, training, Tier::host)};
     for (const HostMoment& moment : plan.memory.host_moments) {
         fit.host.peak.bytes = std::max(fit.host.peak.bytes, moment.bytes);
     }
     if (machine.unified_memory) {
         fit.host.peak.bytes += fit.device.peak.bytes + machine.gpu.context;
         for (int kind = 0; kind < kMemoryKindCount; ++kind) {
-            fit.host.peak.by_kind[static_cast<std::size_t>(kind)] += fit.device.peak.by_kind[static_cast<std::size_t>(kind)];
+            fit.host.peak.by_kind[static_cast<std::size_t>(kind)] +=
+                fit.device.peak.by_kind[static_cast<std::size_t>(kind)];
         }
     }
     return fit;

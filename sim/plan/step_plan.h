@@ -1,4 +1,5 @@
-// The plan of one step: from model, machine and training settings to operations and memory. Simulated and executed.
+// The plan of one step: from model, machine and training settings to operations and memory.
+// Simulated and executed.
 #pragma once
 
 #include <optional>
@@ -24,9 +25,11 @@ struct StepPlan {
 };
 
 /// Plans a step with the schedule of `training`. Precondition: check_training_spec passed.
-StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training);
+StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training);
 
-/// Bytes that a tier offers a plan: capacity less context or system, or the budget where that is smaller.
+/// Bytes that a tier offers a plan: capacity less context or system, or the budget where that is
+/// smaller.
 Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier);
 
 /// Whether a plan fits, and by how much it does not.

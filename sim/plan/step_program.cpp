@@ -4,34 +4,56 @@ namespace sluice {
 
 const char* lane_name(Lane lane) {
     switch (lane) {
-        case Lane::host_to_device: return "host_to_device";
-        case Lane::compute: return "compute";
-        case Lane::device_to_host: return "device_to_host";
-        case Lane::optimizer: return "optimizer";
-        case Lane::host: return "host";
+        case Lane::host_to_device:
+            return "host_to_device";
+        case Lane::compute:
+            return "compute";
+        case Lane::device_to_host:
+            return "device_to_host";
+        case Lane::optimizer:
+            return "optimizer";
+        case Lane::host:
+            return "host";
     }
     return "";
 }
 
 const char* operation_name(OperationKind kind) {
     switch (kind) {
-        case OperationKind::copy_embeddings_in: return "embeddings in";
-        case OperationKind::copy_weights_in: return "weights in";
-        case OperationKind::copy_checkpoint_in: return "checkpoint in";
-        case OperationKind::unflatten: return "unflatten";
-        case OperationKind::forward: return "forward";
-        case OperationKind::loss: return "loss";
-        case OperationKind::backward: return "backward";
-        case OperationKind::embedding_backward: return "embedding backward";
-        case OperationKind::copy_gradients_out: return "gradients out";
-        case OperationKind::copy_checkpoint_out: return "checkpoint out";
-        case OperationKind::update: return "update";
-        case OperationKind::scatter_embeddings: return "scatter embeddings";
-        case OperationKind::gather_embeddings: return "gather embeddings";
-        case OperationKind::collect_gradients: return "collect gradients";
-        case OperationKind::clip_gradients: return "clip gradients";
-        case OperationKind::copy_to_pinned: return "copy to pinned";
-        case OperationKind::zero_gradients: return "zero gradients";
+        case OperationKind::copy_embeddings_in:
+            return "embeddings in";
+        case OperationKind::copy_weights_in:
+            return "weights in";
+        case OperationKind::copy_checkpoint_in:
+            return "checkpoint in";
+        case OperationKind::unflatten:
+            return "unflatten";
+        case OperationKind::forward:
+            return "forward";
+        case OperationKind::loss:
+            return "loss";
+        case OperationKind::backward:
+            return "backward";
+        case OperationKind::embedding_backward:
+            return "embedding backward";
+        case OperationKind::copy_gradients_out:
+            return "gradients out";
+        case OperationKind::copy_checkpoint_out:
+            return "checkpoint out";
+        case OperationKind::update:
+            return "update";
+        case OperationKind::scatter_embeddings:
+            return "scatter embeddings";
+        case OperationKind::gather_embeddings:
+            return "gather embeddings";
+        case OperationKind::collect_gradients:
+            return "collect gradients";
+        case OperationKind::clip_gradients:
+            return "clip gradients";
+        case OperationKind::copy_to_pinned:
+            return "copy to pinned";
+        case OperationKind::zero_gradients:
+            return "zero gradients";
     }
     return "";
 }
@@ -41,7 +63,8 @@ Flops StepProgram::flops() const {
     for (const KernelList& list : kernel_lists) of_list.push_back(total_flops(list));
     Flops total = 0;
     for (const Operation& operation : operations) {
-        for (const std::int32_t list : operation.kernels) total += of_list[static_cast<std::size_t>(list)];
+        for (const std::int32_t list : operation.kernels)
+            total += of_list[static_cast<std::size_t>(list)];
     }
     return total;
 }

@@ -1,4 +1,5 @@
-// What is done in one training step, in which order, by whom, waiting for what: the plan that is simulated and run.
+// What is done in one training step, in which order, by whom, waiting for what: the plan that is
+// simulated and run.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +13,43 @@
 
 namespace sluice {
 
-/// A queue that works in order, beside the others. `host` is the thread that collects gradients (megatrain).
+/// A queue that works in order, beside the others. `host` is the thread that collects gradients
+/// (megatrain).
 enum class Lane : std::uint8_t { host_to_device, compute, device_to_host, optimizer, host };
 inline constexpr int kLaneCount = 5;
 const char* lane_name(Lane lane);
 
 enum class OperationKind : std::uint8_t {
-    copy_embeddings_in,    ///< rows of the batch's tokens
+    copy_embeddings_in,  ///< rows of the batch's tokens
     copy_weights_in,
     copy_checkpoint_in,
-    unflatten,             ///< from the streamed buffer into a layer's tensors (megatrain)
+    unflatten,  ///< from the streamed buffer into a layer's tensors (megatrain)
     forward,
     loss,
     backward,
     embedding_backward,
     copy_gradients_out,
     copy_checkpoint_out,
-    update,                ///< the optimizer on one layer
-    scatter_embeddings,    ///< gradients of token rows into the embedding's
-    gather_embeddings,     ///< rows of the next batch's tokens
-    collect_gradients,     ///< from a pinned slab to the parameter's gradient
+    update,              ///< the optimizer on one layer
+    scatter_embeddings,  ///< gradients of token rows into the embedding's
+    gather_embeddings,   ///< rows of the next batch's tokens
+    collect_gradients,   ///< from a pinned slab to the parameter's gradient
     clip_gradients,
-    copy_to_pinned,        ///< updated weights into the pinned copy that is streamed
+    copy_to_pinned,  ///< updated weights into the pinned copy that is streamed
     zero_gradients,
 };
 const char* operation_name(OperationKind kind);
 
 /// Work on host memory; each has its own rate on a machine.
-enum class HostWork : std::uint8_t { none, adam, eager_adam, copy, first_touch, zero_and_release, norm_and_scale };
+enum class HostWork : std::uint8_t {
+    none,
+    adam,
+    eager_adam,
+    copy,
+    first_touch,
+    zero_and_release,
+    norm_and_scale
+};
 
 using OperationId = std::int32_t;
 using BufferId = std::int32_t;
@@ -50,27 +60,30 @@ struct Dependency {
     bool previous_step = false;
 };
 
-inline constexpr int kEmbeddingLayer = -1;  ///< Operation::layer of the embedding; the head is layer_count()
+inline constexpr int kEmbeddingLayer =
+    -1;  ///< Operation::layer of the embedding; the head is layer_count()
 
 struct Operation {
     OperationKind kind = OperationKind::forward;
     Lane lane = Lane::compute;
     std::int32_t layer = 0;
     std::int32_t micro_batch = 0;
-    std::vector<Dependency> waits_for;   ///< of other lanes; its own lane is in order anyway
-    std::vector<BufferId> uses;          ///< buffers alive while it runs
-    std::vector<std::int32_t> kernels;   ///< indices of StepProgram::kernel_lists, run one after another
-    double link_bytes = 0;               ///< over the host link (lanes host_to_device, device_to_host)
-    bool pageable = false;               ///< that copy is not from pinned memory
+    std::vector<Dependency> waits_for;  ///< of other lanes; its own lane is in order anyway
+    std::vector<BufferId> uses;         ///< buffers alive while it runs
+    std::vector<std::int32_t>
+        kernels;            ///< indices of StepProgram::kernel_lists, run one after another
+    double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host)
+    bool pageable = false;  ///< that copy is not from pinned memory
     HostWork host_work = HostWork::none;
-    double host_bytes = 0;               ///< payload of host_work, in the unit of its rate
+    double host_bytes = 0;  ///< payload of host_work, in the unit of its rate
 };
 
 struct StepProgram {
     KernelStyle style = KernelStyle::fused;
-    std::vector<KernelList> kernel_lists;   ///< shared by operations of alike layers
-    std::vector<Operation> operations;      ///< a valid order of execution: every wait points back, or to the step before
-    Flops flops() const;                    ///< executed by one step
+    std::vector<KernelList> kernel_lists;  ///< shared by operations of alike layers
+    std::vector<Operation>
+        operations;  ///< a valid order of execution: every wait points back, or to the step before
+    Flops flops() const;  ///< executed by one step
 };
 
 }  // namespace sluice

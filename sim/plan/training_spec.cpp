@@ -35,36 +35,60 @@ Option memory_option(const char* field, const char* help) {
 }
 
 template <typename Enum>
-int index(Enum value) { return static_cast<int>(value); }
+int index(Enum value) {
+    return static_cast<int>(value);
+}
 
 std::vector<Option> declare_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
-    options.push_back(option<&T::schedule>("schedule", "", 0, 1, "whose order of operations",
-                                           {{"streamed", index(Schedule::streamed)}, {"megatrain", index(Schedule::megatrain)}}));
+    options.push_back(option<&T::schedule>(
+        "schedule", "", 0, 1, "whose order of operations",
+        {{"streamed", index(Schedule::streamed)}, {"megatrain", index(Schedule::megatrain)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000, "sequences a step"));
-    options.push_back(option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
-                                              "sequences that pass a layer together; 0: the whole batch"));
-    options.push_back(option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
-    options.push_back(option<&T::buffer_depth>("buffer_depth", "layers", 1, 64, "weight slots on the device: 2 is double buffering"));
-    options.push_back(option<&T::gradient_slabs>("gradient_slabs", "layers", 1, 64, "layer gradients on the device that wait to leave"));
-    options.push_back(option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
-                                                      "pinned layer gradients that wait for the optimizer; 0: the schedule's own (streamed 4, megatrain 12)"));
+    options.push_back(
+        option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
+                                "sequences that pass a layer together; 0: the whole batch"));
+    options.push_back(
+        option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
+    options.push_back(option<&T::buffer_depth>(
+        "buffer_depth", "layers", 1, 64, "weight slots on the device: 2 is double buffering"));
+    options.push_back(option<&T::gradient_slabs>(
+        "gradient_slabs", "layers", 1, 64, "layer gradients on the device that wait to leave"));
+    options.push_back(
+        option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
+                                        "pinned layer gradients that wait for the optimizer; 0: "
+                                        "the schedule's own (streamed 4, megatrain 12)"));
     options.push_back(option<&T::recompute>("recompute", "", 0, 2, "what backward computes again",
-                                            {{"full", index(Recompute::full)}, {"keep_attention", index(Recompute::keep_attention)}, {"none", index(Recompute::none)}}));
-    options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000, "last layers that recompute nothing"));
-    options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1, "where layer inputs wait for backward",
-                                              {{"device", index(CheckpointPlacement::device)}, {"host", index(CheckpointPlacement::host)}}));
-    options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000, "layers between checkpoints (megatrain only)"));
-    options.push_back(option<&T::state_bytes>("state_bytes", "bytes a parameter", 6, 12, "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
-    options.push_back(option<&T::optimizer_threads>("optimizer_threads", "threads", 0, 1024, "0: the count that is fastest on the machine"));
+                                            {{"full", index(Recompute::full)},
+                                             {"keep_attention", index(Recompute::keep_attention)},
+                                             {"none", index(Recompute::none)}}));
+    options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
+                                                   "last layers that recompute nothing"));
+    options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
+                                              "where layer inputs wait for backward",
+                                              {{"device", index(CheckpointPlacement::device)},
+                                               {"host", index(CheckpointPlacement::host)}}));
+    options.push_back(option<&T::checkpoint_interval>(
+        "checkpoint_interval", "layers", 1, 10'000, "layers between checkpoints (megatrain only)"));
+    options.push_back(option<&T::state_bytes>(
+        "state_bytes", "bytes a parameter", 6, 12,
+        "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
+    options.push_back(option<&T::optimizer_threads>("optimizer_threads", "threads", 0, 1024,
+                                                    "0: the count that is fastest on the machine"));
     options.push_back(option<&T::clipping>("clipping", "", 0, 2, "gradient clipping by global norm",
-                                           {{"speculative", index(Clipping::speculative)}, {"exact", index(Clipping::exact)}, {"off", index(Clipping::off)}}));
-    options.push_back(option<&T::loss_chunk_tokens>("loss_chunk_tokens", "tokens", 1, 100'000'000, "tokens whose logits exist at once"));
-    options.push_back(option<&T::feed_forward_chunk_tokens>("feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
-                                                            "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
-    options.push_back(memory_option<&T::device_budget_bytes>("device_budget_bytes", "use no more device memory; 0: all there is"));
-    options.push_back(memory_option<&T::host_budget_bytes>("host_budget_bytes", "use no more host memory; 0: all there is"));
+                                           {{"speculative", index(Clipping::speculative)},
+                                            {"exact", index(Clipping::exact)},
+                                            {"off", index(Clipping::off)}}));
+    options.push_back(option<&T::loss_chunk_tokens>("loss_chunk_tokens", "tokens", 1, 100'000'000,
+                                                    "tokens whose logits exist at once"));
+    options.push_back(option<&T::feed_forward_chunk_tokens>(
+        "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
+        "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
+    options.push_back(memory_option<&T::device_budget_bytes>(
+        "device_budget_bytes", "use no more device memory; 0: all there is"));
+    options.push_back(memory_option<&T::host_budget_bytes>(
+        "host_budget_bytes", "use no more host memory; 0: all there is"));
     return options;
 }
 
@@ -72,12 +96,13 @@ std::vector<Option> declare_options() {
     if (!option.choices.empty()) {
         std::vector<std::string> names;
         for (const Choice& choice : option.choices) names.emplace_back(choice.name);
-        throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text, fmt::join(names, " or "),
-                                     did_you_mean(text, names)));
+        throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
+                                     fmt::join(names, " or "), did_you_mean(text, names)));
     }
     const char* space = option.unit[0] == '\0' ? "" : " ";
-    throw InputError(fmt::format("{} is {}, expected a {}number of {}{}from {:g} to {:g}", where, text,
-                                 option.is_memory ? "memory size or " : "whole ", option.unit, space, option.low, option.high));
+    throw InputError(fmt::format("{} is {}, expected a {}number of {}{}from {:g} to {:g}", where,
+                                 text, option.is_memory ? "memory size or " : "whole ", option.unit,
+                                 space, option.low, option.high));
 }
 
 }  // namespace
@@ -93,7 +118,8 @@ std::string option_flag(const Option& option) {
     return flag;
 }
 
-void set_option(TrainingSpec& spec, const Option& option, std::string_view text, std::string_view where) {
+void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
+                std::string_view where) {
     for (const Choice& choice : option.choices) {
         if (text == choice.name) return option.set(spec, choice.value);
     }
@@ -117,12 +143,14 @@ std::string option_text(const TrainingSpec& spec, const Option& option) {
 
 namespace {
 
-/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that small is fast.
+/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that
+/// small is fast.
 void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* flag) {
     constexpr std::int64_t kMostChunks = 100'000;
-    if (chunk_tokens == 0 || tokens / chunk_tokens <= kMostChunks) return;
-    throw InputError(fmt::format("{} is {}, which cuts {} tokens into more than {} chunks; give at least {}", flag,
-                                 chunk_tokens, tokens, kMostChunks, tokens / kMostChunks + 1));
+    if (chunk_tokens == 0 || (tokens + chunk_tokens - 1) / chunk_tokens <= kMostChunks) return;
+    throw InputError(
+        fmt::format("{} is {}, which cuts {} tokens into more than {} chunks; give at least {}",
+                    flag, chunk_tokens, tokens, kMostChunks, (tokens + kMostChunks - 1) / kMostChunks));
 }
 
 }  // namespace
@@ -134,33 +162,45 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
     root.allow_only(known);
     TrainingSpec spec;
     for (const Option& option : training_options()) {
-        if (root.has(option.field)) set_option(spec, option, root.scalar_text(option.field), root.where(option.field));
+        if (root.has(option.field))
+            set_option(spec, option, root.scalar_text(option.field), root.where(option.field));
     }
     return spec;
 }
 
 void check_training_spec(const TrainingSpec& spec) {
     if (spec.micro_batch > spec.batch) {
-        throw InputError(fmt::format("--micro-batch is {}, expected at most the batch ({}); give a divisor of the batch",
-                                     spec.micro_batch, spec.batch));
+        throw InputError(fmt::format(
+            "--micro-batch is {}, expected at most the batch ({}); give a divisor of the batch",
+            spec.micro_batch, spec.batch));
     }
     if (spec.batch % spec.micro_batch_sequences() != 0) {
-        throw InputError(fmt::format("--batch is {}, expected a multiple of --micro-batch ({}), so that all micro-batches "
-                                     "are alike; change one of them",
-                                     spec.batch, spec.micro_batch));
+        throw InputError(fmt::format(
+            "--batch is {}, expected a multiple of --micro-batch ({}), so that all micro-batches "
+            "are alike; change one of them",
+            spec.batch, spec.micro_batch));
     }
     if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
-        throw InputError(fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)", spec.state_bytes));
+        throw InputError(
+            fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)",
+                        spec.state_bytes));
     }
-    check_chunks(spec.tokens(), spec.loss_chunk_tokens, "--loss-chunk-tokens");
-    check_chunks(spec.micro_batch_block().tokens(), spec.feed_forward_chunk_tokens, "--feed-forward-chunk-tokens");
+    const std::int64_t block_tokens = spec.micro_batch_block().tokens();
+    check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "--feed-forward-chunk-tokens");
+    if (spec.schedule == Schedule::streamed) {
+        check_chunks(block_tokens, spec.loss_chunk_tokens, "--loss-chunk-tokens");
+    }
     if (spec.schedule == Schedule::megatrain) {
         const TrainingSpec standard;
-        if (spec.micro_batch != 0 || spec.state_bytes != standard.state_bytes || spec.recompute != standard.recompute ||
-            spec.keep_last_layers != 0 || spec.checkpoints != CheckpointPlacement::device || spec.buffer_depth != 2 || spec.feed_forward_chunk_tokens != 0) {
-            throw InputError("--schedule is megatrain, which has no --micro-batch, --state-bytes, --recompute, "
-                             "--keep-last-layers, --checkpoints, --buffer-depth or --feed-forward-chunk-tokens of its "
-                             "own; leave them out");
+        if (spec.micro_batch != 0 || spec.state_bytes != standard.state_bytes ||
+            spec.recompute != standard.recompute || spec.keep_last_layers != 0 ||
+            spec.checkpoints != CheckpointPlacement::device || spec.buffer_depth != 2 ||
+            spec.feed_forward_chunk_tokens != 0) {
+            throw InputError(
+                "--schedule is megatrain, which has no --micro-batch, --state-bytes, --recompute, "
+                "--keep-last-layers, --checkpoints, --buffer-depth or --feed-forward-chunk-tokens "
+                "of its "
+                "own; leave them out");
         }
     }
 }

@@ -1,4 +1,5 @@
-// How is the model trained: batch, buffers, recomputation, precisions. Every option is declared once, here below.
+// How is the model trained: batch, buffers, recomputation, precisions. Every option is declared
+// once, here below.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +17,41 @@ namespace sluice {
 /// Whose order of operations: ours, or that of another system for comparison.
 enum class Schedule : std::uint8_t { streamed, megatrain };
 enum class CheckpointPlacement : std::uint8_t { device, host };
-/// Gradient clipping by global norm: at once and redone where the norm exceeds the limit, after all gradients, or none.
+/// Gradient clipping by global norm: at once and redone where the norm exceeds the limit, after all
+/// gradients, or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
 /// Who updates a layer. A plan says so for each layer; today's schedules place all on the CPU.
 enum class OptimizerPlacement : std::uint8_t { cpu, gpu, resident };
 
 struct TrainingSpec {
     Schedule schedule = Schedule::streamed;
-    std::int64_t batch = 8;            ///< sequences a step
-    std::int64_t micro_batch = 0;      ///< sequences that pass a layer together; 0: the whole batch
-    std::int64_t sequence = 1024;      ///< tokens of a sequence
-    std::int64_t buffer_depth = 2;     ///< weight slots on the device
-    std::int64_t gradient_slabs = 2;   ///< layer gradients on the device that wait to leave
-    std::int64_t host_gradient_slabs = 0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
+    std::int64_t batch = 8;           ///< sequences a step
+    std::int64_t micro_batch = 0;     ///< sequences that pass a layer together; 0: the whole batch
+    std::int64_t sequence = 1024;     ///< tokens of a sequence
+    std::int64_t buffer_depth = 2;    ///< weight slots on the device
+    std::int64_t gradient_slabs = 2;  ///< layer gradients on the device that wait to leave
+    std::int64_t host_gradient_slabs =
+        0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
     Recompute recompute = Recompute::full;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
-    std::int64_t state_bytes = 12;         ///< host bytes a parameter: 12 fp32 moments, 8 bf16, 6 blockwise 8-bit
-    std::int64_t optimizer_threads = 0;    ///< 0: the count that is fastest on the machine
+    std::int64_t state_bytes =
+        12;  ///< host bytes a parameter: 12 fp32 moments, 8 bf16, 6 blockwise 8-bit
+    std::int64_t optimizer_threads = 0;  ///< 0: the count that is fastest on the machine
     Clipping clipping = Clipping::speculative;
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
-    std::int64_t feed_forward_chunk_tokens = 0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
-    double device_budget_bytes = 0;         ///< use no more device memory; 0: all there is
-    double host_budget_bytes = 0;           ///< use no more host memory; 0: all there is
+    std::int64_t feed_forward_chunk_tokens =
+        0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
+    double device_budget_bytes = 0;  ///< use no more device memory; 0: all there is
+    double host_budget_bytes = 0;    ///< use no more host memory; 0: all there is
 
     std::int64_t micro_batch_sequences() const { return micro_batch == 0 ? batch : micro_batch; }
     std::int64_t micro_batches() const { return batch / micro_batch_sequences(); }
     std::int64_t tokens() const { return batch * sequence; }
-    TokenBlock micro_batch_block() const { return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens}; }
+    TokenBlock micro_batch_block() const {
+        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};
+    }
     TokenBlock batch_block() const { return {batch, sequence, 0}; }
 };
 
@@ -54,23 +61,27 @@ struct Choice {
     int value;
 };
 
-/// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), what it holds, its range, what it means.
+/// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), what it holds, its range,
+/// what it means.
 struct Option {
     const char* field;
     const char* unit;
     double low, high;
     std::vector<Choice> choices;  ///< empty: a number
     const char* help;
-    bool is_memory = false;       ///< accepts 80GB as well as a number
+    bool is_memory = false;  ///< accepts 80GB as well as a number
     double (*get)(const TrainingSpec&);
     void (*set)(TrainingSpec&, double);
 };
 
-/// All options, in the order shown. The CLI, the JSON reader, --help and forms derive from this list.
+/// All options, in the order shown. The CLI, the JSON reader, --help and forms derive from this
+/// list.
 const std::vector<Option>& training_options();
 
-/// Sets one option from text, as a flag gives it; `where` is the name in messages. Throws InputError.
-void set_option(TrainingSpec& spec, const Option& option, std::string_view text, std::string_view where);
+/// Sets one option from text, as a flag gives it; `where` is the name in messages. Throws
+/// InputError.
+void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
+                std::string_view where);
 
 /// Value of an option as text: a choice's name, or the number.
 std::string option_text(const TrainingSpec& spec, const Option& option);
@@ -78,7 +89,8 @@ std::string option_text(const TrainingSpec& spec, const Option& option);
 /// Reads a training.json. Throws InputError.
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file);
 
-/// Rules between options (batch divisible by micro-batch, ...). Throws InputError with the rule and the reason.
+/// Rules between options (batch divisible by micro-batch, ...). Throws InputError with the rule and
+/// the reason.
 void check_training_spec(const TrainingSpec& spec);
 
 /// `sequences` for `sequence`: the flag of a field (`micro_batch` -> `--micro-batch`).

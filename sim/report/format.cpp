@@ -27,7 +27,8 @@ std::string format_count(double count) {
 
 std::string format_thousands(double number) {
     std::string digits = fmt::format("{:.0f}", number);
-    for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > (digits[0] == '-' ? 1 : 0); i -= 3) {
+    for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3;
+         i > (digits[0] == '-' ? 1 : 0); i -= 3) {
         digits.insert(static_cast<std::size_t>(i), 1, ',');
     }
     return digits;

@@ -33,7 +33,10 @@ Json by_kind_json(const BytesByKind& by_kind) {
 }
 
 Json tier_json(const Fit::OfTier& tier) {
-    return {{"peak_bytes", tier.peak.bytes}, {"usable_bytes", tier.usable}, {"short_bytes", tier.shortfall()}, {"by_kind", by_kind_json(tier.peak.by_kind)}};
+    return {{"peak_bytes", tier.peak.bytes},
+            {"usable_bytes", tier.usable},
+            {"short_bytes", tier.shortfall()},
+            {"by_kind", by_kind_json(tier.peak.by_kind)}};
 }
 
 Json lanes_json(const StepReport& r) {
@@ -41,29 +44,42 @@ Json lanes_json(const StepReport& r) {
     for (int i = 0; i < kLaneCount; ++i) {
         const LaneTime& lane = r.lanes[static_cast<std::size_t>(i)];
         if (lane.operations == 0) continue;
-        out[lane_name(static_cast<Lane>(i))] = {{"busy_s", lane.busy}, {"exposed_s", lane.exposed}, {"idle_s", lane.idle}, {"bytes", lane.bytes}, {"operations", lane.operations}};
+        out[lane_name(static_cast<Lane>(i))] = {{"busy_s", lane.busy},
+                                                {"exposed_s", lane.exposed},
+                                                {"idle_s", lane.idle},
+                                                {"bytes", lane.bytes},
+                                                {"operations", lane.operations}};
     }
     return out;
 }
 
 Json host_timeline_json(const StepReport& r) {
     Json out = Json::array();
-    for (const HostMoment& moment : r.host_timeline) out.push_back({{"moment", moment.name}, {"bytes", moment.bytes}, {"beyond_steady", moment.what}});
+    for (const HostMoment& moment : r.host_timeline)
+        out.push_back(
+            {{"moment", moment.name}, {"bytes", moment.bytes}, {"beyond_steady", moment.what}});
     return out;
 }
 
 void add_advice_json(Json& out, const StepReport& r) {
     out["remedies"] = Json::array();
-    for (const Remedy& remedy : r.remedies) out["remedies"].push_back({{"lane", lane_name(remedy.lane)}, {"change", remedy.sentence}});
+    for (const Remedy& remedy : r.remedies)
+        out["remedies"].push_back({{"lane", lane_name(remedy.lane)}, {"change", remedy.sentence}});
     out["suggestions"] = Json::array();
-    for (const Suggestion& s : r.suggestions) out["suggestions"].push_back({{"flags", s.change}, {"device_peak_bytes", s.device_peak}, {"host_peak_bytes", s.host_peak}});
+    for (const Suggestion& s : r.suggestions)
+        out["suggestions"].push_back({{"flags", s.change},
+                                      {"device_peak_bytes", s.device_peak},
+                                      {"host_peak_bytes", s.host_peak}});
 }
 
 }  // namespace
 
 std::string report_json(const StepReport& r) {
     Json out;
-    out["model"] = {{"name", r.model_name}, {"parameters", r.parameters}, {"active_parameters", r.active_parameters}, {"layers", r.layers}};
+    out["model"] = {{"name", r.model_name},
+                    {"parameters", r.parameters},
+                    {"active_parameters", r.active_parameters},
+                    {"layers", r.layers}};
     out["machine"] = {{"id", r.machine_id}, {"name", r.machine_name}};
     out["training"] = training_json(r.training);
     out["fits"] = r.fit.fits();

@@ -14,51 +14,77 @@ constexpr std::size_t kMostAssumptions = 6;
 constexpr std::size_t kLongestLine = 116;
 
 void append_heading(std::string& out, const StepReport& r) {
-    const std::string active = r.active_parameters == r.parameters ? "" : fmt::format(", {} active", format_count(static_cast<double>(r.active_parameters)));
-    out += fmt::format("{} ({} parameters{}, {} layers) on {}\n", r.model_name, format_count(static_cast<double>(r.parameters)), active, r.layers, r.machine_id);
+    const std::string active =
+        r.active_parameters == r.parameters
+            ? ""
+            : fmt::format(", {} active", format_count(static_cast<double>(r.active_parameters)));
+    out += fmt::format("{} ({} parameters{}, {} layers) on {}\n", r.model_name,
+                       format_count(static_cast<double>(r.parameters)), active, r.layers,
+                       r.machine_id);
     std::string settings;
     const TrainingSpec standard;
     for (const Option& option : training_options()) {
         const std::string field = option.field;
-        const bool always = field == "schedule" || field == "batch" || field == "seq" || field == "buffer_depth";
+        const bool always =
+            field == "schedule" || field == "batch" || field == "seq" || field == "buffer_depth";
         if (!always && option.get(r.training) == option.get(standard)) continue;
-        settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", field, option_text(r.training, option));
+        settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", field,
+                                option_text(r.training, option));
     }
     out += settings + "\n";
     if (!r.model_note.empty()) out += fmt::format("note: {}\n", r.model_note);
 }
 
 std::string used_of(const Fit::OfTier& tier) {
-    return fmt::format("{} of {}", format_bytes(static_cast<double>(tier.peak.bytes)), format_bytes(static_cast<double>(tier.usable)));
+    return fmt::format("{} of {}", format_bytes(static_cast<double>(tier.peak.bytes)),
+                       format_bytes(static_cast<double>(tier.usable)));
 }
 
 /// "device needs 151.2 GB, has 139.8 GB (short 11.4 GB); largest: activations 88.0 GB"
 std::string shortage(const char* name, const Fit::OfTier& tier) {
     const auto largest = std::max_element(tier.peak.by_kind.begin(), tier.peak.by_kind.end());
-    return fmt::format("{} needs {}, has {} (short {}); largest: {} {}", name, format_bytes(static_cast<double>(tier.peak.bytes)),
-                       format_bytes(static_cast<double>(tier.usable)), format_bytes(static_cast<double>(tier.shortfall())),
-                       memory_kind_name(static_cast<MemoryKind>(largest - tier.peak.by_kind.begin())), format_bytes(static_cast<double>(*largest)));
+    return fmt::format(
+        "{} needs {}, has {} (short {}); largest: {} {}", name,
+        format_bytes(static_cast<double>(tier.peak.bytes)),
+        format_bytes(static_cast<double>(tier.usable)),
+        format_bytes(static_cast<double>(tier.shortfall())),
+        memory_kind_name(static_cast<MemoryKind>(largest - tier.peak.by_kind.begin())),
+        format_bytes(static_cast<double>(*largest)));
 }
 
 void append_misfit(std::string& out, const StepReport& r) {
     out += "DOES NOT FIT\n";
-    if (r.fit.device.shortfall() > 0) out += fmt::format("  {}\n", shortage("device", r.fit.device));
-    if (r.fit.host.shortfall() > 0) out += fmt::format("  {}\n", shortage(r.unified_memory ? "shared memory" : "host", r.fit.host));
+    if (r.fit.device.shortfall() > 0)
+        out += fmt::format("  {}\n", shortage("device", r.fit.device));
+    if (r.fit.host.shortfall() > 0)
+        out += fmt::format("  {}\n",
+                           shortage(r.unified_memory ? "shared memory" : "host", r.fit.host));
     for (const Suggestion& s : r.suggestions) {
-        out += fmt::format("  fits with {} (device {}, host {})\n", s.change, format_bytes(static_cast<double>(s.device_peak)), format_bytes(static_cast<double>(s.host_peak)));
+        out += fmt::format("  fits with {} (device {}, host {})\n", s.change,
+                           format_bytes(static_cast<double>(s.device_peak)),
+                           format_bytes(static_cast<double>(s.host_peak)));
     }
-    if (r.suggestions.empty()) out += "  no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is needed\n";
+    if (r.suggestions.empty())
+        out +=
+            "  no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is "
+            "needed\n";
     out += "  speed below: as if it did fit\n";
 }
 
 void append_verdict(std::string& out, const StepReport& r) {
     if (r.fit.fits()) {
-        out += fmt::format("fits         device {} (CUDA context {} besides), host {}\n", used_of(r.fit.device), format_bytes(static_cast<double>(r.device_context)), used_of(r.fit.host));
+        out += fmt::format(
+            "fits         device {} (CUDA context {} besides), host {}\n", used_of(r.fit.device),
+            format_bytes(static_cast<double>(r.device_context)), used_of(r.fit.host));
     } else {
         append_misfit(out, r);
     }
-    out += fmt::format("speed        {} a step, {} tokens/s; the first step takes {}\n", format_seconds(r.step), format_thousands(r.tokens_per_s()), format_seconds(r.first_step));
-    out += fmt::format("             {:.1f} TFLOPS useful (6PT), {:.1f} TFLOPS executed with recomputation\n", r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
+    out += fmt::format("speed        {} a step, {} tokens/s; the first step takes {}\n",
+                       format_seconds(r.step), format_thousands(r.tokens_per_s()),
+                       format_seconds(r.first_step));
+    out += fmt::format(
+        "             {:.1f} TFLOPS useful (6PT), {:.1f} TFLOPS executed with recomputation\n",
+        r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
     out += fmt::format("bound by     {}\n", r.bottleneck_words);
     out += fmt::format("confidence   {}\n", confidence_name(r.confidence));
 }
@@ -68,17 +94,22 @@ std::string with_share(Seconds seconds, Seconds step) {
 }
 
 void append_lanes(std::string& out, const StepReport& r) {
-    out += fmt::format("\n{:<12} {:>14}   {:>14}   {:>14}   {:>10}\n", "lane", "busy", "exposed", "idle", "moved");
+    out += fmt::format("\n{:<12} {:>14}   {:>14}   {:>14}   {:>10}\n", "lane", "busy", "exposed",
+                       "idle", "moved");
     for (int i = 0; i < kLaneCount; ++i) {
         const LaneTime& lane = r.lanes[static_cast<std::size_t>(i)];
         if (lane.operations == 0) continue;
         const bool compute = static_cast<Lane>(i) == Lane::compute;
-        out += fmt::format("{:<12} {}   {:>14}   {}   {:>10}\n", lane_label(static_cast<Lane>(i)), with_share(lane.busy, r.step),
-                           compute ? "-" : with_share(lane.exposed, r.step), with_share(lane.idle, r.step), compute ? "-" : format_bytes(lane.bytes));
+        out += fmt::format("{:<12} {}   {:>14}   {}   {:>10}\n", lane_label(static_cast<Lane>(i)),
+                           with_share(lane.busy, r.step),
+                           compute ? "-" : with_share(lane.exposed, r.step),
+                           with_share(lane.idle, r.step), compute ? "-" : format_bytes(lane.bytes));
     }
     for (const Remedy& remedy : r.remedies) out += fmt::format("  {}\n", remedy.sentence);
     std::string shares;
-    for (const Utilization& used : r.utilization) shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", used.resource, format_percent(used.share));
+    for (const Utilization& used : r.utilization)
+        shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", used.resource,
+                              format_percent(used.share));
     out += fmt::format("used: {}\n", shares);
 }
 
@@ -86,13 +117,18 @@ void append_memory(std::string& out, const StepReport& r) {
     out += fmt::format("\n{:<16} {:>10} {:>10}\n", "memory at peak", "device", "host");
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<std::size_t>(i);
-        const double device = static_cast<double>(r.fit.device.peak.by_kind[kind]), host = static_cast<double>(r.fit.host.peak.by_kind[kind]);
+        const double device = static_cast<double>(r.fit.device.peak.by_kind[kind]),
+                     host = static_cast<double>(r.fit.host.peak.by_kind[kind]);
         if (device + host == 0) continue;
-        out += fmt::format("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)), device > 0 ? format_bytes(device) : "-", host > 0 ? format_bytes(host) : "-");
+        out += fmt::format("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
+                           device > 0 ? format_bytes(device) : "-",
+                           host > 0 ? format_bytes(host) : "-");
     }
     out += "host over time:";
-    for (const HostMoment& moment : r.host_timeline) out += fmt::format(" {} {},", moment.name, format_bytes(static_cast<double>(moment.bytes)));
-    out += fmt::format(" between steps {}\n", format_bytes(static_cast<double>(r.host_between_steps)));
+    for (const HostMoment& moment : r.host_timeline)
+        out += fmt::format(" {} {},", moment.name, format_bytes(static_cast<double>(moment.bytes)));
+    out +=
+        fmt::format(" between steps {}\n", format_bytes(static_cast<double>(r.host_between_steps)));
 }
 
 void append_assumptions(std::string& out, const StepReport& r) {
@@ -100,20 +136,29 @@ void append_assumptions(std::string& out, const StepReport& r) {
     out += "\nassumed:\n";
     for (std::size_t i = 0; i < std::min(kMostAssumptions, r.assumptions.size()); ++i) {
         const std::string& sentence = r.assumptions[i];
-        out += sentence.size() <= kLongestLine ? fmt::format("  {}\n", sentence) : fmt::format("  {}...\n", sentence.substr(0, kLongestLine - 3));
+        out += sentence.size() <= kLongestLine
+                   ? fmt::format("  {}\n", sentence)
+                   : fmt::format("  {}...\n", sentence.substr(0, kLongestLine - 3));
     }
-    if (r.assumptions.size() > kMostAssumptions) out += fmt::format("  and {} more, whole in --json\n", r.assumptions.size() - kMostAssumptions);
+    if (r.assumptions.size() > kMostAssumptions)
+        out += fmt::format("  and {} more, whole in --json\n",
+                           r.assumptions.size() - kMostAssumptions);
 }
 
 }  // namespace
 
 const char* lane_label(Lane lane) {
     switch (lane) {
-        case Lane::host_to_device: return "H2D";
-        case Lane::compute: return "compute";
-        case Lane::device_to_host: return "D2H";
-        case Lane::optimizer: return "optimizer";
-        case Lane::host: return "host";
+        case Lane::host_to_device:
+            return "H2D";
+        case Lane::compute:
+            return "compute";
+        case Lane::device_to_host:
+            return "D2H";
+        case Lane::optimizer:
+            return "optimizer";
+        case Lane::host:
+            return "host";
     }
     return "";
 }
@@ -123,10 +168,13 @@ std::string operation_label(const Operation& operation, int layers) {
     if (operation.kind == OperationKind::loss) return name;
     if (operation.layer == kEmbeddingLayer) {
         const bool says_so = std::string_view(name).find("embedding") != std::string_view::npos;
-        return says_so || operation.lane == Lane::optimizer ? name : fmt::format("{} (embedding)", name);
+        return says_so || operation.lane == Lane::optimizer ? name
+                                                            : fmt::format("{} (embedding)", name);
     }
     if (operation.layer == layers) return fmt::format("{} (head)", name);
-    return operation.micro_batch == 0 ? fmt::format("{} {}", name, operation.layer) : fmt::format("{} {} micro-batch {}", name, operation.layer, operation.micro_batch);
+    return operation.micro_batch == 0
+               ? fmt::format("{} {}", name, operation.layer)
+               : fmt::format("{} {} micro-batch {}", name, operation.layer, operation.micro_batch);
 }
 
 std::string report_text(const StepReport& report) {
@@ -141,16 +189,23 @@ std::string report_text(const StepReport& report) {
 }
 
 std::string report_operations(const StepReport& r) {
-    std::string out = fmt::format("{:>5}  {:<10} {:<28} {:>11} {:>11} {:>10} {:>9}  {}\n", "id", "lane", "operation", "start", "duration", "moved", "GB/s", "waits for");
+    std::string out =
+        fmt::format("{:>5}  {:<10} {:<28} {:>11} {:>11} {:>10} {:>9}  {}\n", "id", "lane",
+                    "operation", "start", "duration", "moved", "GB/s", "waits for");
     for (std::size_t i = 0; i < r.program.operations.size(); ++i) {
         const Operation& op = r.program.operations[i];
         const OperationInterval& when = r.operations[i];
         std::string waits;
-        for (const Dependency& wait : op.waits_for) waits += fmt::format("{}{}{}", waits.empty() ? "" : " ", wait.operation, wait.previous_step ? "(step before)" : "");
+        for (const Dependency& wait : op.waits_for)
+            waits += fmt::format("{}{}{}", waits.empty() ? "" : " ", wait.operation,
+                                 wait.previous_step ? "(step before)" : "");
         const double moved = op.link_bytes + op.host_bytes;
         const Seconds duration = when.end - when.start;
-        out += fmt::format("{:>5}  {:<10} {:<28} {:>8.3f} ms {:>8.3f} ms {:>10} {:>9}  {}\n", i, lane_label(op.lane), operation_label(op, r.layers), when.start * 1e3,
-                           duration * 1e3, moved > 0 ? format_bytes(moved) : "-", moved > 0 ? fmt::format("{:.1f}", moved / duration / kGiga) : "-", waits);
+        out +=
+            fmt::format("{:>5}  {:<10} {:<28} {:>8.3f} ms {:>8.3f} ms {:>10} {:>9}  {}\n", i,
+                        lane_label(op.lane), operation_label(op, r.layers), when.start * 1e3,
+                        duration * 1e3, moved > 0 ? format_bytes(moved) : "-",
+                        moved > 0 ? fmt::format("{:.1f}", moved / duration / kGiga) : "-", waits);
     }
     return out;
 }

@@ -1,4 +1,5 @@
-// What a prediction (or a measured run) says: fit, speed, where the time goes, memory. Plain values; see the writers.
+// What a prediction (or a measured run) says: fit, speed, where the time goes, memory. Plain
+// values; see the writers.
 #pragma once
 
 #include <optional>
@@ -71,7 +72,9 @@ struct StepReport {
 
     double tokens_per_s() const { return static_cast<double>(training.tokens()) / step; }
     /// 6 P T: six FLOPs a parameter and token, whatever is recomputed. P are the active parameters.
-    double model_flops_per_s() const { return 6 * static_cast<double>(active_parameters) * tokens_per_s(); }
+    double model_flops_per_s() const {
+        return 6 * static_cast<double>(active_parameters) * tokens_per_s();
+    }
     double executed_flops_per_s() const { return executed_flops / step; }
 };
 

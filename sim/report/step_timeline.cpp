@@ -12,9 +12,13 @@ struct Occurrence {
 };
 
 class GapCharger {
-public:
-    GapCharger(const StepProgram& program, const std::vector<OperationInterval>& intervals, Seconds step)
-        : program_(program), intervals_(intervals), step_(step), before_in_lane_(program.operations.size()) {
+  public:
+    GapCharger(const StepProgram& program, const std::vector<OperationInterval>& intervals,
+               Seconds step)
+        : program_(program),
+          intervals_(intervals),
+          step_(step),
+          before_in_lane_(program.operations.size()) {
         std::array<OperationId, kLaneCount> last{};
         last.fill(-1);
         for (std::size_t i = 0; i < program.operations.size(); ++i) {
@@ -34,16 +38,21 @@ public:
             if (program_.operations[i].lane != Lane::compute) continue;
             const Seconds free = end(before_in_lane_[i]);
             const Seconds start = intervals_[i].start;
-            if (start - free > kShortest) charge({static_cast<OperationId>(i), 0}, free, start, lanes);
+            if (start - free > kShortest)
+                charge({static_cast<OperationId>(i), 0}, free, start, lanes);
         }
     }
 
-private:
+  private:
     static constexpr Seconds kShortest = 1e-9;
     static constexpr int kLongestChain = 100'000;
 
-    Seconds start(Occurrence o) const { return intervals_[static_cast<std::size_t>(o.operation)].start + o.turn * step_; }
-    Seconds end(Occurrence o) const { return intervals_[static_cast<std::size_t>(o.operation)].end + o.turn * step_; }
+    Seconds start(Occurrence o) const {
+        return intervals_[static_cast<std::size_t>(o.operation)].start + o.turn * step_;
+    }
+    Seconds end(Occurrence o) const {
+        return intervals_[static_cast<std::size_t>(o.operation)].end + o.turn * step_;
+    }
 
     /// What ended last among what `o` had to wait for.
     Occurrence blocker(Occurrence o) const {
@@ -78,7 +87,8 @@ private:
 
 }  // namespace
 
-LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals, Seconds step) {
+LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals,
+                     Seconds step) {
     LaneTimes lanes{};
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const Operation& operation = program.operations[i];

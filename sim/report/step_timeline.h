@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// When an operation ran. Times are relative to the start of the step's first compute operation, so that a copy ahead
-/// of the step has a negative start.
+/// When an operation ran. Times are relative to the start of the step's first compute operation, so
+/// that a copy ahead of the step has a negative start.
 struct OperationInterval {
     Seconds start = 0;
     Seconds end = 0;
@@ -25,9 +25,10 @@ struct LaneTime {
 };
 using LaneTimes = std::array<LaneTime, kLaneCount>;
 
-/// Charges every gap of the compute lane to the lanes whose operations it waited for, following the chain of waits
-/// back to the gap's start. `step` is the steady step time: intervals of the step before are those less `step`.
-/// Precondition: one interval an operation.
-LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals, Seconds step);
+/// Charges every gap of the compute lane to the lanes whose operations it waited for, following the
+/// chain of waits back to the gap's start. `step` is the steady step time: intervals of the step
+/// before are those less `step`. Precondition: one interval an operation.
+LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals,
+                     Seconds step);
 
 }  // namespace sluice

@@ -7,37 +7,48 @@
 namespace sluice {
 namespace {
 
-// DRAM traffic of one payload byte: a copy reads and writes; a copy into fresh pages also has them zeroed first;
-// clipping reads for the norm, then reads and writes to scale.
+// DRAM traffic of one payload byte: a copy reads and writes; a copy into fresh pages also has them
+// zeroed first; clipping reads for the norm, then reads and writes to scale.
 constexpr double kCopyTraffic = 2, kFirstTouchTraffic = 3, kClipTraffic = 3;
 
 FlowDemand host_demand(const Operation& operation, const HostSpec& host, double threads) {
     const double bytes = operation.host_bytes;
     switch (operation.host_work) {
-        case HostWork::adam: return {bytes, host.adam_bytes_per_s.at(threads)};
-        case HostWork::eager_adam: return {bytes, host.eager_adam_bytes_per_s};
-        case HostWork::copy: return {kCopyTraffic * bytes, kCopyTraffic * host.memory_copy};
-        case HostWork::first_touch: return {kFirstTouchTraffic * bytes, kFirstTouchTraffic * host.first_touch};
-        case HostWork::zero_and_release: return {bytes, 1 / (1 / host.zero + 1 / host.release)};
-        case HostWork::norm_and_scale: return {kClipTraffic * bytes, kClipTraffic * host.norm_and_scale};
-        case HostWork::none: break;
+        case HostWork::adam:
+            return {bytes, host.adam_bytes_per_s.at(threads)};
+        case HostWork::eager_adam:
+            return {bytes, host.eager_adam_bytes_per_s};
+        case HostWork::copy:
+            return {kCopyTraffic * bytes, kCopyTraffic * host.memory_copy};
+        case HostWork::first_touch:
+            return {kFirstTouchTraffic * bytes, kFirstTouchTraffic * host.first_touch};
+        case HostWork::zero_and_release:
+            return {bytes, 1 / (1 / host.zero + 1 / host.release)};
+        case HostWork::norm_and_scale:
+            return {kClipTraffic * bytes, kClipTraffic * host.norm_and_scale};
+        case HostWork::none:
+            break;
     }
     return {1, 1e15};
 }
 
 FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
     const bool in = operation.lane == Lane::host_to_device;
-    const double full = operation.pageable ? link.pageable_host_to_device : in ? link.host_to_device : link.device_to_host;
+    const double full = operation.pageable ? link.pageable_host_to_device
+                        : in               ? link.host_to_device
+                                           : link.device_to_host;
     return {operation.link_bytes, copy_rate(link, full, operation.link_bytes)};
 }
 
 }  // namespace
 
 int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) {
-    return training.optimizer_threads > 0 ? static_cast<int>(training.optimizer_threads) : machine.host.best_adam_threads;
+    return training.optimizer_threads > 0 ? static_cast<int>(training.optimizer_threads)
+                                          : machine.host.best_adam_threads;
 }
 
-std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine, const TrainingSpec& training) {
+std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
+                                          const TrainingSpec& training) {
     std::vector<Seconds> seconds;
     std::vector<double> bytes;
     for (const KernelList& list : program.kernel_lists) {

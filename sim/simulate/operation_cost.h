@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// An operation as a flow: `bytes` at no more than `rate`, sharing the resources of its lane (see platform.h).
-/// Alone it takes bytes / rate seconds.
+/// An operation as a flow: `bytes` at no more than `rate`, sharing the resources of its lane (see
+/// platform.h). Alone it takes bytes / rate seconds.
 struct FlowDemand {
     double bytes = 0;
     double rate = 0;  ///< bytes/s, > 0
@@ -18,7 +18,8 @@ struct FlowDemand {
 };
 
 /// One demand an operation, in the program's order.
-std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine, const TrainingSpec& training);
+std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
+                                          const TrainingSpec& training);
 
 /// Threads of the optimizer: as asked, or those that are fastest on the machine.
 int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training);

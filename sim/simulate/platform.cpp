@@ -11,11 +11,16 @@ namespace sg = simgrid::s4u;
 namespace {
 
 sg::Engine& engine() {
-    // CM02 without TCP window and cross-traffic: a link's capacity is what flows get (SimGrid bends it otherwise).
-    // Only the first call's arguments count; the engine lives as long as the process.
+    // CM02 without TCP window and cross-traffic: a link's capacity is what flows get (SimGrid bends
+    // it otherwise). Only the first call's arguments count; the engine lives as long as the
+    // process.
     static sg::Engine* const the_engine = [] {
-        static const char* arguments[] = {"sluice", "--cfg=network/model:CM02", "--cfg=network/TCP-gamma:0",
-                                          "--cfg=network/crosstraffic:0", "--log=root.thres:critical", nullptr};
+        static const char* arguments[] = {"sluice",
+                                          "--cfg=network/model:CM02",
+                                          "--cfg=network/TCP-gamma:0",
+                                          "--cfg=network/crosstraffic:0",
+                                          "--log=root.thres:critical",
+                                          nullptr};
         int count = 5;
         return new sg::Engine(&count, const_cast<char**>(arguments));
     }();
@@ -32,26 +37,34 @@ Platform& Platform::instance() {
 Platform::Platform() {
     engine();
     sg::NetZone* const zone = sg::create_full_zone("machine");
-    const auto link = [zone](const char* name) { return zone->create_link(name, 1.0)->set_latency(0); };
+    const auto link = [zone](const char* name) {
+        return zone->create_link(name, 1.0)->set_latency(0);
+    };
     both_ways_ = link("both_ways");
-    // Limits only when both directions run: one alone may have more than the two together (GH200: 380 against 368
-    // GB/s). SimGrid bounds each flow by the bandwidth, which is therefore that of one direction.
-    both_ways_->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
-                                   [this](double one_way, int flows) { return flows > 1 ? both_ways_total_ : one_way; });
+    // Limits only when both directions run: one alone may have more than the two together (GH200:
+    // 380 against 368 GB/s). SimGrid bounds each flow by the bandwidth, which is therefore that of
+    // one direction.
+    both_ways_->set_sharing_policy(
+        sg::Link::SharingPolicy::NONLINEAR,
+        [this](double one_way, int flows) { return flows > 1 ? both_ways_total_ : one_way; });
     dram_ = link("dram");
     hbm_ = link("hbm");
     using Links = std::vector<sg::Link*>;
     const Links copies = {dram_, both_ways_, hbm_}, copies_unified = {dram_, both_ways_};
-    const Links shared[2][kLaneCount] = {{copies, {hbm_}, copies, {dram_}, {dram_}},
-                                         {copies_unified, {dram_}, copies_unified, {dram_}, {dram_}}};
+    const Links shared[2][kLaneCount] = {
+        {copies, {hbm_}, copies, {dram_}, {dram_}},
+        {copies_unified, {dram_}, copies_unified, {dram_}, {dram_}}};
     for (int unified = 0; unified < 2; ++unified) {
         for (int lane = 0; lane < kLaneCount; ++lane) {
-            const std::string name = std::string(lane_name(static_cast<Lane>(lane))) + std::to_string(unified);
+            const std::string name =
+                std::string(lane_name(static_cast<Lane>(lane))) + std::to_string(unified);
             Route& route = routes_[unified][lane];
-            route = {zone->create_host(name + ".from", 1.0), zone->create_host(name + ".to", 1.0), link(name.c_str()), 0};
+            route = {zone->create_host(name + ".from", 1.0), zone->create_host(name + ".to", 1.0),
+                     link(name.c_str()), 0};
             std::vector<sg::LinkInRoute> links = {sg::LinkInRoute(route.rate)};
             for (sg::Link* const crossed : shared[unified][lane]) links.emplace_back(crossed);
-            zone->add_route(route.from->get_netpoint(), route.to->get_netpoint(), nullptr, nullptr, links, false);
+            zone->add_route(route.from->get_netpoint(), route.to->get_netpoint(), nullptr, nullptr,
+                            links, false);
         }
     }
     zone->seal();
@@ -61,7 +74,8 @@ void Platform::set_machine(const MachineSpec& machine) {
     unified_ = machine.unified_memory;
     copy_weight_ = machine.host.copy_weight;
     both_ways_total_ = machine.link.both_ways_total * copy_weight_;
-    both_ways_->set_bandwidth(std::max(machine.link.host_to_device, machine.link.device_to_host) * copy_weight_);
+    both_ways_->set_bandwidth(std::max(machine.link.host_to_device, machine.link.device_to_host) *
+                              copy_weight_);
     dram_->set_bandwidth(machine.host.dram_bandwidth);
     hbm_->set_bandwidth(machine.gpu.memory_bandwidth * copy_weight_);
 }
@@ -73,10 +87,12 @@ double Platform::units_per_byte(Lane lane) const {
 
 void Platform::pass(Lane lane, const FlowDemand& demand) {
     Route& route = routes_[unified_ ? 1 : 0][static_cast<int>(lane)];
-    // SimGrid's payload is whole; the rate is scaled with it, so that alone the flow takes exactly demand.alone().
+    // SimGrid's payload is whole; the rate is scaled with it, so that alone the flow takes exactly
+    // demand.alone().
     const double payload = std::max(1.0, std::round(demand.bytes * units_per_byte(lane)));
     const double rate = payload / demand.alone();
-    if (rate != route.rate_now) route.rate->set_bandwidth(rate);  // alike layers follow each other: most often it stays
+    if (rate != route.rate_now)
+        route.rate->set_bandwidth(rate);  // alike layers follow each other: most often it stays
     route.rate_now = rate;
     const sg::CommPtr flow = sg::Comm::sendto_init();
     flow->set_payload_size(static_cast<std::uint64_t>(payload));

@@ -6,12 +6,14 @@
 //   device_to_host    - rate ------- * ------ both ways --------------- *
 //   compute           - rate ------------------------------------------ *
 //
-// Every `*` and every name on a line is a link with a capacity in bytes/s; flows that cross it share it max-min fairly.
-// Each lane has a `rate` link of its own, set to what the operation at hand can use at most (SimGrid 3.32 ignores
-// Comm::set_rate in direct transfers; a lane has one flow at a time). `both ways` holds the copies of both directions, when
-// both run, to what they reach together (2 x 47.85 rather than 2 x 55.3 GB/s on the H200 measured). A byte copied loads DRAM as
-// `copy_weight` bytes of host work do; as SimGrid counts one unit a flow on all its links, copies are counted in units
-// of 1/copy_weight byte, and so is compute, which meets them on HBM. On unified memory both memories are one.
+// Every `*` and every name on a line is a link with a capacity in bytes/s; flows that cross it
+// share it max-min fairly. Each lane has a `rate` link of its own, set to what the operation at
+// hand can use at most (SimGrid 3.32 ignores Comm::set_rate in direct transfers; a lane has one
+// flow at a time). `both ways` holds the copies of both directions, when both run, to what they
+// reach together (2 x 47.85 rather than 2 x 55.3 GB/s on the H200 measured). A byte copied loads
+// DRAM as `copy_weight` bytes of host work do; as SimGrid counts one unit a flow on all its links,
+// copies are counted in units of 1/copy_weight byte, and so is compute, which meets them on HBM. On
+// unified memory both memories are one.
 #pragma once
 
 #include <memory>
@@ -26,9 +28,10 @@ class Link;
 
 namespace sluice {
 
-/// The one platform of the process (SimGrid has one engine a process); its capacities follow the machine.
+/// The one platform of the process (SimGrid has one engine a process); its capacities follow the
+/// machine.
 class Platform {
-public:
+  public:
     static Platform& instance();
     /// Precondition: no simulation is running.
     void set_machine(const MachineSpec& machine);
@@ -37,7 +40,7 @@ public:
     /// Where the actors of the lanes live; they do nothing there but wait.
     simgrid::s4u::Host* actors_host() const { return routes_[0][0].from; }
 
-private:
+  private:
     /// A lane's way through the machine: its own rate link, then the shared ones.
     struct Route {
         simgrid::s4u::Host* from = nullptr;

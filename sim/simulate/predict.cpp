@@ -15,33 +15,42 @@
 namespace sluice {
 namespace {
 
-constexpr double kWorthHiding = 0.02;  ///< share of the step below which an exposed lane needs no remedy
+constexpr double kWorthHiding =
+    0.02;  ///< share of the step below which an exposed lane needs no remedy
 constexpr double kLargestFactor = 8;  ///< what is further away is no advice
 
 std::size_t at(Lane lane) { return static_cast<std::size_t>(lane); }
 
 std::vector<Utilization> utilization(const StepReport& report, const MachineSpec& machine) {
-    const std::vector<FlowDemand> demands = operation_demands(report.program, machine, report.training);
+    const std::vector<FlowDemand> demands =
+        operation_demands(report.program, machine, report.training);
     double hbm = 0, dram = 0;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const Lane lane = report.program.operations[i].lane;
         const bool copies = lane == Lane::host_to_device || lane == Lane::device_to_host;
         if (lane == Lane::compute || copies) hbm += demands[i].bytes;
-        if (lane != Lane::compute) dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
+        if (lane != Lane::compute)
+            dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
     }
     const LaneTimes& lanes = report.lanes;
     return {
         {"gpu_compute", lanes[at(Lane::compute)].busy / report.step},
         {"hbm", hbm / machine.gpu.memory_bandwidth / report.step},
-        {"host_to_device", lanes[at(Lane::host_to_device)].bytes / machine.link.host_to_device / report.step},
-        {"device_to_host", lanes[at(Lane::device_to_host)].bytes / machine.link.device_to_host / report.step},
+        {"host_to_device",
+         lanes[at(Lane::host_to_device)].bytes / machine.link.host_to_device / report.step},
+        {"device_to_host",
+         lanes[at(Lane::device_to_host)].bytes / machine.link.device_to_host / report.step},
         {"host_dram", dram / machine.host.dram_bandwidth / report.step},
-        {"optimizer_threads", std::min(1.0, (lanes[at(Lane::optimizer)].busy + lanes[at(Lane::host)].busy) / report.step)},
+        {"optimizer_threads",
+         std::min(1.0,
+                  (lanes[at(Lane::optimizer)].busy + lanes[at(Lane::host)].busy) / report.step)},
     };
 }
 
 Lane most_exposed(const LaneTimes& lanes) {
-    const auto most = std::max_element(lanes.begin(), lanes.end(), [](const LaneTime& a, const LaneTime& b) { return a.exposed < b.exposed; });
+    const auto most = std::max_element(
+        lanes.begin(), lanes.end(),
+        [](const LaneTime& a, const LaneTime& b) { return a.exposed < b.exposed; });
     return static_cast<Lane>(most - lanes.begin());
 }
 
@@ -50,18 +59,22 @@ void name_bottleneck(StepReport& report) {
     const double compute = report.lanes[at(Lane::compute)].busy / report.step;
     if (compute >= kComputeBound) {
         report.bottleneck = "gpu_compute";
-        report.bottleneck_words = fmt::format("GPU compute, busy {} of the step", format_percent(compute));
+        report.bottleneck_words =
+            fmt::format("GPU compute, busy {} of the step", format_percent(compute));
         return;
     }
     const Lane lane = most_exposed(report.lanes);
     const LaneTime& time = report.lanes[at(lane)];
     report.bottleneck = lane_name(lane);
-    report.bottleneck_words = fmt::format("{}: compute waits {} of {} for it", lane_label(lane), format_seconds(time.exposed), format_seconds(report.step));
+    report.bottleneck_words =
+        fmt::format("{}: compute waits {} of {} for it", lane_label(lane),
+                    format_seconds(time.exposed), format_seconds(report.step));
     for (const Utilization& used : report.utilization) {
         constexpr double kSaturated = 0.95;
         if (used.resource != "host_dram" || used.share < kSaturated) continue;
         report.bottleneck = used.resource;
-        report.bottleneck_words += fmt::format("; host memory is used to {}", format_percent(used.share));
+        report.bottleneck_words +=
+            fmt::format("; host memory is used to {}", format_percent(used.share));
     }
 }
 
@@ -69,35 +82,44 @@ void name_bottleneck(StepReport& report) {
 MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool with_memory) {
     MachineSpec out = machine;
     if (lane == Lane::host_to_device || lane == Lane::device_to_host) {
-        double& rate = lane == Lane::host_to_device ? out.link.host_to_device : out.link.device_to_host;
+        double& rate =
+            lane == Lane::host_to_device ? out.link.host_to_device : out.link.device_to_host;
         rate *= factor;
         out.link.both_ways_total *= factor;
     } else {
         std::vector<std::pair<double, double>> points = out.host.adam_bytes_per_s.points();
         for (auto& point : points) point.second *= factor;
         out.host.adam_bytes_per_s = Interpolated(std::move(points));
-        for (double* rate : {&out.host.memory_copy, &out.host.first_touch, &out.host.zero, &out.host.release,
-                             &out.host.norm_and_scale, &out.host.eager_adam_bytes_per_s}) *rate *= factor;
+        for (double* rate :
+             {&out.host.memory_copy, &out.host.first_touch, &out.host.zero, &out.host.release,
+              &out.host.norm_and_scale, &out.host.eager_adam_bytes_per_s})
+            *rate *= factor;
     }
     if (with_memory) out.host.dram_bandwidth *= factor;
     return out;
 }
 
 class RemedySearch {
-public:
-    RemedySearch(const StepPlan& plan, const MachineSpec& machine, const StepReport& report) : plan_(plan), machine_(machine), report_(report) {}
+  public:
+    RemedySearch(const StepPlan& plan, const MachineSpec& machine, const StepReport& report)
+        : plan_(plan), machine_(machine), report_(report) {}
 
     Remedy find(Lane lane) const {
         for (const bool with_memory : {false, true}) {
-            if (const auto factor = smallest_factor(lane, with_memory)) return {lane, sentence(lane, *factor, with_memory)};
+            if (const auto factor = smallest_factor(lane, with_memory))
+                return {lane, sentence(lane, *factor, with_memory)};
         }
-        return {lane, fmt::format("{} cannot be hidden by a faster rate within reach (8 times): it works while compute has nothing else to do", lane_label(lane))};
+        return {lane, fmt::format("{} cannot be hidden by a faster rate within reach (8 times): it "
+                                  "works while compute has nothing else to do",
+                                  lane_label(lane))};
     }
 
-private:
+  private:
     bool hidden(Lane lane, double factor, bool with_memory) const {
-        const SimulatedStep step = simulate_step(plan_, faster(machine_, lane, factor, with_memory), report_.training);
-        return lane_times(plan_.program, step.operations, step.step)[at(lane)].exposed < kWorthHiding * step.step;
+        const SimulatedStep step =
+            simulate_step(plan_, faster(machine_, lane, factor, with_memory), report_.training);
+        return lane_times(plan_.program, step.operations, step.step)[at(lane)].exposed <
+               kWorthHiding * step.step;
     }
 
     /// Bisection to 5%; nothing where even kLargestFactor does not hide the lane.
@@ -113,13 +135,20 @@ private:
 
     std::string sentence(Lane lane, double factor, bool with_memory) const {
         const LinkSpec& link = machine_.link;
-        const std::string memory = with_memory ? fmt::format(", with host memory at {:.0f} GB/s (now {:.0f}),", machine_.host.dram_bandwidth * factor / kGiga, machine_.host.dram_bandwidth / kGiga) : "";
+        const std::string memory =
+            with_memory ? fmt::format(", with host memory at {:.0f} GB/s (now {:.0f}),",
+                                      machine_.host.dram_bandwidth * factor / kGiga,
+                                      machine_.host.dram_bandwidth / kGiga)
+                        : "";
         if (lane == Lane::host_to_device || lane == Lane::device_to_host) {
-            const double rate = lane == Lane::host_to_device ? link.host_to_device : link.device_to_host;
-            return fmt::format("{} {:.0f} GB/s (now {:.1f}){} would hide the {}", lane_label(lane), rate * factor / kGiga, rate / kGiga, memory,
+            const double rate =
+                lane == Lane::host_to_device ? link.host_to_device : link.device_to_host;
+            return fmt::format("{} {:.0f} GB/s (now {:.1f}){} would hide the {}", lane_label(lane),
+                               rate * factor / kGiga, rate / kGiga, memory,
                                lane == Lane::host_to_device ? "weights" : "gradients");
         }
-        return fmt::format("host work {:.2f} times as fast{} would hide the {}", factor, memory, lane == Lane::host ? "collecting of gradients" : "optimizer");
+        return fmt::format("host work {:.2f} times as fast{} would hide the {}", factor, memory,
+                           lane == Lane::host ? "collecting of gradients" : "optimizer");
     }
 
     const StepPlan& plan_;
@@ -127,25 +156,35 @@ private:
     const StepReport& report_;
 };
 
-/// Settings that fit. Where the host is short whatever the settings, those that fit with the memory that it needs.
-std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& machine, const StepReport& report) {
+/// Settings that fit. Where the host is short whatever the settings, those that fit with the memory
+/// that it needs.
+std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& machine,
+                                    const StepReport& report) {
     constexpr std::size_t kMostSuggestions = 3;
     std::vector<Suggestion> out;
-    for (const FittingChange& change : nearest_fits(model, machine, report.training, kMostSuggestions)) {
+    for (const FittingChange& change :
+         nearest_fits(model, machine, report.training, kMostSuggestions)) {
         out.push_back({change.flags, change.fit.device.peak.bytes, change.fit.host.peak.bytes});
     }
-    const bool more_memory_helps = report.fit.host.shortfall() > 0 && report.training.host_budget_bytes == 0 && !machine.unified_memory;
+    const bool more_memory_helps = report.fit.host.shortfall() > 0 &&
+                                   report.training.host_budget_bytes == 0 &&
+                                   !machine.unified_memory;
     if (!more_memory_helps) return out;
     MachineSpec larger = machine;
     const auto with_memory = [&](Bytes host_peak) {
-        return fmt::format("--host-memory {:.0f}GB", std::ceil(static_cast<double>(host_peak + machine.host.system_reserve) / kGiga));
+        return fmt::format(
+            "--host-memory {:.0f}GB",
+            std::ceil(static_cast<double>(host_peak + machine.host.system_reserve) / kGiga));
     };
     larger.host.memory_capacity = std::numeric_limits<Bytes>::max() / 2;
     if (report.fit.device.shortfall() == 0) {
-        out.push_back({with_memory(report.fit.host.peak.bytes), report.fit.device.peak.bytes, report.fit.host.peak.bytes});
+        out.push_back({with_memory(report.fit.host.peak.bytes), report.fit.device.peak.bytes,
+                       report.fit.host.peak.bytes});
     } else if (out.empty()) {
-        for (const FittingChange& change : nearest_fits(model, larger, report.training, kMostSuggestions)) {
-            out.push_back({with_memory(change.fit.host.peak.bytes) + " " + change.flags, change.fit.device.peak.bytes, change.fit.host.peak.bytes});
+        for (const FittingChange& change :
+             nearest_fits(model, larger, report.training, kMostSuggestions)) {
+            out.push_back({with_memory(change.fit.host.peak.bytes) + " " + change.flags,
+                           change.fit.device.peak.bytes, change.fit.host.peak.bytes});
         }
     }
     return out;
@@ -153,7 +192,8 @@ std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& m
 
 }  // namespace
 
-StepReport predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+StepReport predict(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training) {
     check_training_spec(training);
     StepPlan plan = plan_step(model, machine, training);
     const SimulatedStep simulated = simulate_step(plan, machine, training);
@@ -184,7 +224,9 @@ StepReport predict(const ModelSpec& model, const MachineSpec& machine, const Tra
     name_bottleneck(report);
     report.confidence = machine.confidence;
     report.assumptions = machine.assumptions;
-    if (!simulated.steady) report.assumptions.push_back(fmt::format("the step time does not settle in {} steps; it is their mean", simulated.steps));
+    if (!simulated.steady)
+        report.assumptions.push_back(fmt::format(
+            "the step time does not settle in {} steps; it is their mean", simulated.steps));
     return report;
 }
 
@@ -192,8 +234,10 @@ void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& m
     if (!report.fit.fits()) report.suggestions = suggestions(model, machine, report);
     const StepPlan plan = plan_step(model, machine, report.training);
     const RemedySearch search(plan, machine, report);
-    for (const Lane lane : {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host}) {
-        if (report.lanes[at(lane)].exposed >= kWorthHiding * report.step) report.remedies.push_back(search.find(lane));
+    for (const Lane lane :
+         {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host}) {
+        if (report.lanes[at(lane)].exposed >= kWorthHiding * report.step)
+            report.remedies.push_back(search.find(lane));
     }
 }
 

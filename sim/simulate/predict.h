@@ -1,4 +1,5 @@
-// From the three specs to a report: plan, check the fit, simulate, find the bound and what would lift it.
+// From the three specs to a report: plan, check the fit, simulate, find the bound and what would
+// lift it.
 #pragma once
 
 #include "sim/machine/machine_spec.h"
@@ -8,12 +9,13 @@
 
 namespace sluice {
 
-/// Predicts a steady step. A plan that does not fit is simulated as if it did; the report says by how much it does not.
-/// Throws InputError where the training spec breaks a rule.
-StepReport predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training);
+/// Predicts a steady step. A plan that does not fit is simulated as if it did; the report says by
+/// how much it does not. Throws InputError where the training spec breaks a rule.
+StepReport predict(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training);
 
-/// Adds to the report what would have to change (some tens of simulations): rates that would hide what is exposed, and
-/// settings that fit where these do not.
+/// Adds to the report what would have to change (some tens of simulations): rates that would hide
+/// what is exposed, and settings that fit where these do not.
 void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& machine);
 
 }  // namespace sluice

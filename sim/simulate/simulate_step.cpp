@@ -17,15 +17,19 @@ constexpr int kFewestSteps = 3;
 constexpr int kMostSteps = 24;
 constexpr double kSteady = 1e-9;  ///< relative difference of two steps that counts as none
 
-/// The state that the lanes' actors share while a simulation runs. Actors run one at a time, in a fixed order.
+/// The state that the lanes' actors share while a simulation runs. Actors run one at a time, in a
+/// fixed order.
 class StepRun {
-public:
+  public:
     StepRun(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training)
-        : program_(plan.program), demands_(operation_demands(plan.program, machine, training)), completed_(program_.operations.size(), 0) {
+        : program_(plan.program),
+          demands_(operation_demands(plan.program, machine, training)),
+          completed_(program_.operations.size(), 0) {
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
             const auto lane = static_cast<std::size_t>(program_.operations[i].lane);
             lanes_[lane].push_back(static_cast<OperationId>(i));
-            if (program_.operations[i].lane == Lane::compute) last_compute_ = static_cast<OperationId>(i);
+            if (program_.operations[i].lane == Lane::compute)
+                last_compute_ = static_cast<OperationId>(i);
         }
         waits_for_.fill(-1);
         Platform::instance().set_machine(machine);
@@ -36,10 +40,13 @@ public:
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             if (lanes_[lane].empty()) continue;
             awake_[lane] = sg::Semaphore::create(0);
-            sg::Actor::create(lane_name(static_cast<Lane>(lane)), Platform::instance().actors_host(), [this, lane] { work(lane); });
+            sg::Actor::create(lane_name(static_cast<Lane>(lane)),
+                              Platform::instance().actors_host(), [this, lane] { work(lane); });
         }
         sg::Engine::get_instance()->run();
-        if (compute_ends_.size() < kFewestSteps) throw InternalError("simulate_step: the lanes wait for each other; the plan is not executable");
+        if (compute_ends_.size() < kFewestSteps)
+            throw InternalError(
+                "simulate_step: the lanes wait for each other; the plan is not executable");
     }
 
     SimulatedStep result(Seconds first_step_extra) const {
@@ -55,11 +62,12 @@ public:
         return out;
     }
 
-private:
+  private:
     void work(std::size_t lane) {
         for (int step = 0; step < kMostSteps; ++step) {
             for (const OperationId id : lanes_[lane]) {
-                // One step beyond the last is run by no lane; a lane that is ahead stops where it is.
+                // One step beyond the last is run by no lane; a lane that is ahead stops where it
+                // is.
                 if (finished_ && step >= static_cast<int>(compute_ends_.size())) return;
                 execute(id, step, lane);
             }
@@ -76,10 +84,12 @@ private:
                 awake_[lane]->acquire();
             }
         }
-        if (step >= static_cast<int>(intervals_.size())) intervals_.emplace_back(program_.operations.size());
+        if (step >= static_cast<int>(intervals_.size()))
+            intervals_.emplace_back(program_.operations.size());
         const Seconds begin = sg::Engine::get_clock() - start_;
         Platform::instance().pass(program_.operations[index].lane, demands_[index]);
-        intervals_[static_cast<std::size_t>(step)][index] = {begin, sg::Engine::get_clock() - start_};
+        intervals_[static_cast<std::size_t>(step)][index] = {begin,
+                                                             sg::Engine::get_clock() - start_};
         ++completed_[index];
         if (id == last_compute_) end_of_compute();
         wake_lanes(id);
@@ -98,7 +108,8 @@ private:
         return std::abs(last - before) <= kSteady * last;
     }
 
-    /// Wakes the lanes that wait for this operation; at the end of the simulation all, so that they stop.
+    /// Wakes the lanes that wait for this operation; at the end of the simulation all, so that they
+    /// stop.
     void wake_lanes(OperationId done) {
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             if (waits_for_[lane] < 0 || (waits_for_[lane] != done && !finished_)) continue;
@@ -108,8 +119,11 @@ private:
     }
 
     std::vector<OperationInterval> relative(std::vector<OperationInterval> intervals) const {
-        const Seconds zero = intervals[static_cast<std::size_t>(lanes_[static_cast<std::size_t>(Lane::compute)].front())].start;
-        for (OperationInterval& interval : intervals) interval = {interval.start - zero, interval.end - zero};
+        const Seconds zero = intervals[static_cast<std::size_t>(
+                                           lanes_[static_cast<std::size_t>(Lane::compute)].front())]
+                                 .start;
+        for (OperationInterval& interval : intervals)
+            interval = {interval.start - zero, interval.end - zero};
         return intervals;
     }
 
@@ -117,7 +131,8 @@ private:
     const std::vector<FlowDemand> demands_;
     std::array<std::vector<OperationId>, kLaneCount> lanes_;
     std::array<sg::SemaphorePtr, kLaneCount> awake_;
-    std::array<OperationId, kLaneCount> waits_for_;  ///< the operation a sleeping lane waits for, else -1
+    std::array<OperationId, kLaneCount>
+        waits_for_;               ///< the operation a sleeping lane waits for, else -1
     std::vector<int> completed_;  ///< how often each operation has been done
     std::vector<std::vector<OperationInterval>> intervals_;  ///< by step
     std::vector<Seconds> compute_ends_;
@@ -128,7 +143,8 @@ private:
 
 }  // namespace
 
-SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
+SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
+                            const TrainingSpec& training) {
     StepRun run(plan, machine, training);
     run.run();
     return run.result(plan.program.style == KernelStyle::fused ? machine.gpu.first_step_extra : 0);

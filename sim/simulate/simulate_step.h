@@ -10,16 +10,18 @@
 namespace sluice {
 
 struct SimulatedStep {
-    Seconds step = 0;        ///< steady: from one step's last compute operation to the next's
-    Seconds first_step = 0;  ///< from nothing in flight to the end of compute, with what only the first step does
-    int steps = 0;           ///< simulated until two in a row took equally long
-    bool steady = false;     ///< two in a row did; else `step` is the mean of the last half
-    std::vector<OperationInterval> operations;        ///< of the steady step, in the program's order
+    Seconds step = 0;  ///< steady: from one step's last compute operation to the next's
+    Seconds first_step =
+        0;  ///< from nothing in flight to the end of compute, with what only the first step does
+    int steps = 0;        ///< simulated until two in a row took equally long
+    bool steady = false;  ///< two in a row did; else `step` is the mean of the last half
+    std::vector<OperationInterval> operations;  ///< of the steady step, in the program's order
     std::vector<OperationInterval> first_operations;  ///< of the first step
 };
 
-/// Runs the plan with one SimGrid actor a lane, several steps in a row until the step time is steady.
-/// Bit-identical on repetition. Not thread-safe: SimGrid has one engine a process.
-SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training);
+/// Runs the plan with one SimGrid actor a lane, several steps in a row until the step time is
+/// steady. Bit-identical on repetition. Not thread-safe: SimGrid has one engine a process.
+SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
+                            const TrainingSpec& training);
 
 }  // namespace sluice

@@ -1,10 +1,12 @@
-// Our schedule. Per step: forward over layers with weights arriving ahead in `buffer_depth` slots, only layer inputs
-// kept; a chunked loss; backward from the last layer, weights arriving again unless still in a slot, one recompute of
-// what backward reads; gradients leave layer by layer and the optimizer applies them while backward goes on.
+// Our schedule. Per step: forward over layers with weights arriving ahead in `buffer_depth` slots,
+// only layer inputs kept; a chunked loss; backward from the last layer, weights arriving again
+// unless still in a slot, one recompute of what backward reads; gradients leave layer by layer and
+// the optimizer applies them while backward goes on.
 //
-// The token embedding never comes to the device: the host gathers the rows of the batch's tokens, which are layer 0's
-// input, and scatters their gradients. Of its update only the rows that the next batch uses stand between two steps;
-// the others are updated while the next forward runs (the update of every row is still exact).
+// The token embedding never comes to the device: the host gathers the rows of the batch's tokens,
+// which are layer 0's input, and scatters their gradients. Of its update only the rows that the
+// next batch uses stand between two steps; the others are updated while the next forward runs (the
+// update of every row is still exact).
 //
 //   host_to_device  rows | w0 w1 w2 ...            head |        w.. w1 w0
 //   compute                   f0 f1 f2 ...               loss b.. b2 b1 b0 emb
@@ -14,37 +16,41 @@
 
 #include "sim/plan/plan_builder.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {
 namespace {
 
-constexpr std::int64_t kDefaultHostSlabs = 4;
-constexpr Bytes kCublasWorkspace = 32 * kMiB;  // what cuBLAS asks for on Hopper
-constexpr Bytes kInputOutputBuffer = 64 * kMiB;
-
-/// DRAM traffic of AdamW on one parameter: bf16 gradient read; both 16-bit planes and both moments read and written.
-double adam_traffic_per_parameter(std::int64_t state_bytes) { return static_cast<double>(kBf16 + 2 * state_bytes); }
+/// DRAM traffic of AdamW on one parameter: bf16 gradient read; both 16-bit planes and both moments
+/// read and written.
+double adam_traffic_per_parameter(std::int64_t state_bytes) {
+    return static_cast<double>(kBf16 + 2 * state_bytes);
+}
 
 class Streamed {
-public:
+  public:
     Streamed(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : model_(model), machine_(machine), t_(training), layers_(model.layer_count()), micro_(training.micro_batches()),
-          hidden_bytes_(static_cast<double>(model.hidden) * kBf16), build_(KernelStyle::fused) {}
+        : model_(model),
+          machine_(machine),
+          t_(training),
+          layers_(model.layer_count()),
+          micro_(training.micro_batches()),
+          hidden_bytes_(static_cast<double>(model.hidden) * kBf16),
+          build_(KernelStyle::fused) {}
 
     StepPlan plan() {
         prepare_kernels();
-        declare_host_memory();
-        declare_device_memory();
+        buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
         forward();
         loss();
         for (int layer = layers_ - 1; layer >= 0; --layer) backward(layer);
         embedding_tail();
         updates_before_next_forward();
-        host_moments();
+        declare_streamed_host_moments(model_, build_);
         return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
     }
 
-private:
+  private:
     struct KindKernels {
         std::int32_t forward, recompute, backward, recompute_nothing;
     };
@@ -53,7 +59,6 @@ private:
         OperationId last_forward = 0, last_backward = 0;
         OperationId gradients_out = 0, update = 0;
         std::vector<OperationId> checkpoint_out;  // one a micro-batch, host checkpoints only
-        BufferId input = 0, kept = -1;
     };
 
     bool host_checkpoints() const { return t_.checkpoints == CheckpointPlacement::host; }
@@ -62,113 +67,42 @@ private:
     bool tied() const { return model_.tied_embeddings; }
     double tokens() const { return static_cast<double>(t_.tokens()); }
     double micro_tokens() const { return static_cast<double>(t_.micro_batch_block().tokens()); }
-    std::int64_t host_slabs() const { return t_.host_gradient_slabs == 0 ? kDefaultHostSlabs : t_.host_gradient_slabs; }
-    double table_bytes() const { return static_cast<double>(model_.vocabulary) * hidden_bytes_; }
-    bool keeps_all(int layer) const { return t_.recompute == Recompute::none || layer >= layers_ - t_.keep_last_layers; }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
-    double parameters(int layer) const { return static_cast<double>(kind_parameters_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])]); }
-    const ActivationBytes& activations(int layer) const { return kind_activations_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])]; }
-    const KindKernels& kernels(int layer) const { return kind_kernels_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])]; }
+    double parameters(int layer) const {
+        return static_cast<double>(kind_parameters_[static_cast<std::size_t>(
+            model_.layers[static_cast<std::size_t>(layer)])]);
+    }
+    BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
+    BufferId kept(int layer) const { return buffers_.kept[static_cast<std::size_t>(layer)]; }
+    const KindKernels& kernels(int layer) const {
+        return kind_kernels_[static_cast<std::size_t>(
+            model_.layers[static_cast<std::size_t>(layer)])];
+    }
 
     void prepare_kernels() {
         const TokenBlock block = t_.micro_batch_block();
         for (const LayerSpec& kind : model_.kinds) {
             KernelList back = backward_kernels(model_, kind, block, KernelStyle::fused);
             append_gradient_kernels(back, static_cast<double>(layer_parameters(model_, kind)));
-            kind_kernels_.push_back({build_.kernels(forward_kernels(model_, kind, block, KernelStyle::fused)),
-                                     build_.kernels(recompute_kernels(model_, kind, block, t_.recompute)),
-                                     build_.kernels(std::move(back)),
-                                     build_.kernels(recompute_kernels(model_, kind, block, Recompute::none))});
+            kind_kernels_.push_back(
+                {build_.kernels(forward_kernels(model_, kind, block, KernelStyle::fused)),
+                 build_.kernels(recompute_kernels(model_, kind, block, t_.recompute)),
+                 build_.kernels(std::move(back)),
+                 build_.kernels(recompute_kernels(model_, kind, block, Recompute::none))});
             kind_parameters_.push_back(layer_parameters(model_, kind));
-            kind_activations_.push_back(activation_bytes_per_token(model_, kind));
         }
-        loss_kernels_ = build_.kernels(loss_kernels(model_, block, t_.loss_chunk_tokens, KernelStyle::fused));
+        loss_kernels_ =
+            build_.kernels(loss_kernels(model_, block, t_.loss_chunk_tokens, KernelStyle::fused));
         state_.resize(static_cast<std::size_t>(layers_));
     }
 
     /// The norm reads the gradient once; sums in fp32 are read, written and rounded.
     void append_gradient_kernels(KernelList& list, double layer_params) const {
-        if (t_.clipping != Clipping::off) list.push_back(memory_bound("gradient norm", kBf16 * layer_params));
-        if (sums_gradients()) list.push_back(memory_bound("sum gradients", (2 * kFp32 + kBf16) * layer_params));
+        if (t_.clipping != Clipping::off)
+            list.push_back(memory_bound("gradient norm", kBf16 * layer_params));
+        if (sums_gradients(t_))
+            list.push_back(memory_bound("sum gradients", (2 * kFp32 + kBf16) * layer_params));
     }
-
-    void declare_host_memory() {
-        const double all = static_cast<double>(total_parameters(model_));
-        const double largest = static_cast<double>(largest_layer_parameters(model_));
-        build_.standing("process", MemoryKind::process, Tier::host, static_cast<double>(machine_.host.process_base));
-        build_.standing("weights (high plane)", MemoryKind::weights, Tier::host, kBf16 * all);
-        build_.standing("master low plane and moments", MemoryKind::optimizer_state, Tier::host, static_cast<double>(t_.state_bytes - kBf16) * all);
-        if (t_.clipping == Clipping::exact) {
-            build_.standing("gradients held for clipping", MemoryKind::gradients, Tier::host, kBf16 * all);
-        } else {
-            build_.standing("pinned gradient slabs", MemoryKind::pinned_buffers, Tier::host, static_cast<double>(host_slabs()) * largest * kBf16);
-            build_.standing("pinned head gradient", MemoryKind::pinned_buffers, Tier::host, table_bytes());
-        }
-        build_.standing("pinned embedding rows in and out", MemoryKind::pinned_buffers, Tier::host, 2 * tokens() * hidden_bytes_);
-        build_.standing("embedding row gradients", MemoryKind::gradients, Tier::host, rows_in_use() * static_cast<double>(model_.hidden) * kFp32);
-        build_.standing("token ids", MemoryKind::pinned_buffers, Tier::host, 2 * 2 * kFp32 * tokens());
-        if (host_checkpoints()) {
-            build_.standing("checkpoints", MemoryKind::checkpoints, Tier::host, static_cast<double>(layers_ - 1) * tokens() * hidden_bytes_);
-        }
-    }
-
-    void declare_device_memory() {
-        const double largest = static_cast<double>(largest_layer_parameters(model_));
-        build_.standing("weight slots", MemoryKind::weights, Tier::device, static_cast<double>(std::min<std::int64_t>(t_.buffer_depth, layers_)) * largest * kBf16);
-        build_.standing("gradient slabs", MemoryKind::gradients, Tier::device, static_cast<double>(std::min<std::int64_t>(t_.gradient_slabs, layers_)) * largest * kBf16);
-        if (sums_gradients()) build_.standing("gradient sums in fp32", MemoryKind::gradients, Tier::device, largest * kFp32);
-        build_.standing("cuBLAS workspace", MemoryKind::workspace, Tier::device, kCublasWorkspace);
-        head_weights_ = build_.buffer("head weights, then their gradient", MemoryKind::loss, Tier::device, table_bytes());
-        declare_inputs();
-        declare_workspaces();
-    }
-
-    /// Layer inputs: one buffer each on the device, or two in turn with copies on the host. The last is overwritten by
-    /// its gradient, which then travels back through the layers in place.
-    void declare_inputs() {
-        const double bytes = tokens() * hidden_bytes_;
-        std::vector<BufferId> ring;
-        if (host_checkpoints()) {
-            for (const char* name : {"layer input, even", "layer input, odd"}) {
-                ring.push_back(build_.buffer(name, MemoryKind::checkpoints, Tier::device, bytes));
-            }
-            staging_ = build_.buffer("checkpoints coming back", MemoryKind::checkpoints, Tier::device, 2 * micro_tokens() * hidden_bytes_);
-        }
-        for (int layer = 0; layer < layers_; ++layer) {
-            state(layer).input = host_checkpoints() ? ring[static_cast<std::size_t>(layer % 2)]
-                                                    : build_.buffer("layer input", MemoryKind::checkpoints, Tier::device, bytes);
-            const double kept = keeps_all(layer) ? activations(layer).kept_for_backward
-                                : t_.recompute == Recompute::keep_attention ? activations(layer).attention_output : 0;
-            if (kept > 0) state(layer).kept = build_.buffer("kept for backward", MemoryKind::activations, Tier::device, kept * tokens());
-        }
-        hidden_gradient_ = build_.buffer("last hidden state, then the gradient", MemoryKind::checkpoints, Tier::device, bytes);
-    }
-
-    double feed_forward_tokens() const {
-        return t_.feed_forward_chunk_tokens == 0 ? micro_tokens() : std::min(micro_tokens(), static_cast<double>(t_.feed_forward_chunk_tokens));
-    }
-    /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
-    bool sums_gradients() const { return micro_ > 1 || feed_forward_tokens() < micro_tokens(); }
-
-    void declare_workspaces() {
-        double forward_bytes = 0, backward_bytes = 0;
-        for (int layer = 0; layer < layers_; ++layer) {
-            const ActivationBytes& a = activations(layer);
-            const double kept = keeps_all(layer) ? a.kept_for_backward : t_.recompute == Recompute::keep_attention ? a.attention_output : 0;
-            const double feed_forward = a.feed_forward * feed_forward_tokens();
-            forward_bytes = std::max({forward_bytes, a.forward_attention * micro_tokens(), a.residual * micro_tokens() + feed_forward});
-            backward_bytes = std::max(backward_bytes, (a.backward_attention + a.attention_backward_sums - std::min(kept, a.backward_attention)) * micro_tokens() + feed_forward);
-        }
-        forward_workspace_ = build_.buffer("forward workspace", MemoryKind::activations, Tier::device, forward_bytes);
-        backward_workspace_ = build_.buffer("backward workspace", MemoryKind::activations, Tier::device, backward_bytes);
-        const double chunk = static_cast<double>(std::min(t_.loss_chunk_tokens, t_.micro_batch_block().tokens()));
-        logits_ = build_.buffer("logits of a chunk", MemoryKind::loss, Tier::device, chunk * static_cast<double>(model_.vocabulary) * kBf16);
-        const bool accumulates = micro_ > 1 || chunk < micro_tokens();
-        head_gradient_ = build_.buffer("head gradient, summed in fp32", MemoryKind::loss, Tier::device, accumulates ? 2 * table_bytes() : 0);
-    }
-
-    /// Rows of the embedding that a batch can touch at most.
-    double rows_in_use() const { return std::min(tokens(), static_cast<double>(model_.vocabulary + model_.learned_positions)); }
 
     OperationId embeddings_in() {
         Operation op;
@@ -176,7 +110,7 @@ private:
         op.lane = Lane::host_to_device;
         op.layer = kEmbeddingLayer;
         op.link_bytes = tokens() * hidden_bytes_;
-        op.uses = {state(0).input};
+        op.uses = {input(0)};
         return build_.add(std::move(op));
     }
 
@@ -195,22 +129,26 @@ private:
         op.kind = OperationKind::copy_weights_in;
         op.lane = Lane::host_to_device;
         op.layer = layers_;
-        op.link_bytes = table_bytes();
-        op.uses = {head_weights_};
+        op.link_bytes = table_bytes(model_);
+        op.uses = {buffers_.head_weights};
         head_in_ = build_.add(std::move(op));
     }
 
     /// Layer l always streams into slot l % depth, free again when layer l - depth has finished.
     void forward() {
         const int depth = static_cast<int>(t_.buffer_depth);
-        for (int layer = 0; layer < std::min(depth, layers_); ++layer) state(layer).weights_in_forward = weights_in(layer, {});
-        // The rows of the embedding are ready last in the step before: the weights that fit in slots go first.
+        for (int layer = 0; layer < std::min(depth, layers_); ++layer)
+            state(layer).weights_in_forward = weights_in(layer, {});
+        // The rows of the embedding are ready last in the step before: the weights that fit in
+        // slots go first.
         embeddings_in_ = embeddings_in();
         if (depth >= layers_) head_weights_in();
         for (int layer = 0; layer < layers_; ++layer) {
             for (std::int32_t j = 0; j < micro_; ++j) forward_micro_batch(layer, j);
             const int next = layer + depth;
-            if (next < layers_) state(next).weights_in_forward = weights_in(next, {{state(layer).last_forward, false}});
+            if (next < layers_)
+                state(next).weights_in_forward =
+                    weights_in(next, {{state(layer).last_forward, false}});
             if (next == layers_ - 1) head_weights_in();
         }
     }
@@ -224,16 +162,21 @@ private:
         op.waits_for = {{state(layer).weights_in_forward, false}};
         if (layer == 0) op.waits_for.push_back({embeddings_in_, false});
         // With two inputs in turn, this layer's output overwrites the input of the layer before.
-        if (host_checkpoints() && layer >= 2) op.waits_for.push_back({state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)], false});
-        op.uses = {state(layer).input, forward_workspace_, layer + 1 < layers_ ? state(layer + 1).input : hidden_gradient_};
-        if (state(layer).kept >= 0) op.uses.push_back(state(layer).kept);
+        if (host_checkpoints() && layer >= 2)
+            op.waits_for.push_back(
+                {state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)], false});
+        op.uses = {input(layer), buffers_.forward_workspace,
+                   layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient};
+        if (kept(layer) >= 0) op.uses.push_back(kept(layer));
         // The head's weights may arrive while the last layers in slots run.
-        if (layer >= layers_ - static_cast<int>(t_.buffer_depth)) op.uses.push_back(head_weights_);
+        if (layer >= layers_ - static_cast<int>(t_.buffer_depth))
+            op.uses.push_back(buffers_.head_weights);
         state(layer).last_forward = build_.add(std::move(op));
         if (host_checkpoints() && layer + 1 < layers_) checkpoint_out(layer + 1, j);
     }
 
-    /// The input of `layer`, micro-batch `j`, leaves; layer 0's is the embedding rows, which the host has.
+    /// The input of `layer`, micro-batch `j`, leaves; layer 0's is the embedding rows, which the
+    /// host has.
     void checkpoint_out(int layer, std::int32_t j) {
         Operation op;
         op.kind = OperationKind::copy_checkpoint_out;
@@ -242,7 +185,7 @@ private:
         op.micro_batch = j;
         op.link_bytes = micro_tokens() * hidden_bytes_;
         op.waits_for = {{state(layer - 1).last_forward, false}};
-        op.uses = {state(layer).input};
+        op.uses = {input(layer)};
         state(layer).checkpoint_out.push_back(build_.add(std::move(op)));
     }
 
@@ -255,10 +198,11 @@ private:
             op.micro_batch = j;
             op.kernels = {loss_kernels_};
             op.waits_for = {{head_in_, false}};
-            op.uses = {hidden_gradient_, head_weights_, logits_, head_gradient_};
+            op.uses = {buffers_.hidden_gradient, buffers_.head_weights, buffers_.logits,
+                       buffers_.head_gradient};
             last = build_.add(std::move(op));
         }
-        const OperationId out = gradients_out(layers_, table_bytes() + hidden_bytes_, last);
+        const OperationId out = gradients_out(layers_, table_bytes(model_) + hidden_bytes_, last);
         if (!tied() && !updates_wait_for_norm()) head_update_ = update(layers_, head_params(), out);
     }
 
@@ -287,12 +231,15 @@ private:
         LayerState& s = state(layer);
         const int depth = static_cast<int>(t_.buffer_depth);
         const bool in_slot = layer >= layers_ - depth;
-        if (!in_slot) s.weights_in_backward = weights_in(layer, {{state(layer + depth).last_backward, false}});
+        if (!in_slot)
+            s.weights_in_backward =
+                weights_in(layer, {{state(layer + depth).last_backward, false}});
         for (std::int32_t j = 0; j < micro_; ++j) backward_micro_batch(layer, j);
         s.gradients_out = gradients_out(layer, kBf16 * parameters(layer), s.last_backward);
-        const int slabs = static_cast<int>(host_slabs());
+        const int slabs = static_cast<int>(host_gradient_slabs(t_));
         if (updates_wait_for_norm()) return;
-        if (layer + slabs < layers_) build_.wait(s.gradients_out, {state(layer + slabs).update, false});
+        if (layer + slabs < layers_)
+            build_.wait(s.gradients_out, {state(layer + slabs).update, false});
         s.update = update(layer, parameters(layer), s.gradients_out);
     }
 
@@ -302,23 +249,26 @@ private:
         op.kind = OperationKind::backward;
         op.layer = layer;
         op.micro_batch = j;
-        op.kernels = {keeps_all(layer) ? kernels(layer).recompute_nothing : kernels(layer).recompute, kernels(layer).backward};
+        op.kernels = {keeps_everything(model_, t_, layer) ? kernels(layer).recompute_nothing
+                                                          : kernels(layer).recompute,
+                      kernels(layer).backward};
         if (s.weights_in_backward >= 0) op.waits_for.push_back({s.weights_in_backward, false});
         const int slabs = static_cast<int>(t_.gradient_slabs);
-        if (j == 0 && layer + slabs < layers_) op.waits_for.push_back({state(layer + slabs).gradients_out, false});
-        op.uses = {backward_workspace_, hidden_gradient_, head_weights_};
+        if (j == 0 && layer + slabs < layers_)
+            op.waits_for.push_back({state(layer + slabs).gradients_out, false});
+        op.uses = {buffers_.backward_workspace, buffers_.hidden_gradient, buffers_.head_weights};
         if (host_checkpoints()) {
             op.waits_for.push_back({checkpoint_in(layer, j), false});
-            op.uses.push_back(staging_);
         } else {
-            op.uses.push_back(s.input);
+            op.uses.push_back(input(layer));
         }
-        if (s.kept >= 0) op.uses.push_back(s.kept);
+        if (kept(layer) >= 0) op.uses.push_back(kept(layer));
         s.last_backward = build_.add(std::move(op));
         backwards_.push_back(s.last_backward);
     }
 
-    /// Two places for checkpoints coming back: each waits until backward has used the one two before.
+    /// Two places for checkpoints coming back: each waits until backward has used the one two
+    /// before.
     OperationId checkpoint_in(int layer, std::int32_t j) {
         Operation op;
         op.kind = OperationKind::copy_checkpoint_in;
@@ -326,13 +276,16 @@ private:
         op.layer = layer;
         op.micro_batch = j;
         op.link_bytes = micro_tokens() * hidden_bytes_;
-        op.uses = {staging_};
-        if (backwards_.size() >= 2) op.waits_for.push_back({backwards_[backwards_.size() - 2], false});
-        if (layer >= 1) op.waits_for.push_back({state(layer).checkpoint_out[static_cast<std::size_t>(j)], false});
+        if (backwards_.size() >= 2)
+            op.waits_for.push_back({backwards_[backwards_.size() - 2], false});
+        if (layer >= 1)
+            op.waits_for.push_back(
+                {state(layer).checkpoint_out[static_cast<std::size_t>(j)], false});
         return build_.add(std::move(op));
     }
 
-    OperationId host_operation(OperationKind kind, HostWork work, double bytes, std::vector<Dependency> waits) {
+    OperationId host_operation(OperationKind kind, HostWork work, double bytes,
+                               std::vector<Dependency> waits) {
         Operation op;
         op.kind = kind;
         op.lane = Lane::optimizer;
@@ -343,18 +296,22 @@ private:
         return build_.add(std::move(op));
     }
 
-    /// Gradients of the rows leave and are summed by row; rows of the next batch are updated first, then all others.
-    /// Exact clipping updates everything from here on, in the order in which the next forward needs it.
+    /// Gradients of the rows leave and are summed by row; rows of the next batch are updated first,
+    /// then all others. Exact clipping updates everything from here on, in the order in which the
+    /// next forward needs it.
     void embedding_tail() {
         const double row_bytes = tokens() * hidden_bytes_;
         const OperationId out = gradients_out(kEmbeddingLayer, row_bytes, state(0).last_backward);
-        // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B of payload at the rate of a copy.
-        host_operation(OperationKind::scatter_embeddings, HostWork::copy, 2.5 * row_bytes, {{out, false}});
-        const double first = rows_in_use() * static_cast<double>(model_.hidden);
+        // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B of payload at the rate of a
+        // copy.
+        host_operation(OperationKind::scatter_embeddings, HostWork::copy, 2.5 * row_bytes,
+                       {{out, false}});
+        const double first = embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden);
         update(kEmbeddingLayer, first, out);
         gather_ = host_operation(OperationKind::gather_embeddings, HostWork::copy, row_bytes, {});
         if (updates_wait_for_norm()) {
-            for (int layer = 0; layer < layers_; ++layer) state(layer).update = update(layer, parameters(layer), out);
+            for (int layer = 0; layer < layers_; ++layer)
+                state(layer).update = update(layer, parameters(layer), out);
             if (!tied()) head_update_ = update(layers_, head_params(), out);
         }
         const double rest = static_cast<double>(embedding_parameters(model_)) - first;
@@ -362,25 +319,11 @@ private:
     }
 
     void updates_before_next_forward() {
-        for (int layer = 0; layer < layers_; ++layer) build_.wait(state(layer).weights_in_forward, {state(layer).update, true});
+        for (int layer = 0; layer < layers_; ++layer)
+            build_.wait(state(layer).weights_in_forward, {state(layer).update, true});
         build_.wait(embeddings_in_, {gather_, true});
         const OperationId table_update = tied() ? rest_update_ : head_update_;
         build_.wait(head_in_, {table_update >= 0 ? table_update : gather_, true});
-    }
-
-    void host_moments() {
-        const Bytes steady = build_.host_peak();
-        double largest_tensor = table_bytes();
-        for (const LayerSpec& kind : model_.kinds) {
-            for (const ParameterTensor& tensor : layer_tensors(model_, kind)) {
-                largest_tensor = std::max(largest_tensor, static_cast<double>(tensor.rows * tensor.columns * kBf16));
-            }
-        }
-        build_.moment("loading", steady + static_cast<Bytes>(largest_tensor), "one tensor being split into planes");
-        build_.moment("first step", steady, "nothing more: all buffers exist before it");
-        build_.moment("steady", steady, "");
-        build_.moment("saving", steady + kInputOutputBuffer, "an output buffer; planes are written as they are");
-        build_.resident_between_steps(steady);
     }
 
     const ModelSpec& model_;
@@ -393,18 +336,17 @@ private:
 
     std::vector<KindKernels> kind_kernels_;
     std::vector<std::int64_t> kind_parameters_;
-    std::vector<ActivationBytes> kind_activations_;
     std::int32_t loss_kernels_ = 0;
     std::vector<LayerState> state_;
     std::vector<OperationId> backwards_;
-    BufferId head_weights_ = 0, hidden_gradient_ = 0, staging_ = 0, forward_workspace_ = 0, backward_workspace_ = 0;
-    BufferId logits_ = 0, head_gradient_ = 0;
+    StreamedBuffers buffers_;
     OperationId embeddings_in_ = 0, head_in_ = 0, head_update_ = -1, rest_update_ = -1, gather_ = 0;
 };
 
 }  // namespace
 
-StepPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+StepPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
+                       const TrainingSpec& training) {
     return Streamed(model, machine, training).plan();
 }
 

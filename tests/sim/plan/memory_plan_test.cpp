@@ -38,7 +38,8 @@ TEST_CASE("memory plan: the peak is the largest sum of buffers alive at one oper
     CHECK(peak_memory(plan.memory, Tier::host, 4).bytes == 1000);
 }
 
-TEST_CASE("memory plan: budgets and capacities decide the fit, with the exact shortfall", "[plan]") {
+TEST_CASE("memory plan: budgets and capacities decide the fit, with the exact shortfall",
+          "[plan]") {
     PlanBuilder build(KernelStyle::fused);
     build.standing("device", MemoryKind::weights, Tier::device, 1000);
     build.standing("host", MemoryKind::weights, Tier::host, 500);

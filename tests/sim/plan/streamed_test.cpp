@@ -14,7 +14,9 @@ namespace {
 MachineSpec h200() { return resolve_machine(read_machine_profile("h200-sxm-pcie5")); }
 
 /// 4 layers of hidden 512 (4 heads of 128), feed-forward 1024, vocabulary 1000, untied.
-ModelSpec small() { return parse_generic_model("layers=4,hidden=512,kv_heads=4,intermediate=1024,vocabulary=1000"); }
+ModelSpec small() {
+    return parse_generic_model("layers=4,hidden=512,kv_heads=4,intermediate=1024,vocabulary=1000");
+}
 
 TrainingSpec training(std::int64_t batch = 4, std::int64_t sequence = 256) {
     TrainingSpec spec;
@@ -24,19 +26,22 @@ TrainingSpec training(std::int64_t batch = 4, std::int64_t sequence = 256) {
 }
 
 int count(const StepPlan& plan, OperationKind kind) {
-    return static_cast<int>(std::count_if(plan.program.operations.begin(), plan.program.operations.end(),
+    return static_cast<int>(std::count_if(plan.program.operations.begin(),
+                                          plan.program.operations.end(),
                                           [&](const Operation& op) { return op.kind == kind; }));
 }
 
 double link_bytes(const StepPlan& plan, Lane lane) {
     double total = 0;
-    for (const Operation& op : plan.program.operations) total += op.lane == lane ? op.link_bytes : 0;
+    for (const Operation& op : plan.program.operations)
+        total += op.lane == lane ? op.link_bytes : 0;
     return total;
 }
 
 Bytes buffer_bytes(const StepPlan& plan, const std::string& name) {
     Bytes total = 0;
-    for (const Buffer& buffer : plan.memory.buffers) total += buffer.name == name ? buffer.bytes : 0;
+    for (const Buffer& buffer : plan.memory.buffers)
+        total += buffer.name == name ? buffer.bytes : 0;
     return total;
 }
 
@@ -44,7 +49,8 @@ Bytes buffer_bytes(const StepPlan& plan, const std::string& name) {
 void check_executable(const StepPlan& plan) {
     const auto n = static_cast<OperationId>(plan.program.operations.size());
     for (OperationId id = 0; id < n; ++id) {
-        for (const Dependency& wait : plan.program.operations[static_cast<std::size_t>(id)].waits_for) {
+        for (const Dependency& wait :
+             plan.program.operations[static_cast<std::size_t>(id)].waits_for) {
             REQUIRE(wait.operation >= 0);
             REQUIRE(wait.operation < n);
             if (!wait.previous_step) REQUIRE(wait.operation < id);
@@ -54,31 +60,39 @@ void check_executable(const StepPlan& plan) {
 
 }  // namespace
 
-TEST_CASE("streamed: every layer passes forward and backward once, and its weights come twice unless still there", "[plan]") {
+TEST_CASE(
+    "streamed: every layer passes forward and backward once, and its weights come twice unless "
+    "still there",
+    "[plan]") {
     const StepPlan plan = plan_step(small(), h200(), training());
     check_executable(plan);
     CHECK(count(plan, OperationKind::forward) == 4);
     CHECK(count(plan, OperationKind::backward) == 4);
     // 4 for forward, 2 again for backward (two are still in the 2 slots), and the head.
     CHECK(count(plan, OperationKind::copy_weights_in) == 4 + 2 + 1);
-    // A layer: qkv 1536x512, output 512x512, gate and up 2048x512, down 512x1024, two norms of 512: 2,622,464.
-    // In: 6 layers, head 1000x512, embedding rows 4x256x512; 2 bytes each.
+    // A layer: qkv 1536x512, output 512x512, gate and up 2048x512, down 512x1024, two norms of 512:
+    // 2,622,464. In: 6 layers, head 1000x512, embedding rows 4x256x512; 2 bytes each.
     CHECK(link_bytes(plan, Lane::host_to_device) == 2.0 * (6 * 2'622'464 + 512'000 + 524'288));
     // Out: 4 layers' gradients, head and final norm, gradients of the rows.
-    CHECK(link_bytes(plan, Lane::device_to_host) == 2.0 * (4 * 2'622'464 + 512'000 + 512 + 524'288));
+    CHECK(link_bytes(plan, Lane::device_to_host) ==
+          2.0 * (4 * 2'622'464 + 512'000 + 512 + 524'288));
 }
 
 TEST_CASE("streamed: every parameter is updated once a step", "[plan]") {
     for (const Clipping clipping : {Clipping::speculative, Clipping::exact, Clipping::off}) {
-        for (const char* shape : {"layers=4,hidden=512,vocabulary=5000", "layers=3,hidden=256,vocabulary=5000,tied=1", "layers=1,hidden=256,vocabulary=100"}) {
+        for (const char* shape :
+             {"layers=4,hidden=512,vocabulary=5000", "layers=3,hidden=256,vocabulary=5000,tied=1",
+              "layers=1,hidden=256,vocabulary=100"}) {
             const ModelSpec model = parse_generic_model(shape);
             TrainingSpec spec = training(2, 100);
             spec.clipping = clipping;
             const StepPlan plan = plan_step(model, h200(), spec);
             check_executable(plan);
             double traffic = 0;
-            for (const Operation& op : plan.program.operations) traffic += op.host_work == HostWork::adam ? op.host_bytes : 0;
-            // Tied: the final norm's few parameters travel with the head and are not counted as an update of their own.
+            for (const Operation& op : plan.program.operations)
+                traffic += op.host_work == HostWork::adam ? op.host_bytes : 0;
+            // Tied: the final norm's few parameters travel with the head and are not counted as an
+            // update of their own.
             const double norm = model.tied_embeddings ? static_cast<double>(model.hidden) : 0;
             CHECK(traffic / 26 == Approx(static_cast<double>(total_parameters(model)) - norm));
         }
@@ -92,10 +106,12 @@ TEST_CASE("streamed: weights stream once a step whatever the number of micro-bat
     const StepPlan split = plan_step(small(), h200(), spec);
     check_executable(split);
     CHECK(count(split, OperationKind::forward) == 4 * 4);
-    CHECK(count(split, OperationKind::copy_weights_in) == count(whole, OperationKind::copy_weights_in));
+    CHECK(count(split, OperationKind::copy_weights_in) ==
+          count(whole, OperationKind::copy_weights_in));
     CHECK(link_bytes(split, Lane::host_to_device) == link_bytes(whole, Lane::host_to_device));
     CHECK(split.program.flops() == Approx(whole.program.flops()).epsilon(1e-12));
-    CHECK(peak_memory(split.memory, Tier::device, 1000).bytes < peak_memory(whole.memory, Tier::device, 1000).bytes + 4 * 2'622'464 + 1);
+    CHECK(peak_memory(split.memory, Tier::device, 1000).bytes <
+          peak_memory(whole.memory, Tier::device, 1000).bytes + 4 * 2'622'464 + 1);
 }
 
 TEST_CASE("streamed: host memory is 12 bytes a parameter and the listed buffers", "[plan]") {
@@ -110,11 +126,13 @@ TEST_CASE("streamed: host memory is 12 bytes a parameter and the listed buffers"
     CHECK(buffer_bytes(plan, "pinned head gradient") == 2 * Bytes{152064} * 3584);
     CHECK(buffer_bytes(plan, "pinned embedding rows in and out") == 2 * 2 * Bytes{32768} * 3584);
     Bytes sum = 0;
-    for (const Buffer& buffer : plan.memory.buffers) sum += buffer.tier == Tier::host ? buffer.bytes : 0;
+    for (const Buffer& buffer : plan.memory.buffers)
+        sum += buffer.tier == Tier::host ? buffer.bytes : 0;
     CHECK(peak_memory(plan.memory, Tier::host, 1000).bytes == sum);
 }
 
-TEST_CASE("streamed: smaller states shrink the host, exact clipping holds all gradients", "[plan]") {
+TEST_CASE("streamed: smaller states shrink the host, exact clipping holds all gradients",
+          "[plan]") {
     const ModelSpec model = small();
     const auto host_peak = [&](auto change) {
         TrainingSpec spec = training();
@@ -126,10 +144,12 @@ TEST_CASE("streamed: smaller states shrink the host, exact clipping holds all gr
     CHECK(standard - host_peak([](TrainingSpec& s) { s.state_bytes = 8; }) == 4 * parameters);
     CHECK(standard - host_peak([](TrainingSpec& s) { s.state_bytes = 6; }) == 6 * parameters);
     // In place of 4 slabs of a layer and the head's gradient.
-    CHECK(host_peak([](TrainingSpec& s) { s.clipping = Clipping::exact; }) - standard == 2 * parameters - 4 * 2 * 2'622'464 - 2 * 512'000);
+    CHECK(host_peak([](TrainingSpec& s) { s.clipping = Clipping::exact; }) - standard ==
+          2 * parameters - 4 * 2 * 2'622'464 - 2 * 512'000);
 }
 
-TEST_CASE("streamed: checkpoints are one layer input each, on the device or on the host", "[plan]") {
+TEST_CASE("streamed: checkpoints are one layer input each, on the device or on the host",
+          "[plan]") {
     TrainingSpec spec = training(2, 128);
     const Bytes input = 2 * 128 * 512 * 2;
     const StepPlan on_device = plan_step(small(), h200(), spec);
@@ -162,9 +182,13 @@ TEST_CASE("streamed: what is kept is not computed again", "[plan]") {
     CHECK(flops() == Approx((full + none) / 2).epsilon(1e-12));
 }
 
-TEST_CASE("streamed: odd shapes plan: one layer, more slots than layers, mixture of experts, every library model", "[plan]") {
+TEST_CASE(
+    "streamed: odd shapes plan: one layer, more slots than layers, mixture of experts, every "
+    "library model",
+    "[plan]") {
     TrainingSpec spec = training(1, 1);
     spec.buffer_depth = 8;
     check_executable(plan_step(parse_generic_model("layers=1,hidden=128"), h200(), spec));
-    for (const std::string& name : library_models()) check_executable(plan_step(read_model(name), h200(), training(2, 64)));
+    for (const std::string& name : library_models())
+        check_executable(plan_step(read_model(name), h200(), training(2, 64)));
 }

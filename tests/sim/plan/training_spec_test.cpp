@@ -224,14 +224,14 @@ TEST_CASE("training spec: chunks too small to plan say the least that would do",
     // 8 x 1,000,000 tokens over 100,000 chunks are 80 tokens each.
     CHECK_THAT(check_error(R"({"seq": 1000000, "feed_forward_chunk_tokens": 1})"),
                ContainsSubstring("--feed-forward-chunk-tokens is 1") &&
-                   ContainsSubstring("8000000 tokens") && ContainsSubstring("at least 81"));
+                   ContainsSubstring("8000000 tokens") && ContainsSubstring("at least 80"));
     CHECK_NOTHROW(
-        check_training_spec(parse(R"({"seq": 1000000, "feed_forward_chunk_tokens": 81})")));
-    // The feed-forward is cut within a micro-batch, the loss within the batch.
+        check_training_spec(parse(R"({"seq": 1000000, "feed_forward_chunk_tokens": 80})")));
+    CHECK_THAT(check_error(R"({"seq": 1000000, "loss_chunk_tokens": 79})"),
+               ContainsSubstring("--loss-chunk-tokens is 79") && ContainsSubstring("at least 80"));
+    // Tokens are cut within a micro-batch.
     CHECK_NOTHROW(check_training_spec(
-        parse(R"({"seq": 1000000, "micro_batch": 1, "feed_forward_chunk_tokens": 11})")));
-    CHECK_THAT(check_error(R"({"seq": 1000000, "micro_batch": 1, "loss_chunk_tokens": 11})"),
-               ContainsSubstring("--loss-chunk-tokens is 11"));
+        parse(R"({"seq": 1000000, "micro_batch": 1, "loss_chunk_tokens": 11})")));
 }
 
 TEST_CASE("training spec: megatrain refuses every option that it has not", "[plan]") {

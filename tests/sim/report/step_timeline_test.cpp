@@ -14,16 +14,22 @@ Operation on(Lane lane, std::vector<Dependency> waits = {}) {
     return operation;
 }
 
-double exposed(const LaneTimes& lanes, Lane lane) { return lanes[static_cast<std::size_t>(lane)].exposed; }
+double exposed(const LaneTimes& lanes, Lane lane) {
+    return lanes[static_cast<std::size_t>(lane)].exposed;
+}
 
 }  // namespace
 
-TEST_CASE("timeline: a gap is charged to the copy that ended it, and before that to what the copy waited for", "[report]") {
-    // Step of 10 s. compute a 0-2; out 2-3; update 3-6; copy in 6-8 (waits for the update); compute b 8-10.
-    // b's gap 2-8: copy in 2 s, update 3 s, copy out 1 s.
+TEST_CASE(
+    "timeline: a gap is charged to the copy that ended it, and before that to what the copy waited "
+    "for",
+    "[report]") {
+    // Step of 10 s. compute a 0-2; out 2-3; update 3-6; copy in 6-8 (waits for the update); compute
+    // b 8-10. b's gap 2-8: copy in 2 s, update 3 s, copy out 1 s.
     StepProgram program;
-    program.operations = {on(Lane::compute), on(Lane::device_to_host, {{0, false}}), on(Lane::optimizer, {{1, false}}),
-                          on(Lane::host_to_device, {{2, false}}), on(Lane::compute, {{3, false}})};
+    program.operations = {on(Lane::compute), on(Lane::device_to_host, {{0, false}}),
+                          on(Lane::optimizer, {{1, false}}), on(Lane::host_to_device, {{2, false}}),
+                          on(Lane::compute, {{3, false}})};
     const std::vector<OperationInterval> intervals = {{0, 2}, {2, 3}, {3, 6}, {6, 8}, {8, 10}};
     const LaneTimes lanes = lane_times(program, intervals, 10);
     CHECK(exposed(lanes, Lane::host_to_device) == Approx(2));
@@ -33,10 +39,13 @@ TEST_CASE("timeline: a gap is charged to the copy that ended it, and before that
     CHECK(lanes[static_cast<std::size_t>(Lane::compute)].idle == Approx(6));
 }
 
-TEST_CASE("timeline: the gap between two steps is charged through waits for the step before", "[report]") {
-    // Step of 5 s: copy in -1 to 0, compute 0-3, update 3-4 of the step before runs just before the copy.
+TEST_CASE("timeline: the gap between two steps is charged through waits for the step before",
+          "[report]") {
+    // Step of 5 s: copy in -1 to 0, compute 0-3, update 3-4 of the step before runs just before the
+    // copy.
     StepProgram program;
-    program.operations = {on(Lane::host_to_device, {{2, true}}), on(Lane::compute, {{0, false}}), on(Lane::optimizer, {{1, false}})};
+    program.operations = {on(Lane::host_to_device, {{2, true}}), on(Lane::compute, {{0, false}}),
+                          on(Lane::optimizer, {{1, false}})};
     const std::vector<OperationInterval> intervals = {{-1, 0}, {0, 3}, {3, 4}};
     const LaneTimes lanes = lane_times(program, intervals, 5);
     CHECK(exposed(lanes, Lane::host_to_device) == Approx(1));
@@ -45,7 +54,8 @@ TEST_CASE("timeline: the gap between two steps is charged through waits for the 
 
 TEST_CASE("timeline: hidden work is not exposed", "[report]") {
     StepProgram program;
-    program.operations = {on(Lane::host_to_device), on(Lane::compute), on(Lane::host_to_device), on(Lane::compute, {{2, false}})};
+    program.operations = {on(Lane::host_to_device), on(Lane::compute), on(Lane::host_to_device),
+                          on(Lane::compute, {{2, false}})};
     const LaneTimes lanes = lane_times(program, {{-1, 0}, {0, 2}, {0, 1}, {2, 4}}, 4);
     CHECK(exposed(lanes, Lane::host_to_device) == 0);
     CHECK(lanes[static_cast<std::size_t>(Lane::host_to_device)].busy == Approx(2));

@@ -1,4 +1,5 @@
-// Small plans and a machine with round numbers, so that a test's expectation can be computed by hand.
+// Small plans and a machine with round numbers, so that a test's expectation can be computed by
+// hand.
 #pragma once
 
 #include <string>
@@ -9,8 +10,9 @@
 
 namespace sluice::test {
 
-/// Link 50 GB/s in, 40 out, 60 both ways together; host memory 200 GB/s; device memory 4000 GB/s; memory-bound kernels
-/// only, so that 4 GB of kernel traffic take 1 ms. Adam 100 GB/s with any number of threads.
+/// Link 50 GB/s in, 40 out, 60 both ways together; host memory 200 GB/s; device memory 4000 GB/s;
+/// memory-bound kernels only, so that 4 GB of kernel traffic take 1 ms. Adam 100 GB/s with any
+/// number of threads.
 inline MachineSpec round_machine() {
     MachineSpec machine;
     machine.gpu.memory_bandwidth = 4000e9;
@@ -25,31 +27,36 @@ inline MachineSpec round_machine() {
     machine.host.dram_bandwidth = 200e9;
     machine.host.adam_bytes_per_s = Interpolated({{1, 100e9}});
     machine.host.best_adam_threads = 1;
-    machine.host.memory_copy = machine.host.first_touch = machine.host.zero = machine.host.release = 50e9;
+    machine.host.memory_copy = machine.host.first_touch = machine.host.zero = machine.host.release =
+        50e9;
     machine.host.norm_and_scale = machine.host.eager_adam_bytes_per_s = 50e9;
     return machine;
 }
 
 /// Builds plans operation by operation; each returns its id.
 class HandMadePlan {
-public:
+  public:
     OperationId copy_in(double bytes, std::vector<Dependency> waits = {}) {
-        return add(OperationKind::copy_weights_in, Lane::host_to_device, std::move(waits), [&](Operation& op) { op.link_bytes = bytes; });
+        return add(OperationKind::copy_weights_in, Lane::host_to_device, std::move(waits),
+                   [&](Operation& op) { op.link_bytes = bytes; });
     }
     OperationId copy_out(double bytes, std::vector<Dependency> waits = {}) {
-        return add(OperationKind::copy_gradients_out, Lane::device_to_host, std::move(waits), [&](Operation& op) { op.link_bytes = bytes; });
+        return add(OperationKind::copy_gradients_out, Lane::device_to_host, std::move(waits),
+                   [&](Operation& op) { op.link_bytes = bytes; });
     }
     /// A kernel that takes `seconds` on round_machine().
     OperationId compute(Seconds seconds, std::vector<Dependency> waits = {}) {
         plan.program.kernel_lists.push_back({memory_bound("kernel", seconds * 4000e9)});
         const auto list = static_cast<std::int32_t>(plan.program.kernel_lists.size()) - 1;
-        return add(OperationKind::forward, Lane::compute, std::move(waits), [&](Operation& op) { op.kernels = {list}; });
+        return add(OperationKind::forward, Lane::compute, std::move(waits),
+                   [&](Operation& op) { op.kernels = {list}; });
     }
     /// A matrix product of these dimensions.
     OperationId product(std::int64_t m, std::int64_t n, std::int64_t k) {
         plan.program.kernel_lists.push_back({gemm("product", m, n, k)});
         const auto list = static_cast<std::int32_t>(plan.program.kernel_lists.size()) - 1;
-        return add(OperationKind::forward, Lane::compute, {}, [&](Operation& op) { op.kernels = {list}; });
+        return add(OperationKind::forward, Lane::compute, {},
+                   [&](Operation& op) { op.kernels = {list}; });
     }
     void wait_for_step_before(OperationId waiting, OperationId on) {
         plan.program.operations[static_cast<std::size_t>(waiting)].waits_for.push_back({on, true});
@@ -63,7 +70,7 @@ public:
 
     StepPlan plan;
 
-private:
+  private:
     template <typename Fill>
     OperationId add(OperationKind kind, Lane lane, std::vector<Dependency> waits, Fill fill) {
         Operation op;

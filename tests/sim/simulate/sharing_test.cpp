@@ -1,5 +1,5 @@
-// What flows get of the resources they share. Each case states what is expected by hand; without contention the
-// simulation agrees to 1e-9.
+// What flows get of the resources they share. Each case states what is expected by hand; without
+// contention the simulation agrees to 1e-9.
 #include "sim/machine/machine_profile.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"
@@ -9,7 +9,9 @@ using namespace sluice::test;
 
 namespace {
 
-SimulatedStep simulate(const HandMadePlan& made, const MachineSpec& machine) { return simulate_step(made.plan, machine, TrainingSpec{}); }
+SimulatedStep simulate(const HandMadePlan& made, const MachineSpec& machine) {
+    return simulate_step(made.plan, machine, TrainingSpec{});
+}
 
 /// Rates in GB/s of one copy in and one out that run at the same time for as long as both last.
 std::pair<double, double> both_ways(const MachineSpec& machine) {
@@ -37,7 +39,8 @@ double alone_out(const MachineSpec& machine) {
 }  // namespace
 
 TEST_CASE("sharing: a copy alone takes its bytes over the link's rate", "[simulate]") {
-    // Expectation: 45 GB over 50 GB/s = 0.9 s in, 45 GB over 40 GB/s = 1.125 s out, one after the other.
+    // Expectation: 45 GB over 50 GB/s = 0.9 s in, 45 GB over 40 GB/s = 1.125 s out, one after the
+    // other.
     HandMadePlan made;
     const OperationId in = made.copy_in(45e9);
     const OperationId out = made.copy_out(45e9, {{in, false}});
@@ -47,7 +50,8 @@ TEST_CASE("sharing: a copy alone takes its bytes over the link's rate", "[simula
     CHECK(duration(step, out) == Approx(1.125).epsilon(1e-9));
 }
 
-TEST_CASE("sharing: a small copy reaches the share of the rate that the curve by size gives", "[simulate]") {
+TEST_CASE("sharing: a small copy reaches the share of the rate that the curve by size gives",
+          "[simulate]") {
     // Expectation: the curve gives 40% of 50 GB/s at 1 MB: 1 MB over 20 GB/s = 50 us.
     MachineSpec machine = round_machine();
     machine.link.share_by_bytes = Interpolated({{1e6, 0.4}, {100e6, 1.0}});
@@ -65,8 +69,8 @@ TEST_CASE("sharing: copies both ways share what the link gives both together", "
 }
 
 TEST_CASE("sharing: what one direction leaves the other can use", "[simulate]") {
-    // Expectation: 30 GB/s each until the copy out (3 GB) ends at 0.1 s; then the copy in has its 50 GB/s.
-    // 5 GB in: 3 GB in 0.1 s, 2 GB in 0.04 s = 0.14 s.
+    // Expectation: 30 GB/s each until the copy out (3 GB) ends at 0.1 s; then the copy in has its
+    // 50 GB/s. 5 GB in: 3 GB in 0.1 s, 2 GB in 0.04 s = 0.14 s.
     HandMadePlan made;
     const OperationId in = made.copy_in(5e9), out = made.copy_out(3e9);
     const OperationId end = made.compute(0.1, {{in, false}, {out, false}});
@@ -77,9 +81,10 @@ TEST_CASE("sharing: what one direction leaves the other can use", "[simulate]") 
     CHECK(duration(step, in) == Approx(0.14).epsilon(1e-6));
 }
 
-TEST_CASE("sharing: copies and Adam share host memory, a copied byte counting as copy_weight bytes", "[simulate]") {
-    // Expectation: 100 GB/s of host memory, weight 2. Three flows get a third each: Adam 33.3 GB/s, copies half of
-    // that in bytes, 16.7 GB/s each.
+TEST_CASE("sharing: copies and Adam share host memory, a copied byte counting as copy_weight bytes",
+          "[simulate]") {
+    // Expectation: 100 GB/s of host memory, weight 2. Three flows get a third each: Adam 33.3 GB/s,
+    // copies half of that in bytes, 16.7 GB/s each.
     MachineSpec machine = round_machine();
     machine.host.dram_bandwidth = 100e9;
     machine.host.copy_weight = 2;
@@ -92,21 +97,27 @@ TEST_CASE("sharing: copies and Adam share host memory, a copied byte counting as
     CHECK(duration(step, adam) == Approx(0.3).epsilon(1e-6));
 }
 
-TEST_CASE("sharing: a kernel that fills device memory yields what copies take, another is not slowed", "[simulate]") {
-    // Expectation: the kernel would use all 4000 GB/s; copies run at 50 GB/s all the time: 4000 GB over 3950 GB/s.
+TEST_CASE(
+    "sharing: a kernel that fills device memory yields what copies take, another is not slowed",
+    "[simulate]") {
+    // Expectation: the kernel would use all 4000 GB/s; copies run at 50 GB/s all the time: 4000 GB
+    // over 3950 GB/s.
     HandMadePlan made;
     const OperationId in = made.copy_in(50e9), full = made.compute(1);
     CHECK(duration(simulate(made, round_machine()), in) == Approx(1.0).epsilon(1e-6));
     CHECK(duration(simulate(made, round_machine()), full) == Approx(4000.0 / 3950).epsilon(1e-6));
-    // A kernel bound by arithmetic (100 multiprocessors, whole waves): 2 x 2560 x 2560 x 1e6 FLOPs at 1e15 a second.
+    // A kernel bound by arithmetic (100 multiprocessors, whole waves): 2 x 2560 x 2560 x 1e6 FLOPs
+    // at 1e15 a second.
     HandMadePlan other;
     other.copy_in(50e9);
     const OperationId product = other.product(2560, 2560, 1'000'000);
-    CHECK(duration(simulate(other, round_machine()), product) == Approx(2.0 * 2560 * 2560 * 1e6 / 1e15).epsilon(1e-6));
+    CHECK(duration(simulate(other, round_machine()), product) ==
+          Approx(2.0 * 2560 * 2560 * 1e6 / 1e15).epsilon(1e-6));
 }
 
 TEST_CASE("sharing: on unified memory a kernel and Adam draw on one pool", "[simulate]") {
-    // Expectation: 200 GB/s for all. The kernel wants 4000 GB/s and Adam 100: 100 each. 10 GB each = 0.1 s.
+    // Expectation: 200 GB/s for all. The kernel wants 4000 GB/s and Adam 100: 100 each. 10 GB each
+    // = 0.1 s.
     MachineSpec machine = round_machine();
     machine.unified_memory = true;
     HandMadePlan made;
@@ -116,7 +127,8 @@ TEST_CASE("sharing: on unified memory a kernel and Adam draw on one pool", "[sim
     CHECK(duration(step, adam) == Approx(0.1).epsilon(1e-6));
 }
 
-TEST_CASE("sharing: the H200 measured has 55.3 and 55.4 GB/s alone and 47.85 each way at once", "[simulate]") {
+TEST_CASE("sharing: the H200 measured has 55.3 and 55.4 GB/s alone and 47.85 each way at once",
+          "[simulate]") {
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
     CHECK(alone_in(machine) == Approx(machine.link.host_to_device / 1e9).epsilon(1e-9));
     CHECK(alone_in(machine) == Approx(55.3).epsilon(0.01));

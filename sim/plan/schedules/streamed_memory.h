@@ -1,0 +1,40 @@
+// Which buffers does the streamed schedule keep, on the device and on the host, and how large are
+// they?
+#pragma once
+
+#include <vector>
+
+#include "sim/plan/plan_builder.h"
+
+namespace sluice {
+
+/// The buffers that operations of the streamed schedule name; the others stand for the whole step.
+struct StreamedBuffers {
+    std::vector<BufferId> inputs;  ///< one a layer; two in turn where checkpoints go to the host
+    std::vector<BufferId> kept;    ///< one a layer, -1 where it keeps nothing for backward
+    BufferId head_weights = 0;     ///< later the head's gradient
+    BufferId hidden_gradient = 0;  ///< first the last hidden state
+    BufferId forward_workspace = 0;
+    BufferId backward_workspace = 0;
+    BufferId logits = 0;
+    BufferId head_gradient = 0;  ///< its sum in fp32
+};
+
+StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
+                                        const TrainingSpec& training, PlanBuilder& build);
+
+/// Host memory of loading, first step, steady state and saving.
+void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
+
+/// Bytes of the output projection, and of the token embedding, in bf16.
+double table_bytes(const ModelSpec& model);
+/// Rows of the embedding that a batch can touch at most.
+double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training);
+/// Pinned layer gradients on the host.
+std::int64_t host_gradient_slabs(const TrainingSpec& training);
+/// The layer recomputes nothing.
+bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
+/// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
+bool sums_gradients(const TrainingSpec& training);
+
+}  // namespace sluice
