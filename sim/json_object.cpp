@@ -97,6 +97,13 @@ bool JsonObject::is_object(std::string_view key) const {
     return found != value_->end() && found->is_object();
 }
 
+bool JsonObject::is_text(std::string_view key) const {
+    const auto found = value_->find(std::string(key));
+    return found != value_->end() && found->is_string();
+}
+
+std::string JsonObject::shown_value(std::string_view key) const { return shown(required(key)); }
+
 std::vector<std::string> JsonObject::keys() const {
     std::vector<std::string> names;
     for (const auto& item : value_->items()) names.push_back(item.key());
@@ -167,6 +174,22 @@ std::string JsonObject::scalar_text(std::string_view key) const {
     if (value.is_string()) return value.get<std::string>();
     if (!value.is_primitive()) wrong(key, value, "a number or a text");
     return value.dump();
+}
+
+std::vector<std::int64_t> JsonObject::integers(std::string_view key, std::int64_t low,
+                                               std::int64_t high) const {
+    const nlohmann::json& value = required(key);
+    const std::string expected = fmt::format("a list of whole numbers from {} to {}", low, high);
+    if (!value.is_array()) wrong(key, value, expected);
+    std::vector<std::int64_t> out;
+    for (const auto& item : value) {
+        if (!item.is_number_integer() || item.get<double>() < static_cast<double>(low) ||
+            item.get<double>() > static_cast<double>(high)) {
+            wrong(key, value, expected);
+        }
+        out.push_back(item.get<std::int64_t>());
+    }
+    return out;
 }
 
 std::vector<std::string> JsonObject::texts(std::string_view key) const {

@@ -25,6 +25,8 @@ class JsonObject {
 
     bool has(std::string_view key) const;  ///< present and not null
     bool is_object(std::string_view key) const;
+    bool is_text(std::string_view key) const;
+    std::string shown_value(std::string_view key) const;  ///< short, for messages of callers
     std::vector<std::string> keys() const;
 
     std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
@@ -36,6 +38,8 @@ class JsonObject {
     std::string text_or(std::string_view key, std::string_view fallback) const;
     /// A text, number or truth value as text, for readers that convert by their own declaration.
     std::string scalar_text(std::string_view key) const;
+    std::vector<std::int64_t> integers(std::string_view key, std::int64_t low,
+                                       std::int64_t high) const;
     std::vector<std::string> texts(std::string_view key) const;
     /// A list of number lists, each of `columns` numbers: [[65536, 17.5], ...].
     std::vector<std::vector<double>> rows(std::string_view key, std::size_t columns) const;

@@ -123,8 +123,12 @@ class ProfileReader {
                 }
             } else if (key == "unified_memory") {
                 profile_.flags.emplace_back(inner, object.boolean_or(key, false));
-            } else {
+            } else if (object.is_text(key)) {
                 profile_.texts.emplace_back(inner, object.text(key));
+            } else {
+                throw InputError(
+                    fmt::format("{} is {}, expected an object with value, method, source and date",
+                                object.where(key), object.shown_value(key)));
             }
         }
     }
@@ -223,8 +227,8 @@ void MachineProfile::set(std::string_view path, double value) {
         known.push_back(quantity.path);
     }
     throw InputError(
-        fmt::format("--set: {} has no number \"{}\"{}; list them with: sluice machines show {}", id,
-                    path, did_you_mean(path, known), id));
+        fmt::format("--set: {} has no number \"{}\"; list them with: sluice machines show {}{}", id,
+                    path, id, did_you_mean(path, known)));
 }
 
 MachineProfile parse_machine_profile(std::string_view text, const std::string& file,
@@ -259,8 +263,8 @@ MachineProfile read_machine_profile(const std::string& what) {
                                      std::filesystem::path(what).stem().string());
     }
     throw InputError(fmt::format(
-        "--machine: unknown machine \"{}\"{}; list them with: sluice machines, or give a path "
-        "to a profile",
+        "--machine: unknown machine \"{}\"; list them with: sluice machines, or give a path to a "
+        "profile{}",
         what, did_you_mean(what, library_machines())));
 }
 

@@ -274,7 +274,7 @@ class Resolver {
         const auto best =
             std::max_element(points.begin(), points.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
-        host.best_adam_threads = static_cast<int>(best->first);
+        host.best_adam_threads = static_cast<int>(std::min(best->first, host.cores));
         host.adam_bytes_per_s = Interpolated(std::move(points));
     }
 

@@ -67,6 +67,11 @@ void append_sliding_pattern(const JsonObject& config, ModelSpec& model, LayerSpe
         throw InputError(fmt::format("{} has {} entries, expected num_hidden_layers ({})",
                                      config.where("layer_types"), types.size(), total));
     }
+    for (const std::string& type : types) {
+        if (type == "full_attention" || type == "sliding_attention") continue;
+        throw InputError(fmt::format("{} has \"{}\", expected full_attention or sliding_attention",
+                                     config.where("layer_types"), type));
+    }
     for (std::int64_t i = 0; i < total; ++i) {
         const bool full = types.empty() ? (i + 1) % full_every == 0
                                         : types[static_cast<std::size_t>(i)] == "full_attention";
@@ -88,10 +93,15 @@ void read_qwen2(const JsonObject& config, ModelSpec& model) {
     read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
     layer.attention.qkv_bias = true;
-    if (config.boolean_or("use_sliding_window", false)) {
-        layer.attention.window = config.integer_or("sliding_window", 0, 1, kLongest);
-    }
-    append_layers(model, layer, layer_total(config));
+    // The first max_window_layers see everything, the others a window.
+    const std::int64_t total = layer_total(config);
+    const bool windowed = config.boolean_or("use_sliding_window", false);
+    const std::int64_t full =
+        windowed ? std::min(total, config.integer_or("max_window_layers", 28, 0, kMostLayers))
+                 : total;
+    append_layers(model, layer, full);
+    layer.attention.window = config.integer_or("sliding_window", 0, 1, kLongest);
+    append_layers(model, layer, total - full);
 }
 
 void read_qwen3(const JsonObject& config, ModelSpec& model) {
@@ -178,8 +188,13 @@ void read_qwen3_moe(const JsonObject& config, ModelSpec& model) {
     sparse.feed_forward.intermediate = config.integer("moe_intermediate_size", 1, kWidest);
     read_experts(config, sparse.feed_forward, "num_experts");
     const std::int64_t sparse_every = config.integer_or("decoder_sparse_step", 1, 1, kMostLayers);
+    std::vector<std::int64_t> dense_layers;
+    if (config.has("mlp_only_layers"))
+        dense_layers = config.integers("mlp_only_layers", 0, kMostLayers);
     for (std::int64_t i = 0; i < layer_total(config); ++i) {
-        append_layers(model, (i + 1) % sparse_every == 0 ? sparse : dense, 1);
+        const bool listed =
+            std::find(dense_layers.begin(), dense_layers.end(), i) != dense_layers.end();
+        append_layers(model, (i + 1) % sparse_every == 0 && !listed ? sparse : dense, 1);
     }
 }
 
@@ -263,8 +278,8 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
         return model;
     }
     throw InputError(fmt::format(
-        "{} is \"{}\", a model type that is not supported{}; supported: {}",
-        config.where("model_type"), type, did_you_mean(type, names), fmt::join(names, ", ")));
+        "{} is \"{}\", a model type that is not supported; supported: {}{}",
+        config.where("model_type"), type, fmt::join(names, ", "), did_you_mean(type, names)));
 }
 
 }  // namespace sluice

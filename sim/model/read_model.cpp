@@ -57,8 +57,8 @@ void set_generic_field(GenericShape& shape, std::string_view key, std::string_vi
         }
         names.emplace_back(field.key);
     }
-    throw InputError(fmt::format("--model: dense: unknown key \"{}\"{}; the keys are {}", key,
-                                 did_you_mean(key, names), fmt::join(names, ", ")));
+    throw InputError(fmt::format("--model: dense: unknown key \"{}\"; the keys are {}{}", key,
+                                 fmt::join(names, ", "), did_you_mean(key, names)));
 }
 
 void fill_generic_defaults(GenericShape& shape) {
@@ -159,8 +159,8 @@ ModelSpec read_model(const std::string& what) {
     }
     for (const ScaledTarget& target : scaled_targets()) names.emplace_back(target.name);
     throw InputError(fmt::format(
-        "--model: unknown model \"{}\"{}; list them with: sluice models, or give a path "
-        "to a config.json",
+        "--model: unknown model \"{}\"; list them with: sluice models, or give a path to a "
+        "config.json{}",
         what, did_you_mean(what, names)));
 }
 

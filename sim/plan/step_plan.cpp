@@ -1,5 +1,7 @@
 #include "sim/plan/step_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/input_error.h"
@@ -9,6 +11,13 @@ namespace sluice {
 
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
+    constexpr std::int64_t kMostPasses = 200'000;  // a plan of a million operations or so
+    if (model.layer_count() * training.micro_batches() > kMostPasses) {
+        throw InputError(fmt::format(
+            "--micro-batch is {}: {} micro-batches through {} layers are more than the {} passes "
+            "that are planned; give a larger one",
+            training.micro_batch, training.micro_batches(), model.layer_count(), kMostPasses));
+    }
     switch (training.schedule) {
         case Schedule::streamed:
             return plan_streamed(model, machine, training);

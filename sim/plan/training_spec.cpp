@@ -148,9 +148,9 @@ namespace {
 void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* flag) {
     constexpr std::int64_t kMostChunks = 100'000;
     if (chunk_tokens == 0 || (tokens + chunk_tokens - 1) / chunk_tokens <= kMostChunks) return;
-    throw InputError(
-        fmt::format("{} is {}, which cuts {} tokens into more than {} chunks; give at least {}",
-                    flag, chunk_tokens, tokens, kMostChunks, (tokens + kMostChunks - 1) / kMostChunks));
+    throw InputError(fmt::format(
+        "{} is {}, which cuts {} tokens into more than {} chunks; give at least {}", flag,
+        chunk_tokens, tokens, kMostChunks, (tokens + kMostChunks - 1) / kMostChunks));
 }
 
 }  // namespace
@@ -167,6 +167,38 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
     }
     return spec;
 }
+
+namespace {
+
+constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
+
+/// Options that a schedule does not have must be left as they are.
+void check_used_options(const TrainingSpec& spec) {
+    using Fields = std::vector<std::string_view>;
+    static const Fields kNotStreamed = {"checkpoint_interval"};
+    static const Fields kNotMegatrain = {"micro_batch",
+                                         "buffer_depth",
+                                         "gradient_slabs",
+                                         "recompute",
+                                         "keep_last_layers",
+                                         "checkpoints",
+                                         "state_bytes",
+                                         "optimizer_threads",
+                                         "clipping",
+                                         "loss_chunk_tokens",
+                                         "feed_forward_chunk_tokens"};
+    const Fields& unused = spec.schedule == Schedule::megatrain ? kNotMegatrain : kNotStreamed;
+    const TrainingSpec standard;
+    for (const Option& option : training_options()) {
+        const bool used = std::find(unused.begin(), unused.end(), option.field) == unused.end();
+        if (used || option.get(spec) == option.get(standard)) continue;
+        throw InputError(fmt::format("{} is {}, which the schedule {} does not have; leave it out",
+                                     option_flag(option), option_text(spec, option),
+                                     option_text(spec, training_options().front())));
+    }
+}
+
+}  // namespace
 
 void check_training_spec(const TrainingSpec& spec) {
     if (spec.micro_batch > spec.batch) {
@@ -187,22 +219,16 @@ void check_training_spec(const TrainingSpec& spec) {
     }
     const std::int64_t block_tokens = spec.micro_batch_block().tokens();
     check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "--feed-forward-chunk-tokens");
-    if (spec.schedule == Schedule::streamed) {
-        check_chunks(block_tokens, spec.loss_chunk_tokens, "--loss-chunk-tokens");
+    check_chunks(block_tokens, spec.loss_chunk_tokens, "--loss-chunk-tokens");
+    if (spec.micro_batches() > kMostMicroBatches) {
+        throw InputError(
+            fmt::format("--micro-batch is {}, which cuts a batch of {} into more than {} "
+                        "micro-batches; give at "
+                        "least {}",
+                        spec.micro_batch, spec.batch, kMostMicroBatches,
+                        (spec.batch + kMostMicroBatches - 1) / kMostMicroBatches));
     }
-    if (spec.schedule == Schedule::megatrain) {
-        const TrainingSpec standard;
-        if (spec.micro_batch != 0 || spec.state_bytes != standard.state_bytes ||
-            spec.recompute != standard.recompute || spec.keep_last_layers != 0 ||
-            spec.checkpoints != CheckpointPlacement::device || spec.buffer_depth != 2 ||
-            spec.feed_forward_chunk_tokens != 0) {
-            throw InputError(
-                "--schedule is megatrain, which has no --micro-batch, --state-bytes, --recompute, "
-                "--keep-last-layers, --checkpoints, --buffer-depth or --feed-forward-chunk-tokens "
-                "of its "
-                "own; leave them out");
-        }
-    }
+    check_used_options(spec);
 }
 
 }  // namespace sluice

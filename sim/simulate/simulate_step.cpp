@@ -58,7 +58,8 @@ class StepRun {
         out.step = (compute_ends_[n - 1] - compute_ends_[from]) / static_cast<double>(n - 1 - from);
         out.first_step = compute_ends_[0] + first_step_extra;
         out.first_operations = relative(intervals_.front());
-        out.operations = relative(intervals_[n - 1]);
+        // Not the last: what it leaves behind runs without a next step beside it.
+        out.operations = relative(intervals_[n - 2]);
         return out;
     }
 

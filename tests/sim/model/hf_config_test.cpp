@@ -77,14 +77,44 @@ TEST_CASE("hf config: the config's own list of layer types wins over the pattern
     CHECK(model.layer(1).attention.window == 32);
 }
 
+TEST_CASE("hf config: without a list or a pattern every sixth layer of Gemma 3 is full",
+          "[model]") {
+    const ModelSpec model = parse(llama_with(
+        R"({"model_type": "gemma3_text", "num_hidden_layers": 12, "sliding_window": 32})"));
+    for (int i = 0; i < 12; ++i) {
+        CAPTURE(i);
+        CHECK(model.layer(i).attention.window == (i == 5 || i == 11 ? 0 : 32));
+    }
+}
+
 TEST_CASE("hf config: Qwen2 has no window unless it says that it uses it", "[model]") {
     CHECK(parse(llama_with(R"({"model_type": "qwen2", "sliding_window": 32})"))
               .layer(0)
               .attention.window == 0);
-    CHECK(parse(llama_with(
-                    R"({"model_type": "qwen2", "sliding_window": 32, "use_sliding_window": true})"))
-              .layer(0)
-              .attention.window == 32);
+    // Used from layer max_window_layers on.
+    const ModelSpec used = parse(llama_with(
+        R"({"model_type": "qwen2", "sliding_window": 32, "use_sliding_window": true,
+            "max_window_layers": 1})"));
+    CHECK(used.layer(0).attention.window == 0);
+    CHECK(used.layer(1).attention.window == 32);
+}
+
+TEST_CASE("hf config: Qwen3-MoE's mlp_only_layers are dense", "[model]") {
+    const ModelSpec model = parse(llama_with(
+        R"({"model_type": "qwen3_moe", "num_experts": 4, "num_experts_per_tok": 2,
+            "moe_intermediate_size": 8, "mlp_only_layers": [0]})"));
+    CHECK(model.layer(0).feed_forward.experts == 0);
+    CHECK(model.layer(1).feed_forward.experts == 4);
+}
+
+TEST_CASE("hf config: a layer type that is not known is named", "[model]") {
+    CHECK_THAT(
+        input_error_of([] {
+            parse(llama_with(
+                R"({"model_type": "gemma2", "layer_types": ["full_attention", "chunked_attention"]})"));
+        }),
+        ContainsSubstring("layer_types") && ContainsSubstring("\"chunked_attention\"") &&
+            ContainsSubstring("sliding_attention"));
 }
 
 TEST_CASE("hf config: a multimodal Gemma 3 is read through its text_config", "[model]") {

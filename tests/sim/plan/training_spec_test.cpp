@@ -246,4 +246,14 @@ TEST_CASE("training spec: megatrain refuses every option that it has not", "[pla
     }
 }
 
+TEST_CASE("training spec: streamed refuses what only megatrain has", "[plan]") {
+    CHECK_THAT(check_error(R"({"checkpoint_interval": 8})"),
+               ContainsSubstring("--checkpoint-interval is 8") && ContainsSubstring("streamed"));
+}
+
+TEST_CASE("training spec: more micro-batches than can be planned are refused", "[plan]") {
+    CHECK_THAT(check_error(R"({"batch": 20000, "micro_batch": 1})"),
+               ContainsSubstring("--micro-batch is 1") && ContainsSubstring("at least 20"));
+}
+
 }  // namespace sluice

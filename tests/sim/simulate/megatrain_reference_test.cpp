@@ -1,0 +1,78 @@
+// MegaTrain's schedule against three measured steps (examples/megatrain-measured-and-predicted says
+// how they were taken). Nothing in the model is fitted to them.
+#include "sim/machine/machine_profile.h"
+#include "sim/model/read_model.h"
+#include "sim/simulate/predict.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+struct Measured {
+    const char* model;
+    std::int64_t layers;
+    Seconds step;
+    double device_peak, host_after_step;
+    Seconds forward_backward, clip, adam, copy_to_pinned, zero_grad;
+};
+
+constexpr Measured kMeasured[] = {
+    {"qwen2.5-7b", 28, 8.279, 21.386e9, 106.33e9, 4.416, 1.933, 0.986, 0.441, 0.502},
+    {"qwen2.5-3b", 36, 4.073, 17.883e9, 51.8e9, 2.226, 0.882, 0.508, 0.228, 0.228},
+    {"qwen2.5-7b", 8, 3.091, 20.211e9, 47.75e9, 1.458, 0.743, 0.377, 0.271, 0.196},
+};
+
+StepReport predict_row(const Measured& row) {
+    ModelSpec model = read_model(row.model);
+    model.tied_embeddings = false;
+    truncate_layers(model, row.layers);
+    TrainingSpec training;
+    training.schedule = Schedule::megatrain;
+    training.batch = 32;
+    return predict(model, resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib")),
+                   training);
+}
+
+/// From the start of compute to the end of the first operation of a kind on the optimizer's lane,
+/// or the duration of that operation.
+OperationInterval when(const StepReport& report, OperationKind kind) {
+    for (std::size_t i = 0; i < report.program.operations.size(); ++i) {
+        if (report.program.operations[i].kind == kind) return report.operations[i];
+    }
+    return {};
+}
+Seconds lasts(const StepReport& report, OperationKind kind) {
+    const OperationInterval interval = when(report, kind);
+    return interval.end - interval.start;
+}
+
+}  // namespace
+
+TEST_CASE("megatrain: three measured steps are predicted within 10%, their memory within 3%",
+          "[simulate]") {
+    for (const Measured& row : kMeasured) {
+        INFO(row.model << ", " << row.layers << " layers");
+        const StepReport report = predict_row(row);
+        CHECK(report.step == Approx(row.step).epsilon(0.10));
+        CHECK(static_cast<double>(report.fit.device.peak.bytes) ==
+              Approx(row.device_peak).epsilon(0.03));
+        CHECK(static_cast<double>(report.host_between_steps) ==
+              Approx(row.host_after_step).epsilon(0.03));
+    }
+}
+
+TEST_CASE("megatrain: each phase of the measured steps is predicted within 25%", "[simulate]") {
+    for (const Measured& row : kMeasured) {
+        INFO(row.model << ", " << row.layers << " layers");
+        const StepReport report = predict_row(row);
+        const Seconds compute_ends = when(report, OperationKind::clip_gradients).start;
+        CHECK(compute_ends == Approx(row.forward_backward).epsilon(0.10));
+        CHECK(lasts(report, OperationKind::clip_gradients) == Approx(row.clip).epsilon(0.25));
+        CHECK(lasts(report, OperationKind::update) == Approx(row.adam).epsilon(0.25));
+        CHECK(lasts(report, OperationKind::zero_gradients) == Approx(row.zero_grad).epsilon(0.25));
+        const Seconds copied = when(report, OperationKind::zero_gradients).start -
+                               when(report, OperationKind::copy_to_pinned).start;
+        CHECK(copied == Approx(row.copy_to_pinned).epsilon(0.25));
+    }
+}
