@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <simgrid/s4u.hpp>
 #include <string>
 #include <vector>
@@ -20,8 +21,11 @@ sg::Engine& engine() {
                                           "--cfg=network/TCP-gamma:0",
                                           "--cfg=network/crosstraffic:0",
                                           "--log=root.thres:critical",
+#ifdef __SANITIZE_ADDRESS__  // follows the stacks of threads only
+                                          "--cfg=contexts/factory:thread",
+#endif
                                           nullptr};
-        int count = 5;
+        int count = static_cast<int>(std::size(arguments)) - 1;
         return new sg::Engine(&count, const_cast<char**>(arguments));
     }();
     return *the_engine;
