@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/machine/machine_profile.h"
+#include "sim/machine/machine_spec.h"
 #include "sim/model/model_spec.h"
 #include "sim/plan/training_spec.h"
 
@@ -28,18 +28,19 @@ void add_machines(CLI::App& app, Command& chosen);
 struct ScenarioFlags {
     std::string model;
     std::string machine;
-    std::string host_memory;
-    std::string training_file;
+    std::optional<std::string> host_memory;
+    std::optional<std::string> training_file;
     std::vector<std::string> settings;  ///< --set path=value
     std::optional<std::string> layers;
     bool untied = false;
-    std::vector<std::string> option_values;  ///< one a training option; "" where not given
+    std::vector<std::optional<std::string>> option_values;  ///< one a training option
 };
 
 struct Scenario {
     ModelSpec model;
-    MachineProfile profile;
+    MachineSpec machine;
     TrainingSpec training;
+    std::vector<std::string> machine_changes;  ///< what-if values, as flags
 };
 
 /// Declares the flags; every training option becomes one.

@@ -97,7 +97,7 @@ int show_json(const MachineProfile& profile) {
                                      {"source", curve.source},
                                      {"date", curve.date}};
     }
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return 0;
 }
 

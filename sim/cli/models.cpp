@@ -47,7 +47,7 @@ int show_json(const ModelSpec& model) {
     out["longest_sequence"] = model.longest_sequence;
     out["source"] = model.source;
     out["note"] = model.note;
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return 0;
 }
 

@@ -1,10 +1,14 @@
 #include "sim/simulate/predict.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
 #include "sim/cli/commands.h"
+#include "sim/input_error.h"
+#include "sim/simulate/advice.h"
 
 namespace sluice {
 namespace {
@@ -12,25 +16,39 @@ namespace {
 struct PredictFlags {
     ScenarioFlags scenario;
     bool json = false;
-    std::string trace_file, timeline_file;
+    std::optional<std::string> trace_file, timeline_file;
 };
 
+void check_files(const PredictFlags& flags) {
+    for (const auto& file : {flags.trace_file, flags.timeline_file}) {
+        if (file && file->empty())
+            throw InputError("--trace and --timeline need the name of a file, not an empty one");
+    }
+    if (flags.trace_file && flags.trace_file == flags.timeline_file)
+        throw InputError(
+            fmt::format("--trace and --timeline are both {}; give two names", *flags.trace_file));
+}
+
+StepReport predict_scenario(const Scenario& scenario) {
+    StepReport report = predict(scenario.model, scenario.machine, scenario.training);
+    report.machine_changes = scenario.machine_changes;
+    return report;
+}
+
 int run_predict(const PredictFlags& flags) {
+    check_files(flags);
     const Scenario scenario = read_scenario(flags.scenario);
-    const MachineSpec machine = resolve_machine(scenario.profile);
-    StepReport report = predict(scenario.model, machine, scenario.training);
-    add_advice(report, scenario.model, machine);
-    if (!flags.trace_file.empty()) write_file(flags.trace_file, report_chrome_trace(report));
-    if (!flags.timeline_file.empty()) write_file(flags.timeline_file, report_svg(report));
+    StepReport report = predict_scenario(scenario);
+    add_advice(report, scenario.model, scenario.machine);
+    if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(report));
+    if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(report));
     const std::string text = flags.json ? report_json(report) : report_text(report);
     std::fputs(text.c_str(), stdout);
     return 0;
 }
 
 int run_explain(const ScenarioFlags& flags) {
-    const Scenario scenario = read_scenario(flags);
-    const StepReport report =
-        predict(scenario.model, resolve_machine(scenario.profile), scenario.training);
+    const StepReport report = predict_scenario(read_scenario(flags));
     std::fputs(report_operations(report).c_str(), stdout);
     return 0;
 }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -10,6 +11,7 @@
 #include "sim/input_error.h"
 #include "sim/json_object.h"
 #include "sim/model/read_model.h"
+#include "sim/report/format.h"
 
 namespace sluice {
 namespace {
@@ -25,18 +27,51 @@ double parse_number(std::string_view text, std::string_view where) {
     return value;
 }
 
-void apply_settings(MachineProfile& profile, const std::vector<std::string>& settings) {
-    for (const std::string& setting : settings) {
-        const std::size_t equals = setting.find('=');
-        if (equals == std::string::npos) {
-            throw InputError(fmt::format(
-                "--set is \"{}\", expected PATH=NUMBER, as in link.host_to_device_gb_per_s=100",
-                setting));
-        }
-        const std::string path = setting.substr(0, equals);
-        profile.set(path,
-                    parse_number(std::string_view(setting).substr(equals + 1), "--set " + path));
+struct Setting {
+    std::string path;
+    double value;
+};
+
+Setting parse_setting(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+        throw InputError(fmt::format(
+            "--set is \"{}\", expected PATH=NUMBER, as in link.host_to_device_gb_per_s=100", text));
     }
+    const std::string path = text.substr(0, equals);
+    return {path, parse_number(std::string_view(text).substr(equals + 1), "--set " + path)};
+}
+
+/// A number that no rate of the machine rests on would change nothing in silence.
+void check_used(const Setting& setting, const MachineSpec& machine) {
+    const std::vector<std::string>& used = machine.inputs;
+    if (std::find(used.begin(), used.end(), setting.path) != used.end()) return;
+    throw InputError(fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}",
+                                 setting.path, machine.id, fmt::join(used, ", "),
+                                 did_you_mean(setting.path, used)));
+}
+
+MachineSpec read_machine(const ScenarioFlags& flags, std::vector<std::string>& changes) {
+    MachineProfile profile = read_machine_profile(flags.machine);
+    if (flags.host_memory) {
+        const double bytes = parse_memory_size(*flags.host_memory, "--host-memory");
+        if (bytes < kGiga) {
+            throw InputError(fmt::format(
+                "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB",
+                *flags.host_memory));
+        }
+        profile.set("host.memory_capacity_gb", bytes / kGiga);
+        changes.push_back("--host-memory " + *flags.host_memory);
+    }
+    std::vector<Setting> settings;
+    for (const std::string& text : flags.settings) {
+        settings.push_back(parse_setting(text));
+        profile.set(settings.back().path, settings.back().value);
+        changes.push_back("--set " + text);
+    }
+    MachineSpec machine = resolve_machine(profile);
+    for (const Setting& setting : settings) check_used(setting, machine);
+    return machine;
 }
 
 std::string option_help(const Option& option) {
@@ -48,7 +83,10 @@ std::string option_help(const Option& option) {
         for (const Choice& choice : option.choices) names.emplace_back(choice.name);
         help += fmt::format(" [{}]", fmt::join(names, ", "));
     }
-    return help + fmt::format("; default {}", option_text(TrainingSpec{}, option));
+    const std::string standard = option_text(TrainingSpec{}, option);
+    if (!option.choices.empty() || option.is_memory) return help + "; default " + standard;
+    return help + fmt::format("; {} to {}, default {}", format_thousands(option.low),
+                              format_thousands(option.high), standard);
 }
 
 }  // namespace
@@ -74,7 +112,7 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
         "--untied", flags.untied,
         "an output projection of its own even where the model ties it to the embedding");
     command.add_option("--training", flags.training_file,
-                       "a JSON file of the options below; flags go before it");
+                       "a JSON file of the options below; flags override it");
     flags.option_values.resize(training_options().size());
     for (std::size_t i = 0; i < training_options().size(); ++i) {
         const Option& option = training_options()[i];
@@ -93,37 +131,37 @@ Scenario read_scenario(const ScenarioFlags& flags) {
             throw InputError(fmt::format("--layers is {}, expected a whole number", *flags.layers));
         truncate_layers(scenario.model, static_cast<std::int64_t>(layers));
     }
-    scenario.profile = read_machine_profile(flags.machine);
-    if (!flags.host_memory.empty()) {
-        scenario.profile.set("host.memory_capacity_gb",
-                             parse_memory_size(flags.host_memory, "--host-memory") / kGiga);
-    }
-    apply_settings(scenario.profile, flags.settings);
-    if (!flags.training_file.empty())
+    scenario.machine = read_machine(flags, scenario.machine_changes);
+    if (flags.training_file)
         scenario.training =
-            parse_training_spec(read_text_file(flags.training_file), flags.training_file);
+            parse_training_spec(read_text_file(*flags.training_file), *flags.training_file);
     for (std::size_t i = 0; i < training_options().size(); ++i) {
         const Option& option = training_options()[i];
-        if (!flags.option_values[i].empty())
-            set_option(scenario.training, option, flags.option_values[i], option_flag(option));
+        if (flags.option_values[i])
+            set_option(scenario.training, option, *flags.option_values[i], option_flag(option));
     }
     check_training_spec(scenario.training);
     return scenario;
 }
 
 void write_file(const std::string& path, const std::string& text) {
-    const std::string temporary = path + ".part";
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const bool exists = fs::exists(path, error);
+    // A device or a pipe takes the text as it is; a link's target is replaced, not the link.
+    const bool in_place = exists && !fs::is_regular_file(path, error);
+    const std::string target = exists && !in_place ? fs::canonical(path, error).string() : path;
+    const std::string temporary =
+        in_place ? target : fmt::format("{}.{}.part", target, static_cast<long>(getpid()));
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
     out << text;
     out.close();
-    std::error_code error;
-    if (out) std::filesystem::rename(temporary, path, error);
-    if (!out || error) {
-        std::filesystem::remove(temporary, error);
-        throw InputError(fmt::format(
-            "{}: cannot be written; check that the folder exists, is writable and has space",
-            path));
-    }
+    error.clear();
+    if (out && !in_place) fs::rename(temporary, target, error);
+    if (out && !error) return;
+    if (!in_place) fs::remove(temporary, error);
+    throw InputError(fmt::format(
+        "{}: cannot be written; check that the folder exists, is writable and has space", path));
 }
 
 }  // namespace sluice

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
+#include <cctype>
 #include <filesystem>
 
 #include "sim/embedded_files.h"
 #include "sim/input_error.h"
 #include "sim/json_object.h"
+#include "sim/machine/machine_keys.h"
 #include "sim/units.h"
 
 namespace sluice {
@@ -40,7 +40,8 @@ class ProfileReader {
     ProfileReader(MachineProfile& profile, JsonObject root)
         : profile_(profile), sources_(root.object("sources")) {
         for (const char* section : kSections) {
-            if (const auto object = root.object_or_none(section)) walk(*object, section);
+            if (const auto object = root.object_or_none(section))
+                walk(*object, section, known_keys_in(section).empty());
         }
     }
 
@@ -66,7 +67,12 @@ class ProfileReader {
     }
 
     void read_quantity(const JsonObject& object, const std::string& path) {
-        object.allow_only({"value", "method", "source", "date", "note", "low", "high"});
+        object.allow_only({"value", "method", "source", "date", "note"});
+        const std::vector<std::string> keys = object.keys();
+        if (std::find(keys.begin(), keys.end(), "value") == keys.end()) {
+            throw InputError(fmt::format("{} is missing; write null where it is not known",
+                                         object.where("value")));
+        }
         Quantity quantity;
         quantity.path = path;
         quantity.method = read_method(object);
@@ -83,6 +89,7 @@ class ProfileReader {
     }
 
     void read_curve(const JsonObject& object, const std::string& path) {
+        object.allow_only({"points", "columns", "method", "source", "date", "note"});
         Curve curve;
         curve.path = path;
         std::size_t columns = 2;
@@ -106,36 +113,51 @@ class ProfileReader {
         profile_.curves.push_back(std::move(curve));
     }
 
-    void walk(const JsonObject& object, const std::string& path) {
-        for (const std::string& key : object.keys()) {
-            const std::string inner = path + "." + key;
-            if (const auto child = try_object(object, key)) {
-                const std::vector<std::string> keys = child->keys();
-                const auto holds = [&](const char* name) {
-                    return std::find(keys.begin(), keys.end(), name) != keys.end();
-                };
-                if (holds("value")) {
-                    read_quantity(*child, inner);
-                } else if (holds("points")) {
-                    read_curve(*child, inner);
-                } else {
-                    walk(*child, inner);
+    /// `free`: keys are the profile's own, as below `other`.
+    void walk(const JsonObject& object, const std::string& path, bool free) {
+        if (!free) {
+            std::vector<std::string> known = known_keys_in(path);
+            known.emplace_back("other");
+            object.allow_only(known);
+        }
+        for (const std::string& key : object.keys())
+            read_entry(object, key, path + "." + key, free || key == "other");
+    }
+
+    void read_entry(const JsonObject& object, const std::string& key, const std::string& path,
+                    bool free) {
+        switch (const ValueKind kind = free ? shape(object, key) : known_kind(path)) {
+            case ValueKind::number:
+            case ValueKind::curve:
+                if (!object.is_object(key)) {
+                    throw InputError(
+                        fmt::format("{} is {}, expected an object with {}, method, source and date",
+                                    object.where(key), object.shown_value(key),
+                                    kind == ValueKind::curve ? "points" : "value"));
                 }
-            } else if (key == "unified_memory") {
-                profile_.flags.emplace_back(inner, object.boolean_or(key, false));
-            } else if (object.is_text(key)) {
-                profile_.texts.emplace_back(inner, object.text(key));
-            } else {
-                throw InputError(
-                    fmt::format("{} is {}, expected an object with value, method, source and date",
-                                object.where(key), object.shown_value(key)));
-            }
+                if (kind == ValueKind::curve) return read_curve(object.object(key), path);
+                return read_quantity(object.object(key), path);
+            case ValueKind::flag:
+                profile_.flags.emplace_back(path, object.boolean_or(key, false));
+                return;
+            case ValueKind::text:
+                profile_.texts.emplace_back(path, object.text(key));
+                return;
+            case ValueKind::group:
+                return walk(object.object(key), path, free);
         }
     }
 
-    /// The object under `key`, or nothing where the value is a text or a flag.
-    static std::optional<JsonObject> try_object(const JsonObject& object, const std::string& key) {
-        return object.is_object(key) ? std::optional(object.object(key)) : std::nullopt;
+    /// What a value without a known key looks like; what looks like nothing is meant as a number.
+    static ValueKind shape(const JsonObject& object, const std::string& key) {
+        if (object.is_text(key)) return ValueKind::text;
+        if (!object.is_object(key)) return ValueKind::number;
+        const std::vector<std::string> keys = object.object(key).keys();
+        const auto holds = [&](const char* name) {
+            return std::find(keys.begin(), keys.end(), name) != keys.end();
+        };
+        if (holds("value")) return ValueKind::number;
+        return holds("points") ? ValueKind::curve : ValueKind::group;
     }
 
     MachineProfile& profile_;
@@ -175,8 +197,6 @@ const char* method_name(Method method) {
             return "datasheet";
         case Method::estimated:
             return "estimated";
-        case Method::transferred:
-            return "transferred";
     }
     return "";
 }
@@ -208,27 +228,27 @@ bool MachineProfile::flag(std::string_view path) const {
 }
 
 void MachineProfile::set(std::string_view path, double value) {
-    // A profile may leave the host's memory out; then --host-memory is asked for.
-    if (path == kHostMemory && find(path) == nullptr) quantities.emplace_back().path = kHostMemory;
-    std::vector<std::string> known;
-    for (Quantity& quantity : quantities) {
-        if (quantity.path == path) {
-            if (!(value >= kSmallestQuantity && value <= kLargestQuantity)) {
-                throw InputError(
-                    fmt::format("--set: {} is {:g}, expected a number from {:g} to {:g}", path,
-                                value, kSmallestQuantity, kLargestQuantity));
-            }
-            quantity.value = value;
-            quantity.method = Method::estimated;
-            quantity.source = "given on the command line";
-            quantity.note = "what-if value";
-            return;
-        }
-        known.push_back(quantity.path);
+    const auto found = std::find_if(quantities.begin(), quantities.end(),
+                                    [&](const Quantity& q) { return q.path == path; });
+    const std::vector<std::string>& readable = machine_numbers();
+    if (found == quantities.end() &&
+        std::find(readable.begin(), readable.end(), path) == readable.end()) {
+        std::vector<std::string> known = readable;
+        for (const Quantity& quantity : quantities) known.push_back(quantity.path);
+        throw InputError(
+            fmt::format("--set: {} has no number \"{}\"; list them with: sluice machines show {}{}",
+                        id, path, id, did_you_mean(path, known)));
     }
-    throw InputError(
-        fmt::format("--set: {} has no number \"{}\"; list them with: sluice machines show {}{}", id,
-                    path, id, did_you_mean(path, known)));
+    if (!(value >= kSmallestQuantity && value <= kLargestQuantity)) {
+        throw InputError(fmt::format("--set: {} is {:g}, expected a number from {:g} to {:g}", path,
+                                     value, kSmallestQuantity, kLargestQuantity));
+    }
+    Quantity& quantity = found == quantities.end() ? quantities.emplace_back() : *found;
+    quantity.path = path;
+    quantity.value = value;
+    quantity.method = Method::estimated;
+    quantity.source = "given on the command line";
+    quantity.note = "what-if value";
 }
 
 MachineProfile parse_machine_profile(std::string_view text, const std::string& file,
@@ -273,39 +293,6 @@ std::vector<std::string> library_machines() {
     for (const EmbeddedFile& file : embedded_machines()) ids.emplace_back(file.name);
     std::sort(ids.begin(), ids.end());
     return ids;
-}
-
-double parse_memory_size(std::string_view text, std::string_view option) {
-    struct Unit {
-        std::string_view name;
-        double bytes;
-    };
-    constexpr std::array kUnits = {
-        Unit{"kb", 1e3},
-        Unit{"mb", 1e6},
-        Unit{"gb", 1e9},
-        Unit{"tb", 1e12},
-        Unit{"kib", 1024.0},
-        Unit{"mib", 1048576.0},
-        Unit{"gib", 1073741824.0},
-        Unit{"tib", 1099511627776.0},
-        Unit{"b", 1.0},
-        Unit{"", 1.0},
-    };
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    std::string unit(end, text.data() + text.size());
-    std::transform(unit.begin(), unit.end(), unit.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    constexpr double kLargestMemory = 1e18;
-    for (const Unit& known : kUnits) {
-        if (error == std::errc() && unit == known.name && number > 0 &&
-            number * known.bytes <= kLargestMemory) {
-            return number * known.bytes;
-        }
-    }
-    throw InputError(fmt::format(
-        "{} is \"{}\", expected a memory size such as 1.5TB, 512GB or 128GiB", option, text));
 }
 
 }  // namespace sluice

@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "sim/machine/memory_size.h"
+
 namespace sluice {
 
-/// Where a number comes from. `transferred` never stands in a file: it marks what is derived from
-/// another machine.
-enum class Method { measured, datasheet, estimated, transferred };
+/// Where a number comes from.
+enum class Method { measured, datasheet, estimated };
 const char* method_name(Method method);
 
 /// One number of a profile; the unit is the end of its path (`link.host_to_device_gb_per_s`).
@@ -50,8 +51,8 @@ struct MachineProfile {
     const Curve* find_curve(std::string_view path) const;
     std::string text(std::string_view path) const;
     bool flag(std::string_view path) const;
-    /// What-if: replaces a number, as an estimate by the user. Throws InputError for an unknown
-    /// path.
+    /// What-if: replaces a number, or adds one of machine_numbers() that the profile lacks, as an
+    /// estimate by the user. Throws InputError for any other path.
     void set(std::string_view path, double value);
 };
 
@@ -66,7 +67,7 @@ MachineProfile read_machine_profile(const std::string& what);
 /// Ids of the built-in library, sorted.
 std::vector<std::string> library_machines();
 
-/// Bytes of `1.5TB`, `512GiB`, `80e9`. Throws InputError; `option` names the flag in the message.
-double parse_memory_size(std::string_view text, std::string_view option);
+/// Paths of the numbers that resolve_machine() can read: what a prediction may rest on.
+const std::vector<std::string>& machine_numbers();
 
 }  // namespace sluice

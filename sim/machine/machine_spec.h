@@ -3,9 +3,9 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "sim/machine/interpolated.h"
 #include "sim/machine/machine_profile.h"
 #include "sim/units.h"
 
@@ -15,20 +15,6 @@ namespace sluice {
 enum class Confidence { measured, transferred, datasheet };
 const char* confidence_name(Confidence confidence);
 
-/// A function given by points; linear between them in log(x), constant outside.
-class Interpolated {
-  public:
-    Interpolated() = default;
-    explicit Interpolated(std::vector<std::pair<double, double>> points)
-        : points_(std::move(points)) {}
-    double at(double x) const;  ///< precondition: not empty()
-    bool empty() const { return points_.empty(); }
-    const std::vector<std::pair<double, double>>& points() const { return points_; }
-
-  private:
-    std::vector<std::pair<double, double>> points_;
-};
-
 /// FLOP/s of one attention implementation by sequence length, causal, head_dim 128.
 struct AttentionRates {
     Interpolated forward;
@@ -36,7 +22,6 @@ struct AttentionRates {
 };
 
 struct GpuSpec {
-    std::string name;
     Bytes memory_capacity = 0;    ///< what the driver reports
     Bytes context = 0;            ///< CUDA context and library handles, outside every plan
     double memory_bandwidth = 0;  ///< bytes/s read plus written that a good kernel reaches
@@ -52,7 +37,6 @@ struct GpuSpec {
 };
 
 struct LinkSpec {
-    std::string type;
     double host_to_device = 0;  ///< bytes/s alone
     double device_to_host = 0;
     double both_ways_total = 0;  ///< bytes/s of both directions together while both run
@@ -88,8 +72,10 @@ struct MachineSpec {
     LinkSpec link;
     HostSpec host;
     Confidence confidence = Confidence::datasheet;
-    std::vector<std::string>
-        assumptions;  ///< one sentence for every rate that is not measured on this machine
+    /// One sentence for every rate that is not measured on this machine, or is measured but
+    /// simplified.
+    std::vector<std::string> assumptions;
+    std::vector<std::string> inputs;  ///< paths of the numbers that the spec rests on
 };
 
 /// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see

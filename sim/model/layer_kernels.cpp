@@ -45,6 +45,7 @@ class LayerKernels {
     LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                  KernelStyle style)
         : hidden_(model.hidden),
+          learned_positions_(model.learned_positions > 0),
           a_(layer.attention),
           f_(layer.feed_forward),
           layer_(layer),
@@ -75,11 +76,14 @@ class LayerKernels {
             gemm_backward(tokens_, n, k, 1);
         });
     }
+    /// Rotary embedding of q and k, and their norms where there are any: each one pass. Learned
+    /// positions are added to the token rows instead.
     void rotary(bool backward) {
         const double per_element = backward ? traffic_.rotary_backward : traffic_.rotary;
         const std::int64_t width =
             a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
-        const double passes = a_.qk_norm ? 2 : 1;
+        const double passes = (learned_positions_ ? 0 : 1) + (a_.qk_norm ? 1 : 0);
+        if (passes == 0) return;
         add(memory_bound("rotary", passes * per_element * product(tokens_, width),
                          traffic_.launches_rotary));
     }
@@ -108,6 +112,17 @@ class LayerKernels {
             activation(rows * count, width, traffic_.activation);
             if (with_down) add(gemm(down, rows, hidden_, width, count));
         });
+    }
+    /// The product of gate and up, from both kept; experts also get their tokens again, each copy
+    /// read once and written once.
+    void restore_feed_forward() {
+        if (f_.experts > 0) {
+            add(memory_bound("permute tokens",
+                             2.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_)));
+        }
+        each_block(
+            [&](const char*, const char*, std::int64_t rows, std::int64_t width,
+                std::int64_t count) { activation(rows * count, width, traffic_.activation); });
     }
     void feed_forward_backward() {
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
@@ -189,6 +204,7 @@ class LayerKernels {
     }
 
     std::int64_t hidden_;
+    bool learned_positions_;
     const AttentionSpec& a_;
     const FeedForwardSpec& f_;
     const LayerSpec& layer_;
@@ -228,6 +244,7 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
     if (recompute == Recompute::none) {
         k.norm("norm");
         k.norm("norm");
+        k.restore_feed_forward();
         return k.take();
     }
     append_attention_forward(k, recompute == Recompute::full);
@@ -273,41 +290,6 @@ KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t c
                                traffic(style).norm_backward * hidden_elements,
                                2 * traffic(style).launches_norm));
     return out;
-}
-
-ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSpec& layer) {
-    const AttentionSpec& a = layer.attention;
-    const FeedForwardSpec& f = layer.feed_forward;
-    const double hidden = static_cast<double>(model.hidden) * kBf16;
-    const double qkv = static_cast<double>(a.latent ? a.query_width() * 2 + a.output_width() +
-                                                          a.query_rank + a.kv_rank + a.rope_dim
-                                                    : a.qkv_width()) *
-                       kBf16;
-    const double statistics = static_cast<double>(a.heads) * kFp32;
-    // Experts: every token is copied to each of its experts.
-    const double copies = f.experts > 0 ? static_cast<double>(f.experts_per_token) : 0;
-    const double width = static_cast<double>(f.experts > 0 ? f.intermediate * f.experts_per_token +
-                                                                 f.shared_intermediate
-                                                           : f.intermediate) *
-                         kBf16;
-    const double gate_up = width * static_cast<double>(f.projections());
-    const double permuted = copies * hidden;
-
-    ActivationBytes bytes;
-    bytes.input = hidden;
-    bytes.attention_output = static_cast<double>(a.output_width()) * kBf16 + statistics;
-    // q, k, v, attention output, residual after attention, gate and up; the norms and the product
-    // are restored.
-    bytes.kept_for_backward = qkv + bytes.attention_output + hidden + gate_up;
-    bytes.forward_attention = 2 * hidden + qkv + bytes.attention_output;
-    bytes.residual = hidden;
-    // Normed input, tokens copied to their experts and back, gate and up, their product. Backward
-    // overwrites gate and up by their gradients, the product and the normed input by theirs.
-    bytes.feed_forward = hidden + 2 * permuted + gate_up + width;
-    // Normed input, q, k, v, attention output, residual, and two gradients of hidden size.
-    bytes.backward_attention = hidden + qkv + bytes.attention_output + hidden + 2 * hidden;
-    bytes.attention_backward_sums = static_cast<double>(a.query_width()) * kFp32;
-    return bytes;
 }
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// Which kernels does a layer run forward, again before backward, and backward? And what does it
-// keep for backward?
+// Which kernels does a layer run forward, again before backward, and backward?
 #pragma once
 
+#include "sim/model/activation_bytes.h"
 #include "sim/model/kernel.h"
 #include "sim/model/model_spec.h"
 
@@ -32,6 +32,8 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
                            KernelStyle style);
 
 /// What backward needs again: all of forward but the down projection, less what `recompute` kept.
+/// `none` still restores what elementwise kernels make from the kept tensors: both normed inputs,
+/// the activation's product and, for experts, their copies of the tokens.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute);
 
@@ -42,23 +44,5 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
                         KernelStyle style);
-
-/// Bytes that one token of activation occupies, by what a schedule allocates. The feed-forward's
-/// tensors may exist for a chunk of the tokens at a time; the attention half needs whole sequences.
-struct ActivationBytes {
-    double input = 0;  ///< the layer's input, (hidden) bf16: the checkpoint
-    double attention_output =
-        0;  ///< output (heads x value_dim) bf16 and softmax statistics (heads) fp32
-    double kept_for_backward = 0;  ///< what Recompute::none keeps beyond the input
-    double forward_attention = 0;  ///< alive at once in forward's attention half
-    double residual = 0;           ///< the state between the halves
-    double feed_forward =
-        0;  ///< alive at once in the feed-forward half, forward or backward, beyond the residual
-    double backward_attention =
-        0;  ///< alive at once in recompute and backward but for the feed-forward's
-    double attention_backward_sums = 0;  ///< the query gradient in fp32
-};
-
-ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSpec& layer);
 
 }  // namespace sluice

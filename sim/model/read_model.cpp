@@ -52,6 +52,10 @@ void set_generic_field(GenericShape& shape, std::string_view key, std::string_vi
     for (const GenericField& field : kGenericFields) {
         if (key == field.key) {
             const bool is_tied = field.member == &GenericShape::tied;
+            if (is_tied && value != "0" && value != "1") {
+                throw InputError(
+                    fmt::format("--model: dense: tied is \"{}\", expected 0 or 1", value));
+            }
             shape.*field.member = is_tied && value == "0" ? 0 : parse_count(key, value, field.most);
             return;
         }
@@ -76,10 +80,19 @@ void fill_generic_defaults(GenericShape& shape) {
     }
 }
 
+/// `Qwen/Qwen2.5-7B` as people paste it -> `qwen2.5-7b`.
+std::string short_name(const std::string& what) {
+    std::string name = what.substr(what.rfind('/') + 1);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return name;
+}
+
 /// A path names a file that exists, has a slash, or ends in .json.
 bool looks_like_path(const std::string& what) {
+    std::error_code error;
     return what.find('/') != std::string::npos || what.ends_with(".json") ||
-           std::filesystem::is_regular_file(what);
+           std::filesystem::is_regular_file(what, error);
 }
 
 }  // namespace
@@ -143,17 +156,21 @@ ModelSpec read_model(const std::string& what) {
         model.source = fmt::format("what-if shape dense:{}", target.shape);
         return model;
     }
+    std::error_code error;
     std::vector<std::string> names;
+    const bool is_there = std::filesystem::exists(what, error);
     for (const EmbeddedFile& file : embedded_models()) {
-        if (what == file.name) {
+        if (what == file.name || (!is_there && short_name(what) == file.name)) {
             ModelSpec model = parse_hf_config(file.text, fmt::format("models/{}.json", file.name));
-            model.name = what;
+            model.name = std::string(file.name);
             return model;
         }
         names.emplace_back(file.name);
     }
     if (looks_like_path(what)) {
-        ModelSpec model = parse_hf_config(read_text_file(what), what);
+        const std::string path =
+            std::filesystem::is_directory(what, error) ? what + "/config.json" : what;
+        ModelSpec model = parse_hf_config(read_text_file(path), path);
         model.name = what;
         return model;
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "sim/input_error.h"
 
 namespace sluice {
@@ -107,12 +109,24 @@ class Search {
             set_option(candidate, option, change.value, option_flag(option));
         }
         if (found_.size() >= most_ || fields == last_fields_) return;
-        if (candidate.micro_batch > candidate.batch) candidate.micro_batch = 0;
-        if (candidate.batch % candidate.micro_batch_sequences() != 0) return;
-        const Fit fit = check_fit(plan_step(model_, machine_, candidate), machine_, candidate);
-        if (!fit.fits()) return;
+        if (candidate.micro_batch > candidate.batch) {
+            candidate.micro_batch = candidate.batch;
+            flags += fmt::format(" --micro-batch {}", candidate.batch);
+        }
+        const std::optional<Fit> fit = fit_of(candidate);
+        if (!fit || !fit->fits()) return;
         last_fields_ = fields;
-        found_.push_back({flags, candidate, fit});
+        found_.push_back({flags, candidate, *fit});
+    }
+
+    /// Nothing where the candidate breaks a rule: then it is no advice.
+    std::optional<Fit> fit_of(const TrainingSpec& candidate) const {
+        try {
+            check_training_spec(candidate);
+            return check_fit(plan_step(model_, machine_, candidate), machine_, candidate);
+        } catch (const InputError&) {
+            return std::nullopt;
+        }
     }
 
     const ModelSpec& model_;

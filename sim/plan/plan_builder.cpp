@@ -1,33 +1,82 @@
 #include "sim/plan/plan_builder.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+
+#include "sim/input_error.h"
 
 namespace sluice {
 namespace {
 
-Bytes whole(double bytes) { return static_cast<Bytes>(std::ceil(bytes)); }
+// An empty lifetime: kWholeStep would count a buffer that nothing uses for the whole step.
+constexpr OperationId kNoFirst = 0, kNoLast = -1;
+
+/// Sums of some ten thousand buffers stay within 64 bits; no machine has that much.
+Bytes whole(double bytes) {
+    constexpr double kLargestBuffer = 1e14;
+    if (!(bytes <= kLargestBuffer)) {
+        throw InputError(fmt::format(
+            "--batch and --seq: a buffer of {:.0f} TB would be needed; give less of them",
+            bytes / kTera));
+    }
+    return static_cast<Bytes>(std::ceil(bytes));
+}
 
 }  // namespace
+
+Operation copy_operation(double link_bytes, std::vector<BufferId> uses) {
+    Operation operation;
+    operation.link_bytes = link_bytes;
+    operation.uses = std::move(uses);
+    return operation;
+}
+
+Operation host_operation(HostWork work, double bytes, std::vector<BufferId> uses) {
+    Operation operation;
+    operation.host_work = work;
+    operation.host_bytes = bytes;
+    operation.uses = std::move(uses);
+    return operation;
+}
+
+Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<BufferId> uses) {
+    Operation operation;
+    operation.kernels = std::move(kernel_lists);
+    operation.uses = std::move(uses);
+    return operation;
+}
 
 OperationId PlanBuilder::add(Operation operation) {
     const OperationId id = next();
     for (const BufferId buffer_id : operation.uses) {
         Buffer& used = plan_.memory.buffers[static_cast<std::size_t>(buffer_id)];
-        if (used.first == kWholeStep) used.first = id;
+        if (used.first == kWholeStep) continue;
+        if (used.last < used.first) used.first = id;
         used.last = id;
     }
     plan_.program.operations.push_back(std::move(operation));
     return id;
 }
 
+OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
+                             std::vector<Dependency> waits, Operation work) {
+    work.kind = kind;
+    work.lane = lane;
+    work.layer = layer;
+    work.waits_for = std::move(waits);
+    return add(std::move(work));
+}
+
 BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, double bytes) {
-    plan_.memory.buffers.push_back(
-        {std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep});
+    plan_.memory.buffers.push_back({std::move(name), kind, tier, whole(bytes), kNoFirst, kNoLast});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
 void PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, double bytes) {
-    if (bytes > 0) buffer(std::move(name), kind, tier, bytes);
+    if (bytes <= 0) return;
+    plan_.memory.buffers.push_back(
+        {std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep});
 }
 
 std::int32_t PlanBuilder::kernels(KernelList list) {

@@ -4,10 +4,16 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/plan/step_plan.h"
 
 namespace sluice {
+
+/// An operation's work; PlanBuilder::add says where in the step it stands.
+Operation copy_operation(double link_bytes, std::vector<BufferId> uses = {});
+Operation host_operation(HostWork work, double bytes, std::vector<BufferId> uses = {});
+Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<BufferId> uses = {});
 
 class PlanBuilder {
   public:
@@ -15,13 +21,15 @@ class PlanBuilder {
 
     /// Adds an operation at the end of the program; the buffers it uses live at least until then.
     OperationId add(Operation operation);
+    OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
+                    Operation work);
     /// Adds a wait to an operation that is there already (for an operation of the step before,
     /// known only later).
     void wait(OperationId operation, Dependency on) {
         plan_.program.operations[static_cast<std::size_t>(operation)].waits_for.push_back(on);
     }
 
-    /// A buffer that lives from the first to the last operation that uses it.
+    /// A buffer that lives from the first to the last operation that uses it; never, if none does.
     BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes);
     /// A buffer that is always there.
     void standing(std::string name, MemoryKind kind, Tier tier, double bytes);

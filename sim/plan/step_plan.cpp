@@ -11,6 +11,19 @@ namespace sluice {
 
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
+    if (training.keep_last_layers > model.layer_count()) {
+        throw InputError(fmt::format("--keep-last-layers is {}, expected at most the layers ({})",
+                                     training.keep_last_layers, model.layer_count()));
+    }
+    if (model.learned_positions > 0 && training.sequence > model.learned_positions) {
+        throw InputError(fmt::format("--seq is {}, expected at most the {} learned positions of {}",
+                                     training.sequence, model.learned_positions, model.name));
+    }
+    if (static_cast<double>(training.optimizer_threads) > machine.host.cores) {
+        throw InputError(
+            fmt::format("--optimizer-threads is {}, expected at most the {:g} cores of {}",
+                        training.optimizer_threads, machine.host.cores, machine.id));
+    }
     constexpr std::int64_t kMostPasses = 200'000;  // a plan of a million operations or so
     if (model.layer_count() * training.micro_batches() > kMostPasses) {
         throw InputError(fmt::format(
@@ -32,7 +45,7 @@ Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Ti
     const Bytes there = device ? machine.gpu.memory_capacity - machine.gpu.context
                                : machine.host.memory_capacity - machine.host.system_reserve;
     const double budget = device ? training.device_budget_bytes : training.host_budget_bytes;
-    return budget > 0 ? std::min(there, static_cast<Bytes>(budget)) : there;
+    return std::max<Bytes>(0, budget > 0 ? std::min(there, static_cast<Bytes>(budget)) : there);
 }
 
 Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {

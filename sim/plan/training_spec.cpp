@@ -100,9 +100,47 @@ std::vector<Option> declare_options() {
                                      fmt::join(names, " or "), did_you_mean(text, names)));
     }
     const char* space = option.unit[0] == '\0' ? "" : " ";
-    throw InputError(fmt::format("{} is {}, expected a {}number of {}{}from {:g} to {:g}", where,
-                                 text, option.is_memory ? "memory size or " : "whole ", option.unit,
-                                 space, option.low, option.high));
+    throw InputError(fmt::format("{} is {}, expected a {}number of {}{}from {:.0f} to {:.0f}",
+                                 where, text, option.is_memory ? "memory size or " : "whole ",
+                                 option.unit, space, option.low, option.high));
+}
+
+/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that
+/// small is fast.
+void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* flag) {
+    constexpr std::int64_t kMostChunks = 100'000;
+    if (chunk_tokens == 0 || (tokens + chunk_tokens - 1) / chunk_tokens <= kMostChunks) return;
+    throw InputError(fmt::format(
+        "{} is {}, which cuts {} tokens into more than {} chunks; give at least {}", flag,
+        chunk_tokens, tokens, kMostChunks, (tokens + kMostChunks - 1) / kMostChunks));
+}
+
+constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
+
+/// Options that a schedule does not have must be left as they are.
+void check_used_options(const TrainingSpec& spec) {
+    using Fields = std::vector<std::string_view>;
+    static const Fields kNotStreamed = {"checkpoint_interval"};
+    static const Fields kNotMegatrain = {"micro_batch",
+                                         "buffer_depth",
+                                         "gradient_slabs",
+                                         "recompute",
+                                         "keep_last_layers",
+                                         "checkpoints",
+                                         "state_bytes",
+                                         "optimizer_threads",
+                                         "clipping",
+                                         "loss_chunk_tokens",
+                                         "feed_forward_chunk_tokens"};
+    const Fields& unused = spec.schedule == Schedule::megatrain ? kNotMegatrain : kNotStreamed;
+    const TrainingSpec standard;
+    for (const Option& option : training_options()) {
+        const bool used = std::find(unused.begin(), unused.end(), option.field) == unused.end();
+        if (used || option.get(spec) == option.get(standard)) continue;
+        throw InputError(fmt::format("{} is {}, which the schedule {} does not have; leave it out",
+                                     option_flag(option), option_text(spec, option),
+                                     option_text(spec, training_options().front())));
+    }
 }
 
 }  // namespace
@@ -141,64 +179,23 @@ std::string option_text(const TrainingSpec& spec, const Option& option) {
     return fmt::format("{}", static_cast<std::int64_t>(value));
 }
 
-namespace {
-
-/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that
-/// small is fast.
-void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* flag) {
-    constexpr std::int64_t kMostChunks = 100'000;
-    if (chunk_tokens == 0 || (tokens + chunk_tokens - 1) / chunk_tokens <= kMostChunks) return;
-    throw InputError(fmt::format(
-        "{} is {}, which cuts {} tokens into more than {} chunks; give at least {}", flag,
-        chunk_tokens, tokens, kMostChunks, (tokens + kMostChunks - 1) / kMostChunks));
-}
-
-}  // namespace
-
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file) {
     const JsonObject root = JsonObject::parse(text, file);
     std::vector<std::string> known;
     for (const Option& option : training_options()) known.emplace_back(option.field);
     root.allow_only(known);
     TrainingSpec spec;
+    const std::vector<std::string> given = root.keys();
     for (const Option& option : training_options()) {
-        if (root.has(option.field))
-            set_option(spec, option, root.scalar_text(option.field), root.where(option.field));
+        if (std::find(given.begin(), given.end(), option.field) == given.end()) continue;
+        const std::string value = root.scalar_text(option.field);
+        const bool takes_text = !option.choices.empty() || option.is_memory;
+        if (root.is_text(option.field) && !takes_text)
+            wrong(option, fmt::format("\"{}\"", value), root.where(option.field));
+        set_option(spec, option, value, root.where(option.field));
     }
     return spec;
 }
-
-namespace {
-
-constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
-
-/// Options that a schedule does not have must be left as they are.
-void check_used_options(const TrainingSpec& spec) {
-    using Fields = std::vector<std::string_view>;
-    static const Fields kNotStreamed = {"checkpoint_interval"};
-    static const Fields kNotMegatrain = {"micro_batch",
-                                         "buffer_depth",
-                                         "gradient_slabs",
-                                         "recompute",
-                                         "keep_last_layers",
-                                         "checkpoints",
-                                         "state_bytes",
-                                         "optimizer_threads",
-                                         "clipping",
-                                         "loss_chunk_tokens",
-                                         "feed_forward_chunk_tokens"};
-    const Fields& unused = spec.schedule == Schedule::megatrain ? kNotMegatrain : kNotStreamed;
-    const TrainingSpec standard;
-    for (const Option& option : training_options()) {
-        const bool used = std::find(unused.begin(), unused.end(), option.field) == unused.end();
-        if (used || option.get(spec) == option.get(standard)) continue;
-        throw InputError(fmt::format("{} is {}, which the schedule {} does not have; leave it out",
-                                     option_flag(option), option_text(spec, option),
-                                     option_text(spec, training_options().front())));
-    }
-}
-
-}  // namespace
 
 void check_training_spec(const TrainingSpec& spec) {
     if (spec.micro_batch > spec.batch) {
@@ -219,7 +216,8 @@ void check_training_spec(const TrainingSpec& spec) {
     }
     const std::int64_t block_tokens = spec.micro_batch_block().tokens();
     check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "--feed-forward-chunk-tokens");
-    check_chunks(block_tokens, spec.loss_chunk_tokens, "--loss-chunk-tokens");
+    if (spec.schedule == Schedule::streamed)
+        check_chunks(block_tokens, spec.loss_chunk_tokens, "--loss-chunk-tokens");
     if (spec.micro_batches() > kMostMicroBatches) {
         throw InputError(
             fmt::format("--micro-batch is {}, which cuts a batch of {} into more than {} "

@@ -80,7 +80,8 @@ std::string report_json(const StepReport& r) {
                     {"parameters", r.parameters},
                     {"active_parameters", r.active_parameters},
                     {"layers", r.layers}};
-    out["machine"] = {{"id", r.machine_id}, {"name", r.machine_name}};
+    out["machine"] = {
+        {"id", r.machine_id}, {"name", r.machine_name}, {"changes", r.machine_changes}};
     out["training"] = training_json(r.training);
     out["fits"] = r.fit.fits();
     out["step_s"] = r.step;
@@ -107,7 +108,7 @@ std::string report_json(const StepReport& r) {
     out["lanes"] = lanes_json(r);
     add_advice_json(out, r);
     out["assumptions"] = r.assumptions;
-    return out.dump(2) + "\n";
+    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace sluice

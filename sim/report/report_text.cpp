@@ -32,6 +32,8 @@ void append_heading(std::string& out, const StepReport& r) {
                                 option_text(r.training, option));
     }
     out += settings + "\n";
+    if (!r.machine_changes.empty())
+        out += fmt::format("what-if: {}\n", fmt::join(r.machine_changes, " "));
     if (!r.model_note.empty()) out += fmt::format("note: {}\n", r.model_note);
 }
 
@@ -83,10 +85,11 @@ void append_verdict(std::string& out, const StepReport& r) {
                        format_seconds(r.step), format_thousands(r.tokens_per_s()),
                        format_seconds(r.first_step));
     out += fmt::format(
-        "             {:.1f} TFLOPS useful (6PT), {:.1f} TFLOPS executed with recomputation\n",
+        "             {:.1f} TFLOPS useful (6PT: six a token and active parameter), {:.1f} "
+        "executed\n",
         r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
     out += fmt::format("bound by     {}\n", r.bottleneck_words);
-    out += fmt::format("confidence   {}\n", confidence_name(r.confidence));
+    out += fmt::format("confidence   {} rates of the machine\n", confidence_name(r.confidence));
 }
 
 std::string with_share(Seconds seconds, Seconds step) {
@@ -114,7 +117,7 @@ void append_lanes(std::string& out, const StepReport& r) {
 }
 
 void append_memory(std::string& out, const StepReport& r) {
-    out += fmt::format("\n{:<16} {:>10} {:>10}\n", "memory at peak", "device", "host");
+    out += fmt::format("\n{:<16} {:>10} {:>10}\n", "memory in a step", "device", "host");
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<std::size_t>(i);
         const double device = static_cast<double>(r.fit.device.peak.by_kind[kind]),

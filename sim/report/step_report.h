@@ -41,6 +41,7 @@ struct StepReport {
     int layers = 0;
     std::string machine_id;
     std::string machine_name;
+    std::vector<std::string> machine_changes;  ///< what-if values, as flags
     TrainingSpec training;
 
     // Memory; holds also where the plan does not fit.
@@ -61,6 +62,7 @@ struct StepReport {
     StepProgram program;
     std::vector<OperationInterval> operations;  ///< of the steady step, one an operation
     LaneTimes lanes{};
+    std::array<double, kLaneCount> critical_shares{};  ///< of the step, by lane; sum 1
     std::vector<Utilization> utilization;
     std::string bottleneck;        ///< the resource's name
     std::string bottleneck_words;  ///< one sentence

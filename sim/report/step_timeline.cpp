@@ -11,9 +11,9 @@ struct Occurrence {
     int turn = 0;
 };
 
-class GapCharger {
+class WaitChains {
   public:
-    GapCharger(const StepProgram& program, const std::vector<OperationInterval>& intervals,
+    WaitChains(const StepProgram& program, const std::vector<OperationInterval>& intervals,
                Seconds step)
         : program_(program),
           intervals_(intervals),
@@ -33,6 +33,22 @@ class GapCharger {
         }
     }
 
+    /// Walks back over `steps` steps, so that a chain which is not the same in each is averaged.
+    std::array<double, kLaneCount> critical_shares(int steps) const {
+        std::array<double, kLaneCount> shares{};
+        Occurrence at = last_compute();
+        Seconds high = end(at);
+        const Seconds low = high - steps * step_;
+        for (int links = 0; high > low && links < kLongestChain; ++links) {
+            const Seconds begin = std::max(low, std::min(high, start(at)));
+            const Lane lane = program_.operations[static_cast<std::size_t>(at.operation)].lane;
+            shares[static_cast<std::size_t>(lane)] += (high - begin) / (steps * step_);
+            high = begin;
+            at = blocker(at);
+        }
+        return shares;
+    }
+
     void charge_gaps(LaneTimes& lanes) {
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
             if (program_.operations[i].lane != Lane::compute) continue;
@@ -47,6 +63,14 @@ class GapCharger {
     static constexpr Seconds kShortest = 1e-9;
     static constexpr int kLongestChain = 100'000;
 
+    Occurrence last_compute() const {
+        Occurrence last;
+        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+            if (program_.operations[i].lane == Lane::compute)
+                last = {static_cast<OperationId>(i), 0};
+        }
+        return last;
+    }
     Seconds start(Occurrence o) const {
         return intervals_[static_cast<std::size_t>(o.operation)].start + o.turn * step_;
     }
@@ -98,8 +122,15 @@ LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInte
         ++lane.operations;
     }
     for (LaneTime& lane : lanes) lane.idle = std::max(0.0, step - lane.busy);
-    GapCharger(program, intervals, step).charge_gaps(lanes);
+    WaitChains(program, intervals, step).charge_gaps(lanes);
     return lanes;
+}
+
+std::array<double, kLaneCount> critical_shares(const StepProgram& program,
+                                               const std::vector<OperationInterval>& intervals,
+                                               Seconds step) {
+    constexpr int kSteps = 4;
+    return WaitChains(program, intervals, step).critical_shares(kSteps);
 }
 
 }  // namespace sluice

@@ -31,4 +31,11 @@ using LaneTimes = std::array<LaneTime, kLaneCount>;
 LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals,
                      Seconds step);
 
+/// Share of the step that each lane has on the critical path: the chain of operations, each waiting
+/// for the one before, that ends with the step's last compute operation. The lane with the largest
+/// share is what limits: making any other faster changes little. Shares sum to 1.
+std::array<double, kLaneCount> critical_shares(const StepProgram& program,
+                                               const std::vector<OperationInterval>& intervals,
+                                               Seconds step);
+
 }  // namespace sluice

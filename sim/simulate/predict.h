@@ -1,5 +1,4 @@
-// From the three specs to a report: plan, check the fit, simulate, find the bound and what would
-// lift it.
+// From the three specs to a report: plan, check the fit, simulate, find the bound.
 #pragma once
 
 #include "sim/machine/machine_spec.h"
@@ -13,9 +12,5 @@ namespace sluice {
 /// how much it does not. Throws InputError where the training spec breaks a rule.
 StepReport predict(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);
-
-/// Adds to the report what would have to change (some tens of simulations): rates that would hide
-/// what is exposed, and settings that fit where these do not.
-void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& machine);
 
 }  // namespace sluice

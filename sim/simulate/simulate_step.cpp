@@ -13,7 +13,6 @@ namespace sluice {
 namespace sg = simgrid::s4u;
 namespace {
 
-constexpr int kFewestSteps = 3;
 constexpr int kMostSteps = 24;
 constexpr double kSteady = 1e-9;  ///< relative difference of two steps that counts as none
 
@@ -44,7 +43,7 @@ class StepRun {
                               Platform::instance().actors_host(), [this, lane] { work(lane); });
         }
         sg::Engine::get_instance()->run();
-        if (compute_ends_.size() < kFewestSteps)
+        if (compute_ends_.size() < 2)
             throw InternalError(
                 "simulate_step: the lanes wait for each other; the plan is not executable");
     }
@@ -53,11 +52,12 @@ class StepRun {
         SimulatedStep out;
         const std::size_t n = compute_ends_.size();
         out.steps = static_cast<int>(n);
-        out.steady = steady();
-        const std::size_t from = out.steady ? n - 2 : n / 2;
+        out.steady = steady_;
+        const std::size_t from = out.steady ? n - 2 : n / 2;  // at least two steps have run
         out.step = (compute_ends_[n - 1] - compute_ends_[from]) / static_cast<double>(n - 1 - from);
-        out.first_step = compute_ends_[0] + first_step_extra;
-        out.first_operations = relative(intervals_.front());
+        for (const OperationInterval& interval : intervals_.front())
+            out.first_step = std::max(out.first_step, interval.end);
+        out.first_step += first_step_extra;
         // Not the last: what it leaves behind runs without a next step beside it.
         out.operations = relative(intervals_[n - 2]);
         return out;
@@ -98,16 +98,37 @@ class StepRun {
 
     void end_of_compute() {
         compute_ends_.push_back(sg::Engine::get_clock() - start_);
-        finished_ = steady() || compute_ends_.size() == kMostSteps;
+        steady_ = steady();
+        finished_ = steady_ || compute_ends_.size() == kMostSteps;
     }
 
     bool steady() const {
         const std::size_t n = compute_ends_.size();
-        if (n < kFewestSteps) return false;
+        if (n == 2) return second_repeats_first();
+        if (n < 2) return false;
         const Seconds last = compute_ends_[n - 1] - compute_ends_[n - 2];
         const Seconds before = compute_ends_[n - 2] - compute_ends_[n - 3];
         return std::abs(last - before) <= kSteady * last;
     }
+
+    /// The second step so far ran operation by operation as the first did: nothing of the first
+    /// step's start is left, and what follows will repeat too.
+    bool second_repeats_first() const {
+        const auto front = static_cast<std::size_t>(lanes_[index(Lane::compute)].front());
+        const Seconds shift = intervals_[1][front].start - intervals_[0][front].start;
+        for (std::size_t i = 0; i < intervals_[0].size(); ++i) {
+            const OperationInterval &first = intervals_[0][i], &second = intervals_[1][i];
+            const Seconds tolerance = kSteady * shift;
+            if (completed_[i] < 2) {
+                if (first.end + shift < compute_ends_[1] - tolerance) return false;
+            } else if (std::abs(second.start - first.start - shift) > tolerance ||
+                       std::abs(second.end - first.end - shift) > tolerance) {
+                return false;
+            }
+        }
+        return true;
+    }
+    static std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 
     /// Wakes the lanes that wait for this operation; at the end of the simulation all, so that they
     /// stop.
@@ -140,6 +161,7 @@ class StepRun {
     OperationId last_compute_ = 0;
     Seconds start_ = 0;
     bool finished_ = false;
+    bool steady_ = false;
 };
 
 }  // namespace

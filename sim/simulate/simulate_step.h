@@ -10,13 +10,13 @@
 namespace sluice {
 
 struct SimulatedStep {
-    Seconds step = 0;  ///< steady: from one step's last compute operation to the next's
-    Seconds first_step =
-        0;  ///< from nothing in flight to the end of compute, with what only the first step does
-    int steps = 0;        ///< simulated until two in a row took equally long
+    /// Steady: from one step's last compute operation to the next's.
+    Seconds step = 0;
+    /// From nothing in flight to the end of its last update, with what only the first step does.
+    Seconds first_step = 0;
+    int steps = 0;        ///< simulated until one repeated the one before
     bool steady = false;  ///< two in a row did; else `step` is the mean of the last half
     std::vector<OperationInterval> operations;  ///< of the steady step, in the program's order
-    std::vector<OperationInterval> first_operations;  ///< of the first step
 };
 
 /// Runs the plan with one SimGrid actor a lane, several steps in a row until the step time is

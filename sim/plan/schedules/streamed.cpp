@@ -16,6 +16,8 @@
 
 #include "sim/plan/plan_builder.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/streamed_kernels.h"
 #include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {
@@ -35,11 +37,13 @@ class Streamed {
           t_(training),
           layers_(model.layer_count()),
           micro_(training.micro_batches()),
-          hidden_bytes_(static_cast<double>(model.hidden) * kBf16),
-          build_(KernelStyle::fused) {}
+          build_(KernelStyle::fused),
+          state_(static_cast<std::size_t>(layers_)) {}
 
     StepPlan plan() {
-        prepare_kernels();
+        kernels_ = declare_streamed_kernels(model_, t_, build_);
+        loss_kernels_ = build_.kernels(
+            loss_kernels(model_, t_.micro_batch_block(), t_.loss_chunk_tokens, KernelStyle::fused));
         buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
         forward();
         loss();
@@ -51,9 +55,6 @@ class Streamed {
     }
 
   private:
-    struct KindKernels {
-        std::int32_t forward, recompute, backward, recompute_nothing;
-    };
     struct LayerState {
         OperationId weights_in_forward = 0, weights_in_backward = -1;
         OperationId last_forward = 0, last_backward = 0;
@@ -61,87 +62,46 @@ class Streamed {
         std::vector<OperationId> checkpoint_out;  // one a micro-batch, host checkpoints only
     };
 
-    bool host_checkpoints() const { return t_.checkpoints == CheckpointPlacement::host; }
     bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
     double head_params() const { return static_cast<double>(head_parameters(model_)); }
     bool tied() const { return model_.tied_embeddings; }
-    double tokens() const { return static_cast<double>(t_.tokens()); }
-    double micro_tokens() const { return static_cast<double>(t_.micro_batch_block().tokens()); }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
-    double parameters(int layer) const {
-        return static_cast<double>(kind_parameters_[static_cast<std::size_t>(
-            model_.layers[static_cast<std::size_t>(layer)])]);
+    double parameters(int layer) const { return parameters_of_layer(model_, layer); }
+    OperationId checkpoint_out_of(int layer, std::int32_t j) {
+        return state(layer).checkpoint_out[static_cast<std::size_t>(j)];
     }
     BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
     BufferId kept(int layer) const { return buffers_.kept[static_cast<std::size_t>(layer)]; }
-    const KindKernels& kernels(int layer) const {
-        return kind_kernels_[static_cast<std::size_t>(
-            model_.layers[static_cast<std::size_t>(layer)])];
-    }
-
-    void prepare_kernels() {
-        const TokenBlock block = t_.micro_batch_block();
-        for (const LayerSpec& kind : model_.kinds) {
-            KernelList back = backward_kernels(model_, kind, block, KernelStyle::fused);
-            append_gradient_kernels(back, static_cast<double>(layer_parameters(model_, kind)));
-            kind_kernels_.push_back(
-                {build_.kernels(forward_kernels(model_, kind, block, KernelStyle::fused)),
-                 build_.kernels(recompute_kernels(model_, kind, block, t_.recompute)),
-                 build_.kernels(std::move(back)),
-                 build_.kernels(recompute_kernels(model_, kind, block, Recompute::none))});
-            kind_parameters_.push_back(layer_parameters(model_, kind));
-        }
-        loss_kernels_ =
-            build_.kernels(loss_kernels(model_, block, t_.loss_chunk_tokens, KernelStyle::fused));
-        state_.resize(static_cast<std::size_t>(layers_));
-    }
-
-    /// The norm reads the gradient once; sums in fp32 are read, written and rounded.
-    void append_gradient_kernels(KernelList& list, double layer_params) const {
-        if (t_.clipping != Clipping::off)
-            list.push_back(memory_bound("gradient norm", kBf16 * layer_params));
-        if (sums_gradients(t_))
-            list.push_back(memory_bound("sum gradients", (2 * kFp32 + kBf16) * layer_params));
-    }
-
-    OperationId embeddings_in() {
-        Operation op;
-        op.kind = OperationKind::copy_embeddings_in;
-        op.lane = Lane::host_to_device;
-        op.layer = kEmbeddingLayer;
-        op.link_bytes = tokens() * hidden_bytes_;
-        op.uses = {input(0)};
-        return build_.add(std::move(op));
+    const StreamedKernels& kernels(int layer) const {
+        return kernels_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])];
     }
 
     OperationId weights_in(int layer, std::vector<Dependency> waits) {
-        Operation op;
-        op.kind = OperationKind::copy_weights_in;
-        op.lane = Lane::host_to_device;
-        op.layer = layer;
-        op.link_bytes = kBf16 * parameters(layer);
-        op.waits_for = std::move(waits);
-        return build_.add(std::move(op));
+        return build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
+                          std::move(waits), copy_operation(kBf16 * parameters(layer)));
     }
 
     void head_weights_in() {
-        Operation op;
-        op.kind = OperationKind::copy_weights_in;
-        op.lane = Lane::host_to_device;
-        op.layer = layers_;
-        op.link_bytes = table_bytes(model_);
-        op.uses = {buffers_.head_weights};
-        head_in_ = build_.add(std::move(op));
+        head_in_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layers_, {},
+                              copy_operation(table_bytes(model_), {buffers_.head_weights}));
+    }
+
+    OperationId embeddings_in() {
+        return build_.add(OperationKind::copy_embeddings_in, Lane::host_to_device, kEmbeddingLayer,
+                          {}, copy_operation(input_bytes(model_, t_), {input(0)}));
     }
 
     /// Layer l always streams into slot l % depth, free again when layer l - depth has finished.
     void forward() {
         const int depth = static_cast<int>(t_.buffer_depth);
-        for (int layer = 0; layer < std::min(depth, layers_); ++layer)
+        // The rows of the embedding are ready last in the step before. Two layers' weights go ahead
+        // of them, no more: compute could not start before the last of these.
+        const int ahead = std::min({depth, layers_, 2});
+        for (int layer = 0; layer < std::min(depth, layers_); ++layer) {
+            if (layer == ahead) embeddings_in_ = embeddings_in();
             state(layer).weights_in_forward = weights_in(layer, {});
-        // The rows of the embedding are ready last in the step before: the weights that fit in
-        // slots go first.
-        embeddings_in_ = embeddings_in();
+        }
+        if (ahead == std::min(depth, layers_)) embeddings_in_ = embeddings_in();
         if (depth >= layers_) head_weights_in();
         for (int layer = 0; layer < layers_; ++layer) {
             for (std::int32_t j = 0; j < micro_; ++j) forward_micro_batch(layer, j);
@@ -154,77 +114,73 @@ class Streamed {
     }
 
     void forward_micro_batch(int layer, std::int32_t j) {
-        Operation op;
-        op.kind = OperationKind::forward;
-        op.layer = layer;
-        op.micro_batch = j;
-        op.kernels = {kernels(layer).forward};
-        op.waits_for = {{state(layer).weights_in_forward, false}};
-        if (layer == 0) op.waits_for.push_back({embeddings_in_, false});
+        std::vector<Dependency> waits = {{state(layer).weights_in_forward, false}};
+        if (layer == 0) waits.push_back({embeddings_in_, false});
         // With two inputs in turn, this layer's output overwrites the input of the layer before.
-        if (host_checkpoints() && layer >= 2)
-            op.waits_for.push_back(
-                {state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)], false});
-        op.uses = {input(layer), buffers_.forward_workspace,
-                   layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient};
+        if (host_checkpoints(t_) && layer >= 2)
+            waits.push_back({checkpoint_out_of(layer - 1, j), false});
+        Operation op =
+            gpu_operation({kernels(layer).forward},
+                          {input(layer), buffers_.forward_workspace,
+                           layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient});
+        op.micro_batch = j;
         if (kept(layer) >= 0) op.uses.push_back(kept(layer));
         // The head's weights may arrive while the last layers in slots run.
         if (layer >= layers_ - static_cast<int>(t_.buffer_depth))
             op.uses.push_back(buffers_.head_weights);
-        state(layer).last_forward = build_.add(std::move(op));
-        if (host_checkpoints() && layer + 1 < layers_) checkpoint_out(layer + 1, j);
+        state(layer).last_forward = build_.add(OperationKind::forward, Lane::compute, layer,
+                                               std::move(waits), std::move(op));
+        if (host_checkpoints(t_) && layer + 1 < layers_) checkpoint_out(layer + 1, j);
     }
 
     /// The input of `layer`, micro-batch `j`, leaves; layer 0's is the embedding rows, which the
     /// host has.
     void checkpoint_out(int layer, std::int32_t j) {
-        Operation op;
-        op.kind = OperationKind::copy_checkpoint_out;
-        op.lane = Lane::device_to_host;
-        op.layer = layer;
+        Operation op =
+            copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_), {input(layer)});
         op.micro_batch = j;
-        op.link_bytes = micro_tokens() * hidden_bytes_;
-        op.waits_for = {{state(layer - 1).last_forward, false}};
-        op.uses = {input(layer)};
-        state(layer).checkpoint_out.push_back(build_.add(std::move(op)));
+        state(layer).checkpoint_out.push_back(
+            build_.add(OperationKind::copy_checkpoint_out, Lane::device_to_host, layer,
+                       {{state(layer - 1).last_forward, false}}, std::move(op)));
     }
 
     void loss() {
         OperationId last = 0;
         for (std::int32_t j = 0; j < micro_; ++j) {
-            Operation op;
-            op.kind = OperationKind::loss;
-            op.layer = layers_;
+            std::vector<Dependency> waits = {{head_in_, false}};
+            Operation op =
+                gpu_operation({loss_kernels_}, {buffers_.hidden_gradient, buffers_.head_weights,
+                                                buffers_.logits, buffers_.head_gradient});
             op.micro_batch = j;
-            op.kernels = {loss_kernels_};
-            op.waits_for = {{head_in_, false}};
-            op.uses = {buffers_.hidden_gradient, buffers_.head_weights, buffers_.logits,
-                       buffers_.head_gradient};
-            last = build_.add(std::move(op));
+            if (j == 0) wait_for_checkpoints(waits, op);
+            last = build_.add(OperationKind::loss, Lane::compute, layers_, std::move(waits),
+                              std::move(op));
         }
-        const OperationId out = gradients_out(layers_, table_bytes(model_) + hidden_bytes_, last);
+        const OperationId out = gradients_out(layers_, table_bytes(model_) + hidden_bytes(model_),
+                                              last, buffers_.head_weights);
         if (!tied() && !updates_wait_for_norm()) head_update_ = update(layers_, head_params(), out);
     }
 
-    OperationId gradients_out(int layer, double bytes, OperationId after) {
-        Operation op;
-        op.kind = OperationKind::copy_gradients_out;
-        op.lane = Lane::device_to_host;
-        op.layer = layer;
-        op.link_bytes = bytes;
-        op.waits_for = {{after, false}};
-        return build_.add(std::move(op));
+    /// The memory of the two inputs in turn is used again from the loss on, so it waits for the
+    /// last copies out of them; copies leave in order.
+    void wait_for_checkpoints(std::vector<Dependency>& waits, Operation& op) const {
+        if (!host_checkpoints(t_) || layers_ == 1) return;
+        waits.push_back({state_.back().checkpoint_out.back(), false});
+        op.uses.insert(op.uses.end(), {input(0), input(1)});
+    }
+
+    /// From a slab that is always there, or from the buffer `from`.
+    OperationId gradients_out(int layer, double bytes, OperationId after, BufferId from = -1) {
+        Operation op = copy_operation(bytes);
+        if (from >= 0) op.uses = {from};
+        return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                          {{after, false}}, std::move(op));
     }
 
     OperationId update(int layer, double params, OperationId after) {
-        Operation op;
-        op.kind = OperationKind::update;
-        op.lane = Lane::optimizer;
-        op.layer = layer;
-        op.host_work = HostWork::adam;
-        op.host_bytes = params * adam_traffic_per_parameter(t_.state_bytes);
-        op.waits_for = {{after, false}};
-        return build_.add(std::move(op));
+        return build_.add(
+            OperationKind::update, Lane::optimizer, layer, {{after, false}},
+            host_operation(HostWork::adam, params * adam_traffic_per_parameter(t_.state_bytes)));
     }
 
     void backward(int layer) {
@@ -245,70 +201,59 @@ class Streamed {
 
     void backward_micro_batch(int layer, std::int32_t j) {
         LayerState& s = state(layer);
-        Operation op;
-        op.kind = OperationKind::backward;
-        op.layer = layer;
-        op.micro_batch = j;
-        op.kernels = {keeps_everything(model_, t_, layer) ? kernels(layer).recompute_nothing
-                                                          : kernels(layer).recompute,
-                      kernels(layer).backward};
-        if (s.weights_in_backward >= 0) op.waits_for.push_back({s.weights_in_backward, false});
+        const StreamedKernels& k = kernels(layer);
+        std::vector<Dependency> waits;
+        if (s.weights_in_backward >= 0) waits.push_back({s.weights_in_backward, false});
         const int slabs = static_cast<int>(t_.gradient_slabs);
         if (j == 0 && layer + slabs < layers_)
-            op.waits_for.push_back({state(layer + slabs).gradients_out, false});
-        op.uses = {buffers_.backward_workspace, buffers_.hidden_gradient, buffers_.head_weights};
-        if (host_checkpoints()) {
-            op.waits_for.push_back({checkpoint_in(layer, j), false});
+            waits.push_back({state(layer + slabs).gradients_out, false});
+        const bool keeps = keeps_everything(model_, t_, layer);
+        Operation op = gpu_operation(
+            {keeps ? k.recompute_nothing : k.recompute, k.backward},
+            {buffers_.backward_workspace, buffers_.hidden_gradient, buffers_.head_weights});
+        op.micro_batch = j;
+        if (j + 1 == micro_ && k.finish_gradients >= 0) op.kernels.push_back(k.finish_gradients);
+        if (host_checkpoints(t_)) {
+            waits.push_back({checkpoint_in(layer, j), false});
         } else {
             op.uses.push_back(input(layer));
         }
         if (kept(layer) >= 0) op.uses.push_back(kept(layer));
-        s.last_backward = build_.add(std::move(op));
+        s.last_backward = build_.add(OperationKind::backward, Lane::compute, layer,
+                                     std::move(waits), std::move(op));
         backwards_.push_back(s.last_backward);
     }
 
     /// Two places for checkpoints coming back: each waits until backward has used the one two
     /// before.
     OperationId checkpoint_in(int layer, std::int32_t j) {
-        Operation op;
-        op.kind = OperationKind::copy_checkpoint_in;
-        op.lane = Lane::host_to_device;
-        op.layer = layer;
+        std::vector<Dependency> waits;
+        if (backwards_.size() >= 2) waits.push_back({backwards_[backwards_.size() - 2], false});
+        if (layer >= 1) waits.push_back({checkpoint_out_of(layer, j), false});
+        Operation op = copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_));
         op.micro_batch = j;
-        op.link_bytes = micro_tokens() * hidden_bytes_;
-        if (backwards_.size() >= 2)
-            op.waits_for.push_back({backwards_[backwards_.size() - 2], false});
-        if (layer >= 1)
-            op.waits_for.push_back(
-                {state(layer).checkpoint_out[static_cast<std::size_t>(j)], false});
-        return build_.add(std::move(op));
+        return build_.add(OperationKind::copy_checkpoint_in, Lane::host_to_device, layer,
+                          std::move(waits), std::move(op));
     }
 
-    OperationId host_operation(OperationKind kind, HostWork work, double bytes,
-                               std::vector<Dependency> waits) {
-        Operation op;
-        op.kind = kind;
-        op.lane = Lane::optimizer;
-        op.layer = kEmbeddingLayer;
-        op.host_work = work;
-        op.host_bytes = bytes;
-        op.waits_for = std::move(waits);
-        return build_.add(std::move(op));
+    OperationId on_embedding(OperationKind kind, double bytes, std::vector<Dependency> waits) {
+        return build_.add(kind, Lane::optimizer, kEmbeddingLayer, std::move(waits),
+                          host_operation(HostWork::copy, bytes));
     }
 
     /// Gradients of the rows leave and are summed by row; rows of the next batch are updated first,
     /// then all others. Exact clipping updates everything from here on, in the order in which the
     /// next forward needs it.
     void embedding_tail() {
-        const double row_bytes = tokens() * hidden_bytes_;
-        const OperationId out = gradients_out(kEmbeddingLayer, row_bytes, state(0).last_backward);
+        const double row_bytes = input_bytes(model_, t_);
+        const OperationId out = gradients_out(kEmbeddingLayer, row_bytes, state(0).last_backward,
+                                              buffers_.hidden_gradient);
         // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B of payload at the rate of a
         // copy.
-        host_operation(OperationKind::scatter_embeddings, HostWork::copy, 2.5 * row_bytes,
-                       {{out, false}});
+        on_embedding(OperationKind::scatter_embeddings, 2.5 * row_bytes, {{out, false}});
         const double first = embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden);
         update(kEmbeddingLayer, first, out);
-        gather_ = host_operation(OperationKind::gather_embeddings, HostWork::copy, row_bytes, {});
+        gather_ = on_embedding(OperationKind::gather_embeddings, row_bytes, {});
         if (updates_wait_for_norm()) {
             for (int layer = 0; layer < layers_; ++layer)
                 state(layer).update = update(layer, parameters(layer), out);
@@ -331,11 +276,9 @@ class Streamed {
     const TrainingSpec& t_;
     const int layers_;
     const std::int64_t micro_;
-    const double hidden_bytes_;
     PlanBuilder build_;
 
-    std::vector<KindKernels> kind_kernels_;
-    std::vector<std::int64_t> kind_parameters_;
+    std::vector<StreamedKernels> kernels_;  // one a kind of layer
     std::int32_t loss_kernels_ = 0;
     std::vector<LayerState> state_;
     std::vector<OperationId> backwards_;

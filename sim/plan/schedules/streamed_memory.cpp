@@ -2,11 +2,19 @@
 
 #include <algorithm>
 
+#include "sim/plan/schedules/shapes.h"
+
 namespace sluice {
 namespace {
 
+// Enough that one layer's gradients arrive while another's are applied, and two more wait, should
+// an update take longer than usual. Predicted for qwen2.5-7b on h200-pcie5-16vcpu-128gib: one slab
+// takes 12% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
+// at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
 constexpr std::int64_t kDefaultHostSlabs = 4;
 constexpr Bytes kCublasWorkspace = 32 * kMiB;  // what cuBLAS asks for on Hopper
+// Two halves of 32 MiB, one filled while the other is written: far above the few MiB from which on
+// a disk writes at its full rate, and nothing beside the rest of the host's memory.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 
 class Declaration {
@@ -42,27 +50,27 @@ class Declaration {
         return build_.buffer(name, kind, Tier::device, bytes);
     }
 
-    bool host_checkpoints() const { return t_.checkpoints == CheckpointPlacement::host; }
-    double tokens() const { return static_cast<double>(t_.tokens()); }
-    double micro_tokens() const { return static_cast<double>(t_.micro_batch_block().tokens()); }
-    double hidden_bytes() const { return static_cast<double>(model_.hidden) * kBf16; }
-    double largest_layer() const { return static_cast<double>(largest_layer_parameters(model_)); }
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
-        return chunk == 0 ? micro_tokens() : std::min(micro_tokens(), chunk);
+        return chunk == 0 ? micro_batch_tokens(t_) : std::min(micro_batch_tokens(t_), chunk);
     }
     const ActivationBytes& activations(int layer) const {
         const int kind = model_.layers[static_cast<std::size_t>(layer)];
         return kinds_[static_cast<std::size_t>(kind)];
     }
-    double kept_bytes(int layer) const {
-        if (keeps_everything(model_, t_, layer)) return activations(layer).kept_for_backward;
-        const bool attention = t_.recompute == Recompute::keep_attention;
-        return attention ? activations(layer).attention_output : 0;
+    /// What a layer keeps of each half, in bytes of one token.
+    struct Kept {
+        double attention = 0, feed_forward = 0;
+    };
+    Kept kept(int layer) const {
+        const ActivationBytes& a = activations(layer);
+        if (keeps_everything(model_, t_, layer)) return {a.attention_kept, a.feed_forward_kept};
+        if (t_.recompute == Recompute::keep_attention) return {a.attention_output, 0};
+        return {};
     }
 
     void declare_host_state() {
-        const double all = static_cast<double>(total_parameters(model_));
+        const double all = all_parameters(model_);
         on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
         on_host("weights (high plane)", Kind::weights, kBf16 * all);
         on_host("master low plane and moments", Kind::optimizer_state,
@@ -71,50 +79,50 @@ class Declaration {
             on_host("gradients held for clipping", Kind::gradients, kBf16 * all);
         } else {
             on_host("pinned gradient slabs", Kind::pinned_buffers,
-                    static_cast<double>(host_gradient_slabs(t_)) * largest_layer() * kBf16);
+                    static_cast<double>(host_gradient_slabs(t_)) * largest_layer_bytes(model_));
             on_host("pinned head gradient", Kind::pinned_buffers, table_bytes(model_));
         }
     }
 
     void declare_host_buffers() {
         on_host("pinned embedding rows in and out", Kind::pinned_buffers,
-                2 * tokens() * hidden_bytes());
+                2 * input_bytes(model_, t_));
         on_host("embedding row gradients", Kind::gradients,
                 embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
         // Inputs and targets of this batch and the next, 4 bytes each.
-        on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens());
-        if (host_checkpoints()) {
+        on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
+        if (host_checkpoints(t_)) {
             // Layer 0's input is the embedding rows, which are there already.
             on_host("checkpoints", Kind::checkpoints,
-                    static_cast<double>(model_.layer_count() - 1) * tokens() * hidden_bytes());
+                    static_cast<double>(model_.layer_count() - 1) * input_bytes(model_, t_));
         }
     }
 
     void declare_device_slots() {
         const std::int64_t layers = model_.layer_count();
         const auto of_layers = [&](std::int64_t count) {
-            return static_cast<double>(std::min(count, layers)) * largest_layer() * kBf16;
+            return static_cast<double>(std::min(count, layers)) * largest_layer_bytes(model_);
         };
         on_device("weight slots", Kind::weights, of_layers(t_.buffer_depth));
         on_device("gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs));
         if (sums_gradients(t_))
-            on_device("gradient sums in fp32", Kind::gradients, largest_layer() * kFp32);
+            on_device("gradient sums in fp32", Kind::gradients, 2 * largest_layer_bytes(model_));
         on_device("cuBLAS workspace", Kind::workspace, kCublasWorkspace);
     }
 
     /// One buffer a layer on the device, or two in turn with copies on the host. The last hidden
     /// state is overwritten by its gradient, which travels back through the layers in place.
     void declare_inputs() {
-        const double bytes = tokens() * hidden_bytes();
+        const double bytes = input_bytes(model_, t_);
         std::vector<BufferId> ring;
-        if (host_checkpoints()) {
+        if (host_checkpoints(t_)) {
             ring = {device_buffer("layer input, even", Kind::checkpoints, bytes),
                     device_buffer("layer input, odd", Kind::checkpoints, bytes)};
             on_device("checkpoints coming back", Kind::checkpoints,
-                      2 * micro_tokens() * hidden_bytes());
+                      2 * micro_batch_tokens(t_) * hidden_bytes(model_));
         }
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            buffers_.inputs.push_back(host_checkpoints()
+            buffers_.inputs.push_back(host_checkpoints(t_)
                                           ? ring[static_cast<std::size_t>(layer % 2)]
                                           : device_buffer("layer input", Kind::checkpoints, bytes));
         }
@@ -124,7 +132,8 @@ class Declaration {
 
     void declare_kept() {
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            const double bytes = kept_bytes(layer) * tokens();
+            const Kept of = kept(layer);
+            const double bytes = (of.attention + of.feed_forward) * tokens(t_);
             buffers_.kept.push_back(
                 bytes > 0 ? device_buffer("kept for backward", Kind::activations, bytes) : -1);
         }
@@ -134,12 +143,15 @@ class Declaration {
         double forward = 0, backward = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const ActivationBytes& a = activations(layer);
-            const double feed_forward = a.feed_forward * feed_forward_tokens();
-            forward = std::max({forward, a.forward_attention * micro_tokens(),
-                                a.residual * micro_tokens() + feed_forward});
-            const double there = std::min(kept_bytes(layer), a.backward_attention);
-            const double attention = a.backward_attention + a.attention_backward_sums - there;
-            backward = std::max(backward, attention * micro_tokens() + feed_forward);
+            forward = std::max({forward, a.forward_attention * micro_batch_tokens(t_),
+                                a.residual * micro_batch_tokens(t_) +
+                                    a.forward_feed_forward * feed_forward_tokens()});
+            const Kept there = kept(layer);
+            const double attention =
+                a.backward_attention + a.attention_backward_sums - there.attention;
+            const double feed_forward = a.backward_feed_forward - there.feed_forward;
+            backward = std::max(backward, attention * micro_batch_tokens(t_) +
+                                              feed_forward * feed_forward_tokens());
         }
         buffers_.forward_workspace = device_buffer("forward workspace", Kind::activations, forward);
         buffers_.backward_workspace =
@@ -147,8 +159,9 @@ class Declaration {
     }
 
     void declare_loss() {
-        const double chunk = std::min(static_cast<double>(t_.loss_chunk_tokens), micro_tokens());
-        const bool sums = t_.micro_batches() > 1 || chunk < micro_tokens();
+        const double chunk =
+            std::min(static_cast<double>(t_.loss_chunk_tokens), micro_batch_tokens(t_));
+        const bool sums = t_.micro_batches() > 1 || chunk < micro_batch_tokens(t_);
         buffers_.logits = device_buffer("logits of a chunk", Kind::loss,
                                         chunk * static_cast<double>(model_.vocabulary) * kBf16);
         buffers_.head_gradient = device_buffer("head gradient, summed in fp32", Kind::loss,
@@ -167,12 +180,8 @@ class Declaration {
 
 }  // namespace
 
-double table_bytes(const ModelSpec& model) {
-    return static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden) * kBf16;
-}
-
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
-    return std::min(static_cast<double>(training.tokens()),
+    return std::min(tokens(training),
                     static_cast<double>(model.vocabulary + model.learned_positions));
 }
 

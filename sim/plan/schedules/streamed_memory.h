@@ -26,8 +26,6 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 /// Host memory of loading, first step, steady state and saving.
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
-/// Bytes of the output projection, and of the token embedding, in bf16.
-double table_bytes(const ModelSpec& model);
 /// Rows of the embedding that a batch can touch at most.
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training);
 /// Pinned layer gradients on the host.

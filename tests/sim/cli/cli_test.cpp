@@ -1,4 +1,5 @@
 // The program as people run it: exit status, one sentence for a mistake, files written whole.
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -17,8 +18,8 @@ struct Result {
     std::string output;  ///< of both streams
 };
 
-Result run(const std::string& arguments) {
-    const std::string command = "'" SLUICE_BINARY "' " + arguments + " 2>&1";
+/// Runs a shell command; `output` is what it leaves on standard output.
+Result shell(const std::string& command) {
     FILE* const pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);
     Result result;
@@ -28,6 +29,10 @@ Result run(const std::string& arguments) {
     result.status = WEXITSTATUS(pclose(pipe));
     return result;
 }
+
+const std::string kSluice = "'" SLUICE_BINARY "' ";
+
+Result run(const std::string& arguments) { return shell(kSluice + arguments + " 2>&1"); }
 
 const std::string kPredict = "predict --model qwen2.5-7b --machine h200-sxm-pcie5 ";
 
@@ -101,7 +106,8 @@ TEST_CASE("cli: mistakes are one sentence and exit 2", "[cli]") {
                   {"--batch is 8", "multiple of --micro-batch (3)"});
     check_mistake(kPredict + "--recompute al",
                   {"--recompute", "\"al\"", "full or keep_attention or none"});
-    check_mistake(kPredict + "--micro-bacth 3", {"--micro-bacth"});
+    check_mistake(kPredict + "--micro-bacth 3",
+                  {"unknown option \"--micro-bacth\"", "did you mean \"--micro-batch\""});
     check_mistake(kPredict + "--layers 29", {"--layers is 29", "1 to 28"});
     check_mistake(kPredict + "--host-memory 12XB", {"--host-memory", "12XB", "1.5TB"});
     check_mistake(kPredict + "--set link.host_to_device=5",
@@ -157,4 +163,88 @@ TEST_CASE("cli: trace and timeline are written", "[cli]") {
     timeline_file.read(start.data(), 5);
     CHECK(start == "<?xml");
     CHECK_FALSE(std::filesystem::exists(trace + ".part"));
+}
+
+TEST_CASE("cli: words that are not known are named, with the nearest", "[cli]") {
+    check_mistake("predikt --model qwen2.5-7b", {"unknown command \"predikt\"", "\"predict\""});
+    check_mistake(kPredict + "--bacth 8", {"unknown option \"--bacth\"", "\"--batch\""});
+    check_mistake(kPredict + "--batch ''", {"--batch", "whole number"});
+    check_mistake(kPredict + "--trace ''", {"--trace", "name of a file"});
+    check_mistake(kPredict + "--host-memory 1.5", {"--host-memory is 1.5", "1.5TB"});
+    check_mistake(kPredict + "--keep-last-layers 29", {"--keep-last-layers is 29", "(28)"});
+    check_mistake(kPredict + "--optimizer-threads 1000", {"--optimizer-threads is 1000", "cores"});
+    check_mistake("predict --model gpt2 --machine h200-sxm-pcie5 --seq 2048",
+                  {"--seq is 2048", "1024 learned positions"});
+}
+
+TEST_CASE("cli: --set of a number that changes nothing says which do", "[cli]") {
+    check_mistake(
+        "predict --model qwen2.5-7b --machine gh200-480gb "
+        "--set host.memory_bandwidth_gb_per_s=500",
+        {"host.memory_bandwidth_gb_per_s changes nothing",
+         "host.memory_bandwidth_stream_gb_per_s"});
+    const Result used = run(kPredict + "--set link.host_to_device_gb_per_s=100");
+    CHECK(used.status == 0);
+    CHECK_THAT(used.output, ContainsSubstring("what-if: --set link.host_to_device_gb_per_s=100"));
+}
+
+TEST_CASE("cli: a model is found by the name it has on a hub, and by its folder", "[cli]") {
+    CHECK_THAT(run("models show Qwen/Qwen2.5-7B").output, ContainsSubstring("qwen2.5-7b:"));
+    const TemporaryFolder folder;
+    folder.write("config.json", R"({"model_type": "llama", "hidden_size": 64, "vocab_size": 100,
+        "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128})");
+    CHECK_THAT(run("models show '" + folder.path.string() + "'").output,
+               ContainsSubstring("2 layers"));
+    check_mistake("models show '" + std::string(5000, 'x') + "'", {"unknown model"});
+}
+
+TEST_CASE("cli: a file is written through a link and into a pipe, and leaves others alone",
+          "[cli]") {
+    const TemporaryFolder folder;
+    const std::string target = folder.write("target.svg", "old");
+    const std::string neighbour = folder.write("target.svg.part", "mine");
+    std::filesystem::create_symlink(target, folder.path / "link.svg");
+    REQUIRE(run(kPredict + "--timeline '" + (folder.path / "link.svg").string() + "'").status == 0);
+    CHECK(std::filesystem::is_symlink(folder.path / "link.svg"));
+    CHECK(std::filesystem::file_size(target) > 1000);
+    CHECK(std::filesystem::file_size(neighbour) == 4);
+    const std::string pipe = (folder.path / "pipe").string();
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    const Result through = shell(kSluice + kPredict + "--timeline '" + pipe +
+                                 "' >/dev/null & cat '" + pipe + "'; wait");
+    CHECK_THAT(through.output, ContainsSubstring("<svg"));
+    CHECK(std::filesystem::is_fifo(pipe));
+}
+
+TEST_CASE("cli: output that cannot be written is a mistake", "[cli]") {
+    const Result full = shell(kSluice + "machines 2>&1 >/dev/full");
+    CHECK(full.status == 2);
+    CHECK_THAT(full.output, ContainsSubstring("standard output cannot be written"));
+}
+
+TEST_CASE("cli: advice for a plan that does not fit can be followed", "[cli]") {
+    const std::string base =
+        "predict --model qwen2.5-7b --machine rtx-4090 --host-memory 512GB "
+        "--batch 64 --seq 4096 --micro-batch 16 ";
+    const auto parsed = nlohmann::json::parse(run(base + "--json").output);
+    REQUIRE_FALSE(parsed["fits"].get<bool>());
+    REQUIRE_FALSE(parsed["suggestions"].empty());
+    for (const auto& suggestion : parsed["suggestions"]) {
+        const std::string flags = suggestion["flags"];
+        const std::string without = flags.find("--micro-batch") == std::string::npos
+                                        ? base
+                                        : base.substr(0, base.find("--micro-batch"));
+        std::string command = without;
+        if (flags.find("--batch") != std::string::npos)
+            command.erase(command.find("--batch 64"), std::string("--batch 64").size());
+        if (flags.find("--seq") != std::string::npos)
+            command.erase(command.find("--seq 4096"), std::string("--seq 4096").size());
+        INFO(command + flags);
+        const Result followed = run(command + " " + flags + " --json");
+        REQUIRE(followed.status == 0);
+        CHECK(nlohmann::json::parse(followed.output)["fits"].get<bool>());
+    }
+    // Advice that breaks a rule is left out, and does not end the prediction.
+    CHECK(run("predict --model qwen2.5-7b --machine h200-sxm-pcie5 --batch 32768 --seq 4096")
+              .status == 0);
 }

@@ -1,10 +1,6 @@
 // Is every number of a profile read with its origin, and every mistake in one named?
 #include "sim/machine/machine_profile.h"
 
-#include <fmt/format.h>
-
-#include <limits>
-
 #include "tests/sim/machine/small_profile.h"
 #include "tests/sim/model/input_error_of.h"
 
@@ -51,7 +47,7 @@ TEST_CASE("machine profile: a number keeps its path, unit, method, source, date 
           "[machine]") {
     const MachineProfile profile =
         parse_profile(with("/gpu/tdp_w", R"({"value": 700, "method": "datasheet", "source": "mine",
-                               "date": "2026-03", "note": "limit", "low": 600, "high": 800})"));
+                               "date": "2026-03", "note": "limit"})"));
     const Quantity* quantity = profile.find("gpu.tdp_w");
     REQUIRE(quantity != nullptr);
     CHECK(quantity->value == 700.0);
@@ -66,7 +62,7 @@ TEST_CASE("machine profile: texts, flags, curves and nested numbers have their p
           "[machine]") {
     json json_profile = small_profile();
     json_profile["price"]["rent"]["Cloud A"] = measured_number(2.5);
-    json_profile["link"]["curve"]["by_bytes"] = measured_points({{1024, 3}, {4096, 5}});
+    json_profile["link"]["other"]["by_bytes"] = measured_points({{1024, 3}, {4096, 5}});
     json_profile["host"]["unified_memory"] = true;
     json_profile["notes"] = {"first", "second"};
     const MachineProfile profile = parse_profile(json_profile);
@@ -78,7 +74,7 @@ TEST_CASE("machine profile: texts, flags, curves and nested numbers have their p
     CHECK_FALSE(profile.flag("host.no_such_flag"));
     REQUIRE(profile.find("price.rent.Cloud A") != nullptr);
     CHECK(profile.find("price.rent.Cloud A")->value == 2.5);
-    const Curve* curve = profile.find_curve("link.curve.by_bytes");
+    const Curve* curve = profile.find_curve("link.other.by_bytes");
     REQUIRE(curve != nullptr);
     CHECK(curve->points == std::vector<std::vector<double>>{{1024, 3}, {4096, 5}});
     CHECK(profile.notes == std::vector<std::string>{"first", "second"});
@@ -165,9 +161,9 @@ TEST_CASE("machine profile: every mistake in a curve names it", "[machine]") {
     for (const Mistake& mistake : mistakes) {
         CAPTURE(mistake.points);
         json profile = small_profile();
-        profile["link"]["curve"]["by_bytes"] = measured_points(json::parse(mistake.points));
+        profile["link"]["other"]["by_bytes"] = measured_points(json::parse(mistake.points));
         const std::string message = profile_error(profile);
-        CHECK_THAT(message, ContainsSubstring("my/machine.json: link.curve.by_bytes.points"));
+        CHECK_THAT(message, ContainsSubstring("my/machine.json: link.other.by_bytes.points"));
         for (const char* part : mistake.parts) CHECK_THAT(message, ContainsSubstring(part));
     }
 }
@@ -189,49 +185,11 @@ TEST_CASE("machine profile: a curve may have the columns that it names", "[machi
     json profile = small_profile();
     json curve = measured_points({{1, 10, 20}, {2, 11, 21}});
     curve["columns"] = {"threads", "in", "out"};
-    profile["host"]["rates"] = curve;
+    profile["host"]["other"]["rates"] = curve;
     const MachineProfile read = parse_profile(profile);
-    REQUIRE(read.find_curve("host.rates") != nullptr);
-    CHECK(read.find_curve("host.rates")->points ==
+    REQUIRE(read.find_curve("host.other.rates") != nullptr);
+    CHECK(read.find_curve("host.other.rates")->points ==
           std::vector<std::vector<double>>{{1, 10, 20}, {2, 11, 21}});
-}
-
-TEST_CASE("machine profile: --set replaces a number by the user's estimate", "[machine]") {
-    MachineProfile profile = parse_profile(small_profile());
-    profile.set("gpu.memory_capacity_gb", 96);
-    CHECK(profile.find("gpu.memory_capacity_gb")->value == 96.0);
-    CHECK(profile.find("gpu.memory_capacity_gb")->method == Method::estimated);
-    CHECK_THAT(profile.find("gpu.memory_capacity_gb")->source, ContainsSubstring("command line"));
-}
-
-TEST_CASE("machine profile: a host's memory can be given where the profile leaves it out",
-          "[machine]") {
-    MachineProfile profile = parse_profile(without("/host", "memory_capacity_gb"));
-    REQUIRE(profile.find("host.memory_capacity_gb") == nullptr);
-    profile.set("host.memory_capacity_gb", 512);
-    REQUIRE(profile.find("host.memory_capacity_gb") != nullptr);
-    CHECK(profile.find("host.memory_capacity_gb")->value == 512.0);
-    CHECK(profile.find("host.memory_capacity_gb")->method == Method::estimated);
-}
-
-TEST_CASE("machine profile: --set of an unknown path suggests the nearest", "[machine]") {
-    MachineProfile profile = read_machine_profile("apple-m3-ultra");
-    CHECK_THAT(input_error_of([&] { profile.set("gpu.bf16_dense_tflop", 28); }),
-               ContainsSubstring("--set") && ContainsSubstring("apple-m3-ultra") &&
-                   ContainsSubstring("\"gpu.bf16_dense_tflop\"") &&
-                   ContainsSubstring("did you mean \"gpu.bf16_dense_tflops\"?") &&
-                   ContainsSubstring("sluice machines show apple-m3-ultra"));
-}
-
-TEST_CASE("machine profile: --set takes only what a profile may hold", "[machine]") {
-    MachineProfile profile = parse_profile(small_profile());
-    for (const double value : {-5.0, 0.0, 1e300, std::numeric_limits<double>::infinity(),
-                               std::numeric_limits<double>::quiet_NaN()}) {
-        CAPTURE(value);
-        CHECK_THAT(input_error_of([&] { profile.set("gpu.memory_capacity_gb", value); }),
-                   ContainsSubstring("--set") && ContainsSubstring("gpu.memory_capacity_gb"));
-    }
-    CHECK(profile.find("gpu.memory_capacity_gb")->value == 80.0);
 }
 
 TEST_CASE("machine profile: an unknown machine suggests the nearest and how to list them",
@@ -290,27 +248,6 @@ TEST_CASE("machine profile: a size behind an unknown name, or no size, is an unk
     CHECK_THAT(machine_error("h200-sxm-pcie5-0gb"), ContainsSubstring("\"h200-sxm-pcie5-0gb\""));
     CHECK_THAT(machine_error("no-such-machine-64gb"),
                ContainsSubstring("\"no-such-machine-64gb\""));
-}
-
-TEST_CASE("machine profile: memory sizes have decimal and binary units", "[machine]") {
-    CHECK(parse_memory_size("1.5TB", "--host-memory") == 1.5e12);
-    CHECK(parse_memory_size("512GiB", "--host-memory") == 549'755'813'888.0);
-    CHECK(parse_memory_size("80e9", "--host-memory") == 80e9);
-    CHECK(parse_memory_size("80000000000", "--host-memory") == 80e9);
-    CHECK(parse_memory_size("2kib", "--host-memory") == 2048);
-    CHECK(parse_memory_size("3MB", "--host-memory") == 3e6);
-    CHECK(parse_memory_size("7b", "--host-memory") == 7);
-}
-
-TEST_CASE("machine profile: what is no memory size names the option and the text", "[machine]") {
-    for (const char* text : {"1.5XB", "-1GB", "0GB", "", "GB", "1.5 TB", "1,5TB", "nan", "inf",
-                             "infGB", "1e400", "1e30TB", "0x10", "1GBs", "--1GB", "+1GB"}) {
-        CAPTURE(text);
-        CHECK_THAT(input_error_of([&] { parse_memory_size(text, "--host-memory"); }),
-                   ContainsSubstring("--host-memory") &&
-                       ContainsSubstring(fmt::format("\"{}\"", text)) &&
-                       ContainsSubstring("1.5TB"));
-    }
 }
 
 TEST_CASE("library machines: every number has a source and a date", "[machine]") {

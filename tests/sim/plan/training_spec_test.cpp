@@ -138,7 +138,7 @@ TEST_CASE("training spec: every number beyond its range names the field, the val
             CHECK_THAT(
                 parse_error(text),
                 ContainsSubstring(fmt::format("training.json: {} is ", option.field)) &&
-                    ContainsSubstring(fmt::format("from {:g} to {:g}", option.low, option.high)));
+                    ContainsSubstring(fmt::format("from {:.0f} to {:.0f}", option.low, option.high)));
         }
     }
 }
@@ -152,10 +152,10 @@ TEST_CASE("training spec: every value that is no such value is named", "[plan]")
         {R"({"batch": -8})", {"batch is -8", "sequences", "from 1"}},
         {R"({"batch": 0})", {"batch is 0"}},
         {R"({"batch": 2.5})", {"batch is 2.5", "whole number"}},
-        {R"({"batch": 1e300})", {"batch is 1e+300", "1e+06"}},
-        {R"({"batch": "eight"})", {"batch is eight", "whole number"}},
-        {R"({"batch": "nan"})", {"batch is nan"}},
-        {R"({"batch": "inf"})", {"batch is inf"}},
+        {R"({"batch": 1e300})", {"batch is 1e+300", "1000000"}},
+        {R"({"batch": "eight"})", {"batch is \"eight\"", "whole number"}},
+        {R"({"batch": "nan"})", {"batch is \"nan\""}},
+        {R"({"batch": "inf"})", {"batch is \"inf\""}},
         {R"({"batch": ""})", {"batch is "}},
         {R"({"batch": true})", {"batch is true"}},
         {R"({"batch": [8]})", {"batch is [8]"}},

@@ -61,3 +61,19 @@ TEST_CASE("timeline: hidden work is not exposed", "[report]") {
     CHECK(lanes[static_cast<std::size_t>(Lane::host_to_device)].busy == Approx(2));
     CHECK(lanes[static_cast<std::size_t>(Lane::host_to_device)].idle == Approx(2));
 }
+
+TEST_CASE("timeline: the critical path runs through the lane that is always at work", "[report]") {
+    // Compute 1 s, gradients of two layers 1 s each, updates of 4 s, one after the other; the next
+    // compute waits for the second: 10 s a step. The chain is compute, one copy, both updates.
+    StepProgram program;
+    program.operations = {on(Lane::compute, {{4, true}}), on(Lane::device_to_host, {{0, false}}),
+                          on(Lane::optimizer, {{1, false}}), on(Lane::device_to_host, {{2, false}}),
+                          on(Lane::optimizer, {{3, false}})};
+    // Update of layer 0 from 2 to 6, layer 1 from 6 (its gradients came before) to 10.
+    program.operations[3].waits_for = {{0, false}};
+    const std::vector<OperationInterval> intervals = {{0, 1}, {1, 2}, {2, 6}, {2, 3}, {6, 10}};
+    const auto shares = critical_shares(program, intervals, 10);
+    CHECK(shares[static_cast<std::size_t>(Lane::optimizer)] == Approx(0.8));
+    CHECK(shares[static_cast<std::size_t>(Lane::compute)] == Approx(0.1));
+    CHECK(shares[static_cast<std::size_t>(Lane::device_to_host)] == Approx(0.1));
+}

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "sim/machine/spec_reader.h"
+
+namespace sluice {
+namespace {
+
+// Ratios measured on the H200 (hwprofiles/h200-pcie5-16vcpu-128gib.json) that fill the gaps of
+// other profiles.
+constexpr double kSustainedOfBest =
+    671.2 / 794.5;  // large products under the power limit, of the best product
+constexpr double kSustainedOfDense = 671.2 / 989;        // ... of the dense datasheet rate
+constexpr double kAchievedOfPeakMemory = 4260.0 / 4800;  // device copy, of the datasheet bandwidth
+constexpr double kH200Gemm = 671.2e12;
+
+/// TFLOPS of an attention implementation on the H200, at kSequences.
+using H200Rates = std::array<double, 7>;
+constexpr H200Rates kSequences = {512, 1024, 2048, 4096, 8192, 32768, 131072};
+constexpr H200Rates kFlashForward = {199, 263, 297, 322, 334, 343, 333};
+constexpr H200Rates kFlashBackward = {146, 202, 247, 279, 299, 320, 326};
+constexpr H200Rates kCudnnForward = {340, 425, 484, 528, 561, 591, 558};
+constexpr H200Rates kCudnnBackward = {206, 301, 387, 450, 495, 536, 539};
+
+double memory_gb_per_s(SpecReader& reader) {
+    if (const auto achieved = reader.take("gpu.memory_bandwidth_achieved_gb_per_s"))
+        return *achieved;
+    const double peak = reader.required("gpu.memory_bandwidth_gb_per_s", Trust::datasheet);
+    reader.transfer(
+        fmt::format("device memory reaches {:.2f} of its {:g} GB/s, as on the H200 "
+                    "measured",
+                    kAchievedOfPeakMemory, peak));
+    return kAchievedOfPeakMemory * peak;
+}
+
+double gemm_tflops(SpecReader& reader) {
+    if (const auto sustained = reader.take("kernels.gemm_sustained_tflops")) return *sustained;
+    if (const auto best = reader.take("gpu.bf16_achieved_gemm_tflops")) {
+        reader.transfer(
+            fmt::format("large bf16 products sustain {:.2f} of the best {:g} TFLOPS, as on the "
+                        "H200 measured",
+                        kSustainedOfBest, *best));
+        return kSustainedOfBest * *best;
+    }
+    const double dense = reader.required("gpu.bf16_dense_tflops", Trust::datasheet);
+    reader.transfer(fmt::format(
+        "large bf16 products sustain {:.2f} of the dense {:g} TFLOPS, as on the H200 measured",
+        kSustainedOfDense, dense));
+    return kSustainedOfDense * dense;
+}
+
+double multiprocessors(SpecReader& reader) {
+    if (const auto count = reader.take("gpu.multiprocessors", Trust::datasheet)) return *count;
+    reader.transfer(
+        "how many multiprocessors the GPU has is not known: products of any size keep all busy");
+    return 1;
+}
+
+/// Reads the curves of attention; those that a profile lacks are the H200's scaled by the matrix
+/// rate.
+class AttentionReader {
+  public:
+    AttentionReader(SpecReader& reader, double gemm_flops_per_s)
+        : reader_(reader), scale_(gemm_flops_per_s / kH200Gemm) {}
+
+    Interpolated curve(const char* implementation, const char* direction, const H200Rates& h200) {
+        auto points = reader_.take_curve(
+            fmt::format("kernels.attention_{}_{}_tflops_by_sequence", implementation, direction));
+        for (auto& [sequence, rate] : points) rate *= kTera;
+        if (points.empty()) {
+            missing_ +=
+                fmt::format("{}{} {}", missing_.empty() ? "" : ", ", implementation, direction);
+            for (std::size_t i = 0; i < h200.size(); ++i)
+                points.emplace_back(kSequences[i], h200[i] * scale_ * kTera);
+        }
+        return Interpolated(std::move(points));
+    }
+
+    void say_missing() {
+        if (missing_.empty()) return;
+        reader_.transfer(fmt::format(
+            "attention ({}) reaches the share of the matrix rate that it does on the H200 measured",
+            missing_));
+    }
+
+  private:
+    SpecReader& reader_;
+    double scale_;
+    std::string missing_;
+};
+
+}  // namespace
+
+GpuSpec resolve_gpu(SpecReader& reader) {
+    GpuSpec gpu;
+    gpu.memory_capacity =
+        static_cast<Bytes>(reader.required("gpu.memory_capacity_gb", Trust::as_given) * kGiga);
+    gpu.context =
+        static_cast<Bytes>(reader.constant("gpu.context_gb", 0.878, Trust::as_given) * kGiga);
+    gpu.multiprocessors = multiprocessors(reader);
+    gpu.memory_bandwidth = memory_gb_per_s(reader) * kGiga;
+    gpu.gemm_flops_per_s = gemm_tflops(reader) * kTera;
+    const auto overhead = [&](const char* path, double h200) {
+        return reader.constant(path, h200, Trust::measured);
+    };
+    gpu.gemm_overhead = overhead("kernels.gemm_overhead_us", 4) / kMega;
+    gpu.launch = overhead("kernels.launch_us", 1.09) / kMega;
+    gpu.narrow_head_share = overhead("kernels.attention_narrow_head_share", 0.8);
+    gpu.eager_launch = overhead("kernels.eager_launch_us", 5) / kMega;
+    gpu.first_step_extra = overhead("kernels.first_step_extra_s", 0.5);
+    AttentionReader attention(reader, gpu.gemm_flops_per_s);
+    gpu.flash_attention.forward = attention.curve("flash", "forward", kFlashForward);
+    gpu.flash_attention.backward = attention.curve("flash", "backward", kFlashBackward);
+    gpu.fused_attention.forward = attention.curve("cudnn", "forward", kCudnnForward);
+    gpu.fused_attention.backward = attention.curve("cudnn", "backward", kCudnnBackward);
+    attention.say_missing();
+    return gpu;
+}
+
+}  // namespace sluice

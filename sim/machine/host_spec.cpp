@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/input_error.h"
+#include "sim/machine/spec_reader.h"
+
+namespace sluice {
+namespace {
+
+// STREAM of host memory over its peak (channels times rate). The best published figures on the
+// hosts of the profiles are 348 of 384 GB/s (GH200), 390 of 460.8 (EPYC 9004), 175 of 204.8 (EPYC
+// 7003) and 231.8 of 273 (GB10): 0.91, 0.85, 0.85 and 0.85. The best and not the middle, since a
+// trainer can bind its threads too.
+constexpr double kStreamOfPeak = 0.85;
+
+// GB/s that host work and copies share on the H200 machine; its other host rates scale by it.
+constexpr double kH200Shared = 177;
+
+/// GB/s of DRAM traffic that one optimizer thread moves on the H200 machine: 0.955 Gparam/s x 26 B.
+constexpr double kAdamThread = 24.8;
+
+/// DRAM traffic of a parameter: fp32 master in two planes, bf16 gradient, fp32 moments.
+constexpr double kAdamBytes = 26;
+
+Bytes host_capacity(SpecReader& reader) {
+    constexpr const char* kPath = "host.memory_capacity_gb";
+    if (const auto capacity = reader.take(kPath, Trust::as_given))
+        return static_cast<Bytes>(*capacity * kGiga);
+    const Quantity* null = reader.profile().find(kPath);
+    throw InputError(
+        fmt::format("{}: {} is not known ({}); give --host-memory, as in --host-memory 1TB",
+                    reader.profile().file, kPath, null != nullptr ? null->note : "missing"));
+}
+
+/// GB/s that host memory gives.
+double stream_gb_per_s(SpecReader& reader) {
+    if (const auto fitted = reader.take("host.memory_bandwidth_shared_gb_per_s")) return *fitted;
+    if (const auto measured = reader.take("host.memory_bandwidth_stream_gb_per_s"))
+        return *measured;
+    const double peak = reader.required("host.memory_bandwidth_gb_per_s", Trust::measured);
+    reader.transfer(
+        fmt::format("host memory reaches {:.2f} of its {:g} GB/s", kStreamOfPeak, peak));
+    return kStreamOfPeak * peak;
+}
+
+/// DRAM traffic that a byte copied over the link counts as.
+double copy_weight(SpecReader& reader, bool unified_memory) {
+    if (const auto weight = reader.take("host.copy_traffic_weight")) return *weight;
+    if (unified_memory) return 2;  // a copy within one pool reads and writes
+    reader.transfer("a byte copied over the link takes as much of host memory as one of host work");
+    return 1;
+}
+
+/// Bytes/s of AdamW by threads.
+std::vector<std::pair<double, double>> adam_by_threads(SpecReader& reader, double stream,
+                                                       double cores) {
+    auto points = reader.take_curve("host.adam_gparams_per_s_by_threads");
+    const bool rate_known = !points.empty() || reader.knows("host.adam_gparams_per_s");
+    const double traffic =
+        (rate_known ? reader.take("host.adam_bytes_per_parameter") : std::nullopt)
+            .value_or(kAdamBytes);
+    for (auto& [threads, rate] : points) rate *= kGiga * traffic;
+    if (!points.empty()) return points;
+    double full = stream * kGiga;
+    if (const auto rate = reader.take("host.adam_gparams_per_s")) full = *rate * kGiga * traffic;
+    reader.transfer(fmt::format(
+        "the optimizer moves {:.1f} GB/s a thread, as on the H200 machine, up to the {:.0f} GB/s "
+        "that host memory or its own rate gives",
+        kAdamThread, full / kGiga));
+    for (double threads = 1;; ++threads) {
+        const double rate = std::min(full, threads * kAdamThread * kGiga);
+        points.emplace_back(threads, rate);
+        if (rate == full || threads + 1 > cores) return points;
+    }
+}
+
+void resolve_adam(SpecReader& reader, double stream, HostSpec& host) {
+    auto points = adam_by_threads(reader, stream, host.cores);
+    const auto best =
+        std::max_element(points.begin(), points.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    host.best_adam_threads = static_cast<int>(std::min(best->first, host.cores));
+    host.adam_bytes_per_s = Interpolated(std::move(points));
+}
+
+/// Rates of host work: measured here, or the H200 machine's scaled by memory bandwidth.
+void resolve_host_work(SpecReader& reader, double stream, HostSpec& host) {
+    std::string missing;
+    const auto rate = [&](const char* name, double h200_gb_per_s) {
+        if (const auto own = reader.take(fmt::format("host.work.{}_gb_per_s", name)))
+            return *own * kGiga;
+        missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
+        return h200_gb_per_s * kGiga * stream / kH200Shared;
+    };
+    host.memory_copy = rate("copy", 52);
+    host.first_touch = rate("first_touch_copy", 26.2);
+    host.zero = rate("zero", 78.6);
+    host.release = rate("release", 44.3);
+    host.norm_and_scale = rate("norm_and_scale", 7.37);
+    host.eager_adam_bytes_per_s = rate("bf16_master_adam", 176.9);
+    if (missing.empty()) return;
+    reader.transfer(fmt::format(
+        "host work ({}) goes at the H200 machine's rates, scaled by host memory bandwidth",
+        missing));
+}
+
+}  // namespace
+
+HostSpec resolve_host(SpecReader& reader, const LinkSpec& link, bool unified_memory) {
+    HostSpec host;
+    host.memory_capacity = host_capacity(reader);
+    host.cores = reader.required("host.cores", Trust::as_given);
+    const auto size = [&](const char* path, double h200_gb) {
+        return static_cast<Bytes>(reader.constant(path, h200_gb, Trust::as_given) * kGiga);
+    };
+    host.process_base = size("host.process_base_gb", 1.0);
+    host.system_reserve = size("host.system_reserve_gb", 3.3);
+    const double stream = stream_gb_per_s(reader);
+    host.dram_bandwidth = stream * kGiga;
+    // A copy engine can reach more than STREAM does (GH200: 380 against 348 GB/s). In one pool it
+    // cannot: the link's rate is the memory's peak there.
+    if (!unified_memory)
+        host.dram_bandwidth =
+            std::max({host.dram_bandwidth, link.host_to_device, link.device_to_host});
+    host.copy_weight = copy_weight(reader, unified_memory);
+    resolve_adam(reader, stream, host);
+    resolve_host_work(reader, stream, host);
+    return host;
+}
+
+}  // namespace sluice

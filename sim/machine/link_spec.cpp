@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/machine/spec_reader.h"
+
+namespace sluice {
+namespace {
+
+/// What pinned copies reach: one way, of the link's raw rate; both at once, of the sum of one way
+/// each.
+struct LinkShares {
+    double host_to_device, device_to_host, both_ways;
+};
+constexpr LinkShares kPcie = {55.3 / 63, 55.4 / 63, 95.7 / 110.7};  // the H200 measured
+constexpr LinkShares kChipLink = {380.0 / 450, 297.5 / 450,
+                                  368.0 / 677.5};  // NVLink-C2C of the GH200 with 480 GB
+constexpr double kH200Pageable = 10.1e9;
+
+// The simulator shares what both ways reach together evenly; beyond this ratio that is worth
+// saying.
+constexpr double kUneven = 1.1;
+
+double one_way(SpecReader& reader, const char* path, double share_of_raw) {
+    if (const auto rate = reader.take(path)) return *rate * kGiga;
+    const double raw = reader.required("link.raw_per_direction_gb_per_s", Trust::datasheet);
+    reader.transfer(fmt::format(
+        "{} is not published: {:.3f} of the raw {:g} GB/s, as measured on another machine with "
+        "such a link",
+        path, share_of_raw, raw));
+    return share_of_raw * raw * kGiga;
+}
+
+double both_ways(SpecReader& reader, const LinkSpec& link, double share) {
+    constexpr const char* kIn = "link.both_ways_host_to_device_gb_per_s";
+    constexpr const char* kOut = "link.both_ways_device_to_host_gb_per_s";
+    if (!reader.knows(kIn) || !reader.knows(kOut)) {
+        reader.transfer(
+            fmt::format("copies both ways at once reach {:.2f} of what each way reaches alone, as "
+                        "measured on another machine with such a link",
+                        share));
+        return share * (link.host_to_device + link.device_to_host);
+    }
+    const double in = *reader.take(kIn), out = *reader.take(kOut);
+    if (std::max(in, out) > kUneven * std::min(in, out)) {
+        reader.say(
+            fmt::format("copies both ways at once share {:g} GB/s evenly, while {:g} to the device "
+                        "and {:g} to the host are stated",
+                        in + out, in, out));
+    }
+    return (in + out) * kGiga;
+}
+
+double pageable(SpecReader& reader, double host_to_device) {
+    if (const auto rate = reader.take("link.other.pageable_host_to_device_gb_per_s"))
+        return std::min(host_to_device, *rate * kGiga);
+    const double assumed = std::min(host_to_device, kH200Pageable);
+    reader.transfer(
+        fmt::format("copies from pageable memory reach {:g} GB/s, at most what they do on the H200 "
+                    "measured",
+                    assumed / kGiga));
+    return assumed;
+}
+
+/// Share of the full rate by size. The largest point is the full rate: a curve may fall again.
+Interpolated share_by_bytes(SpecReader& reader) {
+    auto points = reader.take_curve("link.curve.host_to_device_gb_per_s_by_bytes");
+    if (points.empty()) {
+        reader.transfer("copies reach their full rate at any size");
+        return {};
+    }
+    const double full =
+        std::max_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+        })->second;
+    for (auto& [bytes, rate] : points) rate /= full;
+    return Interpolated(std::move(points));
+}
+
+}  // namespace
+
+LinkSpec resolve_link(SpecReader& reader, bool unified_memory) {
+    LinkSpec link;
+    const bool chip_link = reader.profile().text("link.type").find("C2C") != std::string::npos;
+    const LinkShares& shares = chip_link ? kChipLink : kPcie;
+    link.host_to_device = one_way(reader, "link.host_to_device_gb_per_s", shares.host_to_device);
+    link.device_to_host = one_way(reader, "link.device_to_host_gb_per_s", shares.device_to_host);
+    link.both_ways_total = unified_memory ? std::max(link.host_to_device, link.device_to_host)
+                                          : both_ways(reader, link, shares.both_ways);
+    link.pageable_host_to_device = pageable(reader, link.host_to_device);
+    link.share_by_bytes = share_by_bytes(reader);
+    return link;
+}
+
+}  // namespace sluice

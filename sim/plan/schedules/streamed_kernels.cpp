@@ -1,0 +1,40 @@
+#include "sim/plan/schedules/streamed_kernels.h"
+
+#include "sim/plan/schedules/streamed_memory.h"
+
+namespace sluice {
+namespace {
+
+/// Once a layer's gradients are complete: sums in fp32 are rounded, the norm reads the result.
+std::int32_t finish_gradients(const TrainingSpec& training, double parameters, PlanBuilder& build) {
+    KernelList list;
+    if (sums_gradients(training))
+        list.push_back(memory_bound("round gradients", (kFp32 + kBf16) * parameters));
+    if (training.clipping != Clipping::off)
+        list.push_back(memory_bound("gradient norm", kBf16 * parameters));
+    return list.empty() ? -1 : build.kernels(std::move(list));
+}
+
+}  // namespace
+
+std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
+                                                      const TrainingSpec& training,
+                                                      PlanBuilder& build) {
+    const TokenBlock block = training.micro_batch_block();
+    std::vector<StreamedKernels> out;
+    for (const LayerSpec& kind : model.kinds) {
+        const double parameters = static_cast<double>(layer_parameters(model, kind));
+        KernelList back = backward_kernels(model, kind, block, KernelStyle::fused);
+        // Every micro-batch reads and writes the sum.
+        if (sums_gradients(training))
+            back.push_back(memory_bound("sum gradients", 2 * kFp32 * parameters));
+        out.push_back({build.kernels(forward_kernels(model, kind, block, KernelStyle::fused)),
+                       build.kernels(recompute_kernels(model, kind, block, training.recompute)),
+                       build.kernels(std::move(back)),
+                       build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
+                       finish_gradients(training, parameters, build)});
+    }
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,163 @@
+#include "sim/simulate/advice.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sim/plan/nearest_fit.h"
+#include "sim/report/format.h"
+#include "sim/simulate/simulate_step.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kWorthHiding =
+    0.02;                             // share of the critical path below which a lane is left alone
+constexpr double kLargestFactor = 8;  // what is further away is no advice
+constexpr double kNearEnough = 1.02;  // of the step with that factor
+constexpr std::size_t kMostOperations = 3000;  // of a plan that is simulated some tens of times
+
+/// The machine with one lane's rate multiplied; with host memory as well where that limits.
+MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool with_memory) {
+    MachineSpec out = machine;
+    if (lane == Lane::host_to_device || lane == Lane::device_to_host) {
+        double& rate =
+            lane == Lane::host_to_device ? out.link.host_to_device : out.link.device_to_host;
+        rate *= factor;
+        out.link.both_ways_total *= factor;
+    } else {
+        std::vector<std::pair<double, double>> points = out.host.adam_bytes_per_s.points();
+        for (auto& point : points) point.second *= factor;
+        out.host.adam_bytes_per_s = Interpolated(std::move(points));
+        for (double* rate :
+             {&out.host.memory_copy, &out.host.first_touch, &out.host.zero, &out.host.release,
+              &out.host.norm_and_scale, &out.host.eager_adam_bytes_per_s})
+            *rate *= factor;
+    }
+    if (with_memory) out.host.dram_bandwidth *= factor;
+    return out;
+}
+
+/// Looks for the rate of a lane from which on a faster one brings nothing more.
+class RemedySearch {
+  public:
+    RemedySearch(const StepPlan& plan, const MachineSpec& machine, const StepReport& report)
+        : plan_(plan), machine_(machine), report_(report) {}
+
+    Remedy find(Lane lane) const {
+        const Seconds alone = step_with(lane, kLargestFactor, false);
+        const Seconds both = step_with(lane, kLargestFactor, true);
+        const bool with_memory = both < alone / kNearEnough;
+        const Seconds best = with_memory ? both : alone;
+        if (best > report_.step / kNearEnough) {
+            return {lane, fmt::format("a faster {} alone brings less than {:.0f}%",
+                                      lane_label(lane), (kNearEnough - 1) * 100)};
+        }
+        const double factor = smallest_factor(lane, with_memory, best * kNearEnough);
+        return {lane, sentence(lane, factor, with_memory, best * kNearEnough)};
+    }
+
+  private:
+    Seconds step_with(Lane lane, double factor, bool with_memory) const {
+        return simulate_step(plan_, faster(machine_, lane, factor, with_memory), report_.training)
+            .step;
+    }
+
+    /// Bisection to 10%.
+    double smallest_factor(Lane lane, bool with_memory, Seconds goal) const {
+        double low = 1, high = kLargestFactor;
+        while (high / low > 1.1) {
+            const double middle = std::sqrt(low * high);
+            (step_with(lane, middle, with_memory) <= goal ? high : low) = middle;
+        }
+        return high;
+    }
+
+    std::string sentence(Lane lane, double factor, bool with_memory, Seconds step) const {
+        const LinkSpec& link = machine_.link;
+        const double memory = machine_.host.dram_bandwidth / kGiga;
+        std::string what;
+        if (lane == Lane::host_to_device || lane == Lane::device_to_host) {
+            const bool in = lane == Lane::host_to_device;
+            const double rate = (in ? link.host_to_device : link.device_to_host) / kGiga;
+            what = fmt::format("{} {:.0f} GB/s (now {:.1f}; both ways {:.0f}, now {:.0f})",
+                               lane_label(lane), rate * factor, rate,
+                               link.both_ways_total / kGiga * factor, link.both_ways_total / kGiga);
+        } else {
+            what = fmt::format("host work {:.1f} times as fast", factor);
+        }
+        if (with_memory)
+            what += fmt::format(" and host memory at {:.0f} GB/s (now {:.0f})", memory * factor,
+                                memory);
+        return fmt::format("{} would hide the {}: {} a step", what, hidden_work(lane),
+                           format_seconds(step));
+    }
+
+    static const char* hidden_work(Lane lane) {
+        switch (lane) {
+            case Lane::host_to_device:
+                return "weights";
+            case Lane::device_to_host:
+                return "gradients";
+            case Lane::host:
+                return "collecting of gradients";
+            default:
+                return "optimizer";
+        }
+    }
+
+    const StepPlan& plan_;
+    const MachineSpec& machine_;
+    const StepReport& report_;
+};
+
+/// Settings that fit. Where the host is short whatever the settings, those that fit with the memory
+/// that it needs.
+std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& machine,
+                                    const StepReport& report) {
+    constexpr std::size_t kMostSuggestions = 3;
+    std::vector<Suggestion> out;
+    for (const FittingChange& change :
+         nearest_fits(model, machine, report.training, kMostSuggestions)) {
+        out.push_back({change.flags, change.fit.device.peak.bytes, change.fit.host.peak.bytes});
+    }
+    const bool more_memory_helps = report.fit.host.shortfall() > 0 &&
+                                   report.training.host_budget_bytes == 0 &&
+                                   !machine.unified_memory;
+    if (!more_memory_helps) return out;
+    MachineSpec larger = machine;
+    const auto with_memory = [&](Bytes host_peak) {
+        return fmt::format(
+            "--host-memory {:.0f}GB",
+            std::ceil(static_cast<double>(host_peak + machine.host.system_reserve) / kGiga));
+    };
+    larger.host.memory_capacity = std::numeric_limits<Bytes>::max() / 2;
+    if (report.fit.device.shortfall() == 0) {
+        out.push_back({with_memory(report.fit.host.peak.bytes), report.fit.device.peak.bytes,
+                       report.fit.host.peak.bytes});
+    } else if (out.empty()) {
+        for (const FittingChange& change :
+             nearest_fits(model, larger, report.training, kMostSuggestions)) {
+            out.push_back({with_memory(change.fit.host.peak.bytes) + " " + change.flags,
+                           change.fit.device.peak.bytes, change.fit.host.peak.bytes});
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
+    if (!report.fit.fits()) report.suggestions = suggestions(model, machine, report);
+    if (report.program.operations.size() > kMostOperations) return;
+    const StepPlan plan = plan_step(model, machine, report.training);
+    const RemedySearch search(plan, machine, report);
+    for (const Lane lane :
+         {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host}) {
+        if (report.critical_shares[static_cast<std::size_t>(lane)] >= kWorthHiding)
+            report.remedies.push_back(search.find(lane));
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// Which numbers can the user replace or add with --set?
+#include <limits>
+
+#include "tests/sim/machine/small_profile.h"
+#include "tests/sim/model/input_error_of.h"
+
+namespace sluice {
+
+TEST_CASE("machine profile: --set replaces a number by the user's estimate", "[machine]") {
+    MachineProfile profile = parse_profile(small_profile());
+    profile.set("gpu.memory_capacity_gb", 96);
+    CHECK(profile.find("gpu.memory_capacity_gb")->value == 96.0);
+    CHECK(profile.find("gpu.memory_capacity_gb")->method == Method::estimated);
+    CHECK_THAT(profile.find("gpu.memory_capacity_gb")->source, ContainsSubstring("command line"));
+}
+
+TEST_CASE("machine profile: a host's memory can be given where the profile leaves it out",
+          "[machine]") {
+    nlohmann::json no_memory = small_profile();
+    no_memory["host"].erase("memory_capacity_gb");
+    MachineProfile profile = parse_profile(no_memory);
+    REQUIRE(profile.find("host.memory_capacity_gb") == nullptr);
+    profile.set("host.memory_capacity_gb", 512);
+    REQUIRE(profile.find("host.memory_capacity_gb") != nullptr);
+    CHECK(profile.find("host.memory_capacity_gb")->value == 512.0);
+    CHECK(profile.find("host.memory_capacity_gb")->method == Method::estimated);
+}
+
+TEST_CASE("machine profile: --set adds any number that a prediction can read", "[machine]") {
+    for (const std::string& path : machine_numbers()) {
+        CAPTURE(path);
+        MachineProfile profile = parse_profile(small_profile());
+        profile.set(path, 3);
+        REQUIRE(profile.find(path) != nullptr);
+        CHECK(profile.find(path)->value == 3.0);
+        CHECK(profile.find(path)->method == Method::estimated);
+        CHECK_THAT(profile.find(path)->source, ContainsSubstring("command line"));
+    }
+    MachineProfile profile = parse_profile(small_profile());
+    const std::size_t before = profile.quantities.size();
+    CHECK_THAT(input_error_of([&] { profile.set("kernels.launch_us", -1); }),
+               ContainsSubstring("kernels.launch_us is -1"));
+    CHECK_THAT(input_error_of([&] { profile.set("kernels.lanch_us", 1); }),
+               ContainsSubstring("did you mean \"kernels.launch_us\"?"));
+    // Of the reference numbers only those that the profile has.
+    CHECK_THAT(input_error_of([&] { profile.set("gpu.fp32_tflops", 1); }),
+               ContainsSubstring("has no number \"gpu.fp32_tflops\""));
+    CHECK(profile.quantities.size() == before);
+}
+
+TEST_CASE("machine profile: --set of an unknown path suggests the nearest", "[machine]") {
+    MachineProfile profile = read_machine_profile("apple-m3-ultra");
+    CHECK_THAT(input_error_of([&] { profile.set("gpu.bf16_dense_tflop", 28); }),
+               ContainsSubstring("--set") && ContainsSubstring("apple-m3-ultra") &&
+                   ContainsSubstring("\"gpu.bf16_dense_tflop\"") &&
+                   ContainsSubstring("did you mean \"gpu.bf16_dense_tflops\"?") &&
+                   ContainsSubstring("sluice machines show apple-m3-ultra"));
+}
+
+TEST_CASE("machine profile: --set takes only what a profile may hold", "[machine]") {
+    MachineProfile profile = parse_profile(small_profile());
+    for (const double value : {-5.0, 0.0, 1e300, std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN()}) {
+        CAPTURE(value);
+        CHECK_THAT(input_error_of([&] { profile.set("gpu.memory_capacity_gb", value); }),
+                   ContainsSubstring("--set") && ContainsSubstring("gpu.memory_capacity_gb"));
+    }
+    CHECK(profile.find("gpu.memory_capacity_gb")->value == 80.0);
+}
+
+}  // namespace sluice
