@@ -135,10 +135,10 @@ TEST_CASE("training spec: every number beyond its range names the field, the val
             const std::string shown = fmt::format("{}", value);
             CAPTURE(shown);
             const std::string text = fmt::format(R"({{"{}": {}}})", option.field, shown);
-            CHECK_THAT(
-                parse_error(text),
-                ContainsSubstring(fmt::format("training.json: {} is ", option.field)) &&
-                    ContainsSubstring(fmt::format("from {:.0f} to {:.0f}", option.low, option.high)));
+            CHECK_THAT(parse_error(text),
+                       ContainsSubstring(fmt::format("training.json: {} is ", option.field)) &&
+                           ContainsSubstring(
+                               fmt::format("from {:.0f} to {:.0f}", option.low, option.high)));
         }
     }
 }
