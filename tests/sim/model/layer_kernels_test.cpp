@@ -298,4 +298,41 @@ TEST_CASE("layer kernels: experts hold a copy of every token that they are sent"
     CHECK(bytes.forward_feed_forward == 8192 + 4 * 8192 + 4 * 28'672 + 2 * 28'672);
 }
 
+TEST_CASE("layer kernels: norms behind the halves, and of q and k, keep their inputs", "[model]") {
+    ModelSpec model = parse_generic_model(
+        "layers=1,hidden=256,heads=4,kv_heads=2,head_dim=64,intermediate=512,vocabulary=100");
+    const ActivationBytes plain = activation_bytes_per_token(model, model.layer(0));
+    model.kinds[0].norms = 4;
+    const ActivationBytes gemma = activation_bytes_per_token(model, model.layer(0));
+    CHECK(gemma.attention_kept - plain.attention_kept == 512);
+    CHECK(gemma.feed_forward_kept - plain.feed_forward_kept == 512);
+    CHECK(gemma.backward_attention - plain.backward_attention == 512);
+    CHECK(gemma.backward_feed_forward - plain.backward_feed_forward == 512);
+    CHECK(gemma.forward_feed_forward == plain.forward_feed_forward);
+    model.kinds[0].norms = 2;
+    model.kinds[0].attention.qk_norm = true;
+    const ActivationBytes normed = activation_bytes_per_token(model, model.layer(0));
+    CHECK(normed.kept_for_backward - plain.kept_for_backward == (4 + 2) * 64 * 2);
+    CHECK(normed.backward_attention - plain.backward_attention == (4 + 2) * 64 * 2);
+}
+
+TEST_CASE("layer kernels: learned positions need no rotary kernels", "[model]") {
+    ModelSpec model = parse_generic_model("layers=1,hidden=256,vocabulary=100");
+    const auto rotary = [&] {
+        return has(forward_kernels(model, model.layer(0), kBlock, KernelStyle::fused), "rotary") ||
+               has(backward_kernels(model, model.layer(0), kBlock, KernelStyle::fused), "rotary");
+    };
+    CHECK(rotary());
+    model.learned_positions = 1024;
+    CHECK_FALSE(rotary());
+}
+
+TEST_CASE("layer kernels: experts whose gate and up are kept get their tokens again", "[model]") {
+    const ModelSpec model = read_model("mixtral-8x7b-v0.1");
+    const KernelList again = recompute_kernels(model, model.layer(0), kBlock, Recompute::none);
+    CHECK(has(again, "permute tokens"));
+    CHECK(has(again, "activation"));
+    CHECK(total_flops(again) == 0);
+}
+
 }  // namespace sluice

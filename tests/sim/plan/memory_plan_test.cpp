@@ -38,6 +38,18 @@ TEST_CASE("memory plan: the peak is the largest sum of buffers alive at one oper
     CHECK(peak_memory(plan.memory, Tier::host, 4).bytes == 1000);
 }
 
+TEST_CASE("memory plan: a buffer that no operation uses takes no memory", "[plan]") {
+    PlanBuilder build(KernelStyle::fused);
+    const BufferId used = build.buffer("used", MemoryKind::weights, Tier::device, 10);
+    build.buffer("unused", MemoryKind::loss, Tier::device, 1000);
+    build.add(Operation{});
+    build.add(using_buffers({used}));
+    const Peak peak = peak_memory(build.finish({}).memory, Tier::device, 2);
+    CHECK(peak.bytes == 10);
+    CHECK(peak.operation == 1);
+    CHECK(peak.by_kind[static_cast<std::size_t>(MemoryKind::loss)] == 0);
+}
+
 TEST_CASE("memory plan: budgets and capacities decide the fit, with the exact shortfall",
           "[plan]") {
     PlanBuilder build(KernelStyle::fused);

@@ -1,6 +1,7 @@
 // What the streamed schedule does and keeps, counted by hand on real shapes.
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "sim/machine/machine_profile.h"
 #include "sim/model/read_model.h"
@@ -180,6 +181,53 @@ TEST_CASE("streamed: what is kept is not computed again", "[plan]") {
     CHECK(flops() == none);
     spec.keep_last_layers = 2;
     CHECK(flops() == Approx((full + none) / 2).epsilon(1e-12));
+}
+
+TEST_CASE("streamed: gradients are summed by each micro-batch, rounded and normed by the last",
+          "[plan]") {
+    TrainingSpec spec = training(4);
+    spec.micro_batch = 1;
+    const StepPlan plan = plan_step(small(), h200(), spec);
+    const double parameters = 4 * 2'622'464;  // of four layers
+    const auto bytes = [&](std::string_view name) {
+        double total = 0;
+        for (const Operation& op : plan.program.operations) {
+            for (const std::int32_t list : op.kernels) {
+                for (const Kernel& k : plan.program.kernel_lists[static_cast<std::size_t>(list)])
+                    total += k.name == name ? k.bytes : 0;
+            }
+        }
+        return total;
+    };
+    CHECK(bytes("sum gradients") == 4 * 8 * parameters);
+    CHECK(bytes("round gradients") == 6 * parameters);
+    CHECK(bytes("gradient norm") == 2 * parameters);
+}
+
+TEST_CASE("streamed: what is kept is not in backward's workspace a second time", "[plan]") {
+    // 1024 tokens. Beside what was kept: normed input and two gradients of 512, the query gradient
+    // (4 x 128 in fp32); normed input of the feed-forward and the product of 1024.
+    TrainingSpec spec = training();
+    spec.recompute = Recompute::none;
+    CHECK(buffer_bytes(plan_step(small(), h200(), spec), "backward workspace") ==
+          1024 * (3 * 1024 + 2048 + 1024 + 2048));
+    // Full recompute besides: q, k, v, attention output and 4 statistics, residual, gate and up.
+    spec.recompute = Recompute::full;
+    CHECK(buffer_bytes(plan_step(small(), h200(), spec), "backward workspace") ==
+          1024 * (3 * 1024 + 2048 + 1024 + 2048 + 3 * 1024 + 1024 + 16 + 1024 + 4096));
+}
+
+TEST_CASE("streamed: one layer with checkpoints on the host has no second input", "[plan]") {
+    const ModelSpec model = parse_generic_model("layers=1,hidden=512,vocabulary=1000");
+    TrainingSpec spec = training(64);
+    const auto checkpoints = [&] {
+        const Peak peak = peak_memory(plan_step(model, h200(), spec).memory, Tier::device, 1000);
+        return peak.by_kind[static_cast<std::size_t>(MemoryKind::checkpoints)];
+    };
+    const Bytes input = 64 * 256 * 512 * 2;
+    CHECK(checkpoints() == 2 * input);  // the input, and the hidden state
+    spec.checkpoints = CheckpointPlacement::host;
+    CHECK(checkpoints() <= 4 * input);  // and two places for those that come back
 }
 
 TEST_CASE(

@@ -1,0 +1,158 @@
+// Which places in memory does each operation of the streamed schedule read and write? Said here a
+// second time, apart from the schedule, so that a race check does not believe the schedule.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/plan/step_plan.h"
+#include "tests/catch.h"
+
+namespace sluice {
+
+enum class Place : std::uint8_t {
+    rows_in,  // token rows on the host, and their gradients
+    rows_out,
+    row_gradients,
+    table,  // weights on the host
+    host_head,
+    host_layer,
+    slot,  // weights on the device
+    device_head,
+    input,
+    hidden,
+    coming_back,
+    host_checkpoint,
+    gradient_slab,
+    host_slab,
+    host_head_gradient,
+};
+
+struct Access {
+    Place place;
+    std::int64_t index;  ///< which of its kind
+    bool writes;
+};
+
+/// What the operations of one step touch; follows them in the program's order.
+class Accesses {
+  public:
+    Accesses(const ModelSpec& model, const TrainingSpec& training)
+        : t_(training), tied_(model.tied_embeddings), layers_(model.layer_count()) {}
+
+    std::vector<Access> of(const Operation& op) {
+        accesses_.clear();
+        layer_ = op.layer;
+        j_ = op.micro_batch;
+        if (op.kind == OperationKind::forward || op.kind == OperationKind::backward) {
+            reads(Place::slot, layer_ % t_.buffer_depth);
+        }
+        switch (op.kind) {
+            case OperationKind::copy_weights_in:
+            case OperationKind::copy_gradients_out:
+            case OperationKind::update:
+                of_parameters(op.kind);
+                break;
+            default:
+                of_activations(op.kind);
+        }
+        return accesses_;
+    }
+
+  private:
+    void reads(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, false}); }
+    void writes(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, true}); }
+
+    bool on_host() const { return t_.checkpoints == CheckpointPlacement::host; }
+    std::int64_t input(std::int64_t layer, std::int64_t j) const {
+        return (on_host() ? layer % 2 : layer) * t_.micro_batches() + j;
+    }
+    std::int64_t in_turn(std::int64_t slabs) const { return (layers_ - 1 - layer_) % slabs; }
+    std::int64_t host_slab() const {
+        if (t_.clipping == Clipping::exact) return layer_;  // gradients of all layers are held
+        return in_turn(t_.host_gradient_slabs == 0 ? 4 : t_.host_gradient_slabs);
+    }
+
+    void of_parameters(OperationKind kind) {
+        if (layer_ == layers_) return of_head(kind);
+        if (layer_ == kEmbeddingLayer) return of_embedding(kind);
+        if (kind == OperationKind::copy_weights_in) {
+            reads(Place::host_layer, layer_);
+            writes(Place::slot, layer_ % t_.buffer_depth);
+        } else if (kind == OperationKind::copy_gradients_out) {
+            reads(Place::gradient_slab, in_turn(t_.gradient_slabs));
+            writes(Place::host_slab, host_slab());
+        } else {
+            reads(Place::host_slab, host_slab());
+            writes(Place::host_layer, layer_);
+        }
+    }
+    void of_head(OperationKind kind) {
+        if (kind == OperationKind::copy_weights_in) {
+            reads(tied_ ? Place::table : Place::host_head);
+            writes(Place::device_head);
+        } else if (kind == OperationKind::copy_gradients_out) {
+            reads(Place::device_head);
+            writes(Place::host_head_gradient);
+        } else {
+            reads(Place::host_head_gradient);
+            writes(Place::host_head);
+        }
+    }
+    void of_embedding(OperationKind kind) {
+        if (kind == OperationKind::copy_gradients_out) {
+            for (std::int64_t j = 0; j < t_.micro_batches(); ++j) reads(Place::hidden, j);
+            writes(Place::rows_out);
+        } else {
+            reads(Place::row_gradients);
+            if (tied_) reads(Place::host_head_gradient);
+            writes(Place::table);
+        }
+    }
+    void of_activations(OperationKind kind) {
+        switch (kind) {
+            case OperationKind::gather_embeddings:
+                reads(Place::table);
+                return writes(Place::rows_in);
+            case OperationKind::scatter_embeddings:
+                reads(Place::rows_out);
+                return writes(Place::row_gradients);
+            case OperationKind::copy_embeddings_in:
+                reads(Place::rows_in);
+                for (std::int64_t j = 0; j < t_.micro_batches(); ++j)
+                    writes(Place::input, input(0, j));
+                return;
+            case OperationKind::forward:
+                reads(Place::input, input(layer_, j_));
+                if (layer_ + 1 == layers_) return writes(Place::hidden, j_);
+                return writes(Place::input, input(layer_ + 1, j_));
+            case OperationKind::loss:
+                writes(Place::device_head);  // its gradient overwrites it
+                return writes(Place::hidden, j_);
+            case OperationKind::copy_checkpoint_out:
+                reads(Place::input, input(layer_, j_));
+                return writes(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);
+            case OperationKind::copy_checkpoint_in:
+                if (layer_ == 0)
+                    reads(Place::rows_in);
+                else
+                    reads(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);
+                return writes(Place::coming_back, came_back_++ % 2);
+            case OperationKind::backward:
+                writes(Place::hidden, j_);
+                writes(Place::gradient_slab, in_turn(t_.gradient_slabs));
+                if (on_host()) return reads(Place::coming_back, (came_back_ - 1) % 2);
+                return reads(Place::input, input(layer_, j_));
+            default:
+                FAIL("an operation that the streamed schedule does not have");
+        }
+    }
+
+    const TrainingSpec& t_;
+    const bool tied_;
+    const int layers_;
+    std::int64_t layer_ = 0, j_ = 0, came_back_ = 0;
+    std::vector<Access> accesses_;
+};
+
+}  // namespace sluice
