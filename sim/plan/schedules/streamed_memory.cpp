@@ -9,12 +9,12 @@ namespace {
 
 // Enough that one layer's gradients arrive while another's are applied, and two more wait, should
 // an update take longer than usual. Predicted for qwen2.5-7b on h200-pcie5-16vcpu-128gib: one slab
-// takes 12% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
+// takes 13% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
 // at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
 constexpr std::int64_t kDefaultHostSlabs = 4;
 constexpr Bytes kCublasWorkspace = 32 * kMiB;  // what cuBLAS asks for on Hopper
-// Two halves of 32 MiB, one filled while the other is written: far above the few MiB from which on
-// a disk writes at its full rate, and nothing beside the rest of the host's memory.
+// Chosen, not measured: room for two halves of 32 MiB, one filled while the other is written, and
+// nothing beside the rest of the host's memory.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 
 class Declaration {
