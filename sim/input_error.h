@@ -2,7 +2,6 @@
 // Exit status 2.
 #pragma once
 
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>

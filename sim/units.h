@@ -15,7 +15,6 @@ inline constexpr double kMega = 1e6;
 inline constexpr double kGiga = 1e9;
 inline constexpr double kTera = 1e12;
 inline constexpr Bytes kMiB = Bytes{1} << 20;
-inline constexpr Bytes kGiB = Bytes{1} << 30;
 
 /// Bytes of one bf16 and one fp32 number.
 inline constexpr Bytes kBf16 = 2;

@@ -2,8 +2,6 @@
 
 namespace sluice {
 
-const char* tier_name(Tier tier) { return tier == Tier::device ? "device" : "host"; }
-
 const char* memory_kind_name(MemoryKind kind) {
     switch (kind) {
         case MemoryKind::weights:

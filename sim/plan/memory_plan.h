@@ -11,8 +11,6 @@
 namespace sluice {
 
 enum class Tier : std::uint8_t { device, host };
-inline constexpr int kTierCount = 2;
-const char* tier_name(Tier tier);
 
 /// What a buffer is for; reports add up bytes by kind.
 enum class MemoryKind : std::uint8_t {

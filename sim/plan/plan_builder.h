@@ -33,6 +33,16 @@ class PlanBuilder {
     BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes);
     /// A buffer that is always there.
     void standing(std::string name, MemoryKind kind, Tier tier, double bytes);
+    /// The same, by tier.
+    void on_host(std::string name, MemoryKind kind, double bytes) {
+        standing(std::move(name), kind, Tier::host, bytes);
+    }
+    void on_device(std::string name, MemoryKind kind, double bytes) {
+        standing(std::move(name), kind, Tier::device, bytes);
+    }
+    BufferId device_buffer(std::string name, MemoryKind kind, double bytes) {
+        return buffer(std::move(name), kind, Tier::device, bytes);
+    }
     /// Stores a kernel list once; alike layers share the index.
     std::int32_t kernels(KernelList list);
     void moment(std::string name, Bytes bytes, std::string what) {

@@ -2,8 +2,6 @@
 // Simulated and executed.
 #pragma once
 
-#include <optional>
-
 #include "sim/machine/machine_spec.h"
 #include "sim/model/model_spec.h"
 #include "sim/plan/memory_plan.h"

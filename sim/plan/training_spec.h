@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "sim/model/layer_kernels.h"
@@ -93,7 +91,7 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
 /// the reason.
 void check_training_spec(const TrainingSpec& spec);
 
-/// `sequences` for `sequence`: the flag of a field (`micro_batch` -> `--micro-batch`).
+/// The flag of an option's field: `--micro-batch` for `micro_batch`.
 std::string option_flag(const Option& option);
 
 }  // namespace sluice

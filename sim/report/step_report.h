@@ -2,7 +2,6 @@
 // values; see the writers.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -16,8 +16,6 @@
 // unified memory both memories are one.
 #pragma once
 
-#include <memory>
-
 #include "sim/machine/machine_spec.h"
 #include "sim/simulate/operation_cost.h"
 

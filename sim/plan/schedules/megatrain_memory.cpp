@@ -36,31 +36,21 @@ class Declaration {
   private:
     using Kind = MemoryKind;
 
-    void on_host(const char* name, Kind kind, double bytes) {
-        build_.standing(name, kind, Tier::host, bytes);
-    }
-    void on_device(const char* name, Kind kind, double bytes) {
-        build_.standing(name, kind, Tier::device, bytes);
-    }
-    BufferId device_buffer(const char* name, Kind kind, double bytes) {
-        return build_.buffer(name, kind, Tier::device, bytes);
-    }
-
     void declare_host() {
         const double all = all_parameters(model_);
         const double largest = pinned(largest_layer_bytes(model_));
-        on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        on_host("bf16 masters", Kind::weights, kBf16 * all);
-        on_host("fp32 moments", Kind::optimizer_state, 2 * kFp32 * all);
+        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
+        build_.on_host("bf16 masters", Kind::weights, kBf16 * all);
+        build_.on_host("fp32 moments", Kind::optimizer_state, 2 * kFp32 * all);
         double flats = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer)
             flats += pinned(kBf16 * parameters_of_layer(model_, layer));
-        on_host("pinned flat weights", Kind::pinned_buffers, flats);
-        on_host("pinned staging", Kind::pinned_buffers, kMegaTrainBuffers * largest);
-        on_host("pinned gradient slabs", Kind::pinned_buffers,
-                static_cast<double>(megatrain_slabs(t_)) * largest + pinned(head_bytes(model_)) +
-                    pinned(embedding_bytes(model_)));
-        on_host("Python modules", Kind::process, kPythonModules);
+        build_.on_host("pinned flat weights", Kind::pinned_buffers, flats);
+        build_.on_host("pinned staging", Kind::pinned_buffers, kMegaTrainBuffers * largest);
+        build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
+                       static_cast<double>(megatrain_slabs(t_)) * largest +
+                           pinned(head_bytes(model_)) + pinned(embedding_bytes(model_)));
+        build_.on_host("Python modules", Kind::process, kPythonModules);
         buffers_.gradients = build_.buffer("gradients", Kind::gradients, Tier::host, kBf16 * all);
     }
 
@@ -69,24 +59,26 @@ class Declaration {
         for (const LayerSpec& kind : model_.kinds)
             templates +=
                 kMegaTrainBuffers * kBf16 * static_cast<double>(layer_parameters(model_, kind));
-        on_device("weight buffers", Kind::weights, kMegaTrainBuffers * largest_layer_bytes(model_));
-        on_device("layer templates", Kind::weights, templates);
-        on_device("embedding and head", Kind::weights,
-                  embedding_bytes(model_) + head_bytes(model_));
+        build_.on_device("weight buffers", Kind::weights,
+                         kMegaTrainBuffers * largest_layer_bytes(model_));
+        build_.on_device("layer templates", Kind::weights, templates);
+        build_.on_device("embedding and head", Kind::weights,
+                         embedding_bytes(model_) + head_bytes(model_));
         const std::int64_t layers = model_.layer_count();
         const double input = input_bytes(model_, t_);
         for (std::int64_t layer = 0; layer < layers; layer += t_.checkpoint_interval)
-            buffers_.checkpoints.push_back(device_buffer("layer input", Kind::checkpoints, input));
+            buffers_.checkpoints.push_back(
+                build_.device_buffer("layer input", Kind::checkpoints, input));
         buffers_.hidden =
-            device_buffer("hidden state, then its gradient", Kind::checkpoints, input);
-        buffers_.recomputed =
-            device_buffer("restored inputs of a block", Kind::activations,
-                          static_cast<double>(std::min(t_.checkpoint_interval, layers)) * input);
+            build_.device_buffer("hidden state, then its gradient", Kind::checkpoints, input);
+        buffers_.recomputed = build_.device_buffer(
+            "restored inputs of a block", Kind::activations,
+            static_cast<double>(std::min(t_.checkpoint_interval, layers)) * input);
         if (model_.tied_embeddings)
             buffers_.table_gradient =
-                device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
-        buffers_.embedding_gradient =
-            device_buffer("embedding gradient", Kind::gradients, embedding_bytes(model_) + input);
+                build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
+        buffers_.embedding_gradient = build_.device_buffer("embedding gradient", Kind::gradients,
+                                                           embedding_bytes(model_) + input);
     }
 
     /// All pieces' log-softmax outputs, plus at the start of their backward: the last piece's
@@ -105,10 +97,10 @@ class Declaration {
         const double outputs = tokens(t_) * positions * vocabulary_bytes;
         const double head = (t_.sequence > kMegaTrainLossPositions ? 2 : 1) * table_bytes(model_);
         buffers_.loss_logits =
-            device_buffer("logits of all pieces", Kind::loss,
-                          outputs + std::max({3 * piece, 2 * piece + head / 2, head}));
-        buffers_.loss_norms = device_buffer("final norm under autograd, twice", Kind::loss,
-                                            7 * input_bytes(model_, t_));
+            build_.device_buffer("logits of all pieces", Kind::loss,
+                                 outputs + std::max({3 * piece, 2 * piece + head / 2, head}));
+        buffers_.loss_norms = build_.device_buffer("final norm under autograd, twice", Kind::loss,
+                                                   7 * input_bytes(model_, t_));
     }
 
     const ModelSpec& model_;

@@ -40,16 +40,6 @@ class Declaration {
   private:
     using Kind = MemoryKind;
 
-    void on_host(const char* name, Kind kind, double bytes) {
-        build_.standing(name, kind, Tier::host, bytes);
-    }
-    void on_device(const char* name, Kind kind, double bytes) {
-        build_.standing(name, kind, Tier::device, bytes);
-    }
-    BufferId device_buffer(const char* name, Kind kind, double bytes) {
-        return build_.buffer(name, kind, Tier::device, bytes);
-    }
-
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
         return chunk == 0 ? micro_batch_tokens(t_) : std::min(micro_batch_tokens(t_), chunk);
@@ -71,30 +61,32 @@ class Declaration {
 
     void declare_host_state() {
         const double all = all_parameters(model_);
-        on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        on_host("weights (high plane)", Kind::weights, kBf16 * all);
-        on_host("master low plane and moments", Kind::optimizer_state,
-                static_cast<double>(t_.state_bytes - kBf16) * all);
+        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
+        build_.on_host("weights (high plane)", Kind::weights, kBf16 * all);
+        build_.on_host("master low plane and moments", Kind::optimizer_state,
+                       static_cast<double>(t_.state_bytes - kBf16) * all);
         if (t_.clipping == Clipping::exact) {
-            on_host("gradients held for clipping", Kind::gradients, kBf16 * all);
+            build_.on_host("gradients held for clipping", Kind::gradients, kBf16 * all);
         } else {
-            on_host("pinned gradient slabs", Kind::pinned_buffers,
-                    static_cast<double>(host_gradient_slabs(t_)) * largest_layer_bytes(model_));
-            on_host("pinned head gradient", Kind::pinned_buffers, table_bytes(model_));
+            build_.on_host(
+                "pinned gradient slabs", Kind::pinned_buffers,
+                static_cast<double>(host_gradient_slabs(t_)) * largest_layer_bytes(model_));
+            build_.on_host("pinned head gradient", Kind::pinned_buffers, table_bytes(model_));
         }
     }
 
     void declare_host_buffers() {
-        on_host("pinned embedding rows in and out", Kind::pinned_buffers,
-                2 * input_bytes(model_, t_));
-        on_host("embedding row gradients", Kind::gradients,
-                embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
+        build_.on_host("pinned embedding rows in and out", Kind::pinned_buffers,
+                       2 * input_bytes(model_, t_));
+        build_.on_host(
+            "embedding row gradients", Kind::gradients,
+            embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
         // Inputs and targets of this batch and the next, 4 bytes each.
-        on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
+        build_.on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
         if (host_checkpoints(t_)) {
             // Layer 0's input is the embedding rows, which are there already.
-            on_host("checkpoints", Kind::checkpoints,
-                    static_cast<double>(model_.layer_count() - 1) * input_bytes(model_, t_));
+            build_.on_host("checkpoints", Kind::checkpoints,
+                           static_cast<double>(model_.layer_count() - 1) * input_bytes(model_, t_));
         }
     }
 
@@ -103,11 +95,12 @@ class Declaration {
         const auto of_layers = [&](std::int64_t count) {
             return static_cast<double>(std::min(count, layers)) * largest_layer_bytes(model_);
         };
-        on_device("weight slots", Kind::weights, of_layers(t_.buffer_depth));
-        on_device("gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs));
+        build_.on_device("weight slots", Kind::weights, of_layers(t_.buffer_depth));
+        build_.on_device("gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs));
         if (sums_gradients(t_))
-            on_device("gradient sums in fp32", Kind::gradients, 2 * largest_layer_bytes(model_));
-        on_device("cuBLAS workspace", Kind::workspace, kCublasWorkspace);
+            build_.on_device("gradient sums in fp32", Kind::gradients,
+                             2 * largest_layer_bytes(model_));
+        build_.on_device("cuBLAS workspace", Kind::workspace, kCublasWorkspace);
     }
 
     /// One buffer a layer on the device, or two in turn with copies on the host. The last hidden
@@ -116,18 +109,19 @@ class Declaration {
         const double bytes = input_bytes(model_, t_);
         std::vector<BufferId> ring;
         if (host_checkpoints(t_)) {
-            ring = {device_buffer("layer input, even", Kind::checkpoints, bytes),
-                    device_buffer("layer input, odd", Kind::checkpoints, bytes)};
-            on_device("checkpoints coming back", Kind::checkpoints,
-                      2 * micro_batch_tokens(t_) * hidden_bytes(model_));
+            ring = {build_.device_buffer("layer input, even", Kind::checkpoints, bytes),
+                    build_.device_buffer("layer input, odd", Kind::checkpoints, bytes)};
+            build_.on_device("checkpoints coming back", Kind::checkpoints,
+                             2 * micro_batch_tokens(t_) * hidden_bytes(model_));
         }
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            buffers_.inputs.push_back(host_checkpoints(t_)
-                                          ? ring[static_cast<std::size_t>(layer % 2)]
-                                          : device_buffer("layer input", Kind::checkpoints, bytes));
+            buffers_.inputs.push_back(
+                host_checkpoints(t_)
+                    ? ring[static_cast<std::size_t>(layer % 2)]
+                    : build_.device_buffer("layer input", Kind::checkpoints, bytes));
         }
         buffers_.hidden_gradient =
-            device_buffer("last hidden state, then the gradient", Kind::checkpoints, bytes);
+            build_.device_buffer("last hidden state, then the gradient", Kind::checkpoints, bytes);
     }
 
     void declare_kept() {
@@ -135,7 +129,8 @@ class Declaration {
             const Kept of = kept(layer);
             const double bytes = (of.attention + of.feed_forward) * tokens(t_);
             buffers_.kept.push_back(
-                bytes > 0 ? device_buffer("kept for backward", Kind::activations, bytes) : -1);
+                bytes > 0 ? build_.device_buffer("kept for backward", Kind::activations, bytes)
+                          : -1);
         }
     }
 
@@ -153,21 +148,23 @@ class Declaration {
             backward = std::max(backward, attention * micro_batch_tokens(t_) +
                                               feed_forward * feed_forward_tokens());
         }
-        buffers_.forward_workspace = device_buffer("forward workspace", Kind::activations, forward);
+        buffers_.forward_workspace =
+            build_.device_buffer("forward workspace", Kind::activations, forward);
         buffers_.backward_workspace =
-            device_buffer("backward workspace", Kind::activations, backward);
+            build_.device_buffer("backward workspace", Kind::activations, backward);
     }
 
     void declare_loss() {
         const double chunk =
             std::min(static_cast<double>(t_.loss_chunk_tokens), micro_batch_tokens(t_));
         const bool sums = t_.micro_batches() > 1 || chunk < micro_batch_tokens(t_);
-        buffers_.logits = device_buffer("logits of a chunk", Kind::loss,
-                                        chunk * static_cast<double>(model_.vocabulary) * kBf16);
-        buffers_.head_gradient = device_buffer("head gradient, summed in fp32", Kind::loss,
-                                               sums ? 2 * table_bytes(model_) : 0);
-        buffers_.head_weights =
-            device_buffer("head weights, then their gradient", Kind::loss, table_bytes(model_));
+        buffers_.logits =
+            build_.device_buffer("logits of a chunk", Kind::loss,
+                                 chunk * static_cast<double>(model_.vocabulary) * kBf16);
+        buffers_.head_gradient = build_.device_buffer("head gradient, summed in fp32", Kind::loss,
+                                                      sums ? 2 * table_bytes(model_) : 0);
+        buffers_.head_weights = build_.device_buffer("head weights, then their gradient",
+                                                     Kind::loss, table_bytes(model_));
     }
 
     const ModelSpec& model_;

@@ -8,14 +8,6 @@
 namespace sluice {
 namespace {
 
-constexpr const char* kMeasuredMachine = "h200-pcie5-16vcpu-128gib";
-
-bool assumes(const MachineSpec& machine, const char* part) {
-    return std::any_of(
-        machine.assumptions.begin(), machine.assumptions.end(),
-        [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
-}
-
 /// The profile with what it lacks given by the user, so that it resolves.
 MachineProfile completed(const std::string& id) {
     MachineProfile profile = read_machine_profile(id);

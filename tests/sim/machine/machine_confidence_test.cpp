@@ -13,16 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kMeasuredMachine = "h200-pcie5-16vcpu-128gib";
-
-MachineSpec resolve(const json& profile) { return resolve_machine(parse_profile(profile)); }
-
-bool assumes(const MachineSpec& machine, const char* part) {
-    return std::any_of(
-        machine.assumptions.begin(), machine.assumptions.end(),
-        [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
-}
-
 /// Every rate measured on the machine itself.
 json measured_profile() {
     json profile = small_profile();

@@ -12,16 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kMeasuredMachine = "h200-pcie5-16vcpu-128gib";
-
-MachineSpec resolve(const json& profile) { return resolve_machine(parse_profile(profile)); }
-
-bool assumes(const MachineSpec& machine, const char* part) {
-    return std::any_of(
-        machine.assumptions.begin(), machine.assumptions.end(),
-        [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
-}
-
 /// A number of the measured H200's profile; the rules of transfer are its ratios.
 double h200(const char* path) {
     static const MachineProfile profile = read_machine_profile(kMeasuredMachine);

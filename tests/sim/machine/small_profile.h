@@ -1,10 +1,12 @@
 // A machine of round numbers for tests, all of them measured, so that every change shows.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "sim/machine/machine_profile.h"
+#include "sim/machine/machine_spec.h"
 
 namespace sluice {
 
@@ -40,6 +42,19 @@ inline nlohmann::json small_profile() {
 
 inline MachineProfile parse_profile(const nlohmann::json& profile) {
     return parse_machine_profile(profile.dump(), "my/machine.json", "machine");
+}
+
+inline constexpr const char* kMeasuredMachine = "h200-pcie5-16vcpu-128gib";
+
+inline MachineSpec resolve(const nlohmann::json& profile) {
+    return resolve_machine(parse_profile(profile));
+}
+
+/// One of the spec's assumptions has this part.
+inline bool assumes(const MachineSpec& machine, const char* part) {
+    return std::any_of(
+        machine.assumptions.begin(), machine.assumptions.end(),
+        [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
 }
 
 }  // namespace sluice
