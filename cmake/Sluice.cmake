@@ -16,25 +16,38 @@ set(CMAKE_COLOR_DIAGNOSTICS ON)
 
 add_library(sluice_options INTERFACE)
 target_compile_features(sluice_options INTERFACE cxx_std_20)
+# CMake 3.25 knows C++ for nvcc up to 17.
+target_compile_options(sluice_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
 # Includes read from the root: #include "sim/model/model_spec.h".
 target_include_directories(sluice_options INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_options(sluice_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-    -Wimplicit-fallthrough
+
+# sluice_host_options(<option>...): for all C++, the host half of .cu files included.
+function(sluice_host_options)
+    target_compile_options(sluice_options INTERFACE
+        "$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>"
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=$<JOIN:${ARGN},$<COMMA>>>")
+endfunction()
+sluice_host_options(
+    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
     # The same digits on every processor: expected outputs are compared exactly.
     -ffp-contract=off)
+# What nvcc makes of a .cu file is not pedantic C++.
+target_compile_options(sluice_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic>)
 # Newer compilers than those tried warn about more; that must keep nobody from a prediction.
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
    OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19))
-    target_compile_options(sluice_options INTERFACE -Werror)
+    sluice_host_options(-Werror)
+    target_compile_options(sluice_options INTERFACE
+        $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(sluice_options INTERFACE
+    sluice_host_options(
         # These follow the optimizer and are wrong at times: shown, but no reason to stop.
         -Wno-error=array-bounds -Wno-error=maybe-uninitialized
-        -Wno-error=stringop-overflow -Wno-error=stringop-overread
-        # GCC 12 warns about "text" + std::string at -O2 (GCC bug 105651).
-        $<$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>:-Wno-restrict>)
+        -Wno-error=stringop-overflow -Wno-error=stringop-overread)
+    if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        sluice_host_options(-Wno-restrict)  # warns about "text" + std::string at -O2 (GCC bug 105651)
+    endif()
 endif()
 
 if(SLUICE_SANITIZERS)

@@ -1,5 +1,5 @@
-// How are parameters and their optimizer state kept in host memory? The fp32 master as two 16-bit planes: the
-// upper one is the parameter rounded to bf16, which is what is streamed to the device.
+// How are parameters and their optimizer state kept in host memory? The fp32 master as two 16-bit
+// planes: the upper one is the parameter rounded to bf16, which is what is streamed to the device.
 #pragma once
 
 #include <bit>
@@ -32,7 +32,8 @@ inline MasterPlanes split_master(float master) {
     return {static_cast<std::uint16_t>((bits + 0x8000U) >> 16), static_cast<std::uint16_t>(bits)};
 }
 inline float join_master(MasterPlanes planes) {
-    const auto low = static_cast<std::int16_t>(planes.low);  // the sign bit of low: high was rounded up
+    const auto low =
+        static_cast<std::int16_t>(planes.low);  // the sign bit of low: high was rounded up
     return std::bit_cast<float>((static_cast<std::uint32_t>(planes.high) << 16) +
                                 static_cast<std::uint32_t>(static_cast<std::int32_t>(low)));
 }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "sim/cli/commands.h"
+#include "sim/cli/scenario.h"
 #include "sim/input_error.h"
 #include "sim/simulate/advice.h"
 

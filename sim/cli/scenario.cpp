@@ -1,3 +1,5 @@
+#include "sim/cli/scenario.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/cli/commands.h"
 #include "sim/input_error.h"
 #include "sim/json_object.h"
 #include "sim/model/read_model.h"
@@ -91,12 +92,54 @@ std::string option_help(const Option& option) {
 
 }  // namespace
 
-void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
+void add_model_flags(CLI::App& command, ModelFlags& flags) {
     command
         .add_option("--model", flags.model,
                     "a name of `sluice models`, dense:layers=80,hidden=8192,..., or a path to a "
                     "config.json")
         ->required();
+    command.add_option("--layers", flags.layers, "only the first N layers of the model");
+    command.add_flag(
+        "--untied", flags.untied,
+        "an output projection of its own even where the model ties it to the embedding");
+}
+
+ModelSpec read_model_flags(const ModelFlags& flags) {
+    ModelSpec model = read_model(flags.model);
+    if (flags.untied) model.tied_embeddings = false;
+    if (!flags.layers) return model;
+    const double layers = parse_number(*flags.layers, "--layers");
+    if (layers != static_cast<double>(static_cast<std::int64_t>(layers)))
+        throw InputError(fmt::format("--layers is {}, expected a whole number", *flags.layers));
+    truncate_layers(model, static_cast<std::int64_t>(layers));
+    return model;
+}
+
+void add_training_flags(CLI::App& command, TrainingFlags& flags) {
+    command.add_option("--training", flags.file,
+                       "a JSON file of the options below; flags override it");
+    flags.option_values.resize(training_options().size());
+    for (std::size_t i = 0; i < training_options().size(); ++i) {
+        const Option& option = training_options()[i];
+        command.add_option(option_flag(option), flags.option_values[i], option_help(option))
+            ->group("Training");
+    }
+}
+
+TrainingSpec read_training_flags(const TrainingFlags& flags) {
+    TrainingSpec training;
+    if (flags.file) training = parse_training_spec(read_text_file(*flags.file), *flags.file);
+    for (std::size_t i = 0; i < training_options().size(); ++i) {
+        const Option& option = training_options()[i];
+        if (flags.option_values[i])
+            set_option(training, option, *flags.option_values[i], option_flag(option));
+    }
+    check_training_spec(training);
+    return training;
+}
+
+void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
+    add_model_flags(command, flags.model);
     command
         .add_option("--machine", flags.machine,
                     "a name of `sluice machines`, with a host memory size if wanted "
@@ -107,40 +150,14 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
     command.add_option(
         "--set", flags.settings,
         "another value for a number of the machine: PATH=NUMBER (see `sluice machines show`)");
-    command.add_option("--layers", flags.layers, "only the first N layers of the model");
-    command.add_flag(
-        "--untied", flags.untied,
-        "an output projection of its own even where the model ties it to the embedding");
-    command.add_option("--training", flags.training_file,
-                       "a JSON file of the options below; flags override it");
-    flags.option_values.resize(training_options().size());
-    for (std::size_t i = 0; i < training_options().size(); ++i) {
-        const Option& option = training_options()[i];
-        command.add_option(option_flag(option), flags.option_values[i], option_help(option))
-            ->group("Training");
-    }
+    add_training_flags(command, flags.training);
 }
 
 Scenario read_scenario(const ScenarioFlags& flags) {
     Scenario scenario;
-    scenario.model = read_model(flags.model);
-    if (flags.untied) scenario.model.tied_embeddings = false;
-    if (flags.layers) {
-        const double layers = parse_number(*flags.layers, "--layers");
-        if (layers != static_cast<double>(static_cast<std::int64_t>(layers)))
-            throw InputError(fmt::format("--layers is {}, expected a whole number", *flags.layers));
-        truncate_layers(scenario.model, static_cast<std::int64_t>(layers));
-    }
+    scenario.model = read_model_flags(flags.model);
     scenario.machine = read_machine(flags, scenario.machine_changes);
-    if (flags.training_file)
-        scenario.training =
-            parse_training_spec(read_text_file(*flags.training_file), *flags.training_file);
-    for (std::size_t i = 0; i < training_options().size(); ++i) {
-        const Option& option = training_options()[i];
-        if (flags.option_values[i])
-            set_option(scenario.training, option, *flags.option_values[i], option_flag(option));
-    }
-    check_training_spec(scenario.training);
+    scenario.training = read_training_flags(flags.training);
     return scenario;
 }
 

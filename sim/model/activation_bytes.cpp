@@ -54,9 +54,10 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     // overwrites gate and up by their gradients, the product and the normed input by theirs.
     bytes.forward_feed_forward = hidden + 2 * f.permuted + f.gate_up + f.width;
     bytes.backward_feed_forward = bytes.forward_feed_forward + half_output;
-    // Beside what could be kept: normed input, and two gradients of hidden size.
-    bytes.backward_attention = bytes.attention_kept + hidden + 2 * hidden;
-    bytes.attention_backward_sums = static_cast<double>(a.query_width() * kFp32);
+    // Beside what could be kept: the normed input. Its gradient takes the place of the residual.
+    bytes.backward_attention = bytes.attention_kept + hidden;
+    bytes.attention_gradients =
+        static_cast<double>(a.output_width() * kBf16 + a.query_width() * kFp32) + qkv;
     return bytes;
 }
 

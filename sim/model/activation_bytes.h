@@ -24,12 +24,13 @@ struct ActivationBytes {
     /// Alive at once in each half of forward; the feed-forward's beyond the residual.
     double forward_attention = 0;
     double forward_feed_forward = 0;
-    /// Alive at once in recompute and backward. What was kept is among it: whoever keeps
-    /// `attention_kept` or `feed_forward_kept` needs that much less.
+    /// Alive in recompute and backward. What was kept is among it: whoever keeps `attention_kept`
+    /// or `feed_forward_kept` needs that much less. The attention half's tensors live all the
+    /// while; beside them first the feed-forward's, then `attention_gradients`.
     double backward_attention = 0;
     double backward_feed_forward = 0;
-    /// The query gradient in fp32.
-    double attention_backward_sums = 0;
+    /// Gradients of the attention's output and of q, k and v, and the query's again in fp32.
+    double attention_gradients = 0;
 };
 
 ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSpec& layer);

@@ -8,6 +8,7 @@
 
 #include "sim/input_error.h"
 #include "sim/json_object.h"
+#include "sim/model/hf_arithmetic.h"
 #include "sim/model/read_model.h"
 
 namespace sluice {
@@ -25,6 +26,7 @@ std::int64_t layer_total(const JsonObject& config) {
 }
 
 void read_common(const JsonObject& config, ModelSpec& model, bool tied_by_default) {
+    read_hf_arithmetic(config, model);
     model.hidden = config.integer("hidden_size", 1, kWidest);
     model.vocabulary = config.integer("vocab_size", 1, kLargestVocabulary);
     model.longest_sequence = config.integer_or("max_position_embeddings", 0, 1, kLongest);

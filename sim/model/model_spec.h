@@ -62,6 +62,17 @@ struct ParameterTensor {
     std::int64_t elements() const { return rows * columns * count; }
 };
 
+/// Rotary positions (arXiv 2104.09864). Where `factor` is not 1, frequencies are scaled as
+/// Llama 3.1 does.
+struct RotarySpec {
+    double theta = 10'000;
+    double factor = 1;
+    double low_frequency_factor = 1;
+    double high_frequency_factor = 4;
+    double original_positions = 8192;
+    bool operator==(const RotarySpec&) const = default;
+};
+
 struct ModelSpec {
     std::string name;
     std::string family;  ///< Hugging Face model_type, or "dense" for a generic shape
@@ -72,6 +83,9 @@ struct ModelSpec {
     std::int64_t learned_positions = 0;  ///< rows of a position embedding (gpt2); else 0
     std::int64_t longest_sequence = 0;   ///< max_position_embeddings; 0: unknown
     bool tied_embeddings = false;
+    double norm_epsilon = 1e-6;
+    RotarySpec rotary;
+    std::string rotary_scaling;  ///< its type where it is one that `rotary` cannot say (yarn, ...)
     bool norm_bias = false;
     std::vector<LayerSpec> kinds;  ///< the distinct layers
     std::vector<int> layers;       ///< for each layer, its index in `kinds`

@@ -73,10 +73,11 @@ BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, doubl
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
-void PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, double bytes) {
-    if (bytes <= 0) return;
+BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, double bytes) {
+    if (bytes <= 0) return kNoBuffer;
     plan_.memory.buffers.push_back(
         {std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep});
+    return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
 std::int32_t PlanBuilder::kernels(KernelList list) {

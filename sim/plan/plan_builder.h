@@ -31,14 +31,14 @@ class PlanBuilder {
 
     /// A buffer that lives from the first to the last operation that uses it; never, if none does.
     BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes);
-    /// A buffer that is always there.
-    void standing(std::string name, MemoryKind kind, Tier tier, double bytes);
+    /// A buffer that is always there; kNoBuffer where it has no bytes.
+    BufferId standing(std::string name, MemoryKind kind, Tier tier, double bytes);
     /// The same, by tier.
-    void on_host(std::string name, MemoryKind kind, double bytes) {
-        standing(std::move(name), kind, Tier::host, bytes);
+    BufferId on_host(std::string name, MemoryKind kind, double bytes) {
+        return standing(std::move(name), kind, Tier::host, bytes);
     }
-    void on_device(std::string name, MemoryKind kind, double bytes) {
-        standing(std::move(name), kind, Tier::device, bytes);
+    BufferId on_device(std::string name, MemoryKind kind, double bytes) {
+        return standing(std::move(name), kind, Tier::device, bytes);
     }
     BufferId device_buffer(std::string name, MemoryKind kind, double bytes) {
         return buffer(std::move(name), kind, Tier::device, bytes);

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
-                   const TrainingSpec& training) {
+void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
+                       const TrainingSpec& training) {
     if (training.keep_last_layers > model.layer_count()) {
         throw InputError(fmt::format("--keep-last-layers is {}, expected at most the layers ({})",
                                      training.keep_last_layers, model.layer_count()));
@@ -31,9 +31,14 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
             "that are planned; give a larger one",
             training.micro_batch, training.micro_batches(), model.layer_count(), kMostPasses));
     }
+}
+
+StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training) {
+    check_plan_inputs(model, machine, training);
     switch (training.schedule) {
         case Schedule::streamed:
-            return plan_streamed(model, machine, training);
+            return plan_streamed(model, machine, training).step;
         case Schedule::megatrain:
             return plan_megatrain(model, machine, training);
     }

@@ -22,6 +22,10 @@ struct StepPlan {
     std::vector<LayerPlacement> placements;  ///< one a layer
 };
 
+/// Throws InputError where model, machine and settings do not go together.
+void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
+                       const TrainingSpec& training);
+
 /// Plans a step with the schedule of `training`. Precondition: check_training_spec passed.
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);

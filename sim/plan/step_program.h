@@ -53,6 +53,7 @@ enum class HostWork : std::uint8_t {
 
 using OperationId = std::int32_t;
 using BufferId = std::int32_t;
+inline constexpr BufferId kNoBuffer = -1;
 
 /// An operation to wait for, of this step or of the step before.
 struct Dependency {

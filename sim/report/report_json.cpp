@@ -84,6 +84,11 @@ std::string report_json(const StepReport& r) {
         {"id", r.machine_id}, {"name", r.machine_name}, {"changes", r.machine_changes}};
     out["training"] = training_json(r.training);
     out["fits"] = r.fit.fits();
+    out["measured"] = r.measured;
+    if (r.measured) {
+        out["measured_device_bytes"] = r.measured_device;
+        out["measured_host_bytes"] = r.measured_host;
+    }
     out["step_s"] = r.step;
     out["first_step_s"] = r.first_step;
     out["tokens_per_step"] = r.training.tokens();

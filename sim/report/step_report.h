@@ -54,7 +54,9 @@ struct StepReport {
     std::vector<Suggestion> suggestions;  ///< only where it does not fit
 
     // Time; of the steady step. A plan that does not fit is simulated as if it did.
-    bool measured = false;  ///< by the engine, not predicted
+    bool measured = false;  ///< by the trainer, not predicted
+    Bytes measured_device = 0;  ///< only measured: most in use as the driver says, less the context
+    Bytes measured_host = 0;    ///< only measured: most resident in the process
     Seconds step = 0;
     Seconds first_step = 0;
     Flops executed_flops = 0;  ///< with recomputation

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/report/format.h"
+#include "sim/report/plan_report.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
 
@@ -39,18 +39,6 @@ std::vector<Utilization> utilization(const StepReport& report, const MachineSpec
     };
 }
 
-/// The lane with the largest share of the critical path: the one whose speed sets the step's.
-void name_bottleneck(StepReport& report) {
-    const auto& shares = report.critical_shares;
-    const auto largest = std::max_element(shares.begin(), shares.end());
-    const Lane lane = static_cast<Lane>(largest - shares.begin());
-    report.bottleneck = lane == Lane::compute ? "gpu_compute" : lane_name(lane);
-    report.bottleneck_words = fmt::format(
-        "{}, {} of the step's critical path; compute is busy {} of the step",
-        lane == Lane::compute ? "GPU compute" : lane_label(lane), format_percent(*largest),
-        format_percent(report.lanes[at(Lane::compute)].busy / report.step));
-}
-
 }  // namespace
 
 StepReport predict(const ModelSpec& model, const MachineSpec& machine,
@@ -59,33 +47,10 @@ StepReport predict(const ModelSpec& model, const MachineSpec& machine,
     StepPlan plan = plan_step(model, machine, training);
     const SimulatedStep simulated = simulate_step(plan, machine, training);
 
-    StepReport report;
-    report.model_name = model.name;
-    report.model_note = model.note;
-    report.parameters = total_parameters(model);
-    report.active_parameters = active_parameters(model);
-    report.layers = model.layer_count();
-    report.machine_id = machine.id;
-    report.machine_name = machine.name;
-    report.training = training;
-    report.fit = check_fit(plan, machine, training);
-    report.device_capacity = machine.gpu.memory_capacity;
-    report.device_context = machine.gpu.context;
-    report.host_capacity = machine.host.memory_capacity;
-    report.host_between_steps = plan.memory.host_between_steps;
-    report.unified_memory = machine.unified_memory;
-    report.host_timeline = plan.memory.host_moments;
-    report.step = simulated.step;
+    StepReport report = report_of_plan(model, machine, training, std::move(plan));
     report.first_step = simulated.first_step;
-    report.executed_flops = plan.program.flops();
-    report.operations = simulated.operations;
-    report.lanes = lane_times(plan.program, simulated.operations, simulated.step);
-    report.program = std::move(plan.program);
-    report.critical_shares = critical_shares(report.program, report.operations, report.step);
+    add_times(report, simulated.operations, simulated.step);
     report.utilization = utilization(report, machine);
-    name_bottleneck(report);
-    report.confidence = machine.confidence;
-    report.assumptions = machine.assumptions;
     if (!simulated.steady)
         report.assumptions.push_back(fmt::format(
             "the step time does not settle in {} steps; it is their mean", simulated.steps));

@@ -2,14 +2,21 @@
 // own.
 #pragma once
 
+#include "sim/plan/schedules/streamed_memory.h"
 #include "sim/plan/step_plan.h"
 
 namespace sluice {
 
+/// A plan and which of its buffers are what: what the engine executes.
+struct StreamedPlan {
+    StepPlan step;
+    StreamedBuffers buffers;
+};
+
 /// Ours: weights streamed twice a step, one recompute, gradients leave and are applied while
-/// backward goes on.
-StepPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
-                       const TrainingSpec& training);
+/// backward goes on. Precondition: as plan_step().
+StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training);
 
 /// MegaTrain's at its public commit 919520f: three forwards, weights streamed three times, a serial
 /// optimizer.

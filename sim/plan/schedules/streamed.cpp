@@ -18,7 +18,6 @@
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/shapes.h"
 #include "sim/plan/schedules/streamed_kernels.h"
-#include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {
 namespace {
@@ -40,10 +39,11 @@ class Streamed {
           build_(KernelStyle::fused),
           state_(static_cast<std::size_t>(layers_)) {}
 
-    StepPlan plan() {
+    StreamedPlan plan() {
         kernels_ = declare_streamed_kernels(model_, t_, build_);
         loss_kernels_ = build_.kernels(
             loss_kernels(model_, t_.micro_batch_block(), t_.loss_chunk_tokens, KernelStyle::fused));
+        finish_head_ = finish_gradients(t_, table_parameters(), true, build_);
         buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
         forward();
         loss();
@@ -51,7 +51,8 @@ class Streamed {
         embedding_tail();
         updates_before_next_forward();
         declare_streamed_host_moments(model_, build_);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+        return {build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_))),
+                std::move(buffers_)};
     }
 
   private:
@@ -63,6 +64,9 @@ class Streamed {
     };
 
     bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
+    double table_parameters() const {
+        return static_cast<double>((model_.vocabulary + 1) * model_.hidden);
+    }
     double head_params() const { return static_cast<double>(head_parameters(model_)); }
     bool tied() const { return model_.tied_embeddings; }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
@@ -82,13 +86,14 @@ class Streamed {
     }
 
     void head_weights_in() {
-        head_in_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layers_, {},
-                              copy_operation(table_bytes(model_), {buffers_.head_weights}));
+        head_in_ = build_.add(
+            OperationKind::copy_weights_in, Lane::host_to_device, layers_, {},
+            copy_operation(table_bytes(model_) + hidden_bytes(model_), {buffers_.head_weights}));
     }
 
     OperationId embeddings_in() {
         return build_.add(OperationKind::copy_embeddings_in, Lane::host_to_device, kEmbeddingLayer,
-                          {}, copy_operation(input_bytes(model_, t_), {input(0)}));
+                          {}, copy_operation(input_bytes(model_, t_) + 4 * tokens(t_), {input(0)}));
     }
 
     /// Layer l always streams into slot l % depth, free again when layer l - depth has finished.
@@ -153,6 +158,7 @@ class Streamed {
                                                 buffers_.logits, buffers_.head_gradient});
             op.micro_batch = j;
             if (j == 0) wait_for_checkpoints(waits, op);
+            if (j + 1 == micro_) op.kernels.push_back(finish_head_);
             last = build_.add(OperationKind::loss, Lane::compute, layers_, std::move(waits),
                               std::move(op));
         }
@@ -279,7 +285,7 @@ class Streamed {
     PlanBuilder build_;
 
     std::vector<StreamedKernels> kernels_;  // one a kind of layer
-    std::int32_t loss_kernels_ = 0;
+    std::int32_t loss_kernels_ = 0, finish_head_ = 0;
     std::vector<LayerState> state_;
     std::vector<OperationId> backwards_;
     StreamedBuffers buffers_;
@@ -288,8 +294,8 @@ class Streamed {
 
 }  // namespace
 
-StepPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
-                       const TrainingSpec& training) {
+StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training) {
     return Streamed(model, machine, training).plan();
 }
 

@@ -3,19 +3,15 @@
 #include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {
-namespace {
 
-/// Once a layer's gradients are complete: sums in fp32 are rounded, the norm reads the result.
-std::int32_t finish_gradients(const TrainingSpec& training, double parameters, PlanBuilder& build) {
+std::int32_t finish_gradients(const TrainingSpec& training, double parameters, bool summed,
+                              PlanBuilder& build) {
     KernelList list;
-    if (sums_gradients(training))
-        list.push_back(memory_bound("round gradients", (kFp32 + kBf16) * parameters));
+    if (summed) list.push_back(memory_bound("round gradients", (kFp32 + kBf16) * parameters));
     if (training.clipping != Clipping::off)
         list.push_back(memory_bound("gradient norm", kBf16 * parameters));
     return list.empty() ? -1 : build.kernels(std::move(list));
 }
-
-}  // namespace
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
@@ -32,7 +28,7 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                        build.kernels(recompute_kernels(model, kind, block, training.recompute)),
                        build.kernels(std::move(back)),
                        build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
-                       finish_gradients(training, parameters, build)});
+                       finish_gradients(training, parameters, sums_gradients(training), build)});
     }
     return out;
 }

@@ -12,7 +12,8 @@ namespace {
 // takes 13% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
 // at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
 constexpr std::int64_t kDefaultHostSlabs = 4;
-constexpr Bytes kCublasWorkspace = 32 * kMiB;  // what cuBLAS asks for on Hopper
+constexpr Bytes kKernelWorkspace = 32 * kMiB;  // what cuBLAS asks for on Hopper
+constexpr Bytes kSums = 256;
 // Chosen, not measured: room for two halves of 32 MiB, one filled while the other is written, and
 // nothing beside the rest of the host's memory.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
@@ -95,12 +96,17 @@ class Declaration {
         const auto of_layers = [&](std::int64_t count) {
             return static_cast<double>(std::min(count, layers)) * largest_layer_bytes(model_);
         };
-        build_.on_device("weight slots", Kind::weights, of_layers(t_.buffer_depth));
-        build_.on_device("gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs));
+        buffers_.weight_slots =
+            build_.on_device("weight slots", Kind::weights, of_layers(t_.buffer_depth));
+        buffers_.gradient_slabs =
+            build_.on_device("gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs));
         if (sums_gradients(t_))
-            build_.on_device("gradient sums in fp32", Kind::gradients,
-                             2 * largest_layer_bytes(model_));
-        build_.on_device("cuBLAS workspace", Kind::workspace, kCublasWorkspace);
+            buffers_.gradient_sums = build_.on_device("gradient sums in fp32", Kind::gradients,
+                                                      2 * largest_layer_bytes(model_));
+        buffers_.kernel_workspace =
+            build_.on_device("kernel workspace", Kind::workspace, kKernelWorkspace);
+        buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
+        buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
     }
 
     /// One buffer a layer on the device, or two in turn with copies on the host. The last hidden
@@ -111,8 +117,9 @@ class Declaration {
         if (host_checkpoints(t_)) {
             ring = {build_.device_buffer("layer input, even", Kind::checkpoints, bytes),
                     build_.device_buffer("layer input, odd", Kind::checkpoints, bytes)};
-            build_.on_device("checkpoints coming back", Kind::checkpoints,
-                             2 * micro_batch_tokens(t_) * hidden_bytes(model_));
+            buffers_.coming_back =
+                build_.on_device("checkpoints coming back", Kind::checkpoints,
+                                 2 * micro_batch_tokens(t_) * hidden_bytes(model_));
         }
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             buffers_.inputs.push_back(
@@ -130,7 +137,7 @@ class Declaration {
             const double bytes = (of.attention + of.feed_forward) * tokens(t_);
             buffers_.kept.push_back(
                 bytes > 0 ? build_.device_buffer("kept for backward", Kind::activations, bytes)
-                          : -1);
+                          : kNoBuffer);
         }
     }
 
@@ -142,11 +149,12 @@ class Declaration {
                                 a.residual * micro_batch_tokens(t_) +
                                     a.forward_feed_forward * feed_forward_tokens()});
             const Kept there = kept(layer);
-            const double attention =
-                a.backward_attention + a.attention_backward_sums - there.attention;
-            const double feed_forward = a.backward_feed_forward - there.feed_forward;
-            backward = std::max(backward, attention * micro_batch_tokens(t_) +
-                                              feed_forward * feed_forward_tokens());
+            // The feed-forward's tensors are gone when the attention half's gradients come.
+            backward = std::max(backward,
+                                (a.backward_attention - there.attention) * micro_batch_tokens(t_) +
+                                    std::max(a.attention_gradients * micro_batch_tokens(t_),
+                                             (a.backward_feed_forward - there.feed_forward) *
+                                                 feed_forward_tokens()));
         }
         buffers_.forward_workspace =
             build_.device_buffer("forward workspace", Kind::activations, forward);
@@ -157,14 +165,15 @@ class Declaration {
     void declare_loss() {
         const double chunk =
             std::min(static_cast<double>(t_.loss_chunk_tokens), micro_batch_tokens(t_));
-        const bool sums = t_.micro_batches() > 1 || chunk < micro_batch_tokens(t_);
-        buffers_.logits =
-            build_.device_buffer("logits of a chunk", Kind::loss,
-                                 chunk * static_cast<double>(model_.vocabulary) * kBf16);
-        buffers_.head_gradient = build_.device_buffer("head gradient, summed in fp32", Kind::loss,
-                                                      sums ? 2 * table_bytes(model_) : 0);
-        buffers_.head_weights = build_.device_buffer("head weights, then their gradient",
-                                                     Kind::loss, table_bytes(model_));
+        buffers_.logits = build_.device_buffer(
+            "logits of a chunk, and its hidden state", Kind::loss,
+            chunk * static_cast<double>(model_.vocabulary) * kBf16 + chunk * hidden_bytes(model_));
+        buffers_.head_gradient =
+            build_.device_buffer("head gradient, summed in fp32", Kind::loss,
+                                 2 * (table_bytes(model_) + hidden_bytes(model_)));
+        buffers_.head_weights =
+            build_.device_buffer("head weights, then their gradient", Kind::loss,
+                                 table_bytes(model_) + hidden_bytes(model_));
     }
 
     const ModelSpec& model_;

@@ -8,15 +8,24 @@
 
 namespace sluice {
 
-/// The buffers that operations of the streamed schedule name; the others stand for the whole step.
+/// The device buffers of the streamed schedule.
 struct StreamedBuffers {
+    // These stand for the whole step.
+    BufferId weight_slots = kNoBuffer;
+    BufferId gradient_slabs = kNoBuffer;
+    BufferId gradient_sums = kNoBuffer;     ///< fp32; only where more than one product adds
+    BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
+    BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
+    BufferId targets = kNoBuffer;           ///< (tokens) int32
+    BufferId sums = kNoBuffer;              ///< the loss and the square of the gradient's norm
+    // These live while operations use them.
     std::vector<BufferId> inputs;  ///< one a layer; two in turn where checkpoints go to the host
-    std::vector<BufferId> kept;    ///< one a layer, -1 where it keeps nothing for backward
-    BufferId head_weights = 0;     ///< later the head's gradient
+    std::vector<BufferId> kept;    ///< one a layer, kNoBuffer where it keeps nothing for backward
+    BufferId head_weights = 0;     ///< output projection and final norm; later their gradient
     BufferId hidden_gradient = 0;  ///< first the last hidden state
     BufferId forward_workspace = 0;
     BufferId backward_workspace = 0;
-    BufferId logits = 0;
+    BufferId logits = 0;         ///< of a chunk, and its normed hidden state
     BufferId head_gradient = 0;  ///< its sum in fp32
 };
 

@@ -19,9 +19,10 @@ TEST_CASE("activations: the activations of a small layer, byte by byte", "[model
     CHECK(bytes.forward_attention == 512 + 512 + 1024 + 528);
     // Normed input, gate and up, their product 512 x 2.
     CHECK(bytes.forward_feed_forward == 512 + 2048 + 1024);
-    // Normed input, q, k, v, attention output, residual, two gradients.
-    CHECK(bytes.backward_attention == 512 + 1024 + 528 + 512 + 2 * 512);
-    CHECK(bytes.attention_backward_sums == 4 * 64 * 4);  // the query gradient in fp32
+    // Normed input, q, k, v, attention output, residual.
+    CHECK(bytes.backward_attention == 512 + 1024 + 528 + 512);
+    // Gradients of the attention output and of q, k, v; the query's in fp32.
+    CHECK(bytes.attention_gradients == 512 + 1024 + 4 * 64 * 4);
 }
 
 TEST_CASE("activations: experts hold a copy of every token that they are sent", "[model]") {

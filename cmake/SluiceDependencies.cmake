@@ -1,0 +1,45 @@
+# Where fmt, nlohmann json, CLI11 and Catch2 come from: the system, or one folder of headers that
+# travels with the sources to machines on which nothing can be installed (./dev bundle makes it).
+include_guard()
+
+set(default_dependencies "")
+if(EXISTS "${PROJECT_SOURCE_DIR}/third_party/include")
+    set(default_dependencies "${PROJECT_SOURCE_DIR}/third_party")
+endif()
+set(SLUICE_DEPENDENCIES "${default_dependencies}" CACHE PATH
+    "Folder whose include/ holds fmt, nlohmann json, CLI11, Catch2 2; if empty, the system's are used")
+
+if(NOT SLUICE_DEPENDENCIES)
+    find_package(fmt REQUIRED)            # all text: GCC 12 has no <format>
+    find_package(nlohmann_json REQUIRED)  # machines, models, training specs and reports
+    find_package(CLI11 REQUIRED)          # command line of the programs
+    if(SLUICE_TESTS)
+        find_package(Catch2 REQUIRED)     # unit tests; v2 on Debian 12, v3 on Ubuntu 24.04
+    endif()
+    return()
+endif()
+
+# sluice_add_headers(<target> <header>): the folder's include/, as a target of the name that
+# find_package() would give it.
+function(sluice_add_headers target header)
+    if(NOT EXISTS "${SLUICE_DEPENDENCIES}/include/${header}")
+        message(FATAL_ERROR "SLUICE_DEPENDENCIES: no ${header} in ${SLUICE_DEPENDENCIES}/include; "
+                            "make that folder with ./dev bundle or leave the option empty")
+    endif()
+    add_library(${target} INTERFACE IMPORTED)
+    target_include_directories(${target} INTERFACE "${SLUICE_DEPENDENCIES}/include")
+endfunction()
+
+sluice_add_headers(fmt::fmt fmt/format-inl.h)
+target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+sluice_add_headers(nlohmann_json::nlohmann_json nlohmann/json.hpp)
+sluice_add_headers(CLI11::CLI11 CLI/CLI.hpp)
+if(SLUICE_TESTS)
+    sluice_add_headers(sluice::catch2 catch2/catch.hpp)
+    set(Catch2_VERSION 2)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/catch_main.cpp"
+         CONTENT "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
+    add_library(sluice_catch_main STATIC "${PROJECT_BINARY_DIR}/catch_main.cpp")
+    target_link_libraries(sluice_catch_main PUBLIC sluice::catch2)
+    add_library(Catch2::Catch2WithMain ALIAS sluice_catch_main)
+endif()

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "engine/train/training_run.h"
+#include "sim/cli/program.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+struct Flags {
+    ModelFlags model;
+    TrainingFlags training;
+    TrainSettings settings;
+    std::optional<std::string> report, trace, timeline;
+};
+
+void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
+    static const std::map<std::string, LearningRateKind> kKinds = {
+        {"cosine", LearningRateKind::cosine},
+        {"constant", LearningRateKind::constant},
+        {"linear", LearningRateKind::linear}};
+    const auto add = [&app](const char* name, auto& value, const char* help) {
+        return app.add_option(name, value, help)->group("Optimizer")->capture_default_str();
+    };
+    add("--steps", s.steps, "steps in all, those before --resume included")
+        ->check(CLI::Range(1, 1'000'000'000));
+    add("--learning-rate", s.learning_rate, "its peak")->check(CLI::PositiveNumber);
+    add("--warmup-steps", s.warmup_steps, "steps until the peak")->check(CLI::NonNegativeNumber);
+    app.add_option("--lr-schedule", s.schedule, "after the warm-up: cosine, constant or linear")
+        ->group("Optimizer")
+        ->transform(CLI::CheckedTransformer(kKinds))
+        ->default_str("cosine");
+    add("--final-fraction", s.final_fraction, "of the peak, at the last step")
+        ->check(CLI::Range(0.0, 1.0));
+    add("--beta1", s.beta1, "AdamW")->check(CLI::Range(0.0, 0.999999));
+    add("--beta2", s.beta2, "AdamW")->check(CLI::Range(0.0, 0.999999));
+    add("--epsilon", s.epsilon, "AdamW")->check(CLI::PositiveNumber);
+    add("--weight-decay", s.weight_decay, "decoupled; none on norms and biases")
+        ->check(CLI::NonNegativeNumber);
+    add("--max-norm", s.max_norm, "gradients are clipped to this norm")->check(CLI::PositiveNumber);
+    add("--seed", s.seed, "of initial weights, shuffling and stochastic rounding");
+    add("--init-deviation", s.init_deviation, "standard deviation of initial weights")
+        ->check(CLI::PositiveNumber);
+}
+
+void add_run_flags(CLI::App& app, Flags& flags) {
+    TrainSettings& s = flags.settings;
+    app.add_option("--data", s.data, "token shards (.bin), text files, or folders of them")
+        ->required();
+    app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)");
+    app.add_option("--out", s.out, "folder of checkpoints");
+    app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
+        ->check(CLI::NonNegativeNumber);
+    app.add_flag("--resume", s.resume, "go on from the newest checkpoint in --out");
+    app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+    app.add_option("--precision", s.precision, "of activations: auto, bf16, or fp32 (CPU only)")
+        ->capture_default_str();
+    app.add_option("--cpu-threads", s.cpu_threads, "of the CPU's kernels; 0: half the cores");
+    app.add_option("--log", s.log, "append a JSON object a step")->group("Output");
+    app.add_option("--dump-batches", s.dump_batches,
+                   "append each step's inputs and targets, raw int32")
+        ->group("Output");
+    app.add_option("--report", flags.report, "write the measured step as JSON")->group("Output");
+    app.add_option("--trace", flags.trace, "write its operations as a Chrome trace")
+        ->group("Output");
+    app.add_option("--timeline", flags.timeline, "write its lanes over time as SVG")
+        ->group("Output");
+}
+
+int train(const Flags& flags) {
+    const ModelSpec model = read_model_flags(flags.model);
+    const TrainingSpec training = read_training_flags(flags.training);
+    if (training.schedule != Schedule::streamed)
+        throw InputError("--schedule: sluice-train runs streamed; the others are for predictions");
+    if (flags.settings.resume && !flags.settings.out)
+        throw InputError("--resume needs --out, the folder of the checkpoints to go on from");
+    stop_on_signals();
+    const bool measure = flags.report || flags.trace || flags.timeline;
+    const RunResult result = run_training(model, training, flags.settings, measure);
+    if (result.interrupted) {
+        fmt::print("interrupted after step {}{}\n", result.steps_done,
+                   flags.settings.out ? "; saved, go on with --resume" : "");
+    }
+    if (!measure) return 0;
+    if (!result.report) {
+        fmt::print(stderr,
+                   "sluice-train: too few steps for --report, --trace and --timeline, which leave "
+                   "the first four out; give --steps 8 or more\n");
+        return 0;
+    }
+    if (flags.report) write_file(*flags.report, report_json(*result.report));
+    if (flags.trace) write_file(*flags.trace, report_chrome_trace(*result.report));
+    if (flags.timeline) write_file(*flags.timeline, report_svg(*result.report));
+    fmt::print("{}", report_text(*result.report));
+    return 0;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+    CLI::App app("Trains a language model from host memory, by the plan that sluice predicts.",
+                 "sluice-train");
+    sluice::Flags flags;
+    sluice::add_model_flags(app, flags.model);
+    sluice::add_run_flags(app, flags);
+    sluice::add_training_flags(app, flags.training);
+    sluice::add_optimizer_flags(app, flags.settings);
+    return sluice::run_program(
+        app, [&flags] { return sluice::train(flags); }, argc, argv);
+}

@@ -1,0 +1,17 @@
+// How does a layer compute on the CPU? With libtorch, in fp32; also what the GPU's kernels are
+// compared with.
+#pragma once
+
+#include <memory>
+
+#include "engine/kernels/kernels.h"
+
+namespace sluice {
+
+/// Kernels on host memory. A call returns when its result is written; the same inputs give the same
+/// bits with the same `threads` (1 or more, of the whole process: libtorch has one setting).
+/// Attention's statistics are in the order (sequences, heads, sequence); its backward needs no
+/// workspace. Shapes or types that do not fit together throw InternalError.
+std::unique_ptr<Kernels> make_cpu_kernels(int threads);
+
+}  // namespace sluice

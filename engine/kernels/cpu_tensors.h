@@ -1,0 +1,63 @@
+// How does libtorch see our memory? Views and conversions shared by the CPU's kernels. Slow to
+// include: torch's headers.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "engine/kernels/kernels.h"
+#include "sim/input_error.h"
+
+namespace sluice::cpu {
+
+inline void require(bool holds, std::string_view kernel, std::string_view expected) {
+    if (!holds) throw InternalError(fmt::format("{}: expected {}", kernel, expected));
+}
+
+inline at::ScalarType scalar_type(DType type) {
+    return type == DType::bf16 ? at::kBFloat16 : at::kFloat;
+}
+
+/// (rows, columns), without copying.
+inline at::Tensor view(const Matrix& m) {
+    return at::from_blob(m.data, {m.rows, m.columns}, {m.stride, 1}, scalar_type(m.type));
+}
+
+/// (size), without copying.
+inline at::Tensor view(const Vector& v) {
+    return at::from_blob(v.data, {v.size}, scalar_type(v.type));
+}
+
+/// Heads [first, first + count) of a matrix whose rows are heads of head_dim elements:
+/// (rows, count, head_dim), without copying.
+inline at::Tensor view_heads(const Matrix& m, std::int64_t first, std::int64_t count,
+                             std::int64_t head_dim) {
+    return view(m).narrow(1, first * head_dim, count * head_dim).unflatten(1, {count, head_dim});
+}
+
+/// The same numbers in fp32: the memory itself if it is fp32, else a copy.
+inline at::Tensor fp32(const at::Tensor& values) { return values.to(at::kFloat); }
+
+/// Writes `values` (fp32, of the view's shape) in the view's type, rounded to nearest.
+inline void store(const at::Tensor& destination, const at::Tensor& values) {
+    // copy_ alone would repeat a row or column of 1.
+    if (destination.sizes() != values.sizes()) {
+        throw InternalError(fmt::format("CPU kernels: {} numbers computed for a place of {}",
+                                        values.numel(), destination.numel()));
+    }
+    destination.copy_(values);
+}
+
+/// Writes or, where the view is fp32 and `accumulate`, adds.
+inline void store_or_add(const at::Tensor& destination, const at::Tensor& values, bool accumulate) {
+    if (accumulate && destination.scalar_type() == at::kFloat) {
+        store(destination, destination + values);
+    } else {
+        store(destination, values);
+    }
+}
+
+}  // namespace sluice::cpu

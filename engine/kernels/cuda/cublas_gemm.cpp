@@ -1,0 +1,201 @@
+#include "engine/kernels/cuda/cublas_gemm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/kernels/cuda/cuda_check.h"
+#include "engine/kernels/cuda/require.h"
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+void check_cublas(cublasStatus_t status, const char* expression, int line) {
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    throw_cuda_error(__FILE__, line, expression, cublasLtGetStatusString(status),
+                     status == CUBLAS_STATUS_NOT_INITIALIZED || status == CUBLAS_STATUS_ALLOC_FAILED
+                         ? "nvidia-smi shows whether device memory is left"
+                         : "");
+}
+#define SLUICE_CHECK_CUBLAS(expression) check_cublas((expression), #expression, __LINE__)
+
+cudaDataType_t cuda_type(DType type) { return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+
+/// The largest power of two up to 256, the most cuBLASLt asks for, that divides the address.
+std::uint32_t alignment_of(const void* data) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data) | 256;
+    return static_cast<std::uint32_t>(address & (~address + 1));
+}
+
+/// The matrix that beta multiplies; d itself where beta is 0.
+const Matrix& added(const Kernels::Product& product) {
+    return product.addend.present() ? product.addend : product.d;
+}
+
+std::int64_t inner_size(const Kernels::Product& product) {
+    return product.transpose_a == Transpose::no ? product.a.columns : product.a.rows;
+}
+
+std::string describe(const Kernels::Product& product) {
+    const auto text = [](const Matrix& matrix, Transpose transpose) {
+        return fmt::format("({} x {}, stride {}){}", matrix.rows, matrix.columns, matrix.stride,
+                           transpose == Transpose::yes ? "^T" : "");
+    };
+    return fmt::format(
+        "{} {} = {} {}{}{}{}", product.d.type == DType::bf16 ? "bf16" : "fp32",
+        text(product.d, Transpose::no), text(product.a, product.transpose_a),
+        text(product.b, product.transpose_b), product.addend.present() ? " + addend" : "",
+        product.bias.present() ? " + bias" : "", product.accumulate ? ", accumulated" : "");
+}
+
+void require_fits(const Kernels::Product& product) {
+    const std::int64_t k = inner_size(product);
+    const auto fits = [](const Matrix& matrix, Transpose transpose, std::int64_t rows,
+                         std::int64_t columns) {
+        if (transpose == Transpose::yes) std::swap(rows, columns);
+        return matrix.present() && matrix.rows == rows && matrix.columns == columns &&
+               matrix.elements() > 0 && matrix.stride >= columns;
+    };
+    const Matrix& d = product.d;
+    const bool shapes = fits(d, Transpose::no, d.rows, d.columns) &&
+                        fits(product.a, product.transpose_a, d.rows, k) &&
+                        fits(product.b, product.transpose_b, k, d.columns) &&
+                        fits(added(product), Transpose::no, d.rows, d.columns);
+    const bool types = product.a.type == DType::bf16 && product.b.type == DType::bf16 &&
+                       added(product).type == d.type;
+    const bool bias =
+        !product.bias.present() || (product.bias.size == d.columns &&
+                                    product.bias.type == DType::bf16 && d.type == DType::bf16);
+    const bool sums = !product.accumulate || (d.type == DType::fp32 && !product.addend.present());
+    if (shapes && types && bias && sums) return;
+    throw InternalError(fmt::format("gemm: sizes or types do not fit in {}; please report this",
+                                    describe(product)));
+}
+
+cublasLtMatrixLayoutOpaque_t layout_of(const Matrix& matrix) {
+    // cuBLASLt is column-major: it sees the transpose of each of our row-major matrices.
+    cublasLtMatrixLayoutOpaque_t layout;
+    SLUICE_CHECK_CUBLAS(cublasLtMatrixLayoutInit(
+        &layout, cuda_type(matrix.type), static_cast<std::uint64_t>(matrix.columns),
+        static_cast<std::uint64_t>(matrix.rows), matrix.stride));
+    return layout;
+}
+
+template <typename Value>
+void set(cublasLtMatmulDescOpaque_t& operation, cublasLtMatmulDescAttributes_t attribute,
+         const Value& value) {
+    SLUICE_CHECK_CUBLAS(
+        cublasLtMatmulDescSetAttribute(&operation, attribute, &value, sizeof(value)));
+}
+
+template <typename Value>
+void set(cublasLtMatmulPreferenceOpaque_t& preference,
+         cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
+    SLUICE_CHECK_CUBLAS(
+        cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value)));
+}
+
+}  // namespace
+
+CublasGemm::CublasGemm(cudaStream_t stream, Scratch scratch) : stream_(stream), scratch_(scratch) {
+    SLUICE_CHECK_CUBLAS(cublasLtCreate(&handle_));
+}
+
+CublasGemm::~CublasGemm() { cublasLtDestroy(handle_); }
+
+std::size_t CublasGemm::KeyHash::operator()(const Key& key) const {
+    std::size_t hash = 0;
+    // 0x9e3779b97f4a7c15 is 2^64 / golden ratio: neighbouring sizes land far apart.
+    for (const std::int64_t part : key)
+        hash = (hash ^ static_cast<std::size_t>(part)) * 0x9e3779b97f4a7c15 + (hash >> 32);
+    return hash;
+}
+
+CublasGemm::Key CublasGemm::key_of(const Kernels::Product& product) {
+    const auto flag = [](bool value) { return std::int64_t{value}; };
+    return {product.d.rows,
+            product.d.columns,
+            inner_size(product),
+            product.d.stride,
+            product.a.stride,
+            product.b.stride,
+            added(product).stride,
+            static_cast<std::int64_t>(product.d.type),
+            flag(product.transpose_a == Transpose::yes),
+            flag(product.transpose_b == Transpose::yes),
+            flag(product.bias.present()),
+            flag(product.addend.present()) + 2 * flag(product.accumulate),
+            alignment_of(product.d.data),
+            alignment_of(product.a.data),
+            alignment_of(product.b.data),
+            alignment_of(added(product).data)};
+}
+
+CublasGemm::Plan CublasGemm::make_plan(const Kernels::Product& product) const {
+    const auto operation_of = [](Transpose transpose) {
+        return transpose == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N;
+    };
+    Plan plan{};
+    SLUICE_CHECK_CUBLAS(cublasLtMatmulDescInit(&plan.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    // d = a b is d^T = b^T a^T, and column-major reading transposes by itself: b comes first.
+    set(plan.operation, CUBLASLT_MATMUL_DESC_TRANSA, operation_of(product.transpose_b));
+    set(plan.operation, CUBLASLT_MATMUL_DESC_TRANSB, operation_of(product.transpose_a));
+    if (product.bias.present()) {
+        // Added along the rows of d^T, which are the columns of d.
+        set(plan.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+        set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
+        set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias.data);
+    }
+    plan.a = layout_of(product.b);
+    plan.b = layout_of(product.a);
+    plan.c = layout_of(added(product));
+    plan.d = layout_of(product.d);
+    plan.algorithm = choose_algorithm(product, plan);
+    return plan;
+}
+
+cublasLtMatmulAlgo_t CublasGemm::choose_algorithm(const Kernels::Product& product,
+                                                  Plan& plan) const {
+    cublasLtMatmulPreferenceOpaque_t preference;
+    SLUICE_CHECK_CUBLAS(cublasLtMatmulPreferenceInit(&preference));
+    set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+        static_cast<std::uint64_t>(scratch_.bytes));
+    // Parts of a sum that is split are added in fp32, in a fixed order; never in a bf16 output.
+    set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(product.b.data));
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(product.a.data));
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(added(product).data));
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(product.d.data));
+    cublasLtMatmulHeuristicResult_t best{};
+    int found = 0;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle_, &plan.operation, &plan.a, &plan.b, &plan.c, &plan.d,
+                                       &preference, 1, &best, &found);
+    if (status != CUBLAS_STATUS_SUCCESS || found == 0) {
+        throw InternalError(
+            fmt::format("gemm: cuBLASLt has no algorithm for {} ({}); please report "
+                        "this",
+                        describe(product), cublasLtGetStatusString(status)));
+    }
+    return best.algo;
+}
+
+void CublasGemm::run(const Kernels::Product& product) {
+    require_fits(product);
+    const Key key = key_of(product);
+    auto plan = plans_.find(key);
+    if (plan == plans_.end()) plan = plans_.emplace(key, make_plan(product)).first;
+    auto& [operation, a, b, c, d, algorithm] = plan->second;
+    if (product.bias.present())
+        set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias.data);
+    const float alpha = 1;
+    const float beta = product.accumulate || product.addend.present() ? 1.0F : 0.0F;
+    SLUICE_CHECK_CUBLAS(cublasLtMatmul(handle_, &operation, &alpha, product.b.data, &a,
+                                       product.a.data, &b, &beta, added(product).data, &c,
+                                       product.d.data, &d, &algorithm, scratch_.data,
+                                       static_cast<std::size_t>(scratch_.bytes), stream_));
+}
+
+}  // namespace sluice

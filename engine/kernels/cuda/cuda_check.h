@@ -1,0 +1,31 @@
+// Which call to CUDA failed, where, and what helps? Exit status 1: neither the user's input nor, as
+// a rule, our mistake.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace sluice {
+
+/// A call to CUDA, cuBLAS or cuDNN failed. The message is the whole sentence shown.
+class CudaError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// `rms_norm.cu:88 cudaMalloc(&p, n): out of memory. HINT: ...`; `file` may be a path. The hint is
+/// left out where `hint` is empty.
+[[noreturn]] void throw_cuda_error(const char* file, int line, const char* expression,
+                                   const std::string& reason, const std::string& hint);
+
+/// Throws CudaError unless `status` is cudaSuccess. Use SLUICE_CHECK_CUDA.
+void check_cuda(cudaError_t status, const char* expression, const char* file, int line);
+
+}  // namespace sluice
+
+/// SLUICE_CHECK_CUDA(cudaMalloc(&data, bytes)); and SLUICE_CHECK_CUDA(cudaGetLastError()) after a
+/// launch.
+#define SLUICE_CHECK_CUDA(expression) \
+    ::sluice::check_cuda((expression), #expression, __FILE__, __LINE__)

@@ -1,0 +1,47 @@
+#include "engine/kernels/cuda/cuda_kernels.h"
+
+#include "engine/kernels/cuda/cublas_gemm.h"
+#include "engine/kernels/cuda/cuda_check.h"
+#include "engine/kernels/cuda/cudnn_attention.h"
+
+namespace sluice {
+
+CudaKernels::CudaKernels(cudaStream_t stream, Scratch scratch, Options options)
+    : stream_(stream), scratch_(scratch) {
+    int device = 0;
+    SLUICE_CHECK_CUDA(cudaGetDevice(&device));
+    SLUICE_CHECK_CUDA(
+        cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
+    SLUICE_CHECK_CUDA(cudaDeviceGetAttribute(&shared_bytes_per_block_,
+                                             cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    gemm_ = std::make_unique<CublasGemm>(stream, scratch);
+    attention_ = std::make_unique<CudnnAttention>(stream, scratch, options.deterministic_attention);
+}
+
+CudaKernels::CudaKernels(cudaStream_t stream, Scratch scratch)
+    : CudaKernels(stream, scratch, Options{}) {}
+
+CudaKernels::~CudaKernels() = default;
+
+void CudaKernels::gemm(const Product& product) { gemm_->run(product); }
+
+void CudaKernels::attention(const AttentionShape& shape, Matrix qkv, Matrix out,
+                            float* statistics) {
+    attention_->forward(shape, qkv, out, statistics);
+}
+
+void CudaKernels::attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
+                                     const float* statistics, Matrix dout, Matrix dqkv,
+                                     void* workspace) {
+    attention_->backward({shape, qkv, out, statistics, dout, dqkv}, workspace);
+}
+
+std::int64_t CudaKernels::attention_workspace_bytes(const AttentionShape& shape) {
+    return attention_->workspace_bytes(shape);
+}
+
+void CudaKernels::fill_zero(void* data, std::int64_t bytes) {
+    SLUICE_CHECK_CUDA(cudaMemsetAsync(data, 0, static_cast<std::size_t>(bytes), stream_));
+}
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+// What does a layer compute with on an NVIDIA GPU? cuBLASLt for products, cuDNN for attention, our
+// kernels for the rest.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include "engine/kernels/kernels.h"
+
+namespace sluice {
+
+class CublasGemm;
+class CudnnAttention;
+
+/// Device memory that every call may use and none keeps: cuBLASLt's workspace, partial sums. One is
+/// enough, since calls run one after another. Aligned to 256 bytes.
+struct Scratch {
+    void* data = nullptr;
+    std::int64_t bytes = 0;
+};
+
+/// What cuBLASLt is advised to have on Hopper, and more than any sum of ours needs.
+inline constexpr std::int64_t kCudaScratchBytes = std::int64_t{32} << 20;
+
+/// Activations are bf16. Rows are read 16 bytes at a time where data and stride allow it (multiples
+/// of 16 bytes), else element by element. Results are the same from run to run on one kind of GPU,
+/// those of attention_backward where `Options` asks for it. All of it runs on one stream, from one
+/// thread at a time. Throws InputError for models out of reach of cuDNN, InternalError for matrices
+/// that do not fit each other, CudaError.
+class CudaKernels final : public Kernels {
+  public:
+    struct Options {
+        /// cuDNN then adds the parts of dq in a fixed order: slower, and on Hopper with a workspace
+        /// of 2 x sequences x heads x sequence^2 bytes (cudnn-frontend 1.32, cuDNN 9.19).
+        bool deterministic_attention = false;
+    };
+    /// Neither `stream` nor `scratch` is owned.
+    CudaKernels(cudaStream_t stream, Scratch scratch, Options options);
+    CudaKernels(cudaStream_t stream, Scratch scratch);
+    ~CudaKernels() override;
+
+    void gemm(const Product& product) override;
+    void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) override;
+    void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
+                           float epsilon, Vector dweight, bool accumulate) override;
+    void head_norm(const AttentionShape& shape, Matrix qkv, Vector query_weight, Vector key_weight,
+                   float epsilon, Matrix unnormed) override;
+    void head_norm_backward(const AttentionShape& shape, Matrix dqkv, Matrix unnormed,
+                            Vector query_weight, Vector key_weight, float epsilon,
+                            Vector dquery_weight, Vector dkey_weight, bool accumulate) override;
+    void rotary(const AttentionShape& shape, const RotaryShape& rotary, Matrix qkv,
+                bool backward) override;
+    /// statistics: (sequences, heads, sequence). The first call with a shape builds its plan.
+    void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics) override;
+    void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
+                            const float* statistics, Matrix dout, Matrix dqkv,
+                            void* workspace) override;
+    std::int64_t attention_workspace_bytes(const AttentionShape& shape) override;
+    void swiglu(Matrix product, Matrix gate_up) override;
+    void swiglu_backward(Matrix gate_up, Matrix dproduct) override;
+    void bias_backward(Vector dbias, Matrix dy, bool accumulate) override;
+    /// A target beyond the vocabulary makes the loss and its row NaN.
+    void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,
+                       double* loss) override;
+    void sum_squares(Vector values, double* sum) override;
+    void round_to_bf16(Vector out, Vector in) override;
+    void fill_zero(void* data, std::int64_t bytes) override;
+
+  private:
+    cudaStream_t stream_;
+    Scratch scratch_;
+    int multiprocessors_ = 0;
+    int shared_bytes_per_block_ = 0;  ///< most a block may ask for
+    std::unique_ptr<CublasGemm> gemm_;
+    std::unique_ptr<CudnnAttention> attention_;
+};
+
+}  // namespace sluice

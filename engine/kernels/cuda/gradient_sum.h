@@ -1,0 +1,23 @@
+// Where do sums over rows end? Blocks leave partial sums in the scratch; a second kernel adds them
+// in a fixed order and writes the gradient.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "engine/kernels/cuda/cuda_kernels.h"
+
+namespace sluice {
+
+/// gradient[column] = sum over `parts` rows of partial (parts, gradient.size) fp32, contiguous.
+/// Written as bf16 or fp32; added where gradient is fp32 and `accumulate`.
+void sum_partials(cudaStream_t stream, const float* partial, std::int64_t parts, Vector gradient,
+                  bool accumulate);
+
+/// The scratch as partial sums: at most `wanted` rows of `columns` fp32, and 1 at least. Throws
+/// InternalError where not even 1 fits.
+std::int64_t partial_rows(const char* operation, const Scratch& scratch, std::int64_t wanted,
+                          std::int64_t columns);
+
+}  // namespace sluice

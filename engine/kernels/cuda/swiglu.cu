@@ -1,0 +1,133 @@
+// silu(gate) up and its gradient: element by element, limited by memory.
+#include "engine/kernels/cuda/cuda_check.h"
+#include "engine/kernels/cuda/cuda_kernels.h"
+#include "engine/kernels/cuda/packet.cuh"
+#include "engine/kernels/cuda/require.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kPackets = 2;  // of a thread: 2 x 256 x 8 elements of a row are a block's
+
+struct Arguments {
+    Bf16Rows gate_up;  // (rows, 2 x width)
+    Bf16Rows product;  // (rows, width); backward: its gradient
+    int width;
+    unsigned blocks_per_row;
+};
+
+__device__ float sigmoid(float value) { return __fdividef(1.0F, 1.0F + __expf(-value)); }
+
+/// The row and the columns of a block; packet v of a thread starts at column(v).
+template <int W>
+struct Place {
+    std::int64_t row;
+    int first_column;
+    __device__ explicit Place(const Arguments& in) {
+        row = blockIdx.x / in.blocks_per_row;
+        const unsigned part = blockIdx.x % in.blocks_per_row;
+        first_column = static_cast<int>((part * kPackets * kThreads + threadIdx.x) * W);
+    }
+    __device__ int column(int v) const { return first_column + v * kThreads * W; }
+};
+
+template <int W>
+__global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
+    const Place<W> place(in);
+    const Bf16* gate = in.gate_up.row(place.row);
+    const Bf16* up = gate + in.width;
+    Packet<W> gates[kPackets], ups[kPackets];
+#pragma unroll
+    for (int v = 0; v < kPackets; ++v) {
+        if (place.column(v) >= in.width) continue;
+        gates[v] = Packet<W>::load(gate + place.column(v));
+        ups[v] = Packet<W>::load(up + place.column(v));
+    }
+#pragma unroll
+    for (int v = 0; v < kPackets; ++v) {
+        if (place.column(v) >= in.width) continue;
+        float g[W], u[W];
+        gates[v].unpack(g);
+        ups[v].unpack(u);
+#pragma unroll
+        for (int i = 0; i < W; ++i) u[i] *= g[i] * sigmoid(g[i]);
+        Packet<W>::pack(u).store(in.product.row(place.row) + place.column(v));
+    }
+}
+
+/// With s = sigmoid(gate): dup = dproduct gate s, dgate = dproduct up s (1 + gate (1 - s)).
+template <int W>
+__global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in) {
+    const Place<W> place(in);
+    Bf16* gate = in.gate_up.row(place.row);
+    Bf16* up = gate + in.width;
+    Packet<W> gates[kPackets], ups[kPackets], gradients[kPackets];
+#pragma unroll
+    for (int v = 0; v < kPackets; ++v) {
+        if (place.column(v) >= in.width) continue;
+        gates[v] = Packet<W>::load(gate + place.column(v));
+        ups[v] = Packet<W>::load(up + place.column(v));
+        gradients[v] = Packet<W>::load(in.product.row(place.row) + place.column(v));
+    }
+#pragma unroll
+    for (int v = 0; v < kPackets; ++v) {
+        if (place.column(v) >= in.width) continue;
+        float g[W], u[W], d[W];
+        gates[v].unpack(g);
+        ups[v].unpack(u);
+        gradients[v].unpack(d);
+#pragma unroll
+        for (int i = 0; i < W; ++i) {
+            const float s = sigmoid(g[i]);
+            const float dgate = d[i] * u[i] * s * (1 + g[i] * (1 - s));
+            u[i] = d[i] * g[i] * s;
+            g[i] = dgate;
+        }
+        Packet<W>::pack(g).store(gate + place.column(v));
+        Packet<W>::pack(u).store(up + place.column(v));
+    }
+}
+
+/// Checks both matrices, of the forward or of the backward pass.
+Arguments arguments_of(const char* operation, Matrix gate_up, Matrix product) {
+    require_bf16(operation, "product", product, product.rows, product.columns);
+    require_bf16(operation, "gate_up", gate_up, product.rows, 2 * product.columns);
+    return {bf16_rows(gate_up), bf16_rows(product), static_cast<int>(product.columns), 0};
+}
+
+bool both_aligned(Matrix gate_up, Matrix product) {
+    return product.columns % 8 == 0 && rows_are_aligned(gate_up) && rows_are_aligned(product);
+}
+
+}  // namespace
+
+void CudaKernels::swiglu(Matrix product, Matrix gate_up) {
+    Arguments in = arguments_of("swiglu", gate_up, product);
+    const bool aligned = both_aligned(gate_up, product);
+    const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
+    in.blocks_per_row = grid_of("swiglu", divide_up(product.columns, block_elements));
+    const unsigned blocks = grid_of("swiglu", product.rows * in.blocks_per_row);
+    if (aligned) {
+        swiglu_kernel<8><<<blocks, kThreads, 0, stream_>>>(in);
+    } else {
+        swiglu_kernel<1><<<blocks, kThreads, 0, stream_>>>(in);
+    }
+    SLUICE_CHECK_CUDA(cudaGetLastError());
+}
+
+void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct) {
+    Arguments in = arguments_of("swiglu_backward", gate_up, dproduct);
+    const bool aligned = both_aligned(gate_up, dproduct);
+    const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
+    in.blocks_per_row = grid_of("swiglu_backward", divide_up(dproduct.columns, block_elements));
+    const unsigned blocks = grid_of("swiglu_backward", dproduct.rows * in.blocks_per_row);
+    if (aligned) {
+        swiglu_backward_kernel<8><<<blocks, kThreads, 0, stream_>>>(in);
+    } else {
+        swiglu_backward_kernel<1><<<blocks, kThreads, 0, stream_>>>(in);
+    }
+    SLUICE_CHECK_CUDA(cudaGetLastError());
+}
+
+}  // namespace sluice

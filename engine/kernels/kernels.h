@@ -1,0 +1,118 @@
+// What does a layer compute with? One interface, two implementations: cpu_kernels (libtorch, also
+// the reference of the other's tests) and cuda_kernels (cuBLAS, cuDNN and our kernels).
+//
+// Activations (hidden states, their gradients, logits) have one type throughout: bf16, or fp32 on
+// the CPU. Weights are bf16. Gradients of weights are written as bf16, or added into fp32 sums
+// (`accumulate`). All arithmetic inside a kernel is fp32. Calls return at once and run in order on
+// the device's compute lane. Precondition of all: matrices of more than 0 elements, columns
+// contiguous.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/kernels/matrix.h"
+
+namespace sluice {
+
+/// Shape of attention over one micro-batch. Token t is position t % sequence of sequence t /
+/// sequence.
+struct AttentionShape {
+    std::int64_t sequences = 0;
+    std::int64_t sequence = 0;
+    std::int64_t heads =
+        0;  ///< query heads; head h attends to key/value head h / (heads / kv_heads)
+    std::int64_t kv_heads = 0;
+    std::int64_t head_dim = 0;  ///< of queries, keys and values
+    std::int64_t window = 0;    ///< keys a query sees, itself included; 0: all before it and itself
+    std::int64_t tokens() const { return sequences * sequence; }
+    std::int64_t query_width() const { return heads * head_dim; }
+    std::int64_t key_width() const { return kv_heads * head_dim; }
+    std::int64_t qkv_width() const { return query_width() + 2 * key_width(); }
+    bool operator==(const AttentionShape&) const = default;
+};
+
+/// Rotary position embedding (arXiv 2104.09864), rotate-half form of Llama and Qwen: element i <
+/// d/2 of a head pairs with i + d/2 at the angle position / theta^(2i/d), scaled as Llama 3 does
+/// where `factor` is not 1.
+struct RotaryShape {
+    double theta = 10000;
+    double factor = 1;  ///< rope_scaling "llama3": factor
+    double low_frequency_factor = 1;
+    double high_frequency_factor = 4;
+    double original_positions = 8192;
+};
+
+enum class Transpose : std::uint8_t { no, yes };
+
+class Kernels {
+  public:
+    virtual ~Kernels() = default;
+
+    /// d = op(a) op(b) [+ addend] [+ bias on every row], or d += op(a) op(b) where `accumulate` (d
+    /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and may
+    /// be d itself; bias has d.columns elements. Used as: y = x W^T + b; dx = dy W; dW = dy^T x.
+    struct Product {
+        Matrix d, a, b;
+        Transpose transpose_a = Transpose::no, transpose_b = Transpose::no;
+        Matrix addend = {};
+        Vector bias = {};
+        bool accumulate = false;
+    };
+    virtual void gemm(const Product& product) = 0;
+
+    /// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row (arXiv 1910.07467).
+    virtual void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) = 0;
+    /// Given dy and x: dx = (add_to_dx ? dx : 0) + gradient with respect to x; dweight = sum over
+    /// rows of dy x / rms, added where dweight is fp32 and `accumulate`. dx may be x or dy.
+    virtual void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
+                                   float epsilon, Vector dweight, bool accumulate) = 0;
+
+    /// Norms each head of q and k of `qkv` (tokens, qkv_width) in place; weights have head_dim
+    /// elements. Where `unnormed` (tokens, query_width + key_width) is present, q and k as they
+    /// were are stored there first.
+    virtual void head_norm(const AttentionShape& shape, Matrix qkv, Vector query_weight,
+                           Vector key_weight, float epsilon, Matrix unnormed) = 0;
+    /// Overwrites the q and k parts of dqkv by the gradients with respect to `unnormed`; weights'
+    /// gradients as in rms_norm_backward.
+    virtual void head_norm_backward(const AttentionShape& shape, Matrix dqkv, Matrix unnormed,
+                                    Vector query_weight, Vector key_weight, float epsilon,
+                                    Vector dquery_weight, Vector dkey_weight, bool accumulate) = 0;
+    /// Rotates q and k of `qkv` in place; `backward` rotates gradients back.
+    virtual void rotary(const AttentionShape& shape, const RotaryShape& rotary, Matrix qkv,
+                        bool backward) = 0;
+
+    /// Causal attention softmax(q k^T / sqrt(head_dim)) v. out (tokens, query_width); statistics
+    /// (heads x tokens) fp32: log-sum-exp of each query's scores, of whatever order the
+    /// implementation's backward reads.
+    virtual void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
+                           float* statistics) = 0;
+    /// dqkv (tokens, qkv_width), every element written. `workspace` as attention_workspace_bytes()
+    /// says.
+    virtual void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
+                                    const float* statistics, Matrix dout, Matrix dqkv,
+                                    void* workspace) = 0;
+    virtual std::int64_t attention_workspace_bytes(const AttentionShape& shape) = 0;
+
+    /// product = silu(gate) * up, with gate_up (tokens, 2 x width): gate in the first half of a
+    /// row, up in the second.
+    virtual void swiglu(Matrix product, Matrix gate_up) = 0;
+    /// Overwrites gate_up by its gradient, given that of the product.
+    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct) = 0;
+
+    /// dbias = sum of the rows of dy; added where dbias is fp32 and `accumulate`.
+    virtual void bias_backward(Vector dbias, Matrix dy, bool accumulate) = 0;
+
+    /// Cross-entropy of each row against targets (rows) int32 on the device. Adds scale x its sum
+    /// to *loss (fp32 or wider, on the device; see new_loss) and overwrites logits by scale x
+    /// (softmax - onehot). A negative target counts nothing: its row becomes 0.
+    virtual void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,
+                               double* loss) = 0;
+
+    /// Adds the sum of squares of `values` to *sum (on the device). Deterministic.
+    virtual void sum_squares(Vector values, double* sum) = 0;
+    /// bf16 out = fp32 in, rounded to nearest.
+    virtual void round_to_bf16(Vector out, Vector in) = 0;
+    virtual void fill_zero(void* data, std::int64_t bytes) = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// How is memory of the device seen as numbers? Views; nobody here owns memory.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+enum class DType : std::uint8_t { bf16, fp32 };
+inline std::int64_t bytes_of(DType type) { return type == DType::bf16 ? 2 : 4; }
+
+/// A row-major matrix; consecutive rows are `stride` elements apart.
+struct Matrix {
+    void* data = nullptr;
+    DType type = DType::bf16;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t stride = 0;
+
+    Matrix() = default;
+    Matrix(void* data_, DType type_, std::int64_t rows_, std::int64_t columns_)
+        : data(data_), type(type_), rows(rows_), columns(columns_), stride(columns_) {}
+    std::int64_t elements() const { return rows * columns; }
+    bool present() const { return data != nullptr; }
+    /// Rows [begin, begin + count).
+    Matrix row_range(std::int64_t begin, std::int64_t count) const {
+        Matrix part = *this;
+        part.data = static_cast<char*>(data) + begin * stride * bytes_of(type);
+        part.rows = count;
+        return part;
+    }
+};
+
+/// A contiguous vector.
+struct Vector {
+    void* data = nullptr;
+    DType type = DType::bf16;
+    std::int64_t size = 0;
+    bool present() const { return data != nullptr; }
+};
+
+}  // namespace sluice

@@ -1,0 +1,89 @@
+#include "engine/layers/layer_layout.h"
+
+#include <fmt/format.h>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kAlignment = 8;
+
+class Placer {
+  public:
+    TensorPlace place(std::int64_t rows, std::int64_t columns = 1) {
+        if (rows == 0) return {};
+        const TensorPlace here{next_, rows, columns};
+        next_ += (here.elements() + kAlignment - 1) / kAlignment * kAlignment;
+        return here;
+    }
+    std::int64_t size() const { return next_; }
+
+  private:
+    std::int64_t next_ = 0;
+};
+
+void check_trainable(const ModelSpec& model, const LayerSpec& layer) {
+    const AttentionSpec& a = layer.attention;
+    const FeedForwardSpec& f = layer.feed_forward;
+    const char* what = nullptr;
+    if (f.experts > 0) what = "mixture of experts";
+    if (a.latent) what = "latent attention";
+    if (a.sinks) what = "attention sinks";
+    if (a.output_bias) what = "bias on the attention output";
+    if (!f.gated) what = "feed-forward without a gate";
+    if (f.bias) what = "biases in the feed-forward";
+    if (layer.norms != 2 || layer.norm_bias) what = "norms but two RMSNorms a layer";
+    if (a.value_dim != a.head_dim) what = "attention with values wider or narrower than keys";
+    if (model.learned_positions > 0) what = "learned positions";
+    if (model.family.starts_with("gemma") || model.family == "phi3") what = "layers of this family";
+    if (!model.rotary_scaling.empty()) what = "scaling of rotary positions but Llama 3's";
+    if (a.head_dim % 2 != 0) what = "heads of odd width";
+    if (what == nullptr) return;
+    throw InputError(
+        fmt::format("--model {}: sluice-train has no {} (model_type {}); it trains qwen2, qwen3, "
+                    "llama and mistral",
+                    model.name, what, model.family));
+}
+
+}  // namespace
+
+LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer) {
+    check_trainable(model, layer);
+    const AttentionSpec& a = layer.attention;
+    const std::int64_t h = model.hidden;
+    Placer placer;
+    LayerLayout l;
+    l.input_norm = placer.place(h);
+    l.feed_forward_norm = placer.place(h);
+    l.qkv = placer.place(a.qkv_width(), h);
+    l.qkv_bias = placer.place(a.qkv_bias ? a.qkv_width() : 0);
+    l.query_norm = placer.place(a.qk_norm ? a.head_dim : 0);
+    l.key_norm = placer.place(a.qk_norm ? a.head_dim : 0);
+    l.output = placer.place(h, a.output_width());
+    l.gate_up = placer.place(2 * layer.feed_forward.intermediate, h);
+    l.down = placer.place(h, layer.feed_forward.intermediate);
+    l.size = placer.size();
+    return l;
+}
+
+HeadLayout head_layout(const ModelSpec& model) {
+    Placer placer;
+    HeadLayout l;
+    if (!model.tied_embeddings) l.projection = placer.place(model.vocabulary, model.hidden);
+    l.norm = placer.place(model.hidden);
+    l.size = placer.size();
+    return l;
+}
+
+Matrix matrix_at(void* base, DType type, const TensorPlace& place) {
+    return {static_cast<char*>(base) + place.offset * bytes_of(type), type, place.rows,
+            place.columns};
+}
+
+Vector vector_at(void* base, DType type, const TensorPlace& place) {
+    if (place.rows == 0) return {};
+    return {static_cast<char*>(base) + place.offset * bytes_of(type), type, place.elements()};
+}
+
+}  // namespace sluice

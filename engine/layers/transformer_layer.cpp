@@ -1,0 +1,215 @@
+#include "engine/layers/transformer_layer.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+RotaryShape rotary_shape(const RotarySpec& r) {
+    return {r.theta, r.factor, r.low_frequency_factor, r.high_frequency_factor,
+            r.original_positions};
+}
+
+/// dW = dy^T x into its place, and dx = dy W where `dx` is present.
+struct LinearGradient {
+    Matrix dy, x, weight, dweight, dx;
+};
+
+void linear_backward(Kernels& kernels, const LinearGradient& g, bool accumulate) {
+    kernels.gemm({.d = g.dweight,
+                  .a = g.dy,
+                  .b = g.x,
+                  .transpose_a = Transpose::yes,
+                  .accumulate = accumulate});
+    // Last, since dx may take the place of x.
+    kernels.gemm({.d = g.dx, .a = g.dy, .b = g.weight});
+}
+
+}  // namespace
+
+/// Kernels and weights of one call.
+struct TransformerLayer::Pass {
+    Kernels& kernels;
+    void* weights;
+    Matrix weight(const TensorPlace& place) const { return matrix_at(weights, DType::bf16, place); }
+    Vector vector(const TensorPlace& place) const { return vector_at(weights, DType::bf16, place); }
+    /// y = x W^T.
+    void linear(Matrix y, Matrix x, const TensorPlace& place, Matrix addend = {},
+                Vector bias = {}) const {
+        kernels.gemm({.d = y,
+                      .a = x,
+                      .b = weight(place),
+                      .transpose_b = Transpose::yes,
+                      .addend = addend,
+                      .bias = bias});
+    }
+};
+
+TransformerLayer::TransformerLayer(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                                   DType activations)
+    : block_(block),
+      type_(activations),
+      hidden_(model.hidden),
+      intermediate_(layer.feed_forward.intermediate),
+      epsilon_(static_cast<float>(model.norm_epsilon)),
+      head_norm_(layer.attention.qk_norm),
+      attention_{block.sequences,          block.sequence,           layer.attention.heads,
+                 layer.attention.kv_heads, layer.attention.head_dim, layer.attention.window},
+      rotary_(rotary_shape(model.rotary)),
+      layout_(layer_layout(model, layer)) {
+    if (block_.feed_forward_chunk == 0) block_.feed_forward_chunk = block_.tokens();
+}
+
+Matrix TransformerLayer::hidden_matrix(Workspace& workspace, std::int64_t rows) const {
+    return workspace.matrix(type_, rows, hidden_);
+}
+
+LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory) const {
+    LayerActivations kept;
+    if (recompute == Recompute::full) return kept;
+    const std::int64_t tokens = block_.tokens();
+    kept.attention_output = memory.matrix(type_, tokens, attention_.query_width());
+    kept.statistics =
+        static_cast<float*>(memory.take(attention_.heads * tokens * bytes_of(DType::fp32)));
+    if (recompute == Recompute::keep_attention) return kept;
+    kept.qkv = memory.matrix(type_, tokens, attention_.qkv_width());
+    if (head_norm_)
+        kept.unnormed =
+            memory.matrix(type_, tokens, attention_.query_width() + attention_.key_width());
+    kept.residual = hidden_matrix(memory, tokens);
+    kept.gate_up = memory.matrix(type_, tokens, 2 * intermediate_);
+    return kept;
+}
+
+void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivations& a,
+                                      Matrix normed, bool attend, Workspace& workspace) const {
+    const std::int64_t tokens = block_.tokens();
+    Kernels& kernels = pass.kernels;
+    if (!a.qkv.present()) a.qkv = workspace.matrix(type_, tokens, attention_.qkv_width());
+    if (!a.attention_output.present()) {
+        a.attention_output = workspace.matrix(type_, tokens, attention_.query_width());
+        a.statistics =
+            static_cast<float*>(workspace.take(attention_.heads * tokens * bytes_of(DType::fp32)));
+    }
+    kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_);
+    pass.linear(a.qkv, normed, layout_.qkv, {}, pass.vector(layout_.qkv_bias));
+    if (head_norm_) {
+        kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
+                          pass.vector(layout_.key_norm), epsilon_, a.unnormed);
+    }
+    kernels.rotary(attention_, rotary_, a.qkv, false);
+    if (attend) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics);
+    pass.linear(a.residual, a.attention_output, layout_.output, x);
+}
+
+void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix y,
+                               const LayerActivations& kept, Workspace workspace) const {
+    const Pass pass{kernels, weights};
+    LayerActivations a = kept;
+    if (!a.residual.present()) a.residual = hidden_matrix(workspace, block_.tokens());
+    const Bytes half = workspace.used();
+    attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()), true, workspace);
+    workspace.rewind(half);
+    const std::int64_t chunk = std::min(block_.feed_forward_chunk, block_.tokens());
+    const Matrix normed = hidden_matrix(workspace, chunk);
+    const Matrix product = workspace.matrix(type_, chunk, intermediate_);
+    const Matrix scratch =
+        kept.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
+    for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
+        const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
+        const Matrix residual = a.residual.row_range(begin, rows);
+        const Matrix n = normed.row_range(0, rows), p = product.row_range(0, rows);
+        const Matrix gate_up =
+            scratch.present() ? scratch.row_range(0, rows) : kept.gate_up.row_range(begin, rows);
+        kernels.rms_norm(n, residual, pass.vector(layout_.feed_forward_norm), epsilon_);
+        pass.linear(gate_up, n, layout_.gate_up);
+        kernels.swiglu(p, gate_up);
+        pass.linear(y.row_range(begin, rows), p, layout_.down, residual);
+    }
+}
+
+void TransformerLayer::backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x,
+                                Matrix gradient, const LayerActivations& kept,
+                                Workspace workspace) const {
+    const Pass pass{kernels, weights};
+    LayerActivations a = kept;
+    const Matrix normed = hidden_matrix(workspace, block_.tokens());
+    if (kept.qkv.present()) {
+        kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_);
+    } else {
+        a.residual = hidden_matrix(workspace, block_.tokens());
+        if (head_norm_)
+            a.unnormed = workspace.matrix(type_, block_.tokens(),
+                                          attention_.query_width() + attention_.key_width());
+        attention_half(pass, x, a, normed, !kept.attention_output.present(), workspace);
+    }
+    feed_forward_backward(pass, target, gradient, a, workspace);
+    attention_backward(pass, target, x, gradient, a, normed, workspace);
+}
+
+void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget target,
+                                             Matrix gradient, const LayerActivations& a,
+                                             Workspace workspace) const {
+    Kernels& kernels = pass.kernels;
+    const std::int64_t chunk = std::min(block_.feed_forward_chunk, block_.tokens());
+    const Matrix normed = hidden_matrix(workspace, chunk);
+    const Matrix product = workspace.matrix(type_, chunk, intermediate_);
+    const Matrix scratch =
+        a.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
+    for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
+        const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
+        const Matrix residual = a.residual.row_range(begin, rows);
+        const Matrix dy = gradient.row_range(begin, rows);
+        const Matrix n = normed.row_range(0, rows), p = product.row_range(0, rows);
+        const Matrix gate_up =
+            scratch.present() ? scratch.row_range(0, rows) : a.gate_up.row_range(begin, rows);
+        const bool add = target.accumulate || begin > 0;
+        const Vector norm = pass.vector(layout_.feed_forward_norm);
+        kernels.rms_norm(n, residual, norm, epsilon_);
+        if (scratch.present()) pass.linear(gate_up, n, layout_.gate_up);
+        kernels.swiglu(p, gate_up);
+        // Gradients take the place of what they belong to: the product, gate and up, the norm.
+        linear_backward(kernels, {dy, p, pass.weight(layout_.down), target.matrix(layout_.down), p},
+                        add);
+        kernels.swiglu_backward(gate_up, p);
+        linear_backward(
+            kernels, {gate_up, n, pass.weight(layout_.gate_up), target.matrix(layout_.gate_up), n},
+            add);
+        kernels.rms_norm_backward(dy, true, n, residual, norm, epsilon_,
+                                  target.vector(layout_.feed_forward_norm), add);
+    }
+}
+
+void TransformerLayer::attention_backward(const Pass& pass, GradientTarget target, Matrix x,
+                                          Matrix gradient, const LayerActivations& a, Matrix normed,
+                                          Workspace workspace) const {
+    Kernels& kernels = pass.kernels;
+    const bool add = target.accumulate;
+    const std::int64_t tokens = block_.tokens();
+    const Matrix doutput = workspace.matrix(type_, tokens, attention_.query_width());
+    const Matrix dqkv = workspace.matrix(type_, tokens, attention_.qkv_width());
+    void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
+    linear_backward(kernels,
+                    {gradient, a.attention_output, pass.weight(layout_.output),
+                     target.matrix(layout_.output), doutput},
+                    add);
+    kernels.attention_backward(attention_, a.qkv, a.attention_output, a.statistics, doutput, dqkv,
+                               sums);
+    kernels.rotary(attention_, rotary_, dqkv, true);
+    if (head_norm_) {
+        kernels.head_norm_backward(attention_, dqkv, a.unnormed, pass.vector(layout_.query_norm),
+                                   pass.vector(layout_.key_norm), epsilon_,
+                                   target.vector(layout_.query_norm),
+                                   target.vector(layout_.key_norm), add);
+    }
+    if (layout_.qkv_bias.rows > 0)
+        kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
+    // The residual is not needed any more: its place takes the gradient of the normed input.
+    linear_backward(
+        kernels, {dqkv, normed, pass.weight(layout_.qkv), target.matrix(layout_.qkv), a.residual},
+        add);
+    kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
+                              epsilon_, target.vector(layout_.input_norm), add);
+}
+
+}  // namespace sluice

@@ -1,0 +1,78 @@
+// What does a layer compute, forward and backward? Pre-norm attention and SwiGLU feed-forward of
+// Llama, Mistral, Qwen2 and Qwen3.
+//
+//   n1 = norm(x)    qkv = n1 Wqkv^T + b, q and k normed (Qwen3) and rotated    o = attention(qkv)
+//   r = x + o Wo^T  n2 = norm(r)   g = n2 Wgu^T   y = r + swiglu(g) Wd^T
+#pragma once
+
+#include "engine/kernels/kernels.h"
+#include "engine/layers/layer_layout.h"
+#include "engine/layers/workspace.h"
+#include "sim/model/layer_kernels.h"
+#include "sim/plan/training_spec.h"
+
+namespace sluice {
+
+/// Tensors of forward that backward reads. Those absent are made again by recompute.
+struct LayerActivations {
+    Matrix qkv;                   ///< (tokens, qkv_width) rotated
+    Matrix unnormed;              ///< (tokens, q and k) before their norms (Qwen3)
+    Matrix attention_output;      ///< (tokens, query_width)
+    float* statistics = nullptr;  ///< (heads, tokens)
+    Matrix residual;              ///< (tokens, hidden)
+    Matrix gate_up;               ///< (tokens, 2 x intermediate)
+};
+
+/// Where gradients of weights go, laid out as the weights: written, or added to sums in fp32.
+struct GradientTarget {
+    void* base = nullptr;
+    DType type = DType::bf16;
+    bool accumulate = false;
+    Matrix matrix(const TensorPlace& place) const { return matrix_at(base, type, place); }
+    Vector vector(const TensorPlace& place) const { return vector_at(base, type, place); }
+};
+
+/// One layer over one micro-batch. Weights are the layer's flat range on the device (bf16).
+class TransformerLayer {
+  public:
+    /// `activations` is the type of hidden states. Throws InputError as layer_layout().
+    TransformerLayer(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                     DType activations);
+
+    const LayerLayout& layout() const { return layout_; }
+    const AttentionShape& attention_shape() const { return attention_; }
+
+    /// The tensors that `recompute` keeps, taken from `memory`.
+    LayerActivations keep(Recompute recompute, Workspace& memory) const;
+
+    /// y = layer(x); x and y (tokens, hidden). Fills what of `kept` is present.
+    void forward(Kernels& kernels, void* weights, Matrix x, Matrix y, const LayerActivations& kept,
+                 Workspace workspace) const;
+
+    /// Given x and `gradient`, that of y, makes again what is absent in `kept`, writes or adds the
+    /// weights' gradients, and overwrites `gradient` by that of x.
+    void backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x, Matrix gradient,
+                  const LayerActivations& kept, Workspace workspace) const;
+
+  private:
+    struct Pass;
+    Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;
+    /// Up to the residual; absent tensors of `a` are taken from `workspace`.
+    void attention_half(const Pass& pass, Matrix x, LayerActivations& a, Matrix normed, bool attend,
+                        Workspace& workspace) const;
+    void feed_forward_backward(const Pass& pass, GradientTarget target, Matrix gradient,
+                               const LayerActivations& a, Workspace workspace) const;
+    void attention_backward(const Pass& pass, GradientTarget target, Matrix x, Matrix gradient,
+                            const LayerActivations& a, Matrix normed, Workspace workspace) const;
+
+    TokenBlock block_;
+    DType type_;
+    std::int64_t hidden_, intermediate_;
+    float epsilon_;
+    bool head_norm_;
+    AttentionShape attention_;
+    RotaryShape rotary_;
+    LayerLayout layout_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,46 @@
+// Parts of a buffer that hold the tensors of one pass, handed out in order.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "engine/kernels/matrix.h"
+#include "sim/input_error.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+inline constexpr Bytes kPartAlignment = 256;
+
+/// Takes parts from the front of [base, base + bytes). Throws InternalError where the plan's buffer
+/// is too small.
+class Workspace {
+  public:
+    Workspace(void* base, Bytes bytes) : base_(static_cast<char*>(base)), bytes_(bytes) {}
+
+    void* take(Bytes bytes) {
+        const Bytes begin = used_;
+        used_ += (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+        if (used_ > bytes_) {
+            throw InternalError(fmt::format(
+                "workspace of {} bytes is too small: {} are taken, {} more are asked for", bytes_,
+                begin, bytes));
+        }
+        if (used_ > most_) most_ = used_;
+        return base_ + begin;
+    }
+    Matrix matrix(DType type, std::int64_t rows, std::int64_t columns) {
+        return {take(rows * columns * bytes_of(type)), type, rows, columns};
+    }
+    /// Gives back everything taken after `mark`, a former used().
+    void rewind(Bytes mark) { used_ = mark; }
+    Bytes used() const { return used_; }
+    Bytes most() const { return most_; }  ///< ever taken at once
+
+  private:
+    char* base_;
+    Bytes bytes_;
+    Bytes used_ = 0;
+    Bytes most_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,20 @@
+// Where in one block of device memory does each buffer of the plan stand?
+#pragma once
+
+#include <vector>
+
+#include "sim/plan/memory_plan.h"
+
+namespace sluice {
+
+struct ArenaLayout {
+    std::vector<Bytes> offset;  ///< by BufferId; -1: no bytes, or another tier
+    std::vector<Bytes> bytes;   ///< room at the offset
+    Bytes total = 0;
+};
+
+/// Buffers whose lifetimes do not overlap share memory. Each gets `scale` times its planned bytes
+/// (2 where activations are fp32) and `room` for the alignment of its parts.
+ArenaLayout layout_arena(const MemoryPlan& plan, OperationId operations, int scale, Bytes room);
+
+}  // namespace sluice

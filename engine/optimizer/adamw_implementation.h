@@ -1,0 +1,62 @@
+// Which compiled versions of the AdamW loop are there, and what does each get? Internal to this
+// folder and its tests.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/optimizer/adamw.h"
+
+namespace sluice {
+
+/// AdamWStep as the loop needs it: computed in double, rounded to fp32 once.
+struct AdamWConstants {
+    float gradient_scale;
+    float beta1, one_minus_beta1;
+    float beta2, one_minus_beta2;
+    float inverse_root_correction2;  ///< 1 / sqrt(1 - beta2^step)
+    float epsilon;
+    float step_size;                    ///< learning_rate / (1 - beta1^step)
+    float keep;                         ///< 1 - learning_rate x weight_decay; 1 without decay
+    float redo_first;                   ///< (1 - beta1) (c - 1), with c = gradient_scale
+    float redo_second, second_atleast;  ///< (1 - beta2) (c^2 - 1), (1 - beta2) c^2
+};
+
+/// The arrays of a block and its gradient from the first element that a call works on.
+struct AdamWArrays {
+    std::uint16_t* high;
+    std::uint16_t* low;
+    void* first;
+    void* second;
+    float* first_scale;
+    float* second_scale;
+    const std::uint16_t* gradient_bf16;
+    const float* gradient_fp32;
+    /// Random bits of element i are a hash of (index + i) and the keys, whatever thread computes
+    /// it.
+    std::uint32_t index;
+    std::uint32_t keys[2];
+};
+
+struct AdamWImplementation {
+    const char* name;
+    void (*run)(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
+                const AdamWArrays& arrays, std::int64_t count);
+};
+
+/// Those that run on this processor, fastest first; never empty. All give the same bits.
+std::span<const AdamWImplementation> adamw_implementations();
+
+/// adamw_range() by a chosen implementation.
+void adamw_range_by(const AdamWImplementation& implementation, UpdatePass pass,
+                    const AdamWStep& step, const ParameterBlock& block, std::int64_t begin,
+                    std::int64_t end, bool decay, GradientRange gradient);
+
+void adamw_portable(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
+                    const AdamWArrays& arrays, std::int64_t count);
+void adamw_avx2(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
+                const AdamWArrays& arrays, std::int64_t count);
+void adamw_avx512(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
+                  const AdamWArrays& arrays, std::int64_t count);
+
+}  // namespace sluice

@@ -1,0 +1,199 @@
+// What does AdamW compute for one vector of elements, and how does it walk over an array? Written
+// once for all instruction sets: V wraps the vectors of one (see adamw_portable.cpp).
+//
+// Each V lives in an anonymous namespace, so each file that includes this has its own copies: code
+// compiled for AVX-512 can not replace the same function elsewhere. For the same reason nothing
+// here calls an inline function of another header.
+#pragma once
+
+#include <cfloat>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/optimizer/adamw_implementation.h"
+#include "engine/optimizer/moment_codes.h"
+
+namespace sluice {
+
+template <class V>
+SLUICE_INLINE typename V::Float load_bf16(const std::uint16_t* from) {
+    return V::as_float(V::template shift_left<16>(V::load_u16(from)));
+}
+
+template <class V>
+SLUICE_INLINE typename V::Float load_gradient(const AdamWArrays& a, std::int64_t i) {
+    typename V::Float gradient = V::set(0);
+    if (a.gradient_bf16 != nullptr) gradient = load_bf16<V>(a.gradient_bf16 + i);
+    if (a.gradient_fp32 != nullptr) gradient = V::add(gradient, V::load(a.gradient_fp32 + i));
+    return gradient;
+}
+
+/// join_master() and split_master() of parameter_block.h.
+template <class V>
+SLUICE_INLINE typename V::Float load_master(const AdamWArrays& a, std::int64_t i) {
+    const auto high = V::template shift_left<16>(V::load_u16(a.high + i));
+    return V::as_float(V::plus(high, V::load_i16(a.low + i)));
+}
+template <class V>
+SLUICE_INLINE void store_master(const AdamWArrays& a, std::int64_t i, typename V::Float master) {
+    const auto bits = V::as_bits(master);
+    V::store_16(a.high + i, V::template shift_right<16>(V::plus(bits, V::set_bits(0x8000))));
+    V::store_16(a.low + i, bits);
+}
+
+/// Zero for magnitudes below the least normal number. The moments of embedding rows that no token
+/// uses would else decay into denormals and stay there, and Intel processors compute with those
+/// only through slow microcode assists; on an EPYC 9004 denormals cost nothing.
+template <class V>
+SLUICE_INLINE typename V::Float without_denormals(typename V::Float x) {
+    return V::if_less(V::absolute(x), V::set(FLT_MIN), V::set(0), x);
+}
+
+/// Moments of the pass, from those in memory; see UpdatePass.
+template <class V, UpdatePass pass>
+SLUICE_INLINE Moments<V> next_moments(const AdamWConstants& k, Moments<V> old,
+                                      typename V::Float gradient) {
+    Moments<V> next;
+    if constexpr (pass == UpdatePass::redo) {
+        next.first = V::fma(V::set(k.redo_first), gradient, old.first);
+        const auto least = V::mul(V::mul(V::set(k.second_atleast), gradient), gradient);
+        const auto change = V::mul(V::set(k.redo_second), gradient);
+        next.second = V::larger(V::fma(change, gradient, old.second), least);
+    } else {
+        const auto g = V::mul(V::set(k.gradient_scale), gradient);
+        next.first = V::fma(V::set(k.beta1), old.first, V::mul(V::set(k.one_minus_beta1), g));
+        const auto square = V::mul(V::mul(V::set(k.one_minus_beta2), g), g);
+        next.second = V::fma(V::set(k.beta2), old.second, square);
+    }
+    return {without_denormals<V>(next.first), without_denormals<V>(next.second)};
+}
+
+/// Moves the parameters by the moments; `root` is the square root of the second moment. Rewinding
+/// computes the same `change`, so that it misses only what the two sums and products rounded off.
+template <class V, UpdatePass pass>
+SLUICE_INLINE void move_parameters(const AdamWConstants& k, const AdamWArrays& a, std::int64_t i,
+                                   typename V::Float first, typename V::Float root) {
+    const auto denominator = V::fma(root, V::set(k.inverse_root_correction2), V::set(k.epsilon));
+    const auto change = V::mul(V::set(k.step_size), V::div(first, denominator));
+    const auto master = load_master<V>(a, i);
+    const auto keep = V::set(k.keep);
+    if constexpr (pass == UpdatePass::rewind) {
+        store_master<V>(a, i, V::div(V::add(master, change), keep));
+    } else {
+        store_master<V>(a, i, V::fms(master, keep, change));
+    }
+}
+
+/// One vector of elements whose moments are fp32 or bf16.
+template <class V, class Format, UpdatePass pass>
+SLUICE_INLINE void adamw_vector(const AdamWConstants& k, const AdamWArrays& a, std::int64_t i) {
+    Moments<V> moments = Format::load(a, i);
+    if constexpr (pass != UpdatePass::rewind) {
+        moments = next_moments<V, pass>(k, moments, load_gradient<V>(a, i));
+        moments = Format::store(a, i, moments);
+    }
+    move_parameters<V, pass>(k, a, i, moments.first, V::sqrt(moments.second));
+}
+
+/// kMomentBlock elements whose moments are 8-bit codes with one scale for all of them.
+template <class V, UpdatePass pass>
+void adamw_block(const AdamWConstants k, const AdamWArrays a, std::int64_t begin) {
+    const std::int64_t end = begin + kMomentBlock;
+    const std::int64_t block = begin / kMomentBlock;
+    if constexpr (pass != UpdatePass::rewind) {
+        alignas(64) float first[kMomentBlock];
+        alignas(64) float second[kMomentBlock];
+        auto largest_first = V::set(0), largest_second = V::set(0);
+        for (std::int64_t i = begin; i < end; i += V::kWidth) {
+            const auto root = load_root_code<V>(a, i, a.second_scale[block]);
+            const Moments<V> old = {load_first_code<V>(a, i, a.first_scale[block]),
+                                    V::mul(root, root)};
+            const auto next = next_moments<V, pass>(k, old, load_gradient<V>(a, i));
+            V::store(first + (i - begin), next.first);
+            V::store(second + (i - begin), next.second);
+            largest_first = V::larger(V::absolute(next.first), largest_first);
+            largest_second = V::larger(next.second, largest_second);
+        }
+        const CodeScales inverse =
+            store_scales(a, block, V::largest_lane(largest_first), V::largest_lane(largest_second));
+        for (std::int64_t i = begin; i < end; i += V::kWidth)
+            store_codes<V>(a, i, inverse,
+                           {V::load(first + (i - begin)), V::load(second + (i - begin))});
+    }
+    for (std::int64_t i = begin; i < end; i += V::kWidth)
+        move_parameters<V, pass>(k, a, i, load_first_code<V>(a, i, a.first_scale[block]),
+                                 load_root_code<V>(a, i, a.second_scale[block]));
+}
+
+/// Fewer elements than `body` works on: a copy of them padded with zeros goes through `body`, so
+/// that nothing beyond the arrays is read and the arithmetic is the same.
+template <class Body>
+void adamw_tail(const AdamWArrays& a, int moment_bytes, std::int64_t count, const Body& body) {
+    std::uint16_t high[kMomentBlock] = {}, low[kMomentBlock] = {}, bf16[kMomentBlock] = {};
+    float fp32[kMomentBlock] = {}, first[kMomentBlock] = {}, second[kMomentBlock] = {};
+    const auto elements = static_cast<std::size_t>(count);
+    const std::size_t moments = elements * static_cast<std::size_t>(moment_bytes);
+    AdamWArrays copy = a;
+    std::memcpy(copy.high = high, a.high, 2 * elements);
+    std::memcpy(copy.low = low, a.low, 2 * elements);
+    std::memcpy(copy.first = first, a.first, moments);
+    std::memcpy(copy.second = second, a.second, moments);
+    if (a.gradient_bf16 != nullptr) {
+        std::memcpy(bf16, a.gradient_bf16, 2 * elements);
+        copy.gradient_bf16 = bf16;
+    }
+    if (a.gradient_fp32 != nullptr) {
+        std::memcpy(fp32, a.gradient_fp32, 4 * elements);
+        copy.gradient_fp32 = fp32;
+    }
+    body(copy);
+    std::memcpy(a.high, high, 2 * elements);
+    std::memcpy(a.low, low, 2 * elements);
+    std::memcpy(a.first, first, moments);
+    std::memcpy(a.second, second, moments);
+}
+
+/// Constants and arrays by value, here and in adamw_block(): what the loop stores could else change
+/// them, and it would load all of them again for each vector.
+template <class V, class Format, UpdatePass pass>
+void adamw_vectors(const AdamWConstants k, const AdamWArrays a, std::int64_t count) {
+    const std::int64_t whole = count - count % V::kWidth;
+#pragma GCC unroll 2
+    for (std::int64_t i = 0; i < whole; i += V::kWidth) adamw_vector<V, Format, pass>(k, a, i);
+    if (whole == count) return;
+    adamw_tail(from_element(a, whole, Format::kBytes), Format::kBytes, count - whole,
+               [&](const AdamWArrays& tail) { adamw_vector<V, Format, pass>(k, tail, 0); });
+}
+
+template <class V, UpdatePass pass>
+void adamw_blocks(const AdamWConstants& k, const AdamWArrays& a, std::int64_t count) {
+    const std::int64_t whole = count - count % kMomentBlock;
+    for (std::int64_t i = 0; i < whole; i += kMomentBlock) adamw_block<V, pass>(k, a, i);
+    if (whole == count) return;
+    adamw_tail(from_element(a, whole, 1), 1, count - whole,
+               [&](const AdamWArrays& tail) { adamw_block<V, pass>(k, tail, 0); });
+}
+
+template <class V, UpdatePass pass>
+void adamw_pass(int state_bytes, const AdamWConstants& k, const AdamWArrays& a,
+                std::int64_t count) {
+    if (state_bytes == 12) return adamw_vectors<V, Fp32Moments<V>, pass>(k, a, count);
+    if (state_bytes == 8) return adamw_vectors<V, Bf16Moments<V>, pass>(k, a, count);
+    adamw_blocks<V, pass>(k, a, count);
+}
+
+/// The whole implementation for the instruction set of V.
+template <class V>
+void adamw_kernel(UpdatePass pass, int state_bytes, const AdamWConstants& k, const AdamWArrays& a,
+                  std::int64_t count) {
+    switch (pass) {
+        case UpdatePass::update:
+            return adamw_pass<V, UpdatePass::update>(state_bytes, k, a, count);
+        case UpdatePass::rewind:
+            return adamw_pass<V, UpdatePass::rewind>(state_bytes, k, a, count);
+        case UpdatePass::redo:
+            return adamw_pass<V, UpdatePass::redo>(state_bytes, k, a, count);
+    }
+}
+
+}  // namespace sluice

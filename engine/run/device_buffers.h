@@ -1,0 +1,64 @@
+// The device's memory as the operations of a step see it.
+#pragma once
+
+#include "engine/device/device.h"
+#include "engine/layers/head_loss.h"
+#include "engine/layers/transformer_layer.h"
+#include "engine/memory/arena_layout.h"
+#include "sim/plan/schedules/schedules.h"
+
+namespace sluice {
+
+/// The loss and the square of the gradient's norm so far, summed on the device.
+struct DeviceSums {
+    double loss = 0;
+    double norm_square = 0;
+};
+
+class DeviceBuffers {
+  public:
+    /// Lays out and allocates the arena. `plan` must outlive it.
+    DeviceBuffers(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
+                  Device& device, DType activations);
+
+    Bytes arena_bytes() const { return layout_.total; }
+    void* weight_slot(int layer) const;
+    void* gradient_slab(int layer) const;
+    void* gradient_sums() const { return at(ids_.gradient_sums); }  ///< null: none are kept
+    void* head_weights() const { return at(ids_.head_weights); }
+    void* head_gradient_sums() const { return at(ids_.head_gradient); }
+    std::int32_t* targets() const { return static_cast<std::int32_t*>(at(ids_.targets)); }
+    DeviceSums* sums() const { return static_cast<DeviceSums*>(at(ids_.sums)); }
+
+    /// Rows of micro-batch `j` of a layer's input; of the last layer's output where layer is the
+    /// number of layers.
+    Matrix hidden(int layer, std::int64_t j) const;
+    /// Of all micro-batches.
+    Matrix whole_hidden(int layer) const;
+    /// One of the two places for checkpoints that come back.
+    Matrix coming_back(std::int64_t which) const;
+    Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
+    Workspace backward_workspace() const { return workspace(ids_.backward_workspace); }
+    Workspace logits() const { return workspace(ids_.logits); }
+    /// What a layer keeps of micro-batch `j`; an empty workspace where it keeps nothing.
+    Workspace kept(int layer, std::int64_t j) const;
+
+  private:
+    void* at(BufferId id) const {
+        return id == kNoBuffer ? nullptr : arena_ + layout_.offset[static_cast<std::size_t>(id)];
+    }
+    Bytes bytes(BufferId id) const {
+        return id == kNoBuffer ? 0 : layout_.bytes[static_cast<std::size_t>(id)];
+    }
+    Workspace workspace(BufferId id) const { return {at(id), bytes(id)}; }
+
+    const StreamedBuffers& ids_;
+    std::int64_t depth_, slabs_, micro_batches_, micro_tokens_, hidden_;
+    int layers_;
+    Bytes slot_bytes_ = 0;  ///< of one layer's weights or gradients
+    DType type_;
+    ArenaLayout layout_;
+    char* arena_ = nullptr;
+};
+
+}  // namespace sluice

@@ -1,0 +1,140 @@
+#include "engine/run/embedding_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kRowGrain = 32;
+
+float from_bf16(std::uint16_t bits) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+void add_row(float* sum, Matrix row) {
+    if (row.type == DType::fp32) {
+        const auto* const values = static_cast<const float*>(row.data);
+        for (std::int64_t c = 0; c < row.columns; ++c) sum[c] += values[c];
+        return;
+    }
+    const auto* const values = static_cast<const std::uint16_t*>(row.data);
+    for (std::int64_t c = 0; c < row.columns; ++c) sum[c] += from_bf16(values[c]);
+}
+
+}  // namespace
+
+EmbeddingRows::EmbeddingRows(ThreadPool& pool, ParameterBlock table, std::int64_t vocabulary,
+                             std::int64_t hidden, std::int64_t most_tokens, float* sums)
+    : pool_(pool), table_(table), vocabulary_(vocabulary), hidden_(hidden), sums_(sums) {
+    for (Index& index : indices_) {
+        index.place.assign(static_cast<std::size_t>(vocabulary), -1);
+        index.used_next.assign(static_cast<std::size_t>(vocabulary), 0);
+        index.order.reserve(static_cast<std::size_t>(most_tokens));
+        index.rows.reserve(static_cast<std::size_t>(std::min(vocabulary, most_tokens)));
+    }
+}
+
+std::int64_t EmbeddingRows::sum_elements(std::int64_t vocabulary, std::int64_t hidden,
+                                         std::int64_t most_tokens) {
+    return std::min(vocabulary, most_tokens) * hidden;
+}
+
+void EmbeddingRows::begin_step(std::int64_t step, std::span<const std::int32_t> tokens,
+                               std::span<const std::int32_t> next) {
+    Index& index = index_of(step);
+    for (const RowTokens& row : index.rows) index.place[static_cast<std::size_t>(row.row)] = -1;
+    index.rows.clear();
+    for (const std::int32_t token : tokens) {
+        std::int32_t& place = index.place[static_cast<std::size_t>(token)];
+        if (place < 0) {
+            place = static_cast<std::int32_t>(index.rows.size());
+            index.rows.push_back({token, 0, 0});
+        }
+        ++index.rows[static_cast<std::size_t>(place)].end;  // counts, for now
+    }
+    std::int32_t at = 0;
+    for (RowTokens& row : index.rows) {
+        const std::int32_t count = row.end;
+        row.begin = row.end = at;
+        at += count;
+    }
+    index.order.resize(tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const std::int32_t place = index.place[static_cast<std::size_t>(tokens[i])];
+        RowTokens& row = index.rows[static_cast<std::size_t>(place)];
+        index.order[static_cast<std::size_t>(row.end++)] = static_cast<std::int32_t>(i);
+    }
+    std::fill(index.used_next.begin(), index.used_next.end(), 0);
+    for (const std::int32_t token : next) index.used_next[static_cast<std::size_t>(token)] = 1;
+}
+
+void EmbeddingRows::gather(std::span<const std::int32_t> tokens, Matrix rows) const {
+    pool_.parallel_for(static_cast<std::int64_t>(tokens.size()), kRowGrain,
+                       [&](std::int64_t begin, std::int64_t end) {
+                           for (std::int64_t i = begin; i < end; ++i) {
+                               const std::uint16_t* const from =
+                                   table_.high + tokens[static_cast<std::size_t>(i)] * hidden_;
+                               const Matrix to = rows.row_range(i, 1);
+                               if (rows.type == DType::bf16) {
+                                   std::memcpy(
+                                       to.data, from,
+                                       static_cast<std::size_t>(hidden_ * bytes_of(rows.type)));
+                                   continue;
+                               }
+                               for (std::int64_t c = 0; c < hidden_; ++c)
+                                   static_cast<float*>(to.data)[c] = from_bf16(from[c]);
+                           }
+                       });
+}
+
+double EmbeddingRows::sum_row(const Index& index, std::int64_t place, Matrix gradients,
+                              const std::uint16_t* head_gradient) {
+    const RowTokens& row = index.rows[static_cast<std::size_t>(place)];
+    float* const sum = sums_ + place * hidden_;
+    std::fill(sum, sum + hidden_, 0.0F);
+    for (std::int32_t t = row.begin; t < row.end; ++t) {
+        const std::int64_t token = index.order[static_cast<std::size_t>(t)];
+        add_row(sum, gradients.row_range(token, 1));
+    }
+    double square = 0;
+    for (std::int64_t c = 0; c < hidden_; ++c) {
+        const double head =
+            head_gradient == nullptr ? 0 : from_bf16(head_gradient[row.row * hidden_ + c]);
+        const double all = head + static_cast<double>(sum[c]);
+        square += all * all - head * head;
+    }
+    return square;
+}
+
+double EmbeddingRows::scatter(std::int64_t step, Matrix gradients,
+                              const std::uint16_t* head_gradient) {
+    const Index& index = index_of(step);
+    std::vector<double> squares(index.rows.size());  // summed in order: the same every time
+    pool_.parallel_for(
+        static_cast<std::int64_t>(index.rows.size()), 4, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i)
+                squares[static_cast<std::size_t>(i)] = sum_row(index, i, gradients, head_gradient);
+        });
+    return std::accumulate(squares.begin(), squares.end(), 0.0);
+}
+
+void EmbeddingRows::update(std::int64_t step, UpdatePass pass, const AdamWStep& adam,
+                           const std::uint16_t* head_gradient, bool next_rows) {
+    const Index& index = index_of(step);
+    const auto update_row = [&](std::int64_t row) {
+        const std::int32_t place = index.place[static_cast<std::size_t>(row)];
+        GradientRange gradient;
+        if (head_gradient != nullptr) gradient.bf16 = head_gradient + row * hidden_;
+        if (place >= 0) gradient.fp32 = sums_ + place * hidden_;
+        adamw_range(pass, adam, table_, row * hidden_, (row + 1) * hidden_, true, gradient);
+    };
+    pool_.parallel_for(vocabulary_, kRowGrain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row)
+            if ((index.used_next[static_cast<std::size_t>(row)] != 0) == next_rows) update_row(row);
+    });
+}
+
+}  // namespace sluice

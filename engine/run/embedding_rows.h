@@ -1,0 +1,62 @@
+// The token embedding, which stays on the host: rows of a batch's tokens go to the device, their
+// gradients come back and are summed by row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/kernels/matrix.h"
+#include "engine/optimizer/adamw.h"
+
+namespace sluice {
+
+class EmbeddingRows {
+  public:
+    /// `table` (vocabulary, hidden); `most_tokens` of a batch.
+    EmbeddingRows(ThreadPool& pool, ParameterBlock table, std::int64_t vocabulary,
+                  std::int64_t hidden, std::int64_t most_tokens, float* sums);
+    /// Elements that `sums` must have room for.
+    static std::int64_t sum_elements(std::int64_t vocabulary, std::int64_t hidden,
+                                     std::int64_t most_tokens);
+
+    /// Which rows a step's batch and the next one use. While a step is prepared, the last updates
+    /// of the one before may still run: `step` says which of the two is meant, here and below.
+    void begin_step(std::int64_t step, std::span<const std::int32_t> tokens,
+                    std::span<const std::int32_t> next);
+
+    /// rows (tokens, hidden) of the table's upper plane, in the type of `rows`.
+    void gather(std::span<const std::int32_t> tokens, Matrix rows) const;
+    /// Sums gradients of the batch's rows by token. `head_gradient` (vocabulary, hidden) bf16 is
+    /// added in the tied case. Returns what this adds to the square of the gradient's norm, of
+    /// which `head_gradient` already counts.
+    double scatter(std::int64_t step, Matrix gradients, const std::uint16_t* head_gradient);
+    /// Updates the rows that the next batch uses, or all others.
+    void update(std::int64_t step, UpdatePass pass, const AdamWStep& adam,
+                const std::uint16_t* head_gradient, bool next_rows);
+
+  private:
+    struct RowTokens {
+        std::int32_t row = 0;
+        std::int32_t begin = 0, end = 0;  ///< in Index::order
+    };
+
+    struct Index {
+        std::vector<std::int32_t> place;  ///< by row of the table: its index in rows, or -1
+        std::vector<char> used_next;      ///< by row of the table
+        std::vector<std::int32_t> order;  ///< tokens of the batch, grouped by row, in order
+        std::vector<RowTokens> rows;
+    };
+    double sum_row(const Index& index, std::int64_t place, Matrix gradients,
+                   const std::uint16_t* head_gradient);
+    Index& index_of(std::int64_t step) { return indices_[static_cast<std::size_t>(step % 2)]; }
+
+    ThreadPool& pool_;
+    ParameterBlock table_;
+    std::int64_t vocabulary_, hidden_;
+    float* sums_;  ///< (rows in use, hidden)
+    std::array<Index, 2> indices_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,159 @@
+#include "engine/run/lane_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+/// Thrown in the other lanes when one has failed.
+struct Stopped {};
+
+}  // namespace
+
+LaneRunner::LaneRunner(const StepProgram& program, Device& device, Work work)
+    : program_(program),
+      device_(device),
+      work_(std::move(work)),
+      states_(program.operations.size()) {
+    // A start and an end of each operation, for a step and the one before.
+    device_.create_events(static_cast<int>(4 * program.operations.size()));
+    for (int lane = 0; lane < kLaneCount; ++lane) {
+        const auto has_lane = [lane](const Operation& op) {
+            return op.lane == static_cast<Lane>(lane);
+        };
+        if (std::any_of(program.operations.begin(), program.operations.end(), has_lane))
+            threads_.emplace_back([this, lane] { run_lane(static_cast<Lane>(lane)); });
+    }
+}
+
+LaneRunner::~LaneRunner() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+EventId LaneRunner::start_event(OperationId id, std::int64_t step) const {
+    const auto operations = static_cast<std::int64_t>(program_.operations.size());
+    return static_cast<EventId>(2 * ((step % 2) * operations + id));
+}
+
+void LaneRunner::submit() {
+    {
+        const std::lock_guard lock(mutex_);
+        ++submitted_;
+    }
+    changed_.notify_all();
+}
+
+void LaneRunner::wait_until_issued(OperationId id, std::int64_t steps) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return state(id).issued >= steps || error_ || stopping_; });
+    if (state(id).issued < steps) throw Stopped();
+}
+
+void LaneRunner::mark_issued(OperationId id, std::int64_t steps) {
+    {
+        const std::lock_guard lock(mutex_);
+        state(id).issued = steps;
+    }
+    changed_.notify_all();
+}
+
+void LaneRunner::fail(std::exception_ptr error) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::move(error);
+    }
+    changed_.notify_all();
+}
+
+void LaneRunner::run_lane(Lane lane) {
+    try {
+        device_.attach_thread();
+        std::vector<OperationId> mine;
+        for (OperationId id = 0; id < static_cast<OperationId>(program_.operations.size()); ++id)
+            if (at(id).lane == lane) mine.push_back(id);
+        for (std::int64_t step = 0;; ++step) {
+            {
+                std::unique_lock lock(mutex_);
+                changed_.wait(lock, [&] { return submitted_ > step || error_ || stopping_; });
+                if (submitted_ <= step || error_) return;
+            }
+            for (const OperationId id : mine) run_operation(id, step);
+        }
+    } catch (const Stopped&) {
+    } catch (...) {
+        fail(std::current_exception());
+    }
+}
+
+void LaneRunner::run_operation(OperationId id, std::int64_t step) {
+    const Operation& op = at(id);
+    const bool enqueued = on_device(op.lane);
+    for (const Dependency& wait : op.waits_for) {
+        const std::int64_t of_step = step - (wait.previous_step ? 1 : 0);
+        if (of_step < 0) continue;
+        wait_until_issued(wait.operation, of_step + 1);
+        if (!on_device(at(wait.operation).lane)) continue;
+        const EventId event = end_event(wait.operation, of_step);
+        if (enqueued) {
+            device_.wait(op.lane, event);
+        } else {
+            device_.synchronize(event);
+        }
+    }
+    if (enqueued) {
+        device_.record(op.lane, start_event(id, step));
+        work_(id, step);
+        device_.record(op.lane, end_event(id, step));
+    } else {
+        const Seconds start = host_seconds();
+        work_(id, step);
+        const Seconds end = host_seconds();
+        const std::lock_guard lock(mutex_);
+        state(id).host[static_cast<std::size_t>(step % 2)] = {start, end};
+    }
+    mark_issued(id, step + 1);
+}
+
+void LaneRunner::wait_for(OperationId operation) {
+    const std::int64_t steps = submitted_;
+    try {
+        wait_until_issued(operation, steps);
+    } catch (const Stopped&) {
+        std::rethrow_exception(error_);
+    }
+    if (on_device(at(operation).lane)) device_.synchronize(end_event(operation, steps - 1));
+}
+
+void LaneRunner::finish() {
+    if (submitted_ == 0) return;
+    for (OperationId id = 0; id < static_cast<OperationId>(program_.operations.size()); ++id)
+        wait_for(id);
+}
+
+std::vector<OperationInterval> LaneRunner::intervals_of_step_before() {
+    const std::int64_t step = submitted_ - 2;
+    if (step < 0) throw InternalError("no step before the last one");
+    device_.align_clocks();
+    std::vector<OperationInterval> out(program_.operations.size());
+    for (OperationId id = 0; id < static_cast<OperationId>(program_.operations.size()); ++id) {
+        OperationInterval& interval = out[static_cast<std::size_t>(id)];
+        if (on_device(at(id).lane)) {
+            interval = {device_.time_of(start_event(id, step)),
+                        device_.time_of(end_event(id, step))};
+        } else {
+            const std::lock_guard lock(mutex_);
+            interval = state(id).host[static_cast<std::size_t>(step % 2)];
+        }
+    }
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+// Executes a plan's operations: one thread a lane, in order, each operation once what it waits for
+// is done. Copies and kernels are enqueued on the device, so their lanes' threads run ahead of it;
+// host work is done by its lane's thread.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/device/device.h"
+#include "sim/report/step_timeline.h"
+
+namespace sluice {
+
+class LaneRunner {
+  public:
+    /// Enqueues or does the work of an operation of a step, on its lane's thread.
+    using Work = std::function<void(OperationId, std::int64_t step)>;
+
+    /// `program` and `device` must outlive the runner.
+    LaneRunner(const StepProgram& program, Device& device, Work work);
+    ~LaneRunner();
+    LaneRunner(const LaneRunner&) = delete;
+    LaneRunner& operator=(const LaneRunner&) = delete;
+
+    /// The number of the step that submit() starts, from 0.
+    std::int64_t next_step() const { return submitted_; }
+    /// Starts one more step. Operations wait for those of the step before as the plan says; steps
+    /// may overlap by that much.
+    void submit();
+    /// Waits until an operation of the last submitted step is done. Throws what a lane threw.
+    void wait_for(OperationId operation);
+    /// Waits until all submitted steps are done. Throws what a lane threw.
+    void finish();
+
+    /// When each operation of the step before the last submitted one ran, on the clock of
+    /// host_seconds(). Precondition: all of them are done.
+    std::vector<OperationInterval> intervals_of_step_before();
+
+  private:
+    struct State {
+        std::int64_t issued = 0;  ///< steps in which the operation was enqueued (host work: done)
+        std::array<OperationInterval, 2> host;  ///< of host work, in even and odd steps
+    };
+    static bool on_device(Lane lane) { return lane != Lane::optimizer && lane != Lane::host; }
+    const Operation& at(OperationId id) const {
+        return program_.operations[static_cast<std::size_t>(id)];
+    }
+    State& state(OperationId id) { return states_[static_cast<std::size_t>(id)]; }
+    EventId start_event(OperationId id, std::int64_t step) const;
+    EventId end_event(OperationId id, std::int64_t step) const { return start_event(id, step) + 1; }
+
+    void run_lane(Lane lane);
+    void run_operation(OperationId id, std::int64_t step);
+    void wait_until_issued(OperationId id, std::int64_t steps);
+    void mark_issued(OperationId id, std::int64_t steps);
+    void fail(std::exception_ptr error);
+
+    const StepProgram& program_;
+    Device& device_;
+    Work work_;
+    std::vector<State> states_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::int64_t submitted_ = 0;
+    bool stopping_ = false;
+    std::exception_ptr error_;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,101 @@
+// Runs training steps by the streamed schedule's plan: what each of its operations does.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "engine/run/device_buffers.h"
+#include "engine/run/embedding_rows.h"
+#include "engine/run/host_buffers.h"
+#include "engine/run/lane_runner.h"
+
+namespace sluice {
+
+/// Token ids of one step, (batch, sequence) each.
+struct StepTokens {
+    std::span<const std::int32_t> inputs, targets;
+};
+
+struct StepOutcome {
+    double loss = 0;           ///< mean over the tokens
+    double gradient_norm = 0;  ///< before clipping; 0 where clipping is off
+    double clip_factor = 1;
+    bool redone = false;  ///< speculative clipping had to do the step again
+    bool finite = true;   ///< else no parameter was changed by this step
+};
+
+class StreamedStep {
+  public:
+    /// Allocates all memory of the plan. All arguments must outlive it.
+    StreamedStep(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
+                 HostModel& host, Device& device, ThreadPool& pool, DType activations);
+
+    /// One step on `now`; `next` are the tokens of the step after it. Returns when loss and norm
+    /// are known; updates may go on until the next call or finish(). adam.gradient_scale is set
+    /// here.
+    StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm);
+    /// Waits for all updates.
+    void finish() { runner_.finish(); }
+
+    /// Measured intervals of the step before the last; after it returned from run().
+    std::vector<OperationInterval> intervals_of_step_before() {
+        return runner_.intervals_of_step_before();
+    }
+    Bytes arena_bytes() const { return device_buffers_.arena_bytes(); }
+    Bytes host_bytes() const { return host_buffers_.bytes(); }
+
+  private:
+    /// What the operations of a step need to know. The last updates of a step run while the next is
+    /// under way.
+    struct State {
+        StepTokens now, next;
+        AdamWStep adam;
+        UpdatePass pass = UpdatePass::update;
+        bool finite = true;
+        StepOutcome outcome;
+    };
+
+    void work(OperationId id, std::int64_t step);
+    State& state(std::int64_t step) { return states_[static_cast<std::size_t>(step % 2)]; }
+    /// Does the step of `fresh` and returns its state once loss and norm are known.
+    State& run(const State& fresh);
+    void copy_weights_in(const Operation& op);
+    void copy_checkpoint(const Operation& op);
+    void forward(const Operation& op);
+    void loss(const Operation& op);
+    void backward(const Operation& op);
+    void copy_gradients_out(const Operation& op);
+    void update(const Operation& op, OperationId id, std::int64_t step);
+    void scatter(std::int64_t step);
+    void finish_gradients(void* out, void* sums, std::int64_t elements);
+    GradientTarget gradient_target(int layer, std::int64_t micro_batch) const;
+    LayerActivations kept(int layer, std::int64_t micro_batch) const;
+    const TransformerLayer& layer(int index) const;
+    std::int64_t backward_index(const Operation& op) const;
+    const std::uint16_t* tied_gradient() const;
+    /// Whether what left the device with these gradients is finite; if not, the step stops here.
+    static bool finite(State& state, const DeviceSums& sums);
+    StepOutcome redo(const State& clipped);
+
+    const ModelSpec& model_;
+    const TrainingSpec& training_;
+    const StepProgram& program_;
+    HostModel& host_;
+    Device& device_;
+    ThreadPool& pool_;
+    DType type_;
+    std::vector<TransformerLayer> kinds_;
+    HeadLoss head_;
+    DeviceBuffers device_buffers_;
+    HostBuffers host_buffers_;
+    EmbeddingRows rows_;
+    OperationId scatter_ = 0, first_rows_ = 0;
+
+    std::array<State, 2> states_;
+    double max_norm_ = 0;
+    bool gathered_ = false;  ///< the rows of the next step are in host_buffers_.rows_in()
+
+    LaneRunner runner_;  ///< last: its threads use all of the above
+};
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+#include "engine/train/measured_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+// Steps kept for the median: the first, and then the newest.
+constexpr std::size_t kMostSteps = 200;
+
+Seconds first_compute_start(const StepProgram& program,
+                            const std::vector<OperationInterval>& intervals) {
+    for (std::size_t i = 0; i < program.operations.size(); ++i)
+        if (program.operations[i].lane == Lane::compute) return intervals[i].start;
+    throw InternalError("a step without compute");
+}
+
+Seconds quantile(std::vector<Seconds> values, double share) {
+    std::sort(values.begin(), values.end());
+    const auto last = static_cast<double>(values.size() - 1);
+    return values[static_cast<std::size_t>(std::llround(share * last))];
+}
+
+}  // namespace
+
+void MeasuredSteps::add(const StepProgram& program, std::vector<OperationInterval> intervals) {
+    const Seconds start = first_compute_start(program, intervals);
+    for (OperationInterval& interval : intervals) {
+        interval.start -= start;
+        interval.end -= start;
+    }
+    if (steps_.size() == kMostSteps) steps_.erase(steps_.begin());
+    steps_.push_back({start, std::move(intervals)});
+}
+
+std::vector<Seconds> MeasuredSteps::durations() const {
+    std::vector<Seconds> out;
+    for (std::size_t i = 1; i < steps_.size(); ++i)
+        out.push_back(steps_[i].start - steps_[i - 1].start);
+    return out;
+}
+
+Seconds MeasuredSteps::step_seconds() const { return quantile(durations(), 0.5); }
+
+std::pair<Seconds, Seconds> MeasuredSteps::spread() const {
+    return {quantile(durations(), 0.05), quantile(durations(), 0.95)};
+}
+
+const std::vector<OperationInterval>& MeasuredSteps::typical() const {
+    const std::vector<Seconds> all = durations();
+    const Seconds median = step_seconds();
+    const auto nearest = std::min_element(all.begin(), all.end(), [median](Seconds a, Seconds b) {
+        return std::abs(a - median) < std::abs(b - median);
+    });
+    return steps_[static_cast<std::size_t>(nearest - all.begin())].intervals;
+}
+
+}  // namespace sluice

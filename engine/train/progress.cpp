@@ -1,0 +1,82 @@
+#include "engine/train/progress.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "sim/input_error.h"
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+std::string time_left(Seconds seconds) {
+    const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+    if (whole >= 3600)
+        return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
+    const StepOutcome& o = r.outcome;
+    std::string clipped;
+    if (o.clip_factor < 1) clipped = o.redone ? " (clipped, redone)" : " (clipped)";
+    return fmt::format(
+        "step {}/{}  loss {:.4f}  norm {:.3f}{}  lr {:.2e}  {} tokens/s  device {}  host {}  {} "
+        "left\n",
+        r.step, steps, o.loss, o.gradient_norm, clipped, r.learning_rate,
+        format_thousands(static_cast<double>(r.tokens) / r.seconds),
+        format_bytes(static_cast<double>(r.device)), format_bytes(static_cast<double>(r.host)),
+        time_left(left));
+}
+
+nlohmann::ordered_json json(const StepRecord& r) {
+    return {{"step", r.step},
+            {"loss", r.outcome.loss},
+            {"gradient_norm", r.outcome.gradient_norm},
+            {"clip_factor", r.outcome.clip_factor},
+            {"redone", r.outcome.redone},
+            {"learning_rate", r.learning_rate},
+            {"step_s", r.seconds},
+            {"tokens_per_s", static_cast<double>(r.tokens) / r.seconds},
+            {"device_bytes", r.device},
+            {"host_bytes", r.host}};
+}
+
+}  // namespace
+
+Progress::Progress(std::int64_t steps, const std::optional<std::string>& log) : steps_(steps) {
+    if (!log) return;
+    log_name_ = *log;
+    log_ = std::fopen(log->c_str(), "a");
+    if (log_ == nullptr) {
+        throw InputError(fmt::format("--log {}: cannot be written ({}); give another file", *log,
+                                     std::strerror(errno)));
+    }
+}
+
+Progress::~Progress() {
+    if (log_ != nullptr) std::fclose(log_);
+}
+
+void Progress::report(const StepRecord& record) {
+    // The first steps also build plans and fill caches.
+    typical_ =
+        typical_ == 0 || record.step <= 3 ? record.seconds : 0.8 * typical_ + 0.2 * record.seconds;
+    const Seconds left = static_cast<double>(steps_ - record.step) * typical_;
+    std::fputs(line(record, steps_, left).c_str(), stdout);
+    std::fflush(stdout);
+    if (log_ == nullptr) return;
+    const std::string text = json(record).dump() + "\n";
+    if (std::fputs(text.c_str(), log_) < 0 || std::fflush(log_) != 0) {
+        fmt::print(stderr, "sluice-train: --log {}: cannot be written ({}); going on without\n",
+                   log_name_, std::strerror(errno));
+        std::fclose(log_);
+        log_ = nullptr;
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// What does a run say while it goes on? A line a step for people, a JSON object a step for
+// programs.
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "engine/run/streamed_step.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+struct StepRecord {
+    std::int64_t step = 0;  ///< from 1
+    StepOutcome outcome;
+    double learning_rate = 0;
+    Seconds seconds = 0;      ///< since the step before was known
+    std::int64_t tokens = 0;  ///< of the step
+    Bytes device = 0;         ///< in use now, less the context
+    Bytes host = 0;           ///< resident now
+};
+
+class Progress {
+  public:
+    /// Appends to `log`, where given. Throws InputError where it cannot be written.
+    Progress(std::int64_t steps, const std::optional<std::string>& log);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    void report(const StepRecord& record);
+
+  private:
+    std::int64_t steps_;
+    std::string log_name_;
+    std::FILE* log_ = nullptr;
+    Seconds typical_ = 0;  ///< of a step, for the time left
+};
+
+}  // namespace sluice

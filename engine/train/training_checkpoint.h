@@ -1,0 +1,49 @@
+// How does a run survive its end? A checkpoint is a folder that transformers loads as a model, with
+// the optimizer's state beside it.
+//
+//   out/step-00000030/config.json, model.safetensors (bf16: the upper planes) or shards with index
+//                     optimizer.safetensors or shards (lower planes, moments), training.json
+//   out/latest        the name of the newest whole checkpoint
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/memory/host_model.h"
+
+namespace sluice {
+
+/// All that a run needs besides parameters and optimizer state to go on exactly.
+struct TrainingState {
+    std::int64_t step = 0;  ///< steps done
+    std::int64_t data_position =
+        0;  ///< BatchSampler::position() of the first batch not yet trained on
+    std::uint64_t seed = 0;
+    std::string settings;  ///< JSON object of what must not change when going on
+};
+
+/// Writes out/step-N in a temporary folder, syncs it, renames it, syncs, points `latest` at it, and
+/// only then removes the checkpoints before it but the newest `keep`. A kill at any moment leaves
+/// the old one or the new one whole. Throws InputError where the disk is full or not writable:
+/// nothing is lost then.
+void save_checkpoint(const std::string& out, const ModelSpec& model, const HostModel& host,
+                     const TrainingState& state, int keep, ThreadPool& pool);
+
+/// Name of the newest whole checkpoint folder in `out`; nothing where there is none.
+std::optional<std::string> newest_checkpoint(const std::string& out);
+
+/// Fills parameters, moments and state from a checkpoint folder. Throws InputError where it does
+/// not fit the model or the state precision.
+TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model, HostModel& host,
+                              ThreadPool& pool);
+
+/// Parameters from Hugging Face safetensors (a file, an index or a folder), moments zero. Throws
+/// InputError.
+void load_weights(const std::string& path, const ModelSpec& model, HostModel& host,
+                  ThreadPool& pool);
+
+/// The config.json that transformers reads for a model of ours.
+std::string hf_config_text(const ModelSpec& model);
+
+}  // namespace sluice

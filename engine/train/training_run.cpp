@@ -1,0 +1,324 @@
+#include "engine/train/training_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "engine/data/batch_sampler.h"
+#include "engine/machine/machine_here.h"
+#include "engine/machine/placement.h"
+#include "engine/machine/process_memory.h"
+#include "engine/machine/setup_warnings.h"
+#include "engine/run/streamed_step.h"
+#include "engine/train/measured_report.h"
+#include "engine/train/progress.h"
+#include "engine/train/training_checkpoint.h"
+#include "sim/input_error.h"
+#include "sim/plan/nearest_fit.h"
+#include "sim/report/format.h"
+#include "sim/report/plan_report.h"
+
+namespace sluice {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+extern "C" void request_stop(int) { stop_requested = true; }
+
+std::string size(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+int gpu_ordinal(const std::string& device) {
+    if (device == "auto" || device == "cuda") return 0;
+    const std::string number = device.substr(std::string("cuda:").size());
+    if (number.size() == 1 && number[0] >= '0' && number[0] <= '9') return number[0] - '0';
+    throw InputError(fmt::format("--device is \"{}\", expected auto, cpu, cuda or cuda:N", device));
+}
+
+std::unique_ptr<Device> make_device(const TrainSettings& settings, const HostFacts& host) {
+    const std::string& name = settings.device;
+    if (name != "auto" && name != "cpu" && name != "cuda" && !name.starts_with("cuda:"))
+        throw InputError(
+            fmt::format("--device is \"{}\", expected auto, cpu, cuda or cuda:N", name));
+    const int half = std::max(1, static_cast<int>(host.usable_cpus.size()) / 2);
+    const int threads = settings.cpu_threads > 0 ? settings.cpu_threads : half;
+    if (name == "cpu" || (name == "auto" && !built_with_cuda())) return make_cpu_device(threads);
+    if (name != "auto") return make_cuda_device(gpu_ordinal(name));
+    try {
+        return make_cuda_device(0);
+    } catch (const InputError&) {
+        return make_cpu_device(threads);
+    }
+}
+
+DType activation_type(const TrainSettings& settings, const DeviceFacts& device) {
+    if (settings.precision == "auto") return device.is_gpu ? DType::bf16 : DType::fp32;
+    if (settings.precision == "bf16") return DType::bf16;
+    if (settings.precision != "fp32")
+        throw InputError(
+            fmt::format("--precision is \"{}\", expected auto, bf16 or fp32", settings.precision));
+    if (device.is_gpu)
+        throw InputError("--precision fp32 runs on the CPU only; give --device cpu, or bf16");
+    return DType::fp32;
+}
+
+/// The plan's memory, before anything is allocated. Throws where it does not fit.
+void print_plan(const StepReport& report, const DeviceFacts& device, DType activations) {
+    fmt::print(
+        "{} ({} parameters, {} layers) on {}, activations in {}\n", report.model_name,
+        format_count(static_cast<double>(report.parameters)), report.layers, device.name,
+        activations == DType::fp32 ? "fp32: device buffers are twice as large as planned" : "bf16");
+    fmt::print("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host");
+    for (int i = 0; i < kMemoryKindCount; ++i) {
+        const auto kind = static_cast<std::size_t>(i);
+        const Bytes on_device = report.fit.device.peak.by_kind[kind];
+        const Bytes on_host = report.fit.host.peak.by_kind[kind];
+        if (on_device + on_host == 0) continue;
+        fmt::print("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
+                   size(on_device), size(on_host));
+    }
+    fmt::print("{:<16} {:>10} {:>10}\n", "peak", size(report.fit.device.peak.bytes),
+               size(report.fit.host.peak.bytes));
+    std::fflush(stdout);
+}
+
+void refuse_misfit(const StepReport& report) {
+    const Fit& fit = report.fit;
+    if (fit.fits()) return;
+    const bool device = fit.device.shortfall() > 0;
+    const Fit::OfTier& tier = device ? fit.device : fit.host;
+    throw InputError(fmt::format(
+        "does not fit: {} needs {}, has {} (short {}); see what would with sluice predict",
+        device ? "the device" : "the host", size(tier.peak.bytes), size(tier.usable),
+        size(tier.shortfall())));
+}
+
+class Run {
+  public:
+    Run(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings)
+        : model_(model), training_(std::move(training)), settings_(settings) {}
+
+    RunResult go(bool measure);
+
+  private:
+    void prepare();
+    void start_parameters();
+    void train(bool measure, RunResult& result);
+    StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
+    void save(std::int64_t step, std::int64_t position);
+    StepReport measured_report() const;
+    /// What must stay the same when a run goes on.
+    std::string settings_text() const;
+    AdamWStep adam(std::int64_t step) const;
+
+    const ModelSpec& model_;
+    TrainingSpec training_;
+    const TrainSettings& settings_;
+    HostFacts host_facts_;
+    std::unique_ptr<Device> device_;
+    DeviceFacts device_facts_;
+    DType type_ = DType::bf16;
+    MachineSpec machine_;
+    StreamedPlan plan_;
+    std::unique_ptr<ThreadPool> pool_;
+    std::unique_ptr<HostModel> host_;
+    std::unique_ptr<BatchSampler> sampler_;
+    std::unique_ptr<StreamedStep> step_;
+    TrainingState state_;
+    MeasuredSteps measured_;
+    Bytes most_device_ = 0, most_host_ = 0;
+    Seconds last_known_ = 0;
+};
+
+void Run::prepare() {
+    host_facts_ = read_host_facts();
+    device_ = make_device(settings_, host_facts_);
+    device_facts_ = device_->facts();
+    type_ = activation_type(settings_, device_facts_);
+    std::optional<GpuFacts> gpu;
+    if (device_facts_.is_gpu)
+        gpu = {device_facts_.name, device_facts_.memory_capacity, device_facts_.context};
+    machine_ = machine_here(host_facts_, gpu);
+    if (training_.optimizer_threads == 0)
+        training_.optimizer_threads = machine_.host.best_adam_threads;
+    check_plan_inputs(model_, machine_, training_);
+    plan_ = plan_streamed(model_, machine_, training_);
+    const StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
+    print_plan(report, device_facts_, type_);
+    refuse_misfit(report);
+    const Placement placement = choose_placement(host_facts_, device_facts_.numa_node,
+                                                 static_cast<int>(training_.optimizer_threads));
+    fmt::print("{}\n", placement.text);
+    SetupNeeds needs;
+    needs.host_bytes = report.fit.host.peak.bytes;
+    needs.gpu_numa_node = device_facts_.numa_node;
+    for (const std::string& warning : setup_warnings(host_facts_, needs))
+        fmt::print("warning: {}\n", warning);
+    std::fflush(stdout);
+    // Data that is wrong should be said before minutes of loading.
+    sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
+                                              training_.batch, training_.sequence, settings_.seed);
+    pool_ = std::make_unique<ThreadPool>(static_cast<int>(training_.optimizer_threads),
+                                         placement.optimizer_cpus);
+    host_ = std::make_unique<HostModel>(model_, static_cast<int>(training_.state_bytes), *pool_,
+                                        *device_);
+    start_parameters();
+    step_ =
+        std::make_unique<StreamedStep>(model_, training_, plan_, *host_, *device_, *pool_, type_);
+}
+
+void Run::start_parameters() {
+    state_.seed = settings_.seed;
+    state_.settings = settings_text();
+    if (settings_.resume && settings_.out) {
+        if (const auto folder = newest_checkpoint(*settings_.out)) {
+            const TrainingState saved = load_checkpoint(*folder, model_, *host_, *pool_);
+            if (saved.settings != state_.settings) {
+                throw InputError(fmt::format(
+                    "--resume: {} was trained with {}, now it is {}; give the same, or start anew "
+                    "with --load {}",
+                    *folder, saved.settings, state_.settings, *folder));
+            }
+            state_ = saved;
+            sampler_->seek(saved.data_position);
+            fmt::print("going on from {}\n", *folder);
+            return;
+        }
+    }
+    if (settings_.load) {
+        load_weights(*settings_.load, model_, *host_, *pool_);
+    } else {
+        host_->initialise(settings_.seed, static_cast<float>(settings_.init_deviation), *pool_);
+    }
+}
+
+std::string Run::settings_text() const {
+    const TrainSettings& s = settings_;
+    return nlohmann::ordered_json{{"batch", training_.batch},
+                                  {"seq", training_.sequence},
+                                  {"steps", s.steps},
+                                  {"seed", s.seed},
+                                  {"learning_rate", s.learning_rate},
+                                  {"warmup_steps", s.warmup_steps},
+                                  {"final_fraction", s.final_fraction},
+                                  {"lr_schedule", static_cast<int>(s.schedule)},
+                                  {"beta1", s.beta1},
+                                  {"beta2", s.beta2},
+                                  {"epsilon", s.epsilon},
+                                  {"weight_decay", s.weight_decay},
+                                  {"max_norm", s.max_norm},
+                                  {"windows_per_epoch", sampler_->windows_per_epoch()}}
+        .dump();
+}
+
+AdamWStep Run::adam(std::int64_t step) const {
+    AdamWStep adam;
+    adam.learning_rate = static_cast<float>(
+        learning_rate_at({settings_.learning_rate, settings_.final_fraction, settings_.warmup_steps,
+                          settings_.steps, settings_.schedule},
+                         step));
+    adam.beta1 = settings_.beta1;
+    adam.beta2 = settings_.beta2;
+    adam.epsilon = static_cast<float>(settings_.epsilon);
+    adam.weight_decay = static_cast<float>(settings_.weight_decay);
+    adam.step = step;
+    adam.seed = settings_.seed;
+    return adam;
+}
+
+StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) {
+    StepRecord record;
+    record.step = step;
+    const AdamWStep settings = adam(step);
+    record.outcome = step_->run({now.inputs, now.targets}, {next.inputs, next.targets}, settings,
+                                settings_.max_norm);
+    const Seconds known = host_seconds();
+    record.learning_rate = static_cast<double>(settings.learning_rate);
+    record.seconds = known - last_known_;
+    last_known_ = known;
+    record.tokens = training_.tokens();
+    record.device = device_->memory_in_use() - device_facts_.context;
+    record.host = process_memory().resident;
+    most_device_ = std::max(most_device_, record.device);
+    most_host_ = std::max(most_host_, record.host);
+    return record;
+}
+
+void Run::train(bool measure, RunResult& result) {
+    Progress progress(settings_.steps, settings_.log);
+    std::array<Batch, 2> batches;
+    std::size_t current = 0;
+    batches[0] = sampler_->next();
+    last_known_ = host_seconds();
+    for (std::int64_t step = state_.step + 1; step <= settings_.steps; ++step) {
+        const Batch& now = batches[current];
+        Batch& next = batches[1 - current];
+        next = sampler_->next();
+        const StepRecord record = do_step(step, now, next);
+        progress.report(record);
+        if (!record.outcome.finite) {
+            throw std::runtime_error(fmt::format(
+                "the loss of step {} is {}; training stopped and nothing was saved over the last "
+                "checkpoint{}. Go on from it with --resume and a lower --learning-rate",
+                step, record.outcome.loss,
+                settings_.out ? " in " + *settings_.out : std::string()));
+        }
+        // The first steps build plans and fill caches.
+        constexpr std::int64_t kWarmUp = 3;
+        if (measure && !record.outcome.redone && step > state_.step + kWarmUp)
+            measured_.add(plan_.step.program, step_->intervals_of_step_before());
+        result.last_loss = record.outcome.loss;
+        result.steps_done = step;
+        result.interrupted = stop_requested;
+        const bool last = step == settings_.steps || result.interrupted;
+        const bool due = settings_.save_every > 0 && step % settings_.save_every == 0;
+        if (settings_.out && (last || due)) save(step, next.position);
+        if (result.interrupted) break;
+        current = 1 - current;
+    }
+    step_->finish();
+}
+
+void Run::save(std::int64_t step, std::int64_t position) {
+    step_->finish();
+    TrainingState now = state_;
+    now.step = step;
+    now.data_position = position;
+    constexpr int kKeep = 1;
+    save_checkpoint(*settings_.out, model_, *host_, now, kKeep, *pool_);
+    last_known_ = host_seconds();
+}
+
+StepReport Run::measured_report() const {
+    StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
+    report.measured = true;
+    report.measured_device = most_device_;
+    report.measured_host = most_host_;
+    add_times(report, measured_.typical(), measured_.step_seconds());
+    return report;
+}
+
+RunResult Run::go(bool measure) {
+    prepare();
+    RunResult result;
+    result.steps_done = state_.step;
+    train(measure, result);
+    if (!measured_.empty()) result.report = measured_report();
+    return result;
+}
+
+}  // namespace
+
+RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
+                       bool measure) {
+    return Run(model, std::move(training), settings).go(measure);
+}
+
+void stop_on_signals() {
+    std::signal(SIGINT, request_stop);
+    std::signal(SIGTERM, request_stop);
+}
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// A whole run of training: everything that stands from the first step to the last.
+#pragma once
+
+#include "engine/train/train_settings.h"
+#include "sim/model/model_spec.h"
+#include "sim/plan/training_spec.h"
+#include "sim/report/step_report.h"
+
+namespace sluice {
+
+struct RunResult {
+    std::int64_t steps_done = 0;
+    double last_loss = 0;
+    bool interrupted = false;
+    std::optional<StepReport> report;  ///< measured; where enough steps ran
+};
+
+/// Plans, prints the plan's memory, allocates, trains, saves. Throws InputError where something
+/// given is wrong or the plan does not fit; std::runtime_error where training cannot go on (a loss
+/// that is not finite).
+RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
+                       bool measure);
+
+/// From now on SIGINT and SIGTERM end a run after the step that is under way.
+void stop_on_signals();
+
+}  // namespace sluice

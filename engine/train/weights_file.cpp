@@ -1,0 +1,128 @@
+#include "engine/train/weights_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <unordered_set>
+
+#include "engine/data/checkpoint.h"
+#include "engine/train/host_tensors.h"
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kProjection = "lm_head.weight";
+constexpr std::string_view kEmbedding = "model.embed_tokens.weight";
+
+void check_tensor(const Checkpoint& file, const NamedTensor& expected, const ModelSpec& model) {
+    if (!file.has(expected.name)) {
+        if (expected.name == kProjection) {
+            throw InputError(
+                fmt::format("{}: has no tensor \"{}\", so its output projection is its embedding; "
+                            "leave out --untied, or give a --model with tie_word_embeddings true",
+                            file.path(), kProjection));
+        }
+        throw InputError(fmt::format(
+            "{}: has no tensor \"{}\", expected one of shape {}; give the --model of these weights, "
+            "not {}",
+            file.path(), expected.name, shown_shape(expected.shape), model.name));
+    }
+    const TensorView tensor = file.tensor(expected.name);
+    if (tensor.shape != expected.shape) {
+        throw InputError(
+            fmt::format("{}: tensor \"{}\" has shape {}, expected {}; give the --model of these "
+                        "weights, not {}",
+                        tensor.file, expected.name, shown_shape(tensor.shape),
+                        shown_shape(expected.shape), model.name));
+    }
+    float ignored = 0;
+    read_as_fp32(tensor, 0, 0, &ignored);  // refuses types that are no weights
+}
+
+/// Older checkpoints store the projection of a tied model a second time.
+void check_tied_projection(const Checkpoint& file, const ModelSpec& model) {
+    const TensorView projection = file.tensor(kProjection), embedding = file.tensor(kEmbedding);
+    if (projection.dtype == embedding.dtype && projection.shape == embedding.shape &&
+        std::memcmp(projection.bytes.data(), embedding.bytes.data(), embedding.bytes.size()) == 0)
+        return;
+    throw InputError(
+        fmt::format("{}: tensor \"{}\" differs from \"{}\", expected the same numbers, {} being "
+                    "tied; give --untied, or a --model with tie_word_embeddings false",
+                    projection.file, kProjection, kEmbedding, model.name));
+}
+
+void check_others(const Checkpoint& file, const HostModel& host, const ModelSpec& model) {
+    std::unordered_set<std::string_view> known;
+    for (const NamedTensor& tensor : host.tensors()) known.insert(tensor.name);
+    std::vector<std::string> others;
+    for (const std::string& name : file.names()) {
+        if (known.contains(name) || name.ends_with("rotary_emb.inv_freq")) continue;
+        if (name == kProjection) {
+            check_tied_projection(file, model);
+        } else {
+            others.push_back(name);
+        }
+    }
+    if (others.empty()) return;
+    throw InputError(fmt::format(
+        "{}: has tensor {}{}, expected none such in {} layers of {}; give the --model of these "
+        "weights",
+        file.path(), in_quotes(others.front()),
+        others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
+        model.layer_count(), model.name));
+}
+
+/// Elements [begin, end) of the tensor into both planes.
+void fill_range(const TensorView& from, const ParameterBlock& block, std::int64_t offset,
+                std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t kAtOnce = 4096;
+    float values[kAtOnce];
+    for (std::int64_t at = begin; at < end; at += kAtOnce) {
+        const std::int64_t count = std::min(kAtOnce, end - at);
+        read_as_fp32(from, at, count, values);
+        for (std::int64_t i = 0; i < count; ++i) {
+            if (!std::isfinite(values[i])) {
+                throw InputError(fmt::format(
+                    "{}: tensor \"{}\" has {} at element {}, expected finite numbers; get the "
+                    "weights again, or in BF16",
+                    from.file, from.name, values[i], at + i));
+            }
+            const MasterPlanes planes = split_master(values[i]);
+            block.high[offset + at + i] = planes.high;
+            block.low[offset + at + i] = planes.low;
+        }
+    }
+}
+
+void clear_state(HostModel& host, ThreadPool& pool) {
+    for (const HostTensor& tensor : optimizer_tensors(host)) {
+        pool.parallel_for(tensor_bytes(tensor.spec), kCopyGrain,
+                          [&](std::int64_t begin, std::int64_t end) {
+                              std::memset(tensor.data + begin, 0,
+                                          static_cast<std::size_t>(end - begin));
+                          });
+    }
+}
+
+}  // namespace
+
+void load_weights(const std::string& path, const ModelSpec& model, HostModel& host,
+                  ThreadPool& pool) {
+    const Checkpoint file = open_checkpoint(path);
+    for (const NamedTensor& tensor : host.tensors()) check_tensor(file, tensor, model);
+    check_others(file, host, model);
+    clear_state(host, pool);
+    for (const NamedTensor& tensor : host.tensors()) {
+        const TensorView from = file.tensor(tensor.name);
+        const ParameterBlock& block = host.block(tensor.section);
+        pool.parallel_for(tensor.elements(), kCopyGrain,
+                          [&](std::int64_t begin, std::int64_t end) {
+                              fill_range(from, block, tensor.offset, begin, end);
+                          });
+    }
+}
+
+}  // namespace sluice

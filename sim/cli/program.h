@@ -1,0 +1,19 @@
+// How does a program of sluice run and end? Messages on standard error, exit status 2 for the
+// user's mistakes, 1 for ours and the machine's.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace sluice {
+
+/// What a (sub)command runs once the command line is parsed; returns the exit status.
+using Command = std::function<int()>;
+
+/// Parses the command line, runs what `command` then holds, and returns the exit status.
+int run_program(CLI::App& app, const Command& command, int argc, char** argv);
+
+}  // namespace sluice

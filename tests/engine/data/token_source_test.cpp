@@ -1,0 +1,156 @@
+#include "engine/data/token_source.h"
+
+#include "tests/catch.h"
+#include "tests/engine/data/temp_folder.h"
+
+using namespace sluice;
+
+namespace {
+
+/// A shard with llm.c's header of 256 int32.
+template <typename Id>
+std::string with_header(std::int32_t magic, std::int32_t version, std::int32_t count,
+                        const std::vector<Id>& ids) {
+    std::vector<std::int32_t> header(256, 0);
+    header[0] = magic;
+    header[1] = version;
+    header[2] = count;
+    return TempFolder::bytes_of(header) + TempFolder::bytes_of(ids);
+}
+
+std::vector<std::int32_t> all_tokens(const TokenSource& source, std::size_t shard = 0) {
+    std::vector<std::int32_t> out(static_cast<std::size_t>(source.shard(shard).tokens()));
+    source.read(shard, 0, out);
+    return out;
+}
+
+std::string open_error(const std::vector<std::string>& paths, std::int64_t vocabulary = 70'000) {
+    return input_error_of([&] { open_tokens(paths, vocabulary); });
+}
+
+using Ids16 = std::vector<std::uint16_t>;
+using Ids32 = std::vector<std::uint32_t>;
+using Tokens = std::vector<std::int32_t>;
+
+}  // namespace
+
+TEST_CASE("tokens: shards without a header are uint16, uint32 by name or by request", "[data]") {
+    const TempFolder temp;
+    const std::string narrow = temp.write_numbers("a.bin", Ids16{1, 65'535, 3});
+    const std::string wide = temp.write_numbers("b.u32.bin", Ids32{65'536, 2});
+    CHECK(all_tokens(open_tokens({narrow}, 70'000)) == Tokens{1, 65'535, 3});
+    CHECK(all_tokens(open_tokens({wide}, 70'000)) == Tokens{65'536, 2});
+    const std::string unnamed = temp.write_numbers("c.bin", Ids32{69'999});
+    CHECK(all_tokens(open_tokens({unnamed}, 70'000, TokenWidth::uint32)) == Tokens{69'999});
+    CHECK(all_tokens(open_tokens({wide}, 70'000, TokenWidth::uint16)) == Tokens{0, 1, 2, 0});
+}
+
+TEST_CASE("tokens: the header of llm.c says how wide the tokens are", "[data]") {
+    const TempFolder temp;
+    const std::string gpt2 =
+        temp.write("gpt2.bin", with_header(20240520, 1, 3, Ids16{7, 50'256, 9}));
+    const std::string llama =
+        temp.write("llama.bin", with_header(20240801, 7, 2, Ids32{128'000, 5}));
+    const TokenSource source = open_tokens({gpt2, llama}, 128'256);
+    CHECK(source.tokens() == 5);
+    CHECK(all_tokens(source, 0) == Tokens{7, 50'256, 9});
+    CHECK(all_tokens(source, 1) == Tokens{128'000, 5});
+    Tokens two(2);
+    source.read(0, 1, two);
+    CHECK(two == Tokens{50'256, 9});
+    CHECK_THROWS_AS(source.read(0, 2, two), InternalError);
+    CHECK_THROWS_AS(source.read(0, -1, two), InternalError);
+}
+
+TEST_CASE("tokens: any other file is text, a token a byte", "[data]") {
+    const TempFolder temp;
+    const std::string text = temp.write("poem.md", "h\xC3\xA9!");
+    CHECK(all_tokens(open_tokens({text}, 256)) == Tokens{'h', 0xC3, 0xA9, '!'});
+    CHECK(open_error({text}, 255) ==
+          text +
+              ": text is read a token a byte, which needs a vocabulary of at least 256, but the "
+              "model's is 255; give token shards (*.bin) instead");
+    const std::string array = temp.write("x.npy", std::string("\x93NUMPY\x01\0v\0", 10));
+    CHECK_THAT(open_error({array}), ContainsSubstring("byte 7 is zero, so this is no text"));
+}
+
+TEST_CASE("tokens: a folder stands for its shards by name, or else for its texts", "[data]") {
+    const TempFolder temp;
+    temp.write("2.txt", "2");
+    temp.write("1.md", "1");
+    temp.write("notes.json", "{}");
+    const TokenSource texts = open_tokens({temp.path()}, 256);
+    REQUIRE(texts.shard_count() == 2);
+    CHECK(all_tokens(texts, 0) == Tokens{'1'});
+    CHECK(all_tokens(texts, 1) == Tokens{'2'});
+    temp.write_numbers("train_b.bin", Ids16{8});
+    temp.write_numbers("train_a.bin", Ids16{7});
+    temp.write_numbers(".train_c.bin", Ids16{9});
+    const TokenSource shards = open_tokens({temp.path()}, 10);
+    REQUIRE(shards.shard_count() == 2);
+    CHECK(all_tokens(shards, 0) == Tokens{7});
+    CHECK(all_tokens(shards, 1) == Tokens{8});
+}
+
+TEST_CASE("tokens: a folder that mixes training and validation shards is refused", "[data]") {
+    const TempFolder temp;
+    temp.write_numbers("text_val_000.bin", Ids16{1});
+    CHECK(open_tokens({temp.path()}, 10).shard_count() == 1);
+    temp.write_numbers("text_valley_001.bin", Ids16{1});
+    CHECK(open_error({temp.path()}) ==
+          temp.path() +
+              ": holds text_val_000.bin beside shards for training, which would train on "
+              "the validation set; name the shards themselves");
+    const TempFolder empty;
+    CHECK(open_error({empty.path()}) == empty.path() +
+                                            ": holds no .bin, .txt or .md file; name the token "
+                                            "files themselves");
+    CHECK_THAT(open_error({}), ContainsSubstring("no token files given"));
+    CHECK_THAT(open_error({empty.path("none.bin")}), ContainsSubstring("no such file"));
+}
+
+TEST_CASE("tokens: an id outside the vocabulary is named with shard, place and value", "[data]") {
+    const TempFolder temp;
+    const std::string narrow = temp.write_numbers("a.bin", Ids16{1, 2, 300, 301});
+    const TokenSource source = open_tokens({narrow}, 300);
+    Tokens out(2);
+    source.read(0, 0, out);
+    CHECK(out == Tokens{1, 2});
+    CHECK(input_error_of([&] { source.read(0, 1, out); }) ==
+          narrow +
+              ": token 2 (byte 4) is 300, expected less than the vocabulary of 300; tokenize "
+              "the text with the tokenizer of this model");
+    // Beyond int32, and behind a header.
+    const std::string wide =
+        temp.write("b.bin", with_header(20240801, 7, 2, Ids32{1, 4'294'967'295U}));
+    CHECK_THAT(input_error_of([&] { all_tokens(open_tokens({wide}, 2'147'483'647)); }),
+               ContainsSubstring("token 1 (byte 1028) is 4294967295, expected less than the "
+                                 "vocabulary of 2147483647"));
+}
+
+TEST_CASE("tokens: a damaged shard is refused with what is wrong", "[data]") {
+    const TempFolder temp;
+    CHECK(open_error({temp.write("odd.bin", "abc")}) ==
+          temp.path("odd.bin") +
+              ": has 3 bytes, expected a multiple of 2 (uint16 tokens without a "
+              "header); the shard is truncated or has another width");
+    CHECK_THAT(open_error({temp.write("odd.u32.bin", "abcdef")}),
+               ContainsSubstring("multiple of 4 (uint32 tokens"));
+    CHECK(open_error({temp.write("v.bin", with_header(20240520, 2, 1, Ids16{1}))}) ==
+          temp.path("v.bin") +
+              ": header version is 2, expected 1 for magic number 20240520; write "
+              "the shard again with the current llm.c");
+    CHECK(open_error({temp.write("t.bin", with_header(20240801, 7, 3, Ids32{1, 2}))}) ==
+          temp.path("t.bin") +
+              ": has 1032 bytes, but its header says 3 tokens of 4 bytes (1036 "
+              "bytes in all); the shard is damaged, get it again");
+    CHECK_THAT(open_error({temp.write("n.bin", with_header(20240520, 1, -5, Ids16{1}))}),
+               ContainsSubstring("its header says -5 tokens"));
+    CHECK_THAT(open_error({temp.write("z.bin", with_header(20240520, 1, 0, Ids16{}))}),
+               ContainsSubstring("its header says 0 tokens"));
+    const std::string whole = with_header(20240520, 1, 1, Ids16{1});
+    CHECK_THAT(open_error({temp.write("h.bin", whole.substr(0, 1000))}),
+               ContainsSubstring("has 1000 bytes, expected a header of 1024 bytes"));
+    CHECK_THAT(open_error({temp.write("e.bin", with_header(20240522, 1, 1, Ids16{1}))}),
+               ContainsSubstring("an evaluation set of llm.c"));
+}

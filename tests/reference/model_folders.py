@@ -1,0 +1,76 @@
+"""Which models do the tests train? Tiny ones of every family, random, saved by transformers."""
+
+import torch
+import transformers
+
+TINY = dict(
+    vocab_size=300,
+    hidden_size=64,
+    intermediate_size=112,
+    num_hidden_layers=3,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=16,
+    max_position_embeddings=256,
+    tie_word_embeddings=False,
+)
+# Sizes that no vector or block of any kernel divides.
+ODD = dict(
+    TINY,
+    vocab_size=259,
+    hidden_size=40,
+    intermediate_size=52,
+    num_attention_heads=6,
+    num_key_value_heads=2,
+    head_dim=10,
+)
+LLAMA3_ROPE = dict(
+    rope_type="llama3",
+    rope_theta=10000.0,
+    factor=8.0,
+    low_freq_factor=1.0,
+    high_freq_factor=4.0,
+    original_max_position_embeddings=32,
+)
+
+MODELS = {
+    "qwen2": ("Qwen2", dict(TINY)),
+    "qwen2-tied": ("Qwen2", dict(TINY, tie_word_embeddings=True)),
+    # The first layer sees everything, the others 7 tokens.
+    "qwen2-window": (
+        "Qwen2",
+        dict(TINY, use_sliding_window=True, sliding_window=7, max_window_layers=1),
+    ),
+    "qwen2-odd": ("Qwen2", dict(ODD, tie_word_embeddings=True)),
+    "qwen3": ("Qwen3", dict(TINY)),
+    "qwen3-odd": ("Qwen3", dict(ODD, tie_word_embeddings=True)),
+    "llama": ("Llama", dict(TINY, rope_parameters=LLAMA3_ROPE)),
+    "mistral": ("Mistral", dict(TINY, sliding_window=7)),
+}
+
+
+def random_model(name, seed=1):
+    """A transformers model in bf16. Unlike transformers' own initialisation, norms are not ones nor
+    biases zeros, and matrices keep the size of what passes: every error then shows."""
+    family, fields = MODELS[name]
+    config = getattr(transformers, family + "Config")(**fields)
+    model = getattr(transformers, family + "ForCausalLM")._from_config(
+        config, dtype=torch.bfloat16, attn_implementation="eager"
+    )
+    generator = torch.Generator().manual_seed(seed)
+    for weight_name, weight in model.named_parameters():
+        noise = torch.randn(weight.shape, generator=generator)
+        if weight_name.endswith("norm.weight"):
+            values = 1 + 0.2 * noise
+        elif weight_name.endswith(".bias"):
+            values = 0.2 * noise
+        else:
+            values = noise / weight.shape[1] ** 0.5
+        weight.data.copy_(values)
+    return model
+
+
+def save_model(name, folder, **options):
+    """Writes config.json and model.safetensors; `options` as save_pretrained has them."""
+    random_model(name).save_pretrained(folder, **options)
+    return folder
