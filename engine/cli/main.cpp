@@ -59,6 +59,8 @@ void add_run_flags(CLI::App& app, Flags& flags) {
     app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
     app.add_option("--precision", s.precision, "of activations: auto, bf16, or fp32 (CPU only)")
         ->capture_default_str();
+    app.add_option("--host-memory", s.host_memory,
+                   "what the host has, as 128GiB, where the system does not say it rightly");
     app.add_option("--cpu-threads", s.cpu_threads, "of the CPU's kernels; 0: half the cores");
     app.add_option("--log", s.log, "append a JSON object a step")->group("Output");
     app.add_option("--dump-batches", s.dump_batches,

@@ -21,15 +21,15 @@ void add_llama(const ModelSpec& model, Json& config) {
 
 void add_qwen2(const ModelSpec& model, Json& config) {
     // The first max_window_layers see everything, the others a window.
-    const auto windowed =
-        std::find_if(model.layers.begin(), model.layers.end(), [&](int kind) {
-            return model.kinds[static_cast<std::size_t>(kind)].attention.window > 0;
-        });
+    const auto windowed = std::find_if(model.layers.begin(), model.layers.end(), [&](int kind) {
+        return model.kinds[static_cast<std::size_t>(kind)].attention.window > 0;
+    });
     config["use_sliding_window"] = windowed != model.layers.end();
     config["max_window_layers"] = windowed - model.layers.begin();
     config["sliding_window"] = nullptr;
     if (windowed != model.layers.end())
-        config["sliding_window"] = model.kinds[static_cast<std::size_t>(*windowed)].attention.window;
+        config["sliding_window"] =
+            model.kinds[static_cast<std::size_t>(*windowed)].attention.window;
 }
 
 void add_qwen3(const ModelSpec& model, Json& config) {
@@ -99,8 +99,8 @@ void add_rotary(const RotarySpec& rotary, Json& config) {
 std::string hf_config_text(const ModelSpec& model) {
     const Family& family = family_of(model);
     Json config;
-    config["architectures"] = {family.architecture};
     config["model_type"] = family.model_type;
+    config["architectures"] = {family.architecture};
     add_shape(model, config);
     add_rotary(model.rotary, config);
     family.add(model, config);

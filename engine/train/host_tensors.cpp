@@ -48,11 +48,10 @@ void write_index(const std::string& path, const std::vector<ShardPlan>& shards,
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, ThreadPool& pool) {
-    pool.parallel_for(static_cast<std::int64_t>(bytes), kCopyGrain,
-                      [&](std::int64_t begin, std::int64_t end) {
-                          std::memcpy(to + begin, from + begin,
-                                      static_cast<std::size_t>(end - begin));
-                      });
+    pool.parallel_for(
+        static_cast<std::int64_t>(bytes), kCopyGrain, [&](std::int64_t begin, std::int64_t end) {
+            std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+        });
 }
 
 }  // namespace

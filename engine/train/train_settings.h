@@ -32,7 +32,8 @@ struct TrainSettings {
 
     std::string device = "auto";     ///< auto, cpu, cuda, cuda:1
     std::string precision = "auto";  ///< of activations: fp32 or bf16; auto: fp32 on the CPU
-    int cpu_threads = 0;             ///< of libtorch's operators on the CPU; 0: half the cores
+    std::optional<std::string> host_memory;  ///< what the host has, where it does not say rightly
+    int cpu_threads = 0;  ///< of libtorch's operators on the CPU; 0: half the cores
 };
 
 }  // namespace sluice

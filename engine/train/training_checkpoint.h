@@ -4,6 +4,8 @@
 //   out/step-00000030/config.json, model.safetensors (bf16: the upper planes) or shards with index
 //                     optimizer.safetensors or shards (lower planes, moments), training.json
 //   out/latest        the name of the newest whole checkpoint
+//
+// Parameters without the rest: weights_file.h.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +22,26 @@ struct TrainingState {
     std::int64_t data_position =
         0;  ///< BatchSampler::position() of the first batch not yet trained on
     std::uint64_t seed = 0;
-    std::string settings;  ///< JSON object of what must not change when going on
+    /// JSON object, as nlohmann::json::dump() writes it, of what must not change when going on.
+    std::string settings;
 };
 
 /// Writes out/step-N in a temporary folder, syncs it, renames it, syncs, points `latest` at it, and
-/// only then removes the checkpoints before it but the newest `keep`. A kill at any moment leaves
-/// the old one or the new one whole. Throws InputError where the disk is full or not writable:
-/// nothing is lost then.
+/// only then removes the checkpoints before it but the newest `keep` of them. A kill at any moment
+/// leaves the old one or the new one whole; what it leaves unfinished is removed first the next
+/// time. Throws InputError where the disk is full or not writable: nothing is lost then.
+/// Precondition: no other run saves into `out`.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const HostModel& host,
                      const TrainingState& state, int keep, ThreadPool& pool);
 
-/// Name of the newest whole checkpoint folder in `out`; nothing where there is none.
+/// Name of the checkpoint folder that `latest` names, or the highest whole one where it names none
+/// (whole: it has a training.json, which is written last); nothing where there is none. Throws
+/// InputError where `out` cannot be read.
 std::optional<std::string> newest_checkpoint(const std::string& out);
 
-/// Fills parameters, moments and state from a checkpoint folder. Throws InputError where it does
-/// not fit the model or the state precision.
+/// Fills parameters, moments and state from a checkpoint folder. Throws InputError, before anything
+/// is written, where it is damaged or does not fit the model or the state precision.
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model, HostModel& host,
                               ThreadPool& pool);
-
-/// Parameters from Hugging Face safetensors (a file, an index or a folder), moments zero. Throws
-/// InputError.
-void load_weights(const std::string& path, const ModelSpec& model, HostModel& host,
-                  ThreadPool& pool);
-
-/// The config.json that transformers reads for a model of ours.
-std::string hf_config_text(const ModelSpec& model);
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "engine/data/batch_sampler.h"
@@ -17,7 +18,9 @@
 #include "engine/train/measured_report.h"
 #include "engine/train/progress.h"
 #include "engine/train/training_checkpoint.h"
+#include "engine/train/weights_file.h"
 #include "sim/input_error.h"
+#include "sim/machine/memory_size.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/report/format.h"
 #include "sim/report/plan_report.h"
@@ -42,7 +45,7 @@ std::unique_ptr<Device> make_device(const TrainSettings& settings, const HostFac
     if (name != "auto" && name != "cpu" && name != "cuda" && !name.starts_with("cuda:"))
         throw InputError(
             fmt::format("--device is \"{}\", expected auto, cpu, cuda or cuda:N", name));
-    const int half = std::max(1, static_cast<int>(host.usable_cpus.size()) / 2);
+    const int half = std::max(1, static_cast<int>(host.cpus.size()) / 2);
     const int threads = settings.cpu_threads > 0 ? settings.cpu_threads : half;
     if (name == "cpu" || (name == "auto" && !built_with_cuda())) return make_cpu_device(threads);
     if (name != "auto") return make_cuda_device(gpu_ordinal(name));
@@ -95,6 +98,14 @@ void refuse_misfit(const StepReport& report) {
         size(tier.shortfall())));
 }
 
+void append_batch(const std::string& file, const Batch& batch) {
+    std::ofstream out(file, std::ios::binary | std::ios::app);
+    for (const auto* tokens : {&batch.inputs, &batch.targets})
+        out.write(reinterpret_cast<const char*>(tokens->data()),
+                  static_cast<std::streamsize>(tokens->size() * sizeof(std::int32_t)));
+    if (!out) throw InputError(fmt::format("--dump-batches {}: cannot be written", file));
+}
+
 class Run {
   public:
     Run(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings)
@@ -104,6 +115,7 @@ class Run {
 
   private:
     void prepare();
+    Placement place(const StepReport& report) const;
     void start_parameters();
     void train(bool measure, RunResult& result);
     StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
@@ -140,7 +152,11 @@ void Run::prepare() {
     std::optional<GpuFacts> gpu;
     if (device_facts_.is_gpu)
         gpu = {device_facts_.name, device_facts_.memory_capacity, device_facts_.context};
-    machine_ = machine_here(host_facts_, gpu);
+    std::optional<Bytes> host_memory;
+    if (settings_.host_memory)
+        host_memory =
+            static_cast<Bytes>(parse_memory_size(*settings_.host_memory, "--host-memory"));
+    machine_ = machine_here(host_facts_, gpu, host_memory);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;
     check_plan_inputs(model_, machine_, training_);
@@ -148,15 +164,7 @@ void Run::prepare() {
     const StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
     print_plan(report, device_facts_, type_);
     refuse_misfit(report);
-    const Placement placement = choose_placement(host_facts_, device_facts_.numa_node,
-                                                 static_cast<int>(training_.optimizer_threads));
-    fmt::print("{}\n", placement.text);
-    SetupNeeds needs;
-    needs.host_bytes = report.fit.host.peak.bytes;
-    needs.gpu_numa_node = device_facts_.numa_node;
-    for (const std::string& warning : setup_warnings(host_facts_, needs))
-        fmt::print("warning: {}\n", warning);
-    std::fflush(stdout);
+    const Placement placement = place(report);
     // Data that is wrong should be said before minutes of loading.
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
                                               training_.batch, training_.sequence, settings_.seed);
@@ -167,6 +175,25 @@ void Run::prepare() {
     start_parameters();
     step_ =
         std::make_unique<StreamedStep>(model_, training_, plan_, *host_, *device_, *pool_, type_);
+}
+
+/// Where the optimizer's threads go; says what of the machine stands in the way.
+Placement Run::place(const StepReport& report) const {
+    const Bytes host_bytes = report.fit.host.peak.bytes;
+    const int threads = static_cast<int>(training_.optimizer_threads);
+    constexpr int kOtherThreads = 4;  // lanes and the main one; they mostly sleep
+    Placement placement = choose_placement(
+        host_facts_, {device_facts_.numa_node, threads, kOtherThreads, host_bytes});
+    fmt::print("{}\n", placement.text);
+    const BytesByKind& host = report.fit.host.peak.by_kind;
+    SetupNeeds needs{host_bytes, 0, device_facts_.numa_node, threads};
+    for (const MemoryKind kind : {MemoryKind::weights, MemoryKind::pinned_buffers})
+        if (device_facts_.is_gpu) needs.pinned_bytes += host[static_cast<std::size_t>(kind)];
+    for (const std::string& note : placement.notes) fmt::print("note: {}\n", note);
+    for (const std::string& warning : setup_warnings(host_facts_, needs))
+        fmt::print("warning: {}\n", warning);
+    std::fflush(stdout);
+    return placement;
 }
 
 void Run::start_parameters() {
@@ -240,7 +267,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     last_known_ = known;
     record.tokens = training_.tokens();
     record.device = device_->memory_in_use() - device_facts_.context;
-    record.host = process_memory().resident;
+    record.host = read_process_memory().resident().value_or(0);
     most_device_ = std::max(most_device_, record.device);
     most_host_ = std::max(most_host_, record.host);
     return record;
@@ -256,6 +283,7 @@ void Run::train(bool measure, RunResult& result) {
         const Batch& now = batches[current];
         Batch& next = batches[1 - current];
         next = sampler_->next();
+        if (settings_.dump_batches) append_batch(*settings_.dump_batches, now);
         const StepRecord record = do_step(step, now, next);
         progress.report(record);
         if (!record.outcome.finite) {

@@ -25,10 +25,11 @@ void check_tensor(const Checkpoint& file, const NamedTensor& expected, const Mod
                             "leave out --untied, or give a --model with tie_word_embeddings true",
                             file.path(), kProjection));
         }
-        throw InputError(fmt::format(
-            "{}: has no tensor \"{}\", expected one of shape {}; give the --model of these weights, "
-            "not {}",
-            file.path(), expected.name, shown_shape(expected.shape), model.name));
+        throw InputError(
+            fmt::format("{}: has no tensor \"{}\", expected one of shape {}; give the --model of "
+                        "these weights, "
+                        "not {}",
+                        file.path(), expected.name, shown_shape(expected.shape), model.name));
     }
     const TensorView tensor = file.tensor(expected.name);
     if (tensor.shape != expected.shape) {
@@ -99,11 +100,10 @@ void fill_range(const TensorView& from, const ParameterBlock& block, std::int64_
 
 void clear_state(HostModel& host, ThreadPool& pool) {
     for (const HostTensor& tensor : optimizer_tensors(host)) {
-        pool.parallel_for(tensor_bytes(tensor.spec), kCopyGrain,
-                          [&](std::int64_t begin, std::int64_t end) {
-                              std::memset(tensor.data + begin, 0,
-                                          static_cast<std::size_t>(end - begin));
-                          });
+        pool.parallel_for(
+            tensor_bytes(tensor.spec), kCopyGrain, [&](std::int64_t begin, std::int64_t end) {
+                std::memset(tensor.data + begin, 0, static_cast<std::size_t>(end - begin));
+            });
     }
 }
 
@@ -118,10 +118,9 @@ void load_weights(const std::string& path, const ModelSpec& model, HostModel& ho
     for (const NamedTensor& tensor : host.tensors()) {
         const TensorView from = file.tensor(tensor.name);
         const ParameterBlock& block = host.block(tensor.section);
-        pool.parallel_for(tensor.elements(), kCopyGrain,
-                          [&](std::int64_t begin, std::int64_t end) {
-                              fill_range(from, block, tensor.offset, begin, end);
-                          });
+        pool.parallel_for(tensor.elements(), kCopyGrain, [&](std::int64_t begin, std::int64_t end) {
+            fill_range(from, block, tensor.offset, begin, end);
+        });
     }
 }
 

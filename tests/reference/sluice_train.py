@@ -69,14 +69,43 @@ def checkpoint_folder(out, step):
     return pathlib.Path(out) / f"step-{step:08d}"
 
 
-def read_masters(checkpoint):
+def read_masters(checkpoint, shape):
     """fp32 masters by name: the bf16 weights are their upper halves, to which the lower ones are
-    added as signed numbers."""
+    added as signed numbers. Lower halves lie in sections, as the trainer keeps them in memory."""
     high = load_file(checkpoint / "model.safetensors")
     low = load_file(checkpoint / "optimizer.safetensors")
     masters = {}
-    for name, weight in high.items():
-        bits = weight.view(torch.int16).int() << 16
-        bits += low[name + ".low"].view(torch.int16).int().view(weight.shape)
-        masters[name] = bits.view(torch.float32)
+    for section, groups in enumerate(_section_groups(shape)):
+        halves = low[f"sections.{section}.low"].view(torch.int16)
+        at = 0
+        for group in groups:
+            for name in group:
+                if name in high:
+                    bits = high[name].view(torch.int16).int().flatten() << 16
+                    bits += halves[at : at + bits.numel()].int()
+                    masters[name] = bits.view(torch.float32).view(high[name].shape)
+                    at += bits.numel()
+            at = (at + 7) // 8 * 8  # each group begins at a multiple of 8 elements
+    if masters.keys() != high.keys():
+        raise AssertionError(f"{checkpoint}: no section holds {high.keys() - masters.keys()}")
     return masters
+
+
+def _section_groups(shape):
+    """Names of the tensors that lie together, for each section: the layers, head, embedding."""
+    qkv = [f"self_attn.{which}_proj" for which in "qkv"]
+    layer = [
+        ["input_layernorm.weight"],
+        ["post_attention_layernorm.weight"],
+        [name + ".weight" for name in qkv],
+        [name + ".bias" for name in qkv],
+        ["self_attn.q_norm.weight"],
+        ["self_attn.k_norm.weight"],
+        ["self_attn.o_proj.weight"],
+        ["mlp.gate_proj.weight", "mlp.up_proj.weight"],
+        ["mlp.down_proj.weight"],
+    ]
+    for index in range(len(shape.windows)):
+        yield [[f"model.layers.{index}.{name}" for name in group] for group in layer]
+    yield [["lm_head.weight"], ["model.norm.weight"]]
+    yield [["model.embed_tokens.weight"]]

@@ -1,0 +1,76 @@
+#include "engine/machine/machine_here.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "sim/input_error.h"
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+/// For the operating system. Profiles count from the memory that was bought (H200 machine: 3.3 GB,
+/// of which 2.3 the kernel keeps to itself); MemTotal already lacks the kernel's part.
+constexpr Bytes kSystem = 1'000'000'000;
+
+/// Resident bytes with CUDA, cuBLAS and cuDNN loaded (928 to 960 MiB), as in the profiles; and with
+/// PyTorch alone (496 MiB).
+constexpr Bytes kProcessWithGpu = 1'000'000'000;
+constexpr Bytes kProcessWithoutGpu = 520'000'000;
+
+/// Left to the threads of the lanes.
+constexpr int kOtherThreads = 4;
+
+Bytes capacity_of(const HostFacts& facts, std::optional<Bytes> host_memory) {
+    if (!host_memory) host_memory = host_memory_capacity(facts);
+    if (host_memory) return *host_memory;
+    throw InputError(
+        "host memory: the system does not tell how much there is (MemTotal in /proc/meminfo); give "
+        "--host-memory, as in --host-memory 64GB");
+}
+
+/// The system takes its part of what is there, not of a limit that leaves it enough.
+Bytes system_reserve(const HostFacts& facts, Bytes capacity) {
+    const Bytes total = facts.memory_total.value_or(capacity);
+    return std::clamp<Bytes>(capacity - (total - kSystem), 0, kSystem);
+}
+
+HostSpec host_here(const HostFacts& facts, Bytes capacity, bool with_gpu) {
+    HostSpec host;
+    host.memory_capacity = capacity;
+    host.system_reserve = system_reserve(facts, capacity);
+    host.process_base = with_gpu ? kProcessWithGpu : kProcessWithoutGpu;
+    // Where the system does not tell which CPUs, the number of them must do.
+    const int cpus = facts.cpus.empty() ? static_cast<int>(std::thread::hardware_concurrency())
+                                        : static_cast<int>(facts.cpus.size());
+    host.cores = std::max(1, cpus);
+    double cores = facts.cpus.empty() ? host.cores : facts.physical_cores();
+    if (facts.limits.cpus) cores = std::min(cores, *facts.limits.cpus);
+    host.best_adam_threads = std::max(1, static_cast<int>(cores) - kOtherThreads);
+    return host;
+}
+
+}  // namespace
+
+MachineSpec machine_here(const HostFacts& facts, const std::optional<GpuFacts>& gpu,
+                         std::optional<Bytes> host_memory) {
+    MachineSpec machine;
+    machine.id = "this machine";
+    machine.host = host_here(facts, capacity_of(facts, host_memory), gpu.has_value());
+    machine.unified_memory = !gpu;
+    if (gpu) {
+        machine.gpu.memory_capacity = gpu->memory_capacity;
+        machine.gpu.context = gpu->context;
+    } else {
+        machine.gpu.memory_capacity = machine.host.memory_capacity - machine.host.system_reserve;
+    }
+    machine.name =
+        fmt::format("{}, {:g} CPUs{}{}, {}", gpu ? gpu->name : "no GPU", machine.host.cores,
+                    facts.cpu_model.empty() ? "" : " of ", facts.cpu_model,
+                    format_bytes(static_cast<double>(machine.host.memory_capacity)));
+    return machine;
+}
+
+}  // namespace sluice

@@ -1,0 +1,26 @@
+// What machine does a plan run on here? Sizes and counts, for plan_step() and check_fit().
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/machine/host_facts.h"
+#include "sim/machine/machine_spec.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+/// What the driver says of the GPU.
+struct GpuFacts {
+    std::string name;
+    Bytes memory_capacity = 0;
+    Bytes context = 0;  ///< taken by driver and libraries before the arena
+};
+
+/// A machine without rates: it can be planned for, not predicted. Without a GPU the device's memory
+/// is host memory, in one pool. `host_memory` is what the user says there is, and counts more than
+/// what the system shows. Throws InputError where neither is known.
+MachineSpec machine_here(const HostFacts& facts, const std::optional<GpuFacts>& gpu,
+                         std::optional<Bytes> host_memory = std::nullopt);
+
+}  // namespace sluice

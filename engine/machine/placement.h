@@ -1,0 +1,31 @@
+// On which CPUs should the trainer's threads run, so that memory and GPU are near?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/machine/host_facts.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+struct PlacementNeeds {
+    int gpu_numa_node = -1;  ///< of the host memory nearest to the GPU; -1: not known, or no GPU
+    int optimizer_threads = 1;
+    int other_threads = 4;  ///< lanes' threads and the like
+    Bytes host_bytes = 0;   ///< that the optimizer's threads touch first; 0: not known
+};
+
+struct Placement {
+    /// Thread i of the optimizer is pinned to [i % size]: one CPU a physical core first, those near
+    /// the GPU first. Pages lie where these threads touch them first. Empty: CPUs are not known.
+    std::vector<int> optimizer_cpus;
+    std::vector<int> other_cpus;     ///< ascending: all other threads may use all of these
+    std::string text;                ///< one line for the user
+    std::vector<std::string> notes;  ///< one sentence for each node that is too small
+};
+
+/// Never throws: with fewer CPUs than threads, threads share CPUs.
+Placement choose_placement(const HostFacts& facts, const PlacementNeeds& needs);
+
+}  // namespace sluice

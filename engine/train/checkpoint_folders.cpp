@@ -1,0 +1,175 @@
+#include "engine/train/checkpoint_folders.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "engine/data/output_file.h"
+#include "engine/train/training_record.h"
+#include "sim/input_error.h"
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kPartial = ".partial";
+constexpr const char* kLatest = "latest";
+
+std::string path_in(const std::string& folder, std::string_view name) {
+    return (fs::path(folder) / name).string();
+}
+
+/// Some file systems cannot sync folders, so a failure is none of the checkpoint's.
+void sync_folder(const std::string& folder) {
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    ::fsync(descriptor);
+    ::close(descriptor);
+}
+
+[[noreturn]] void fail(const std::string& path, const char* what, const std::error_code& error) {
+    throw InputError(
+        fmt::format("{}: cannot be {} ({}); check the permissions or choose another --out", path,
+                    what, error.message()));
+}
+
+/// The step of a checkpoint's name; nothing for other names.
+std::optional<std::int64_t> step_of(std::string_view name) {
+    if (!name.starts_with(kPrefix)) return std::nullopt;
+    std::int64_t step = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, step);
+    if (error != std::errc() || stop != end || name != checkpoint_name(step)) return std::nullopt;
+    return step;
+}
+
+bool is_whole(const std::string& out, const std::string& name) {
+    std::error_code error;
+    return step_of(name) && fs::exists(fs::path(out) / name / kTrainingRecordFile, error);
+}
+
+/// Names in `out`; none where it does not exist.
+std::vector<std::string> names_in(const std::string& out) {
+    std::vector<std::string> names;
+    std::error_code error;
+    fs::directory_iterator entry(out, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error))
+        names.push_back(entry->path().filename().string());
+    if (error && error != std::errc::no_such_file_or_directory) fail(out, "read", error);
+    return names;
+}
+
+/// Steps of the whole checkpoints, highest first.
+std::vector<std::int64_t> whole_steps(const std::string& out) {
+    std::vector<std::int64_t> steps;
+    for (const std::string& name : names_in(out)) {
+        if (is_whole(out, name)) steps.push_back(*step_of(name));
+    }
+    std::sort(steps.begin(), steps.end(), std::greater<>());
+    return steps;
+}
+
+/// Renames `from` to `to`; where `to` exists, the two swap their names.
+void swap_in(const std::string& from, const std::string& to) {
+    std::error_code error;
+    if (!fs::exists(to, error)) {
+        fs::rename(from, to, error);
+        if (error) fail(to, "created", error);
+        return;
+    }
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
+    // Network file systems cannot swap. A kill between these two loses this step, none before it.
+    const std::string aside = fmt::format("{}.old{}", to, kPartial);
+    fs::rename(to, aside, error);
+    if (!error) fs::rename(from, to, error);
+    std::error_code ignored;
+    if (error) fs::rename(aside, to, ignored);
+    if (error) fail(to, "replaced", error);
+    fs::remove_all(aside, ignored);
+}
+
+}  // namespace
+
+std::string checkpoint_name(std::int64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
+
+void prepare_output_folder(const std::string& out) {
+    std::error_code error;
+    if (fs::create_directories(out, error)) sync_folder(path_in(out, ".."));
+    if (error) fail(out, "created", error);
+    for (const std::string& name : names_in(out)) {
+        if (name.starts_with(kPrefix) && name.ends_with(kPartial))
+            fs::remove_all(path_in(out, name), error);
+    }
+}
+
+void refuse_full_disk(const std::string& out, const std::string& what, std::int64_t needed) {
+    const std::int64_t free = free_disk_bytes(out);
+    if (free < 0 || free >= needed) return;
+    const auto shown = [](std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
+    throw InputError(
+        fmt::format("{}: {} needs {}, but only {} of the disk are free; free {} or choose another "
+                    "--out",
+                    out, what, shown(needed), shown(free), shown(needed - free)));
+}
+
+PartialFolder::PartialFolder(const std::string& out, const std::string& name)
+    : out_(out), name_(name), path_(path_in(out, name + std::string(kPartial))) {
+    std::error_code error;
+    fs::create_directory(path_, error);
+    if (error) fail(path_, "created", error);
+}
+
+PartialFolder::~PartialFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+void PartialFolder::commit() {
+    swap_in(path_, path_in(out_, name_));
+    sync_folder(out_);
+}
+
+void point_latest_at(const std::string& out, const std::string& name) {
+    const std::string text = name + "\n";
+    OutputFile file(path_in(out, kLatest), static_cast<std::int64_t>(text.size()));
+    file.write(text);
+    file.commit();
+}
+
+void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep) {
+    std::error_code ignored;
+    for (const std::int64_t older : whole_steps(out)) {
+        if (older >= step || keep-- > 0) continue;
+        // Without its name first, half a checkpoint would look whole after a kill.
+        const std::string path = path_in(out, checkpoint_name(older));
+        const std::string unnamed = path + std::string(kPartial);
+        fs::rename(path, unnamed, ignored);
+        sync_folder(out);
+        fs::remove_all(unnamed, ignored);
+    }
+}
+
+std::optional<std::string> newest_checkpoint(const std::string& out) {
+    std::string latest;
+    std::getline(std::ifstream(path_in(out, kLatest)), latest);
+    if (is_whole(out, latest)) return latest;
+    const std::vector<std::int64_t> steps = whole_steps(out);
+    if (steps.empty()) return std::nullopt;
+    return checkpoint_name(steps.front());
+}
+
+}  // namespace sluice

@@ -1,0 +1,101 @@
+#include "engine/train/training_record.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/train/hf_config_text.h"
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kFormatVersion = 1;
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // JSON numbers are exact up to here
+
+void check_version(const JsonObject& record) {
+    const std::int64_t version = record.integer("format_version", 1, kLargest);
+    if (version == kFormatVersion) return;
+    throw InputError(
+        fmt::format("{} is {}, expected {}; resume with the newer sluice-train that wrote it",
+                    record.where("format_version"), version, kFormatVersion));
+}
+
+/// The shape is compared as config.json says it, field by field, whatever the order within one.
+void check_model(const std::string& path, const nlohmann::json& found, const ModelSpec& model) {
+    const auto expected = nlohmann::ordered_json::parse(hf_config_text(model));
+    for (const auto& [key, value] : expected.items()) {
+        const auto entry = found.find(key);
+        if (entry != found.end() && *entry == nlohmann::json(value)) continue;
+        throw InputError(fmt::format(
+            "{}: model.{} is {}, expected {} as in {}; give the --model that this "
+            "checkpoint is of, or another --out",
+            path, key, entry == found.end() ? "missing" : entry->dump(), value.dump(), model.name));
+    }
+}
+
+void check_state_bytes(const JsonObject& record, int state_bytes) {
+    const std::int64_t found = record.integer("state_bytes", 1, 1000);
+    if (found == state_bytes) return;
+    throw InputError(fmt::format("{} is {}, expected {}; give --state-bytes {}, or another --out",
+                                 record.where("state_bytes"), found, state_bytes, found));
+}
+
+/// In quotes, since a JSON number is exact only up to 2^53 for most readers.
+std::uint64_t read_seed(const JsonObject& record) {
+    const std::string text = record.text("seed");
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error == std::errc() && end == text.data() + text.size()) return seed;
+    throw InputError(fmt::format(
+        "{} is {}, expected a whole number below 2^64 in quotes; resume from another checkpoint",
+        record.where("seed"), record.shown_value("seed")));
+}
+
+}  // namespace
+
+std::string training_record_text(const ModelSpec& model, const TrainingState& state,
+                                 int state_bytes) {
+    const auto settings = nlohmann::ordered_json::parse(state.settings, nullptr, false);
+    if (!settings.is_object())
+        throw InternalError(fmt::format("settings of a checkpoint are {}", state.settings));
+    nlohmann::ordered_json record;
+    record["format_version"] = kFormatVersion;
+    record["step"] = state.step;
+    record["data_position"] = state.data_position;
+    record["seed"] = fmt::format("{}", state.seed);
+    record["state_bytes"] = state_bytes;
+    record["settings"] = settings;
+    record["model"] = nlohmann::ordered_json::parse(hf_config_text(model));
+    return record.dump(2) + "\n";
+}
+
+TrainingState read_training_record(const std::string& path, const ModelSpec& model,
+                                   int state_bytes) {
+    const std::filesystem::path file(path);
+    if (std::error_code error; !std::filesystem::exists(file, error)) {
+        throw InputError(fmt::format(
+            "{}: holds no {}, so it is no whole checkpoint of sluice-train; resume from another "
+            "one, or start from its weights with --load",
+            file.parent_path().string(), kTrainingRecordFile));
+    }
+    const std::string text = read_text_file(path);
+    const JsonObject record = JsonObject::parse(text, path);
+    check_version(record);
+    record.object("model");  // refuses what is no object
+    record.object("settings");
+    const auto json = nlohmann::ordered_json::parse(text);
+    check_model(path, nlohmann::json(json["model"]), model);
+    check_state_bytes(record, state_bytes);
+    TrainingState state;
+    state.step = record.integer("step", 0, kLargest);
+    state.data_position = record.integer("data_position", 0, kLargest);
+    state.seed = read_seed(record);
+    state.settings = json["settings"].dump();
+    return state;
+}
+
+}  // namespace sluice

@@ -1,0 +1,180 @@
+// What is left of checkpoints when a run is killed at any moment, or the disk is full?
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "engine/train/checkpoint_folders.h"
+#include "engine/train/training_checkpoint.h"
+#include "tests/catch.h"
+#include "tests/engine/data/temp_folder.h"
+#include "tests/engine/train_files/tiny_model.h"
+
+using namespace sluice;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Contents that tell their step.
+void fill_for(TinyHost& tiny, std::int64_t step) { tiny.fill(static_cast<std::uint64_t>(step)); }
+
+void save(TinyHost& tiny, const std::string& out, std::int64_t step, int keep) {
+    fill_for(tiny, step);
+    const TrainingState state{step, 16 * step, 5, "{}"};
+    save_checkpoint(out, tiny.model, tiny.host, state, keep, tiny.pool);
+}
+
+/// Loads the newest checkpoint, checks that it holds what its step's has to, and returns its step.
+std::int64_t check_newest(const std::string& out) {
+    const std::optional<std::string> newest = newest_checkpoint(out);
+    REQUIRE(newest);
+    TinyHost loaded(tiny_model()), expected(tiny_model());
+    const TrainingState state =
+        load_checkpoint(out + "/" + *newest, loaded.model, loaded.host, loaded.pool);
+    CHECK(*newest == checkpoint_name(state.step));
+    CHECK(state.data_position == 16 * state.step);
+    fill_for(expected, state.step);
+    CHECK(loaded.bytes() == expected.bytes());
+    return state.step;
+}
+
+/// A process that saves step after step until it is killed; returns when it begins.
+pid_t start_saving(const std::string& out, std::int64_t step) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        try {
+            TinyHost tiny(tiny_model());
+            if (::write(ends[1], "!", 1) != 1) ::_exit(1);
+            for (;; ++step) save(tiny, out, step, 1);
+        } catch (...) {
+            ::_exit(1);
+        }
+    }
+    REQUIRE(child > 0);
+    ::close(ends[1]);
+    char begins = 0;
+    CHECK(::read(ends[0], &begins, 1) == 1);
+    ::close(ends[0]);
+    return child;
+}
+
+bool left_unfinished(const TempFolder& temp) {
+    const Names names = temp.names();
+    return std::any_of(names.begin(), names.end(),
+                       [](const std::string& name) { return name.ends_with(".partial"); });
+}
+
+/// No file of this process may exceed `bytes` while it lives, as if the disk were full.
+class FileSizeLimit {
+  public:
+    explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit{bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FileSizeLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+  private:
+    void (*handler_)(int);
+    rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("checkpoint: a run killed at any of 50 moments leaves a whole one", "[train_files]") {
+    const TempFolder temp;
+    const std::string out = temp.path();
+    const auto start = std::chrono::steady_clock::now();
+    {
+        TinyHost tiny(tiny_model());
+        save(tiny, out, 1, 1);
+    }
+    // Kills fall into the first to fourth save, however slow the disk is.
+    const std::chrono::duration<double> longest = 4 * (std::chrono::steady_clock::now() - start);
+    std::mt19937 random(20);
+    std::int64_t step = 1;
+    int unfinished = 0;
+    for (int kill = 0; kill < 50; ++kill) {
+        const pid_t child = start_saving(out, step + 1);
+        std::this_thread::sleep_for(longest * (random() % 1000 / 1000.0));
+        ::kill(child, SIGKILL);
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        REQUIRE(WIFSIGNALED(status));  // it did not end by an error of its own
+        unfinished += left_unfinished(temp) ? 1 : 0;
+        const std::int64_t found = check_newest(out);
+        CHECK(found >= step);
+        step = found;
+    }
+    INFO("last step " << step << ", killed in the midst of a save " << unfinished);
+    CHECK(step > 20);
+    CHECK(unfinished > 10);
+    TinyHost tiny(tiny_model());
+    save(tiny, out, step + 1, 1);
+    CHECK(temp.names() == Names{"latest", checkpoint_name(step), checkpoint_name(step + 1)});
+}
+
+TEST_CASE("checkpoint: a write that fails leaves the one before and nothing else",
+          "[train_files]") {
+    const TempFolder temp;
+    TinyHost tiny(tiny_model());
+    save(tiny, temp.path(), 1, 0);
+    const std::string partial = temp.path("step-00000002.partial/");
+    struct Case {
+        rlim_t bytes;
+        const char* file;
+    };
+    for (const Case& full : {Case{100, "config.json"}, Case{2000, "model.safetensors"},
+                             Case{10'000, "optimizer.safetensors"}}) {
+        std::string message;
+        {
+            const FileSizeLimit limit(full.bytes);
+            message = input_error_of([&] { save(tiny, temp.path(), 2, 0); });
+        }
+        CHECK(message == partial + full.file +
+                             ": writing failed after 0.0 MB of 0.0 MB (File too large); free 0.0 "
+                             "MB or choose another --out");
+        CHECK(temp.names() == Names{"latest", "step-00000001"});
+        CHECK(check_newest(temp.path()) == 1);
+    }
+}
+
+TEST_CASE("checkpoint: a disk too small is told before anything is written", "[train_files]") {
+    const TempFolder temp;
+    refuse_full_disk(temp.path(), "the checkpoint of step 3", 1);
+    const std::string message = input_error_of([&] {
+        refuse_full_disk(temp.path(), "the checkpoint of step 3", 9'000'000'000'000'000'000);
+    });
+    CHECK_THAT(message,
+               ContainsSubstring(temp.path() +
+                                 ": the checkpoint of step 3 needs 9000000.00 TB, but only "));
+    CHECK_THAT(message, ContainsSubstring(" of the disk are free; free "));
+    CHECK_THAT(message, ContainsSubstring(" or choose another --out"));
+}
+
+TEST_CASE("checkpoint: an output folder that cannot be is told", "[train_files]") {
+    const TempFolder temp;
+    TinyHost tiny(tiny_model());
+    temp.write("file", "mine");
+    CHECK(input_error_of([&] { save(tiny, temp.path("file"), 1, 1); }) ==
+          temp.path("file") +
+              ": cannot be created (Not a directory); check the permissions or choose another "
+              "--out");
+    CHECK(temp.read("file") == "mine");
+    std::filesystem::create_directory(temp.path("out"));
+    temp.write("out/step-00000001", "a file of that name");
+    temp.write("out/step-00000002.partial", "");  // removed as a leftover
+    save(tiny, temp.path("out"), 2, 1);
+    CHECK(check_newest(temp.path("out")) == 2);
+}

@@ -1,0 +1,62 @@
+// Models small enough to be saved hundreds of times, and all of their state as comparable bytes.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/memory/host_model.h"
+#include "engine/train/host_tensors.h"
+#include "sim/model/read_model.h"
+
+namespace sluice {
+
+/// A model of 2 layers whose tensors have odd lengths: 10 x 6 and the like, of which no sum is a
+/// multiple of kMomentBlock.
+inline ModelSpec tiny_model(const std::string& family = "qwen2", bool tied = false) {
+    ModelSpec model = parse_generic_model(
+        "layers=2,hidden=10,heads=2,kv_heads=1,head_dim=6,intermediate=14,vocabulary=33");
+    model.name = "tiny";
+    model.family = family;
+    model.tied_embeddings = tied;
+    LayerSpec& layer = model.kinds.front();
+    layer.attention.qkv_bias = family == "qwen2";
+    layer.attention.qk_norm = family == "qwen3";
+    return model;
+}
+
+/// A model in host memory with what its constructor needs.
+struct TinyHost {
+    explicit TinyHost(ModelSpec spec, int state_bytes = 12)
+        : model(std::move(spec)), host(model, state_bytes, pool, *device) {}
+
+    std::vector<HostTensor> tensors() const {
+        std::vector<HostTensor> all = weight_tensors(host);
+        for (HostTensor& tensor : optimizer_tensors(host)) all.push_back(std::move(tensor));
+        return all;
+    }
+    /// Any bytes, the same for the same seed.
+    void fill(std::uint64_t seed) {
+        std::mt19937_64 random(seed);
+        for (const HostTensor& tensor : tensors()) {
+            for (std::int64_t i = 0; i < tensor_bytes(tensor.spec); ++i)
+                tensor.data[i] = static_cast<std::byte>(random());
+        }
+    }
+    std::string bytes() const {
+        std::string all;
+        for (const HostTensor& tensor : tensors())
+            all.append(reinterpret_cast<const char*>(tensor.data),
+                       static_cast<std::size_t>(tensor_bytes(tensor.spec)));
+        return all;
+    }
+
+    ModelSpec model;
+    ThreadPool pool{2};
+    std::unique_ptr<Device> device = make_cpu_device(1);
+    HostModel host;
+};
+
+}  // namespace sluice

@@ -1,0 +1,205 @@
+#include "engine/train/weights_file.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "tests/catch.h"
+#include "tests/engine/data/temp_folder.h"
+#include "tests/engine/train_files/tiny_model.h"
+
+using namespace sluice;
+
+namespace {
+
+struct FileTensor {
+    Dtype dtype;
+    std::vector<std::int64_t> shape;
+    std::string bytes;
+};
+using FileTensors = std::map<std::string, FileTensor>;
+
+/// fp32 numbers whose bf16 and fp16 forms are exact or not, as `bits` says: multiples of 2^-bits
+/// in [-1, 1).
+std::vector<float> numbers(std::int64_t count, int bits, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto steps = static_cast<std::int64_t>(random() % (std::uint64_t{2} << bits));
+        values.push_back(std::ldexp(static_cast<float>(steps), -bits) - 1.0F);
+    }
+    return values;
+}
+
+/// A number of at most 8 significant bits, at least 2^-14 or zero, in IEEE half precision.
+std::uint16_t half_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = bits >> 16 & 0x8000U, magnitude = bits & 0x7FFFFFFFU;
+    return static_cast<std::uint16_t>(magnitude == 0 ? sign
+                                                     : sign | ((magnitude >> 13) - (112U << 10)));
+}
+
+std::string bytes_as(Dtype dtype, const std::vector<float>& values) {
+    if (dtype == Dtype::f32) return TempFolder::bytes_of(values);
+    std::vector<std::uint16_t> words;
+    for (const float value : values)
+        words.push_back(dtype == Dtype::f16 ? half_of(value) : split_master(value).high);
+    return TempFolder::bytes_of(words);
+}
+
+/// Weights of the model, all of one type; fp32 ones need the lower plane.
+FileTensors weights_of(const ModelSpec& model, Dtype dtype) {
+    FileTensors tensors;
+    std::uint64_t seed = 1;
+    for (const NamedTensor& t : named_tensors(model)) {
+        const auto values = numbers(t.elements(), dtype == Dtype::f32 ? 20 : 6, seed++);
+        tensors[t.name] = {dtype, t.shape, bytes_as(dtype, values)};
+    }
+    return tensors;
+}
+
+std::string write_file(const std::string& path, const FileTensors& tensors) {
+    std::vector<TensorSpec> specs;
+    std::vector<std::string> bytes;
+    for (const auto& [name, tensor] : tensors) {
+        specs.push_back({name, tensor.dtype, tensor.shape});
+        bytes.push_back(tensor.bytes);
+    }
+    const auto produce = [&](std::size_t i, std::int64_t begin, std::span<std::byte> chunk) {
+        std::memcpy(chunk.data(), bytes[i].data() + begin, chunk.size());
+    };
+    SafetensorsWriter(specs).write(path, produce);
+    return path;
+}
+
+/// Each number of the model equals that of the same name that was written.
+void check_loaded(const TinyHost& tiny, const std::string& path) {
+    const Checkpoint file = open_checkpoint(path);
+    for (const NamedTensor& t : tiny.host.tensors()) {
+        INFO(t.name);
+        std::vector<float> expected(static_cast<std::size_t>(t.elements())), found;
+        read_as_fp32(file.tensor(t.name), 0, t.elements(), expected.data());
+        const ParameterBlock& block = tiny.host.block(t.section);
+        for (std::int64_t i = t.offset; i < t.offset + t.elements(); ++i)
+            found.push_back(join_master({block.high[i], block.low[i]}));
+        CHECK(found == expected);
+    }
+}
+
+std::string load_error(const std::string& path, const ModelSpec& model) {
+    TinyHost tiny(model);
+    tiny.fill(7);
+    const std::string before = tiny.bytes();
+    const std::string message =
+        input_error_of([&] { load_weights(path, tiny.model, tiny.host, tiny.pool); });
+    CHECK(tiny.bytes() == before);
+    return message;
+}
+
+}  // namespace
+
+TEST_CASE("weights: every type and family is loaded exactly, moments become zero",
+          "[train_files]") {
+    const TempFolder temp;
+    for (const char* family : {"qwen2", "qwen3", "llama", "mistral"}) {
+        for (const Dtype dtype : {Dtype::bf16, Dtype::f16, Dtype::f32}) {
+            for (const int state_bytes : {12, 8, 6}) {
+                TinyHost tiny(tiny_model(family, dtype == Dtype::f16), state_bytes);
+                const std::string path =
+                    write_file(temp.path("model.safetensors"), weights_of(tiny.model, dtype));
+                tiny.fill(3);
+                load_weights(path, tiny.model, tiny.host, tiny.pool);
+                check_loaded(tiny, path);
+                for (const HostTensor& t : optimizer_tensors(tiny.host)) {
+                    if (t.spec.name.ends_with(".low")) continue;
+                    const std::string zeros(static_cast<std::size_t>(tensor_bytes(t.spec)), '\0');
+                    CHECK(std::memcmp(t.data, zeros.data(), zeros.size()) == 0);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("weights: shards are loaded by their folder", "[train_files]") {
+    const TempFolder temp;
+    TinyHost saved(tiny_model()), loaded(tiny_model());
+    load_weights(write_file(temp.path("one"), weights_of(saved.model, Dtype::bf16)), saved.model,
+                 saved.host, saved.pool);
+    write_tensors(temp.path(), "model", weight_tensors(saved.host), 500, saved.pool);
+    CHECK(std::filesystem::exists(temp.path("model.safetensors.index.json")));
+    load_weights(temp.path(), loaded.model, loaded.host, loaded.pool);
+    CHECK(loaded.bytes() == saved.bytes());
+}
+
+TEST_CASE("weights: rotary buffers and the equal projection of a tied model are ignored",
+          "[train_files]") {
+    const TempFolder temp;
+    TinyHost tiny(tiny_model("llama", true));
+    FileTensors tensors = weights_of(tiny.model, Dtype::bf16);
+    tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"];
+    tensors["model.layers.0.self_attn.rotary_emb.inv_freq"] = {
+        Dtype::f32, {1}, std::string(4, '\0')};
+    const std::string path = write_file(temp.path("w"), tensors);
+    load_weights(path, tiny.model, tiny.host, tiny.pool);
+    check_loaded(tiny, path);
+}
+
+TEST_CASE("weights: what does not fit is told before anything is written", "[train_files]") {
+    const TempFolder temp;
+    const ModelSpec untied = tiny_model("llama"), tied = tiny_model("llama", true);
+    const FileTensors tensors = weights_of(untied, Dtype::bf16);
+    const std::string path = temp.path("w");
+
+    FileTensors without = tensors;
+    without.erase("lm_head.weight");
+    CHECK(load_error(write_file(path, without), untied) ==
+          path +
+              ": has no tensor \"lm_head.weight\", so its output projection is its embedding; "
+              "leave out --untied, or give a --model with tie_word_embeddings true");
+    without.erase("model.layers.1.mlp.up_proj.weight");
+    CHECK(load_error(write_file(path, without), tied) ==
+          path +
+              ": has no tensor \"model.layers.1.mlp.up_proj.weight\", expected one of shape [14, "
+              "10]; give the --model of these weights, not tiny");
+    CHECK(load_error(write_file(path, tensors), tied) ==
+          path +
+              ": tensor \"lm_head.weight\" differs from \"model.embed_tokens.weight\", expected "
+              "the same numbers, tiny being tied; give --untied, or a --model with "
+              "tie_word_embeddings false");
+
+    FileTensors transposed = tensors;
+    std::swap(transposed["model.layers.0.mlp.down_proj.weight"].shape[0],
+              transposed["model.layers.0.mlp.down_proj.weight"].shape[1]);
+    CHECK(load_error(write_file(path, transposed), untied) ==
+          path +
+              ": tensor \"model.layers.0.mlp.down_proj.weight\" has shape [14, 10], expected [10, "
+              "14]; give the --model of these weights, not tiny");
+
+    FileTensors integers = tensors;
+    integers["model.norm.weight"].dtype = Dtype::i16;
+    CHECK(load_error(write_file(path, integers), untied) ==
+          path +
+              ": tensor \"model.norm.weight\" is I16, expected BF16, F16, F32 or F64; convert the "
+              "checkpoint to BF16");
+
+    CHECK(load_error(write_file(path, weights_of(tiny_model("qwen2"), Dtype::bf16)), untied) ==
+          path +
+              ": has tensor \"model.layers.0.self_attn.k_proj.bias\" and 5 more, expected none "
+              "such in 2 layers of tiny; give the --model of these weights");
+    CHECK(load_error(temp.path("absent"), untied) ==
+          temp.path("absent") + ": no such file; check the path");
+}
+
+TEST_CASE("weights: a number that is not finite is told with its place", "[train_files]") {
+    const TempFolder temp;
+    TinyHost tiny(tiny_model("llama"));
+    FileTensors tensors = weights_of(tiny.model, Dtype::f32);
+    std::vector<float> norm(10, 1.0F);
+    norm[4] = std::numeric_limits<float>::infinity();
+    tensors["model.norm.weight"].bytes = TempFolder::bytes_of(norm);
+    const std::string path = write_file(temp.path("w"), tensors);
+    CHECK(input_error_of([&] { load_weights(path, tiny.model, tiny.host, tiny.pool); }) ==
+          path +
+              ": tensor \"model.norm.weight\" has inf at element 4, expected finite numbers; get "
+              "the weights again, or in BF16");
+}

@@ -1,0 +1,160 @@
+"""Does a run that is killed at any moment go on as if nothing had happened? Bit by bit: losses and
+the last checkpoint."""
+
+import pathlib
+import random
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+from model_folders import save_model
+from reference_model import read_shape
+from sluice_train import checkpoint_folder, command, read_log, write_tokens
+
+STEPS = 20
+KILLS = 50
+RUNS_AT_ONCE = 2
+STATE_BYTES = (12, 8, 6)
+EVERY_STEP = dict(batch=2, seq=16, save_every=1)
+
+
+class Training:
+    """One run of sluice-train in `folder`, in as many processes as it takes."""
+
+    def __init__(self, folder, weights, data, **options):
+        folder.mkdir()
+        self.folder, self.log, self.out = folder, folder / "log.jsonl", folder / "out"
+        self.words = command(
+            model=weights,
+            load=weights,
+            data=data,
+            out=self.out,
+            log=self.log,
+            resume=True,
+            device="cpu",
+            precision="fp32",
+            steps=STEPS,
+            learning_rate=1e-2,
+            warmup_steps=5,
+            cpu_threads=1,
+            optimizer_threads=2,
+            **options,
+        )
+
+    def start(self):
+        with (self.folder / "output.txt").open("a") as output:
+            return subprocess.Popen(self.words, stdout=output, stderr=subprocess.STDOUT)
+
+    def logged(self):
+        """Lines in the log now."""
+        return self.log.read_bytes().count(b"\n") if self.log.exists() else 0
+
+    def finish(self):
+        status = self.start().wait()
+        if status != 0:
+            text = (self.folder / "output.txt").read_text()
+            raise AssertionError(f"{' '.join(self.words)}\nended with {status}:\n{text[-2000:]}")
+        return self
+
+    def start_and_kill(self, delay):
+        """SIGKILL after `delay` seconds; returns whether that came before the end."""
+        process = self.start()
+        time.sleep(delay)
+        process.kill()
+        return process.wait() == -signal.SIGKILL
+
+    def losses(self):
+        """Loss and norm by step. A step that was done again must have given the same."""
+        seen = {}
+        for line in read_log(self.log):
+            numbers = (line["loss"], line["gradient_norm"])
+            if seen.setdefault(line["step"], numbers) != numbers:
+                raise AssertionError(f"step {line['step']}: {seen[line['step']]}, then {numbers}")
+        return seen
+
+    def last_checkpoint(self):
+        folder = checkpoint_folder(self.out, STEPS)
+        return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+class ResumeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        cls.weights = save_model("qwen2-odd", cls.scratch / "weights")
+        cls.data = write_tokens(
+            cls.scratch / "tokens.bin", 20_000, read_shape(cls.weights).vocabulary
+        )
+
+    def training(self, name, **options):
+        return Training(self.scratch / name, self.weights, self.data, **options)
+
+    def assert_same(self, actual, expected):
+        self.assertEqual(actual.losses(), expected.losses())
+        self.assertEqual(len(actual.losses()), STEPS)
+        ours, theirs = actual.last_checkpoint(), expected.last_checkpoint()
+        self.assertEqual(ours.keys(), theirs.keys())
+        for name, content in theirs.items():
+            self.assertTrue(ours[name] == content, f"{name} differs")
+
+    def kill_often(self, which):
+        """Trains with one precision of the optimizer's state until KILLS of all are reached."""
+        state_bytes = STATE_BYTES[which]
+        options = dict(EVERY_STEP, state_bytes=state_bytes)
+        start = time.monotonic()
+        unbroken = self.training(f"unbroken-{state_bytes}", **options).finish()
+        whole = time.monotonic() - start
+        delays = random.Random(which)
+        left = KILLS // len(STATE_BYTES) + (which < KILLS % len(STATE_BYTES))
+        kills = rounds = interrupted = 0
+        while kills < left:
+            rounds += 1
+            broken = self.training(f"broken-{state_bytes}-{rounds}", **options)
+            while kills < left and broken.start_and_kill(delays.uniform(0, whole)):
+                kills += 1
+                interrupted += 0 < len(read_log(broken.log) if broken.log.exists() else []) < STEPS
+            self.assert_same(broken.finish(), unbroken)
+        return kills, rounds, interrupted, whole
+
+    def test_a_run_killed_at_random_moments_goes_on_bit_by_bit(self):
+        with ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
+            results = list(pool.map(self.kill_often, range(len(STATE_BYTES))))
+        for state_bytes, (kills, rounds, interrupted, whole) in zip(STATE_BYTES, results):
+            print(
+                f"\n{state_bytes} bytes of state: {kills} kills in {rounds} runs, {interrupted} of "
+                f"them between the first step and the last; unbroken {whole:.2f} s",
+                end="",
+                flush=True,
+            )
+            # Else the delays miss what they are for.
+            self.assertGreater(interrupted, 0)
+
+    def check_signal(self, number):
+        # Long enough steps to be interrupted between two of them.
+        options = dict(batch=16, seq=256, clipping="exact")
+        unbroken = self.training(f"whole-{number}", **options).finish()
+        broken = self.training(f"interrupted-{number}", **options)
+        process = broken.start()
+        while broken.logged() < 3 and process.poll() is None:
+            time.sleep(0.002)
+        process.send_signal(number)
+        self.assertEqual(process.wait(), 0)
+        done = len(read_log(broken.log))
+        self.assertLess(done, STEPS)
+        self.assertEqual((broken.out / "latest").read_text().strip(), f"step-{done:08d}")
+        self.assert_same(broken.finish(), unbroken)
+        self.assertEqual(len(read_log(broken.log)), STEPS)  # no step was lost or done again
+
+    def test_an_interrupted_run_saves_and_goes_on_bit_by_bit(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal.Signals(number).name):
+                self.check_signal(number)
+
+
+if __name__ == "__main__":
+    unittest.main()
