@@ -43,7 +43,7 @@ class Judge {
         warnings_.push_back(fmt::format(format, std::forward<T>(arguments)...));
     }
 
-    /// A machine that is simply too small is a result of the plan, not a bad setup.
+    /// A plan that does not fit is refused before; this one did by what the user says there is.
     void memory_size() {
         const auto limit = facts_.limits.memory;
         const auto capacity = host_memory_capacity(facts_);
@@ -53,10 +53,10 @@ class Judge {
                 "what goes beyond; raise the limit (docker run --memory, the memory of the job's "
                 "request)",
                 shown(needs_.host_bytes), shown(*limit));
-        else if (facts_.memory_may_grow && capacity && *capacity < needs_.host_bytes)
+        else if (capacity && *capacity < needs_.host_bytes && !facts_.memory_may_grow)
             warn(
-                "host memory: the run needs {}, this virtual machine shows {}, which may grow as "
-                "memory is used; give --host-memory with what it was promised",
+                "host memory: the run needs {}, this machine has {}, and the kernel swaps or ends "
+                "what goes beyond; give --host-memory no more than there is",
                 shown(needs_.host_bytes), shown(*capacity));
     }
 
@@ -94,13 +94,16 @@ class Judge {
     void huge_pages() {
         if (facts_.huge_pages != HugePages::never || needs_.host_bytes == 0) return;
         const auto bytes = static_cast<double>(needs_.host_bytes);
+        const std::string page_lock =
+            needs_.pinned_bytes == 0
+                ? ""
+                : fmt::format(", are page-locked one by one ({})", shown(needs_.pinned_bytes));
         warn(
             "huge pages are off (never): {} lie in pages of 4 KiB, which take longer to touch "
-            "({} instead of {} at the rates of 16 threads on the H200 machine) and to page-lock, "
-            "and miss the TLB more often; echo madvise > "
-            "/sys/kernel/mm/transparent_hugepage/enabled",
+            "({} instead of {} at the rates of 16 threads on the H200 machine){} and miss the TLB "
+            "more often; echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
             shown(needs_.host_bytes), format_seconds(bytes / kSmallPageTouch),
-            format_seconds(bytes / kHugePageTouch));
+            format_seconds(bytes / kHugePageTouch), page_lock);
     }
 
     void nodes() {
@@ -148,6 +151,15 @@ class Judge {
 
 std::vector<std::string> setup_warnings(const HostFacts& facts, const SetupNeeds& needs) {
     return Judge(facts, needs).judge();
+}
+
+std::optional<std::string> memory_growth_hint(const HostFacts& facts, Bytes host_bytes) {
+    const auto capacity = host_memory_capacity(facts);
+    if (!facts.memory_may_grow || !capacity || *capacity >= host_bytes) return std::nullopt;
+    return fmt::format(
+        "host memory: this virtual machine shows {}, which may grow as memory is used; give "
+        "--host-memory with what it was promised",
+        shown(*capacity));
 }
 
 std::optional<std::string> locked_memory_hint(const HostFacts& facts, Bytes pinned_bytes) {

@@ -20,6 +20,9 @@ struct SetupNeeds {
 /// One sentence each; none on a machine that is set up well, or where nothing is known.
 std::vector<std::string> setup_warnings(const HostFacts& facts, const SetupNeeds& needs);
 
+/// What may help a plan that does not fit into host memory; nothing where memory does not grow.
+std::optional<std::string> memory_growth_hint(const HostFacts& facts, Bytes host_bytes);
+
 /// Why locking pages may have failed, for the message of that error; nothing where the limit
 /// (ulimit -l) allows it. No warning in advance: NVIDIA's driver pins pages without counting them
 /// against the limit, so a low one, the default of most systems, mostly does no harm.

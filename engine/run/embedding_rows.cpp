@@ -9,19 +9,20 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kRowGrain = 32;
+constexpr std::int64_t kScatterColumns = 256;
 
 float from_bf16(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-void add_row(float* sum, Matrix row) {
+void add_row(float* sum, Matrix row, std::int64_t begin, std::int64_t end) {
     if (row.type == DType::fp32) {
         const auto* const values = static_cast<const float*>(row.data);
-        for (std::int64_t c = 0; c < row.columns; ++c) sum[c] += values[c];
+        for (std::int64_t c = begin; c < end; ++c) sum[c] += values[c];
         return;
     }
     const auto* const values = static_cast<const std::uint16_t*>(row.data);
-    for (std::int64_t c = 0; c < row.columns; ++c) sum[c] += from_bf16(values[c]);
+    for (std::int64_t c = begin; c < end; ++c) sum[c] += from_bf16(values[c]);
 }
 
 }  // namespace
@@ -90,17 +91,18 @@ void EmbeddingRows::gather(std::span<const std::int32_t> tokens, Matrix rows) co
                        });
 }
 
-double EmbeddingRows::sum_row(const Index& index, std::int64_t place, Matrix gradients,
+double EmbeddingRows::sum_row(const Index& index, std::int64_t place, std::int64_t begin,
+                              std::int64_t end, Matrix gradients,
                               const std::uint16_t* head_gradient) {
     const RowTokens& row = index.rows[static_cast<std::size_t>(place)];
     float* const sum = sums_ + place * hidden_;
-    std::fill(sum, sum + hidden_, 0.0F);
+    std::fill(sum + begin, sum + end, 0.0F);
     for (std::int32_t t = row.begin; t < row.end; ++t) {
         const std::int64_t token = index.order[static_cast<std::size_t>(t)];
-        add_row(sum, gradients.row_range(token, 1));
+        add_row(sum, gradients.row_range(token, 1), begin, end);
     }
     double square = 0;
-    for (std::int64_t c = 0; c < hidden_; ++c) {
+    for (std::int64_t c = begin; c < end; ++c) {
         const double head =
             head_gradient == nullptr ? 0 : from_bf16(head_gradient[row.row * hidden_ + c]);
         const double all = head + static_cast<double>(sum[c]);
@@ -112,12 +114,19 @@ double EmbeddingRows::sum_row(const Index& index, std::int64_t place, Matrix gra
 double EmbeddingRows::scatter(std::int64_t step, Matrix gradients,
                               const std::uint16_t* head_gradient) {
     const Index& index = index_of(step);
-    std::vector<double> squares(index.rows.size());  // summed in order: the same every time
-    pool_.parallel_for(
-        static_cast<std::int64_t>(index.rows.size()), 4, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i)
-                squares[static_cast<std::size_t>(i)] = sum_row(index, i, gradients, head_gradient);
-        });
+    // In pieces of a row too, since a few tokens may make up most of a batch.
+    const std::int64_t pieces = (hidden_ + kScatterColumns - 1) / kScatterColumns;
+    const std::int64_t count = static_cast<std::int64_t>(index.rows.size()) * pieces;
+    std::vector<double> squares(static_cast<std::size_t>(count));
+    pool_.parallel_for(count, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t begin = i % pieces * kScatterColumns;
+            squares[static_cast<std::size_t>(i)] =
+                sum_row(index, i / pieces, begin, std::min(hidden_, begin + kScatterColumns),
+                        gradients, head_gradient);
+        }
+    });
+    // In order: the same every time.
     return std::accumulate(squares.begin(), squares.end(), 0.0);
 }
 

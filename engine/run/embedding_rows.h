@@ -48,8 +48,9 @@ class EmbeddingRows {
         std::vector<std::int32_t> order;  ///< tokens of the batch, grouped by row, in order
         std::vector<RowTokens> rows;
     };
-    double sum_row(const Index& index, std::int64_t place, Matrix gradients,
-                   const std::uint16_t* head_gradient);
+    /// Columns [begin, end) of a row's sum; returns their part of the norm's square.
+    double sum_row(const Index& index, std::int64_t place, std::int64_t begin, std::int64_t end,
+                   Matrix gradients, const std::uint16_t* head_gradient);
     Index& index_of(std::int64_t step) { return indices_[static_cast<std::size_t>(step % 2)]; }
 
     ThreadPool& pool_;

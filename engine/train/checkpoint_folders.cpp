@@ -166,10 +166,10 @@ void remove_older_checkpoints(const std::string& out, std::int64_t step, int kee
 std::optional<std::string> newest_checkpoint(const std::string& out) {
     std::string latest;
     std::getline(std::ifstream(path_in(out, kLatest)), latest);
-    if (is_whole(out, latest)) return latest;
+    if (is_whole(out, latest)) return path_in(out, latest);
     const std::vector<std::int64_t> steps = whole_steps(out);
     if (steps.empty()) return std::nullopt;
-    return checkpoint_name(steps.front());
+    return path_in(out, checkpoint_name(steps.front()));
 }
 
 }  // namespace sluice

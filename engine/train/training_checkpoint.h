@@ -22,7 +22,8 @@ struct TrainingState {
     std::int64_t data_position =
         0;  ///< BatchSampler::position() of the first batch not yet trained on
     std::uint64_t seed = 0;
-    /// JSON object, as nlohmann::json::dump() writes it, of what must not change when going on.
+    /// JSON object, as nlohmann::ordered_json::dump() writes it, of what must not change when going
+    /// on.
     std::string settings;
 };
 
@@ -34,7 +35,7 @@ struct TrainingState {
 void save_checkpoint(const std::string& out, const ModelSpec& model, const HostModel& host,
                      const TrainingState& state, int keep, ThreadPool& pool);
 
-/// Name of the checkpoint folder that `latest` names, or the highest whole one where it names none
+/// Path of the checkpoint folder that `latest` names, or the highest whole one where it names none
 /// (whole: it has a training.json, which is written last); nothing where there is none. Throws
 /// InputError where `out` cannot be read.
 std::optional<std::string> newest_checkpoint(const std::string& out);

@@ -36,7 +36,7 @@ class Tolerance:
 FP32 = Tolerance(first_loss=1e-6, first_norm=1e-5, loss=1e-4, norm=1e-3, change=5e-3)
 # With bf16 activations, rounded in the same places, PyTorch with fp32 and with fp64 inside of the
 # kernels differs by up to 6e-4, 5e-3 and 4e-2.
-BF16 = Tolerance(first_loss=1e-4, first_norm=1e-3, loss=2e-3, norm=2e-2, change=0.15)
+BF16 = Tolerance(first_loss=3e-4, first_norm=1e-3, loss=2e-3, norm=2e-2, change=0.15)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Case:
     @property
     def max_norm(self):
         # Norms of all these models' gradients are 1.7 to 3.
-        return {"never": 100.0, "always": 0.5, "at times": 2.5}[self.clips]
+        return {"never": 100.0, "always": 0.5, "at times": 2.6}[self.clips]
 
     @property
     def tolerance(self):

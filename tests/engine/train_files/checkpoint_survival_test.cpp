@@ -1,8 +1,10 @@
 // What is left of checkpoints when a run is killed at any moment, or the disk is full?
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -33,9 +35,8 @@ std::int64_t check_newest(const std::string& out) {
     const std::optional<std::string> newest = newest_checkpoint(out);
     REQUIRE(newest);
     TinyHost loaded(tiny_model()), expected(tiny_model());
-    const TrainingState state =
-        load_checkpoint(out + "/" + *newest, loaded.model, loaded.host, loaded.pool);
-    CHECK(*newest == checkpoint_name(state.step));
+    const TrainingState state = load_checkpoint(*newest, loaded.model, loaded.host, loaded.pool);
+    CHECK(*newest == out + "/" + checkpoint_name(state.step));
     CHECK(state.data_position == 16 * state.step);
     fill_for(expected, state.step);
     CHECK(loaded.bytes() == expected.bytes());
@@ -48,6 +49,7 @@ pid_t start_saving(const std::string& out, std::int64_t step) {
     REQUIRE(::pipe(ends) == 0);
     const pid_t child = ::fork();
     if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is stopped takes it along
         try {
             TinyHost tiny(tiny_model());
             if (::write(ends[1], "!", 1) != 1) ::_exit(1);
@@ -95,13 +97,11 @@ class FileSizeLimit {
 TEST_CASE("checkpoint: a run killed at any of 50 moments leaves a whole one", "[train_files]") {
     const TempFolder temp;
     const std::string out = temp.path();
+    TinyHost tiny(tiny_model());
     const auto start = std::chrono::steady_clock::now();
-    {
-        TinyHost tiny(tiny_model());
-        save(tiny, out, 1, 1);
-    }
-    // Kills fall into the first to fourth save, however slow the disk is.
-    const std::chrono::duration<double> longest = 4 * (std::chrono::steady_clock::now() - start);
+    save(tiny, out, 1, 1);
+    // Kills fall into the first to third save, however slow the disk is.
+    const std::chrono::duration<double> longest = 3 * (std::chrono::steady_clock::now() - start);
     std::mt19937 random(20);
     std::int64_t step = 1;
     int unfinished = 0;
@@ -120,7 +120,6 @@ TEST_CASE("checkpoint: a run killed at any of 50 moments leaves a whole one", "[
     INFO("last step " << step << ", killed in the midst of a save " << unfinished);
     CHECK(step > 20);
     CHECK(unfinished > 10);
-    TinyHost tiny(tiny_model());
     save(tiny, out, step + 1, 1);
     CHECK(temp.names() == Names{"latest", checkpoint_name(step), checkpoint_name(step + 1)});
 }
