@@ -46,7 +46,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         -Wno-error=array-bounds -Wno-error=maybe-uninitialized
         -Wno-error=stringop-overflow -Wno-error=stringop-overread)
     if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-        sluice_host_options(-Wno-restrict)  # warns about "text" + std::string at -O2 (GCC bug 105651)
+        # Warns about "text" + std::string at -O2 (GCC bug 105651).
+        sluice_host_options(-Wno-restrict)
     endif()
 endif()
 

@@ -62,8 +62,8 @@ endfunction()
 
 sluice_find_nvcc()
 if(NOT sluice_nvcc)
-    sluice_missing(SLUICE_CUDA "no nvcc of CUDA 13 found; install it with ./dev setup engine or name \
-one with CUDACXX=<path>")
+    sluice_missing(SLUICE_CUDA "no nvcc of CUDA 13 found; install it with ./dev setup engine or \
+name one with CUDACXX=<path>")
     return()
 endif()
 file(REAL_PATH "${sluice_nvcc}" sluice_cuda_folder)

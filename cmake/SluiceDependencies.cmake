@@ -7,7 +7,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/third_party/include")
     set(default_dependencies "${PROJECT_SOURCE_DIR}/third_party")
 endif()
 set(SLUICE_DEPENDENCIES "${default_dependencies}" CACHE PATH
-    "Folder whose include/ holds fmt, nlohmann json, CLI11, Catch2 2; if empty, the system's are used")
+    "Folder whose include/ holds fmt, nlohmann json, CLI11, Catch2 2; if empty, the system's")
 
 if(NOT SLUICE_DEPENDENCIES)
     find_package(fmt REQUIRED)            # all text: GCC 12 has no <format>

@@ -3,7 +3,7 @@
 include_guard()
 
 set(SLUICE_PYTHON "" CACHE FILEPATH
-    "Python that holds torch; if empty, the one ./dev setup engine installs, else python3 on the PATH")
+    "Python that holds torch; if empty, that of ./dev setup engine, else python3 on the PATH")
 
 # sluice_find_python(): sets, in the caller,
 #   sluice_python         that interpreter; empty if none holds torch

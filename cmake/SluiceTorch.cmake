@@ -1,11 +1,12 @@
 # libtorch for the CPU, as the target sluice::torch; what needs it asks if(TARGET sluice::torch).
 # torch's own CMake package is not used: that of a CUDA build wants a CUDA toolkit, and it links
-# libtorch_cuda.so. Measured: a program doing one at::mm starts and ends in 0.27 s at 129 MB resident
-# with the two libraries below, in 0.38 s at 365 MB with all.
+# libtorch_cuda.so. Measured: a program doing one at::mm starts and ends in 0.27 s at 129 MB
+# resident with the two libraries below, in 0.38 s at 365 MB with all.
 include_guard()
 include(SluicePython)
 
-set(SLUICE_TORCH AUTO CACHE STRING "Build what needs libtorch: ON, OFF, or AUTO for where it is found")
+set(SLUICE_TORCH AUTO CACHE STRING
+    "Build what needs libtorch: ON, OFF, or AUTO for where it is found")
 set_property(CACHE SLUICE_TORCH PROPERTY STRINGS AUTO ON OFF)
 
 if(NOT SLUICE_TORCH)
@@ -25,13 +26,14 @@ if(sluice_torch_version VERSION_LESS 2.11)
     return()
 endif()
 
-# Its headers without the fmt among them: that is another version than the one everything else uses.
+# Its headers without the fmt among them, which is another version than all else uses.
 set(sluice_torch_include "${PROJECT_BINARY_DIR}/torch-include")
 file(GLOB headers RELATIVE "${sluice_torch_dir}/include" "${sluice_torch_dir}/include/*")
 list(REMOVE_ITEM headers fmt)
 file(MAKE_DIRECTORY "${sluice_torch_include}")
 foreach(name IN LISTS headers)
-    file(CREATE_LINK "${sluice_torch_dir}/include/${name}" "${sluice_torch_include}/${name}" SYMBOLIC)
+    file(CREATE_LINK "${sluice_torch_dir}/include/${name}" "${sluice_torch_include}/${name}"
+         SYMBOLIC)
 endforeach()
 
 add_library(sluice::c10 SHARED IMPORTED)

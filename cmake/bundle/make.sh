@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Makes one archive from which the trainer builds on a GPU machine where nothing can be installed: the
-# sources (what git tracks or would add) and the headers it needs from elsewhere. ./dev bundle calls it.
+# Makes one archive from which the trainer builds on a GPU machine where nothing can be installed:
+# the sources (what git tracks or would add) and the headers it needs from elsewhere.
+# ./dev bundle calls it.
 # usage: make.sh FILE.tar.gz PYTHON_ENVIRONMENT
 #   PYTHON_ENVIRONMENT  has nvidia-cudnn-frontend, whose headers are taken
 set -euo pipefail
 
-[ $# = 2 ] || { sed -n 4,5p "$0" >&2; exit 2; }
+[ $# = 2 ] || { sed -n 5,6p "$0" >&2; exit 2; }
 fail() { echo "bundle: $*" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(dirname "$(dirname "$here")")

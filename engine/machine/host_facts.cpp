@@ -123,9 +123,9 @@ class Reader {
             facts_.commit_left = std::max<Bytes>(0, *limit - *committed);
         const std::string devices = "sys/bus/virtio/devices";
         for (const std::string& name : files_.names(devices)) {
-            const auto kind = field(files_.text(devices + "/" + name + "/device"), "0x");
+            const std::string kind = files_.text(devices + "/" + name + "/device");
             // The virtio standard's numbers: 5 is a memory balloon, 24 is hot-plugged memory.
-            facts_.memory_may_grow |= kind == "0005" || kind == "0018";
+            facts_.memory_may_grow |= kind.starts_with("0x0005") || kind.starts_with("0x0018");
         }
     }
 

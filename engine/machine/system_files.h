@@ -31,6 +31,7 @@ class SystemFiles {
 /// What follows the first `key` that begins a line, up to the line's end, without blanks around it:
 /// field("a: 1\nb: 2", "b:") is "2".
 std::optional<std::string_view> field(std::string_view text, std::string_view key);
+std::optional<std::string_view> field(std::string&& text, std::string_view key) = delete;
 
 /// Bytes of a field in kB (1024 bytes), as in "MemTotal:   1024 kB".
 std::optional<Bytes> kilobyte_field(std::string_view text, std::string_view key);

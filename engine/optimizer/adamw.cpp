@@ -76,7 +76,8 @@ void check_range(const ParameterBlock& block, std::int64_t begin, std::int64_t e
 
 /// Formulas of the constants: algorithm 2 of arXiv 1711.05101, ordered as torch.optim.AdamW does.
 AdamWConstants constants_of(const AdamWStep& s, bool decay) {
-    const double beta1 = s.beta1, beta2 = s.beta2, c = s.gradient_scale, rate = s.learning_rate;
+    const double beta1 = s.beta1, beta2 = s.beta2, c = s.gradient_scale, s0 = s.speculated_scale,
+                 rate = s.learning_rate;
     const auto t = static_cast<double>(s.step);
     const auto f = [](double x) { return static_cast<float>(x); };
     return {
@@ -89,8 +90,8 @@ AdamWConstants constants_of(const AdamWStep& s, bool decay) {
         .epsilon = s.epsilon,
         .step_size = f(rate / (1 - std::pow(beta1, t))),
         .keep = decay ? f(1 - rate * static_cast<double>(s.weight_decay)) : 1.0F,
-        .redo_first = f((1 - beta1) * (c - 1)),
-        .redo_second = f((1 - beta2) * (c * c - 1)),
+        .redo_first = f((1 - beta1) * (c - s0)),
+        .redo_second = f((1 - beta2) * (c * c - s0 * s0)),
         .second_atleast = f((1 - beta2) * c * c),
     };
 }

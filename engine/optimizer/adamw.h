@@ -15,21 +15,24 @@ struct AdamWStep {
     double beta1 = 0.9, beta2 = 0.95;
     float epsilon = 1e-8F;
     float weight_decay = 0.1F;
-    std::int64_t step = 1;     ///< from 1, for bias correction
-    float gradient_scale = 1;  ///< applied to every gradient: the clipping factor
-    std::uint64_t seed = 0;    ///< of stochastic rounding (8 and 6 byte states)
+    std::int64_t step = 1;       ///< from 1, for bias correction
+    float speculated_scale = 1;  ///< of `redo`: the gradient_scale of the update that it corrects
+    float gradient_scale = 1;    ///< applied to every gradient: the clipping factor
+    std::uint64_t seed = 0;      ///< of stochastic rounding (8 and 6 byte states)
 };
 
-/// What a pass over the parameters does. Speculative clipping updates with the unclipped gradient
-/// and, where the norm then exceeds the limit, rewinds all parameters, computes the gradients again
-/// and redoes the update:
+/// What a pass over the parameters does. Speculative clipping updates with the factor of the step
+/// before and, where the norm then asks for another, rewinds all parameters, computes the gradients
+/// again and redoes the update:
 enum class UpdatePass : std::uint8_t {
     update,  ///< moments and parameters from gradient_scale x gradient
     rewind,  ///< parameters as they were before `update` (to fp32 rounding), from the moments after
              ///< it; no gradient
-    /// After `update` with scale 1 and `rewind`: moments and parameters as `update` with
-    /// gradient_scale would have made them. m += (1 - beta1) (c - 1) g; v += (1 - beta2) (c^2 - 1)
-    /// g^2, at least (1 - beta2) c^2 g^2. What rounding cost the unclipped moments stays in them.
+    /// After `update` with s = speculated_scale and `rewind`: moments and parameters as `update`
+    /// with c = gradient_scale would have made them. m += (1 - beta1) (c - s) g; v += (1 - beta2)
+    /// (c^2 - s^2) g^2, at least (1 - beta2) c^2 g^2. What rounding cost the first moments stays in
+    /// them; where this g differs from that of the update, so does the result, (s - c) / c times as
+    /// much.
     redo,
 };
 

@@ -16,10 +16,10 @@ struct AdamWConstants {
     float beta2, one_minus_beta2;
     float inverse_root_correction2;  ///< 1 / sqrt(1 - beta2^step)
     float epsilon;
-    float step_size;                    ///< learning_rate / (1 - beta1^step)
-    float keep;                         ///< 1 - learning_rate x weight_decay; 1 without decay
-    float redo_first;                   ///< (1 - beta1) (c - 1), with c = gradient_scale
-    float redo_second, second_atleast;  ///< (1 - beta2) (c^2 - 1), (1 - beta2) c^2
+    float step_size;   ///< learning_rate / (1 - beta1^step)
+    float keep;        ///< 1 - learning_rate x weight_decay; 1 without decay
+    float redo_first;  ///< (1 - beta1) (c - s): gradient_scale less speculated_scale
+    float redo_second, second_atleast;  ///< (1 - beta2) (c^2 - s^2), (1 - beta2) c^2
 };
 
 /// The arrays of a block and its gradient from the first element that a call works on.

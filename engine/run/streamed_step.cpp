@@ -53,12 +53,16 @@ StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& 
     fresh.now = now;
     fresh.next = next;
     fresh.adam = adam;
-    fresh.adam.gradient_scale = 1;
+    const bool speculates = training_.clipping == Clipping::speculative;
+    fresh.adam.gradient_scale = speculates ? static_cast<float>(last_factor_) : 1;
     if (!gathered_) rows_.gather(now.inputs, host_buffers_.rows_in());
     gathered_ = true;
     const State& done = run(fresh);
-    const bool clips = done.outcome.finite && done.outcome.clip_factor < 1;
-    return clips && training_.clipping == Clipping::speculative ? redo(done) : done.outcome;
+    if (!done.outcome.finite) return done.outcome;
+    const double factor = done.outcome.clip_factor;
+    const bool guessed_wrong = speculates && factor != last_factor_;
+    last_factor_ = factor;
+    return guessed_wrong ? redo(done) : done.outcome;
 }
 
 StreamedStep::State& StreamedStep::run(const State& fresh) {
@@ -80,6 +84,7 @@ StepOutcome StreamedStep::redo(const State& clipped) {
     rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
     State again = clipped;
     again.pass = UpdatePass::redo;
+    again.adam.speculated_scale = clipped.adam.gradient_scale;
     again.adam.gradient_scale = static_cast<float>(clipped.outcome.clip_factor);
     StepOutcome outcome = run(again).outcome;
     outcome.redone = true;

@@ -20,7 +20,7 @@ struct StepOutcome {
     double loss = 0;           ///< mean over the tokens
     double gradient_norm = 0;  ///< before clipping; 0 where clipping is off
     double clip_factor = 1;
-    bool redone = false;  ///< speculative clipping had to do the step again
+    bool redone = false;  ///< speculative clipping had guessed another factor
     bool finite = true;   ///< else no parameter was changed by this step
 };
 
@@ -34,6 +34,8 @@ class StreamedStep {
     /// are known; updates may go on until the next call or finish(). adam.gradient_scale is set
     /// here.
     StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm);
+    /// Goes on from a step that was clipped by this factor.
+    void set_last_clip_factor(double factor) { last_factor_ = factor; }
     /// Waits for all updates.
     void finish() { runner_.finish(); }
 
@@ -93,7 +95,8 @@ class StreamedStep {
 
     std::array<State, 2> states_;
     double max_norm_ = 0;
-    bool gathered_ = false;  ///< the rows of the next step are in host_buffers_.rows_in()
+    double last_factor_ = 1;  ///< of clipping: the guess for the next step
+    bool gathered_ = false;   ///< the rows of the next step are in host_buffers_.rows_in()
 
     LaneRunner runner_;  ///< last: its threads use all of the above
 };

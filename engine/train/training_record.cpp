@@ -66,6 +66,7 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
     record["format_version"] = kFormatVersion;
     record["step"] = state.step;
     record["data_position"] = state.data_position;
+    record["clip_factor"] = state.clip_factor;
     record["seed"] = fmt::format("{}", state.seed);
     record["state_bytes"] = state_bytes;
     record["settings"] = settings;
@@ -93,6 +94,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     TrainingState state;
     state.step = record.integer("step", 0, kLargest);
     state.data_position = record.integer("data_position", 0, kLargest);
+    state.clip_factor = record.number("clip_factor", 0, 1);
     state.seed = read_seed(record);
     state.settings = json["settings"].dump();
     return state;

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/machine/machine_here.h"
@@ -15,14 +14,15 @@
 #include "engine/machine/process_memory.h"
 #include "engine/machine/setup_warnings.h"
 #include "engine/run/streamed_step.h"
+#include "engine/train/choose_device.h"
 #include "engine/train/measured_report.h"
+#include "engine/train/planned_memory.h"
 #include "engine/train/progress.h"
+#include "engine/train/run_settings.h"
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_file.h"
 #include "sim/input_error.h"
 #include "sim/machine/memory_size.h"
-#include "sim/plan/nearest_fit.h"
-#include "sim/report/format.h"
 #include "sim/report/plan_report.h"
 
 namespace sluice {
@@ -30,73 +30,6 @@ namespace {
 
 std::atomic<bool> stop_requested{false};
 extern "C" void request_stop(int) { stop_requested = true; }
-
-std::string size(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
-
-int gpu_ordinal(const std::string& device) {
-    if (device == "auto" || device == "cuda") return 0;
-    const std::string number = device.substr(std::string("cuda:").size());
-    if (number.size() == 1 && number[0] >= '0' && number[0] <= '9') return number[0] - '0';
-    throw InputError(fmt::format("--device is \"{}\", expected auto, cpu, cuda or cuda:N", device));
-}
-
-std::unique_ptr<Device> make_device(const TrainSettings& settings, const HostFacts& host) {
-    const std::string& name = settings.device;
-    if (name != "auto" && name != "cpu" && name != "cuda" && !name.starts_with("cuda:"))
-        throw InputError(
-            fmt::format("--device is \"{}\", expected auto, cpu, cuda or cuda:N", name));
-    const int half = std::max(1, static_cast<int>(host.cpus.size()) / 2);
-    const int threads = settings.cpu_threads > 0 ? settings.cpu_threads : half;
-    if (name == "cpu" || (name == "auto" && !built_with_cuda())) return make_cpu_device(threads);
-    if (name != "auto") return make_cuda_device(gpu_ordinal(name));
-    try {
-        return make_cuda_device(0);
-    } catch (const InputError&) {
-        return make_cpu_device(threads);
-    }
-}
-
-DType activation_type(const TrainSettings& settings, const DeviceFacts& device) {
-    if (settings.precision == "auto") return device.is_gpu ? DType::bf16 : DType::fp32;
-    if (settings.precision == "bf16") return DType::bf16;
-    if (settings.precision != "fp32")
-        throw InputError(
-            fmt::format("--precision is \"{}\", expected auto, bf16 or fp32", settings.precision));
-    if (device.is_gpu)
-        throw InputError("--precision fp32 runs on the CPU only; give --device cpu, or bf16");
-    return DType::fp32;
-}
-
-/// The plan's memory, before anything is allocated. Throws where it does not fit.
-void print_plan(const StepReport& report, const DeviceFacts& device, DType activations) {
-    fmt::print(
-        "{} ({} parameters, {} layers) on {}, activations in {}\n", report.model_name,
-        format_count(static_cast<double>(report.parameters)), report.layers, device.name,
-        activations == DType::fp32 ? "fp32: device buffers are twice as large as planned" : "bf16");
-    fmt::print("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host");
-    for (int i = 0; i < kMemoryKindCount; ++i) {
-        const auto kind = static_cast<std::size_t>(i);
-        const Bytes on_device = report.fit.device.peak.by_kind[kind];
-        const Bytes on_host = report.fit.host.peak.by_kind[kind];
-        if (on_device + on_host == 0) continue;
-        fmt::print("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
-                   size(on_device), size(on_host));
-    }
-    fmt::print("{:<16} {:>10} {:>10}\n", "peak", size(report.fit.device.peak.bytes),
-               size(report.fit.host.peak.bytes));
-    std::fflush(stdout);
-}
-
-void refuse_misfit(const StepReport& report) {
-    const Fit& fit = report.fit;
-    if (fit.fits()) return;
-    const bool device = fit.device.shortfall() > 0;
-    const Fit::OfTier& tier = device ? fit.device : fit.host;
-    throw InputError(fmt::format(
-        "does not fit: {} needs {}, has {} (short {}); see what would with sluice predict",
-        device ? "the device" : "the host", size(tier.peak.bytes), size(tier.usable),
-        size(tier.shortfall())));
-}
 
 void append_batch(const std::string& file, const Batch& batch) {
     std::ofstream out(file, std::ios::binary | std::ios::app);
@@ -117,12 +50,11 @@ class Run {
     void prepare();
     Placement place(const StepReport& report) const;
     void start_parameters();
+    void resume(const std::string& folder);
     void train(bool measure, RunResult& result);
     StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
     void save(std::int64_t step, std::int64_t position);
     StepReport measured_report() const;
-    /// What must stay the same when a run goes on.
-    std::string settings_text() const;
     AdamWStep adam(std::int64_t step) const;
 
     const ModelSpec& model_;
@@ -142,13 +74,14 @@ class Run {
     MeasuredSteps measured_;
     Bytes most_device_ = 0, most_host_ = 0;
     Seconds last_known_ = 0;
+    double last_clip_factor_ = 1;
 };
 
 void Run::prepare() {
     host_facts_ = read_host_facts();
-    device_ = make_device(settings_, host_facts_);
+    device_ = choose_device(settings_, host_facts_);
     device_facts_ = device_->facts();
-    type_ = activation_type(settings_, device_facts_);
+    type_ = choose_precision(settings_, device_facts_);
     std::optional<GpuFacts> gpu;
     if (device_facts_.is_gpu)
         gpu = {device_facts_.name, device_facts_.memory_capacity, device_facts_.context};
@@ -162,8 +95,8 @@ void Run::prepare() {
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
     const StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
-    print_plan(report, device_facts_, type_);
-    refuse_misfit(report);
+    print_planned_memory(report, device_facts_, type_);
+    refuse_misfit(report, memory_growth_hint(host_facts_, report.fit.host.peak.bytes).value_or(""));
     const Placement placement = place(report);
     // Data that is wrong should be said before minutes of loading.
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
@@ -198,22 +131,9 @@ Placement Run::place(const StepReport& report) const {
 
 void Run::start_parameters() {
     state_.seed = settings_.seed;
-    state_.settings = settings_text();
-    if (settings_.resume && settings_.out) {
-        if (const auto folder = newest_checkpoint(*settings_.out)) {
-            const TrainingState saved = load_checkpoint(*folder, model_, *host_, *pool_);
-            if (saved.settings != state_.settings) {
-                throw InputError(fmt::format(
-                    "--resume: {} was trained with {}, now it is {}; give the same, or start anew "
-                    "with --load {}",
-                    *folder, saved.settings, state_.settings, *folder));
-            }
-            state_ = saved;
-            sampler_->seek(saved.data_position);
-            fmt::print("going on from {}\n", *folder);
-            return;
-        }
-    }
+    state_.settings = settings_record(training_, settings_, *sampler_);
+    const auto folder = settings_.resume ? newest_checkpoint(*settings_.out) : std::nullopt;
+    if (folder) return resume(*folder);
     if (settings_.load) {
         load_weights(*settings_.load, model_, *host_, *pool_);
     } else {
@@ -221,23 +141,14 @@ void Run::start_parameters() {
     }
 }
 
-std::string Run::settings_text() const {
-    const TrainSettings& s = settings_;
-    return nlohmann::ordered_json{{"batch", training_.batch},
-                                  {"seq", training_.sequence},
-                                  {"steps", s.steps},
-                                  {"seed", s.seed},
-                                  {"learning_rate", s.learning_rate},
-                                  {"warmup_steps", s.warmup_steps},
-                                  {"final_fraction", s.final_fraction},
-                                  {"lr_schedule", static_cast<int>(s.schedule)},
-                                  {"beta1", s.beta1},
-                                  {"beta2", s.beta2},
-                                  {"epsilon", s.epsilon},
-                                  {"weight_decay", s.weight_decay},
-                                  {"max_norm", s.max_norm},
-                                  {"windows_per_epoch", sampler_->windows_per_epoch()}}
-        .dump();
+void Run::resume(const std::string& folder) {
+    const std::string settings = state_.settings;
+    state_ = load_checkpoint(folder, model_, *host_, *pool_);
+    const std::string changes = changed_settings(folder, state_.settings, settings);
+    state_.settings = settings;
+    sampler_->seek(state_.data_position);
+    fmt::print("going on from {}\n", folder);
+    if (!changes.empty()) fmt::print("note: {}\n", changes);
 }
 
 AdamWStep Run::adam(std::int64_t step) const {
@@ -261,6 +172,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     const AdamWStep settings = adam(step);
     record.outcome = step_->run({now.inputs, now.targets}, {next.inputs, next.targets}, settings,
                                 settings_.max_norm);
+    last_clip_factor_ = record.outcome.clip_factor;
     const Seconds known = host_seconds();
     record.learning_rate = static_cast<double>(settings.learning_rate);
     record.seconds = known - last_known_;
@@ -314,6 +226,7 @@ void Run::save(std::int64_t step, std::int64_t position) {
     TrainingState now = state_;
     now.step = step;
     now.data_position = position;
+    now.clip_factor = last_clip_factor_;
     constexpr int kKeep = 1;
     save_checkpoint(*settings_.out, model_, *host_, now, kKeep, *pool_);
     last_known_ = host_seconds();

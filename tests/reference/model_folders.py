@@ -12,6 +12,7 @@ TINY = dict(
     num_key_value_heads=2,
     head_dim=16,
     max_position_embeddings=256,
+    rms_norm_eps=1e-4,
     tie_word_embeddings=False,
 )
 # Sizes that no vector or block of any kernel divides.

@@ -40,7 +40,6 @@ class Training:
             learning_rate=1e-2,
             warmup_steps=5,
             cpu_threads=1,
-            optimizer_threads=2,
             **options,
         )
 

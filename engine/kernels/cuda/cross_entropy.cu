@@ -1,6 +1,6 @@
 // Cross-entropy and its gradient: a block a row of logits, read once for the softmax's denominator
 // and once for the gradient. Between the two as much of the row as fits stays in shared memory; the
-// rest, 100 KB a block for a vocabulary of 150000, is small enough for L2.
+// rest (on Hopper 71 KB a block for a vocabulary of 152064) is small enough for L2.
 #include <algorithm>
 #include <cfloat>
 

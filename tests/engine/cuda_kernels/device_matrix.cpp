@@ -50,6 +50,8 @@ std::vector<unsigned char> random_bytes(std::int64_t count, DType type, unsigned
 
 }  // namespace
 
+void wait_for_device() { SLUICE_CHECK_CUDA(cudaDeviceSynchronize()); }
+
 DeviceMemory allocate_on_device(std::int64_t bytes) {
     void* data = nullptr;
     SLUICE_CHECK_CUDA(cudaMalloc(&data, static_cast<std::size_t>(bytes)));
@@ -68,7 +70,7 @@ DeviceMatrix::DeviceMatrix(std::int64_t rows, std::int64_t columns, DType type, 
 
 void DeviceMatrix::poison() {
     SLUICE_CHECK_CUDA(cudaMemset(allocation_.get(), 0xff, static_cast<std::size_t>(bytes_)));
-    SLUICE_CHECK_CUDA(cudaDeviceSynchronize());
+    wait_for_device();
 }
 
 void DeviceMatrix::fill_random(unsigned seed, Range range) {
@@ -82,11 +84,12 @@ void DeviceMatrix::fill_random(unsigned seed, Range range) {
         SLUICE_CHECK_CUDA(cudaMemcpy2D(matrix_.row_range(row, 1).data, pitch, values.data(), width,
                                        width, rows, cudaMemcpyHostToDevice));
     }
+    wait_for_device();
 }
 
 std::vector<unsigned char> DeviceMatrix::read_bytes() const {
     std::vector<unsigned char> bytes(static_cast<std::size_t>(bytes_));
-    SLUICE_CHECK_CUDA(cudaDeviceSynchronize());
+    wait_for_device();
     SLUICE_CHECK_CUDA(
         cudaMemcpy(bytes.data(), allocation_.get(), bytes.size(), cudaMemcpyDeviceToHost));
     return bytes;

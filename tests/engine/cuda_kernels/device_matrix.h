@@ -19,6 +19,9 @@ struct CudaFree {
 using DeviceMemory = std::unique_ptr<void, CudaFree>;
 DeviceMemory allocate_on_device(std::int64_t bytes);
 
+/// Kernels run on a stream that does not wait for copies and memsets, which may return early.
+void wait_for_device();
+
 /// Range of uniform random values.
 struct Range {
     double low = -1, high = 1;
@@ -64,10 +67,11 @@ class DeviceArray {
         : size_(values.size()), memory_(allocate_on_device(bytes())) {
         SLUICE_CHECK_CUDA(
             cudaMemcpy(data(), values.data(), size_ * sizeof(Value), cudaMemcpyHostToDevice));
+        wait_for_device();
     }
     std::vector<Value> read() const {
         std::vector<Value> values(size_);
-        SLUICE_CHECK_CUDA(cudaDeviceSynchronize());
+        wait_for_device();
         SLUICE_CHECK_CUDA(
             cudaMemcpy(values.data(), data(), size_ * sizeof(Value), cudaMemcpyDeviceToHost));
         return values;

@@ -36,12 +36,8 @@ Gpu::Gpu() : scratch_(allocate_on_device(kCudaScratchBytes)) {
     // Whoever reads scratch before writing it finds NaN.
     SLUICE_CHECK_CUDA(
         cudaMemset(scratch_.get(), 0xff, static_cast<std::size_t>(kCudaScratchBytes)));
+    wait_for_device();
     kernels_ = std::make_unique<CudaKernels>(stream_, Scratch{scratch_.get(), kCudaScratchBytes});
-}
-
-Gpu::~Gpu() {
-    kernels_.reset();
-    cudaStreamDestroy(stream_);
 }
 
 std::string no_gpu_reason() {
@@ -52,7 +48,8 @@ std::string no_gpu_reason() {
 }
 
 Gpu& gpu() {
-    static Gpu instance;
+    // Never destroyed: at exit the CUDA runtime may be gone before it.
+    static Gpu& instance = *new Gpu;
     return instance;
 }
 

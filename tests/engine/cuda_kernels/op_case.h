@@ -43,13 +43,10 @@ inline Tolerance gradient_tolerance(DType type, std::int64_t rows) {
 
 inline const char* text_of(DType type) { return type == DType::bf16 ? "bf16" : "fp32"; }
 
-/// A stream, scratch and kernels; one for all tests.
+/// A stream, scratch and kernels; one for all tests, to the end of the program.
 class Gpu {
   public:
     Gpu();
-    ~Gpu();
-    Gpu(const Gpu&) = delete;
-    Gpu& operator=(const Gpu&) = delete;
     CudaKernels& kernels() { return *kernels_; }
     cudaStream_t stream() const { return stream_; }
 

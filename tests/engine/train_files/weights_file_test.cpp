@@ -144,7 +144,8 @@ TEST_CASE("weights: rotary buffers and the equal projection of a tied model are 
     check_loaded(tiny, path);
 }
 
-TEST_CASE("weights: what does not fit is told before anything is written", "[train_files]") {
+TEST_CASE("weights: a tensor too few or too many is told before anything is written",
+          "[train_files]") {
     const TempFolder temp;
     const ModelSpec untied = tiny_model("llama"), tied = tiny_model("llama", true);
     const FileTensors tensors = weights_of(untied, Dtype::bf16);
@@ -166,6 +167,14 @@ TEST_CASE("weights: what does not fit is told before anything is written", "[tra
               ": tensor \"lm_head.weight\" differs from \"model.embed_tokens.weight\", expected "
               "the same numbers, tiny being tied; give --untied, or a --model with "
               "tie_word_embeddings false");
+}
+
+TEST_CASE("weights: another shape, type or architecture is told before anything is written",
+          "[train_files]") {
+    const TempFolder temp;
+    const ModelSpec untied = tiny_model("llama");
+    const FileTensors tensors = weights_of(untied, Dtype::bf16);
+    const std::string path = temp.path("w");
 
     FileTensors transposed = tensors;
     std::swap(transposed["model.layers.0.mlp.down_proj.weight"].shape[0],

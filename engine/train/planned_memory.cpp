@@ -1,0 +1,47 @@
+#include "engine/train/planned_memory.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "sim/input_error.h"
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+std::string size(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+}  // namespace
+
+void print_planned_memory(const StepReport& report, const DeviceFacts& device, DType activations) {
+    fmt::print(
+        "{} ({} parameters, {} layers) on {}, activations in {}\n", report.model_name,
+        format_count(static_cast<double>(report.parameters)), report.layers, device.name,
+        activations == DType::fp32 ? "fp32: device buffers are twice as large as planned" : "bf16");
+    fmt::print("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host");
+    for (int i = 0; i < kMemoryKindCount; ++i) {
+        const auto kind = static_cast<std::size_t>(i);
+        const Bytes on_device = report.fit.device.peak.by_kind[kind];
+        const Bytes on_host = report.fit.host.peak.by_kind[kind];
+        if (on_device + on_host == 0) continue;
+        fmt::print("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
+                   size(on_device), size(on_host));
+    }
+    fmt::print("{:<16} {:>10} {:>10}\n", "peak", size(report.fit.device.peak.bytes),
+               size(report.fit.host.peak.bytes));
+    std::fflush(stdout);
+}
+
+void refuse_misfit(const StepReport& report, const std::string& hint) {
+    const Fit& fit = report.fit;
+    if (fit.fits()) return;
+    const bool device = fit.device.shortfall() > 0;
+    const Fit::OfTier& tier = device ? fit.device : fit.host;
+    throw InputError(fmt::format(
+        "does not fit: {} needs {}, has {} (short {}); see what would with sluice predict{}",
+        device ? "the device" : "the host", size(tier.peak.bytes), size(tier.usable),
+        size(tier.shortfall()), hint.empty() ? "" : ". " + hint));
+}
+
+}  // namespace sluice

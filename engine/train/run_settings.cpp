@@ -1,0 +1,63 @@
+#include "engine/train/run_settings.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the order of the data follows from.
+constexpr std::array<std::string_view, 3> kMustNotChange = {"seq", "seed", "windows_per_epoch"};
+
+std::string shown(const Json& object, const std::string& key) {
+    return object.contains(key) ? object[key].dump() : "not said";
+}
+
+}  // namespace
+
+std::string settings_record(const TrainingSpec& training, const TrainSettings& s,
+                            const BatchSampler& data) {
+    return Json{{"batch", training.batch},
+                {"seq", training.sequence},
+                {"steps", s.steps},
+                {"seed", s.seed},
+                {"learning_rate", s.learning_rate},
+                {"warmup_steps", s.warmup_steps},
+                {"lr_schedule", static_cast<int>(s.schedule)},
+                {"final_fraction", s.final_fraction},
+                {"beta1", s.beta1},
+                {"beta2", s.beta2},
+                {"epsilon", s.epsilon},
+                {"weight_decay", s.weight_decay},
+                {"max_norm", s.max_norm},
+                {"windows_per_epoch", data.windows_per_epoch()}}
+        .dump();
+}
+
+std::string changed_settings(const std::string& folder, const std::string& saved,
+                             const std::string& now) {
+    const Json before = Json::parse(saved), after = Json::parse(now);
+    std::string changes;
+    for (const auto& [key, value] : after.items()) {
+        if (before.contains(key) && before[key] == value) continue;
+        const bool fixed =
+            std::find(kMustNotChange.begin(), kMustNotChange.end(), key) != kMustNotChange.end();
+        if (fixed) {
+            throw InputError(fmt::format(
+                "--resume: {} of {} is {}, expected {} as now; its place in the data would be "
+                "lost: give the same, or start anew with --load {}",
+                key, folder, shown(before, key), value.dump(), folder));
+        }
+        changes += fmt::format("{}{} is {} instead of {}", changes.empty() ? "" : ", ", key,
+                               value.dump(), shown(before, key));
+    }
+    return changes;
+}
+
+}  // namespace sluice

@@ -1,0 +1,21 @@
+// May a run go on from a checkpoint with other settings?
+#pragma once
+
+#include <string>
+
+#include "engine/data/batch_sampler.h"
+#include "engine/train/train_settings.h"
+#include "sim/plan/training_spec.h"
+
+namespace sluice {
+
+/// The settings that a checkpoint keeps, as a JSON object.
+std::string settings_record(const TrainingSpec& training, const TrainSettings& settings,
+                            const BatchSampler& data);
+
+/// Compares what a checkpoint keeps with the settings of now. Throws InputError where the position
+/// in the data would mean something else; returns a sentence on every other difference.
+std::string changed_settings(const std::string& folder, const std::string& saved,
+                             const std::string& now);
+
+}  // namespace sluice

@@ -1,0 +1,129 @@
+#include "engine/layers/head_loss.h"
+
+#include <numeric>
+
+#include "tests/engine/layers/layer_reference.h"
+#include "tests/engine/layers/planned_memory.h"
+
+using namespace sluice;
+
+namespace {
+
+/// A vocabulary that no multiple of a vector divides.
+ModelSpec head_model(bool tied) {
+    ModelSpec model = parse_generic_model(
+        "layers=1,hidden=40,heads=2,kv_heads=2,head_dim=20,intermediate=72,vocabulary=101");
+    model.family = "llama";
+    model.tied_embeddings = tied;
+    return model;
+}
+
+/// Every third token has no target where `some_absent`.
+std::vector<std::int32_t> random_targets(std::int64_t tokens, std::int64_t vocabulary,
+                                         bool some_absent) {
+    std::vector<std::int32_t> targets(static_cast<std::size_t>(tokens));
+    const at::Tensor ids = at::randint(vocabulary, {tokens}, at::kInt);
+    for (std::int64_t i = 0; i < tokens; ++i)
+        targets[static_cast<std::size_t>(i)] =
+            some_absent && i % 3 == 1 ? -1 : ids[i].item<std::int32_t>();
+    return targets;
+}
+
+/// Sum of the losses of the tokens that have a target.
+at::Tensor reference_loss(const at::Tensor& logits, const std::vector<std::int32_t>& targets) {
+    at::Tensor sum = at::zeros({}, at::kDouble);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        if (targets[i] < 0) continue;
+        const at::Tensor row = logits[static_cast<std::int64_t>(i)];
+        sum = sum + row.logsumexp(0) - row[targets[i]];
+    }
+    return sum;
+}
+
+struct HeadSettings {
+    DType type, stored;
+    std::int64_t tokens, chunk, micro_batches;
+    bool tied, some_absent;
+};
+
+void check_head(const HeadSettings& s, Comparison& comparison) {
+    CAPTURE(s.tokens, s.chunk, s.micro_batches, s.tied, s.some_absent);
+    const ModelSpec model = head_model(s.tied);
+    TrainingSpec training;
+    training.batch = s.micro_batches;
+    training.micro_batch = 1;
+    training.sequence = s.tokens;
+    training.loss_chunk_tokens = s.chunk;
+    const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
+    const HeadLoss head(model, s.chunk);
+    REQUIRE(head.elements() == (model.vocabulary + 1) * model.hidden);
+    const FlatRange weights(DType::bf16, head.elements()), gradients(s.stored, head.elements());
+    weights.tensor(head.projection())
+        .copy_(at::randn({model.vocabulary, model.hidden}, at::kDouble) / std::sqrt(model.hidden));
+    weights.tensor(head.norm()).copy_(1 + 0.2 * at::randn({model.hidden}, at::kDouble));
+    const NamedPlaces places = {{"projection", head.projection()}, {"norm", head.norm()}};
+    Leaves w = leaves_of(weights, places);
+    const float scale = 1.0F / static_cast<float>(s.tokens * s.micro_batches);
+    // Differences softmax - onehot, then sums over the vocabulary.
+    const Tolerance tolerance =
+        s.type == DType::fp32 ? Tolerance{1e-5, 2e-5} : Tolerance{2.0 / 256, 0.02};
+    Tolerance of_gradient = tolerance;
+    if (s.stored == DType::bf16) of_gradient.relative += 1.0 / 256;
+
+    const Buffer loss = Buffer::of(DType::fp32, at::zeros({1}));
+    double sum = 0;
+    at::Tensor expected_loss = at::zeros({}, at::kDouble);
+    for (std::int64_t j = 0; j < s.micro_batches; ++j) {
+        const Buffer hidden = Buffer::random(s.type, s.tokens, model.hidden);
+        const auto targets = random_targets(s.tokens, model.vocabulary, s.some_absent);
+        const at::Tensor leaf = with_gradient(hidden.values());
+        const at::Tensor logits = reference_norm(leaf, w["norm"], model.norm_epsilon)
+                                      .matmul(w["projection"].transpose(0, 1));
+        const at::Tensor expected = reference_loss(logits, targets) * scale;
+        expected.backward();
+        expected_loss += expected.detach();
+        PlannedMemory logits_memory(plan, plan.buffers.logits, s.type);
+        head.run(kernels(), weights.data(), hidden.matrix(), targets.data(), scale, &sum,
+                 {gradients.data(), s.stored, j > 0}, logits_memory.workspace());
+        CHECK(logits_memory.guard_untouched());
+        comparison.check("dhidden", s.type, hidden, leaf.grad(), tolerance);
+    }
+    loss.matrix();
+    *static_cast<float*>(loss.matrix().data) = static_cast<float>(sum);
+    comparison.check("loss", s.type, loss, expected_loss, tolerance);
+    for (const auto& [name, place] : places)
+        comparison.check("d" + name, s.type, gradients.buffer(place), w[name].grad(), of_gradient);
+}
+
+}  // namespace
+
+TEST_CASE("head loss: loss and all gradients are those of its formulas in float64", "[layers]") {
+    at::manual_seed(11);
+    Comparison comparison("head");
+    for (const DType type : kActivationTypes) {
+        for (const bool some_absent : {false, true}) {
+            check_head({type, DType::fp32, 17, 5, 1, false, some_absent}, comparison);
+            check_head({type, DType::fp32, 17, 5, 2, true, some_absent}, comparison);
+            check_head({type, DType::fp32, 16, 4096, 2, false, some_absent}, comparison);
+            check_head({type, DType::bf16, 12, 12, 1, false, some_absent}, comparison);
+        }
+        check_head({type, DType::fp32, 1, 1, 1, false, false}, comparison);
+    }
+}
+
+TEST_CASE("head loss: without a single target there is no loss and no gradient", "[layers]") {
+    const ModelSpec model = head_model(false);
+    const HeadLoss head(model, 3);
+    const FlatRange weights(DType::bf16, head.elements()), sums(DType::fp32, head.elements());
+    weights.tensor({0, head.elements(), 1}).copy_(at::randn({head.elements()}));
+    const Buffer hidden = Buffer::random(DType::fp32, 7, model.hidden);
+    const std::vector<std::int32_t> targets(7, -1);
+    std::vector<char> memory(1 << 16);
+    double loss = 2;
+    head.run(kernels(), weights.data(), hidden.matrix(), targets.data(), 1, &loss,
+             {sums.data(), DType::fp32, false}, {memory.data(), static_cast<Bytes>(memory.size())});
+    CHECK(loss == 2);
+    CHECK(hidden.values().abs().max().item<double>() == 0);
+    CHECK(sums.tensor(head.projection()).abs().max().item<double>() == 0);
+    CHECK(sums.tensor(head.norm()).abs().max().item<double>() == 0);
+}

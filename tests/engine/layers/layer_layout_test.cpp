@@ -1,0 +1,133 @@
+#include "engine/layers/layer_layout.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "sim/input_error.h"
+#include "sim/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+ModelSpec trainable_model() {
+    ModelSpec model = parse_generic_model(
+        "layers=1,hidden=40,heads=2,kv_heads=1,head_dim=6,intermediate=14,vocabulary=33");
+    model.name = "mine";
+    model.family = "llama";
+    return model;
+}
+
+struct Refusal {
+    std::function<void(ModelSpec&, LayerSpec&)> change;
+    const char* what;
+};
+
+const std::vector<Refusal> kRefusals = {
+    {[](ModelSpec&, LayerSpec& l) { l.feed_forward.experts = 8; }, "mixture of experts"},
+    {[](ModelSpec&, LayerSpec& l) { l.attention.latent = true; }, "latent attention"},
+    {[](ModelSpec&, LayerSpec& l) { l.attention.sinks = true; }, "attention sinks"},
+    {[](ModelSpec&, LayerSpec& l) { l.attention.output_bias = true; }, "attention output"},
+    {[](ModelSpec&, LayerSpec& l) { l.feed_forward.gated = false; }, "without a gate"},
+    {[](ModelSpec&, LayerSpec& l) { l.feed_forward.bias = true; }, "biases in the feed-forward"},
+    {[](ModelSpec&, LayerSpec& l) { l.norms = 4; }, "two RMSNorms"},
+    {[](ModelSpec&, LayerSpec& l) { l.norm_bias = true; }, "two RMSNorms"},
+    {[](ModelSpec&, LayerSpec& l) { l.attention.value_dim = 8; }, "wider or narrower"},
+    {[](ModelSpec& m, LayerSpec&) { m.learned_positions = 1024; }, "learned positions"},
+    {[](ModelSpec& m, LayerSpec&) { m.family = "gemma"; }, "layers of this family"},
+    {[](ModelSpec& m, LayerSpec&) { m.family = "phi3"; }, "layers of this family"},
+    {[](ModelSpec& m, LayerSpec&) { m.rotary_scaling = "yarn"; }, "scaling of rotary positions"},
+    {[](ModelSpec&, LayerSpec& l) { l.attention.head_dim = l.attention.value_dim = 7; },
+     "odd width"},
+};
+
+std::vector<TensorPlace> places_in_order(const LayerLayout& l) {
+    std::vector<TensorPlace> places = {l.input_norm, l.feed_forward_norm, l.qkv,
+                                       l.qkv_bias,   l.query_norm,        l.key_norm,
+                                       l.output,     l.gate_up,           l.down};
+    std::erase_if(places, [](const TensorPlace& place) { return place.rows == 0; });
+    return places;
+}
+
+/// All parameters of the layer once, one tensor after another, each at a multiple of 8.
+void check_layout(const ModelSpec& model, const LayerSpec& layer) {
+    CAPTURE(model.name);
+    const LayerLayout layout = layer_layout(model, layer);
+    std::int64_t elements = 0, end = 0;
+    for (const TensorPlace& place : places_in_order(layout)) {
+        CHECK(place.offset % 8 == 0);
+        CHECK(place.offset >= end);
+        CHECK(place.offset < end + 8);
+        end = place.offset + place.elements();
+        elements += place.elements();
+    }
+    CHECK(layout.size >= end);
+    CHECK(layout.size < end + 8);
+    CHECK(elements == layer_parameters(model, layer));
+}
+
+}  // namespace
+
+TEST_CASE("layer layout: what the trainer has no layer for is refused in one sentence",
+          "[layers]") {
+    for (const Refusal& refusal : kRefusals) {
+        ModelSpec model = trainable_model();
+        LayerSpec layer = model.kinds.front();
+        REQUIRE_NOTHROW(layer_layout(model, layer));
+        refusal.change(model, layer);
+        CAPTURE(refusal.what);
+        try {
+            layer_layout(model, layer);
+            FAIL_CHECK("was not refused");
+        } catch (const InputError& error) {
+            const std::string text = error.what();
+            CHECK_THAT(text, ContainsSubstring(refusal.what));
+            CHECK_THAT(text, ContainsSubstring("--model mine"));
+            CHECK_THAT(text, ContainsSubstring("model_type " + model.family));
+            CHECK_THAT(text, ContainsSubstring("qwen2, qwen3, llama and mistral"));
+            CHECK(std::count(text.begin(), text.end(), '\n') == 0);
+        }
+    }
+}
+
+TEST_CASE("layer layout: of the library, the families that it names are trained and no other",
+          "[layers]") {
+    const std::vector<std::string> families = {"qwen2", "qwen3", "llama", "mistral"};
+    for (const std::string& name : library_models()) {
+        const ModelSpec model = read_model(name);
+        CAPTURE(name, model.family);
+        const bool trained =
+            std::find(families.begin(), families.end(), model.family) != families.end();
+        for (const LayerSpec& kind : model.kinds) {
+            if (trained) {
+                check_layout(model, kind);
+            } else {
+                CHECK_THROWS_AS(layer_layout(model, kind), InputError);
+            }
+        }
+    }
+}
+
+TEST_CASE("layer layout: tensors of odd sizes start at multiples of 8 elements", "[layers]") {
+    ModelSpec model = trainable_model();
+    model.hidden = 41;
+    LayerSpec layer = model.kinds.front();
+    check_layout(model, layer);
+    layer.attention.qkv_bias = true;
+    layer.attention.qk_norm = true;
+    check_layout(model, layer);
+}
+
+TEST_CASE("layer layout: a tied head has the norm alone", "[layers]") {
+    ModelSpec model = trainable_model();
+    const HeadLayout untied = head_layout(model);
+    CHECK(untied.projection.elements() == model.vocabulary * model.hidden);
+    CHECK(untied.norm.offset == model.vocabulary * model.hidden);
+    CHECK(untied.size == head_parameters(model));
+    model.tied_embeddings = true;
+    const HeadLayout tied = head_layout(model);
+    CHECK(tied.projection.rows == 0);
+    CHECK(tied.norm.offset == 0);
+    CHECK(tied.size == model.hidden);
+}

@@ -1,0 +1,120 @@
+// Does every pass find room in the memory that the plan gives it, for models of full size? Kernels
+// that compute nothing, on addresses without memory behind them.
+#include <sys/mman.h>
+
+#include "engine/layers/head_loss.h"
+#include "engine/layers/transformer_layer.h"
+#include "sim/model/read_model.h"
+#include "tests/catch.h"
+#include "tests/engine/layers/planned_memory.h"
+
+using namespace sluice;
+
+namespace {
+
+class NoKernels final : public Kernels {
+  public:
+    void gemm(const Product&) override {}
+    void rms_norm(Matrix, Matrix, Vector, float) override {}
+    void rms_norm_backward(Matrix, bool, Matrix, Matrix, Vector, float, Vector, bool) override {}
+    void head_norm(const AttentionShape&, Matrix, Vector, Vector, float, Matrix) override {}
+    void head_norm_backward(const AttentionShape&, Matrix, Matrix, Vector, Vector, float, Vector,
+                            Vector, bool) override {}
+    void rotary(const AttentionShape&, const RotaryShape&, Matrix, bool) override {}
+    void attention(const AttentionShape&, Matrix, Matrix, float*) override {}
+    void attention_backward(const AttentionShape&, Matrix, Matrix, const float*, Matrix, Matrix,
+                            void*) override {}
+    /// The gradient of the queries in fp32, which the plan counts.
+    std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
+        return shape.tokens() * shape.query_width() * kFp32;
+    }
+    void swiglu(Matrix, Matrix) override {}
+    void swiglu_backward(Matrix, Matrix) override {}
+    void bias_backward(Vector, Matrix, bool) override {}
+    void cross_entropy(Matrix, const std::int32_t*, float, double*) override {}
+    void sum_squares(Vector, double*) override {}
+    void round_to_bf16(Vector, Vector) override {}
+    void fill_zero(void*, std::int64_t) override {}
+};
+
+/// Addresses that may be counted with but not followed.
+class Addresses {
+  public:
+    Addresses() {
+        base_ =
+            mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        REQUIRE(base_ != MAP_FAILED);
+    }
+    ~Addresses() { munmap(base_, kBytes); }
+    Addresses(const Addresses&) = delete;
+    Addresses& operator=(const Addresses&) = delete;
+    void* base() const { return base_; }
+
+  private:
+    static constexpr std::size_t kBytes = std::size_t{1} << 40;
+    void* base_ = nullptr;
+};
+
+void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at) {
+    const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
+    const TransformerLayer layer(model, model.kinds.front(), training.micro_batch_block(),
+                                 DType::bf16);
+    const auto room = [&](BufferId id, std::int64_t parts = 1) {
+        return Workspace(at, planned_bytes(plan, id, DType::bf16) / parts + kRoomForParts);
+    };
+    NoKernels kernels;
+    const Matrix x(at, DType::bf16, training.micro_batch_block().tokens(), model.hidden);
+    Workspace keep = room(plan.buffers.kept.front(), training.micro_batches());
+    const LayerActivations kept = layer.keep(training.recompute, keep);
+    CHECK_NOTHROW(layer.forward(kernels, at, x, x, kept, room(plan.buffers.forward_workspace)));
+    CHECK_NOTHROW(layer.backward(kernels, at, {at, DType::fp32, true}, x, x, kept,
+                                 room(plan.buffers.backward_workspace)));
+    const HeadLoss head(model, training.loss_chunk_tokens);
+    double loss = 0;
+    const std::vector<std::int32_t> targets(static_cast<std::size_t>(x.rows));
+    CHECK_NOTHROW(head.run(kernels, at, x, targets.data(), 1, &loss, {at, DType::fp32, true},
+                           room(plan.buffers.logits)));
+}
+
+}  // namespace
+
+TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for models of full size",
+          "[layers]") {
+    const Addresses addresses;
+    TrainingSpec t;
+    t.batch = 4;
+    for (const char* name : {"qwen2.5-0.5b", "qwen2.5-7b", "qwen2.5-72b", "qwen3-0.6b", "qwen3-8b",
+                             "qwen3-32b", "llama-3.1-8b", "llama-3.1-405b", "mistral-7b-v0.1"}) {
+        const ModelSpec model = read_model(name);
+        for (const std::int64_t sequence : {1, 77, 1000, 4096}) {
+            for (const std::int64_t micro_batch : {1, 2, 4}) {
+                for (const std::int64_t chunk : {0, 1, 100, 3000}) {
+                    for (const Recompute recompute :
+                         {Recompute::full, Recompute::keep_attention, Recompute::none}) {
+                        CAPTURE(name, sequence, micro_batch, chunk, static_cast<int>(recompute));
+                        t.sequence = sequence;
+                        t.micro_batch = micro_batch;
+                        t.feed_forward_chunk_tokens = chunk;
+                        t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
+                        t.recompute = recompute;
+                        check_layer(model, t, addresses.base());
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("workspace: refuses what does not fit and gives back what is rewound", "[layers]") {
+    std::vector<char> memory(1024);
+    Workspace workspace(memory.data(), 1024);
+    const void* const first = workspace.take(1);
+    const Bytes mark = workspace.used();
+    CHECK(mark == 256);
+    CHECK(workspace.take(700) == static_cast<const char*>(first) + 256);
+    CHECK(workspace.used() == 1024);
+    CHECK_THROWS_AS(workspace.take(1), InternalError);
+    workspace.rewind(mark);
+    CHECK(workspace.take(768) == static_cast<const char*>(first) + 256);
+    CHECK(workspace.most() == 1024);
+}

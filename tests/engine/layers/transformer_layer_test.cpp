@@ -1,0 +1,171 @@
+#include "engine/layers/transformer_layer.h"
+
+#include "tests/engine/layers/layer_reference.h"
+#include "tests/engine/layers/planned_memory.h"
+
+using namespace sluice;
+
+namespace {
+
+/// What a run of a layer is given besides its case.
+struct Settings {
+    DType type;
+    Recompute recompute;
+    std::int64_t micro_batches;
+    std::int64_t chunk;  ///< tokens of the feed-forward at once; 0: all
+};
+
+TrainingSpec training_of(const LayerCase& c, const Settings& s) {
+    TrainingSpec t;
+    t.batch = s.micro_batches * c.sequences;
+    t.micro_batch = c.sequences;
+    t.sequence = c.sequence;
+    t.recompute = s.recompute;
+    t.feed_forward_chunk_tokens = s.chunk;
+    return t;
+}
+
+/// Weights are exact in bf16, so that fp32 differs by the order of its sums. In bf16 each of about
+/// ten tensors between input and result is rounded by up to 2^-8 of itself.
+Tolerance tolerance_of_layer(DType type) {
+    return type == DType::fp32 ? Tolerance{2e-5, 2e-5} : Tolerance{2.0 / 256, 0.1};
+}
+/// The same, where the result itself is rounded to bf16 once more.
+Tolerance tolerance_of_gradient(DType type, DType stored) {
+    Tolerance t = tolerance_of_layer(type);
+    if (stored == DType::bf16) t.relative += 1.0 / 256;
+    return t;
+}
+
+/// One layer over micro-batches, each compared with the reference as it comes; at the end the
+/// weights' gradients.
+class LayerCheck {
+  public:
+    LayerCheck(const LayerCase& c, const Settings& s, Comparison& comparison)
+        : case_(c),
+          settings_(s),
+          comparison_(comparison),
+          training_(training_of(c, s)),
+          plan_(plan_streamed(c.model, MachineSpec{}, training_)),
+          layer_(c.model, c.model.kinds.front(), training_.micro_batch_block(), s.type),
+          weights_(random_parameters(layer_.layout())),
+          gradients_(sums_gradients(training_) ? DType::fp32 : DType::bf16, layer_.layout().size),
+          leaves_(leaves_of(weights_, places_of(layer_.layout()))) {}
+
+    void run() {
+        for (std::int64_t j = 0; j < settings_.micro_batches; ++j) micro_batch(j > 0);
+        std::int64_t elements = 0;
+        for (const auto& [name, place] : places_of(layer_.layout())) {
+            elements += place.elements();
+            comparison_.check("d" + name, settings_.type, gradients_.buffer(place),
+                              leaves_[name].grad(),
+                              tolerance_of_gradient(settings_.type, gradients_.type()));
+        }
+        CHECK(gradients_.written() == elements);  // gaps between tensors stay as they were
+    }
+
+  private:
+    void micro_batch(bool accumulate) {
+        const DType type = settings_.type;
+        const std::int64_t tokens = training_.micro_batch_block().tokens(),
+                           hidden = case_.model.hidden;
+        const Buffer x = Buffer::random(type, tokens, hidden), given = x.copy();
+        const Buffer y(type, tokens, hidden);
+        const Buffer gradient = Buffer::random(type, tokens, hidden);
+        const at::Tensor leaf = with_gradient(x.values());
+        const at::Tensor expected =
+            reference_layer(case_.model, training_.micro_batch_block(), leaves_, leaf);
+        expected.backward(gradient.values());
+
+        PlannedMemory kept_memory(plan_, plan_.buffers.kept.front(), type, settings_.micro_batches);
+        PlannedMemory forward(plan_, plan_.buffers.forward_workspace, type);
+        PlannedMemory backward(plan_, plan_.buffers.backward_workspace, type);
+        Workspace keep = kept_memory.workspace();
+        const LayerActivations kept = layer_.keep(settings_.recompute, keep);
+        layer_.forward(kernels(), weights_.data(), x.matrix(), y.matrix(), kept,
+                       forward.workspace());
+        comparison_.check("y", type, y, expected, tolerance_of_layer(type));
+        layer_.backward(kernels(), weights_.data(),
+                        {gradients_.data(), gradients_.type(), accumulate}, x.matrix(),
+                        gradient.matrix(), kept, backward.workspace());
+        comparison_.check("dx", type, gradient, leaf.grad(), tolerance_of_layer(type));
+        CHECK(x.same_bits(given));
+        CHECK(kept_memory.guard_untouched());
+        CHECK(forward.guard_untouched());
+        CHECK(backward.guard_untouched());
+    }
+
+    const LayerCase& case_;
+    const Settings settings_;
+    Comparison& comparison_;
+    TrainingSpec training_;
+    StreamedPlan plan_;
+    TransformerLayer layer_;
+    FlatRange weights_, gradients_;
+    Leaves leaves_;
+};
+
+constexpr Recompute kRecomputes[] = {Recompute::full, Recompute::keep_attention, Recompute::none};
+
+void check_cases(std::int64_t micro_batches, std::int64_t chunk, Comparison& comparison) {
+    at::manual_seed(7);
+    for (const LayerCase& c : layer_cases()) {
+        for (const DType type : kActivationTypes) {
+            for (const Recompute recompute : kRecomputes) {
+                CAPTURE(c.name, static_cast<int>(recompute), chunk, micro_batches);
+                LayerCheck(c, {type, recompute, micro_batches, chunk}, comparison).run();
+            }
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("transformer layer: forward and all gradients are those of its formulas in float64",
+          "[layers]") {
+    Comparison comparison("layer");
+    check_cases(1, 0, comparison);
+}
+
+TEST_CASE("transformer layer: gradients of two micro-batches add up in fp32", "[layers]") {
+    Comparison comparison("layer, two micro-batches");
+    check_cases(2, 0, comparison);
+}
+
+TEST_CASE("transformer layer: a feed-forward in chunks that do not divide the tokens is the same",
+          "[layers]") {
+    Comparison comparison("layer, chunks of 4 tokens");
+    check_cases(1, 4, comparison);
+    check_cases(2, 7, comparison);
+}
+
+TEST_CASE("transformer layer: what is kept changes no bit of the results", "[layers]") {
+    for (const LayerCase& c : layer_cases()) {
+        CAPTURE(c.name);
+        const TokenBlock block{c.sequences, c.sequence, 0};
+        const TransformerLayer layer(c.model, c.model.kinds.front(), block, DType::fp32);
+        const FlatRange weights = random_parameters(layer.layout());
+        const Buffer x = Buffer::random(DType::fp32, block.tokens(), c.model.hidden);
+        const Buffer dy = Buffer::random(DType::fp32, block.tokens(), c.model.hidden);
+        std::vector<Buffer> dx;
+        std::vector<at::Tensor> dweights;
+        for (const Recompute recompute : kRecomputes) {
+            std::vector<char> memory(std::size_t{3} << 20), scratch(std::size_t{3} << 20);
+            Workspace keep(memory.data(), static_cast<Bytes>(memory.size()));
+            const Workspace workspace(scratch.data(), static_cast<Bytes>(scratch.size()));
+            const LayerActivations kept = layer.keep(recompute, keep);
+            const Buffer y(DType::fp32, block.tokens(), c.model.hidden);
+            const Buffer gradient = dy.copy();
+            const FlatRange sums(DType::fp32, layer.layout().size);
+            layer.forward(kernels(), weights.data(), x.matrix(), y.matrix(), kept, workspace);
+            layer.backward(kernels(), weights.data(), {sums.data(), DType::fp32, false}, x.matrix(),
+                           gradient.matrix(), kept, workspace);
+            dx.push_back(gradient);
+            dweights.push_back(sums.tensor({0, layer.layout().size, 1}));
+        }
+        for (std::size_t i = 1; i < dx.size(); ++i) {
+            CHECK(dx[i].same_bits(dx[0]));
+            CHECK(dweights[i].nan_to_num().equal(dweights[0].nan_to_num()));
+        }
+    }
+}

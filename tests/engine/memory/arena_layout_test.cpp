@@ -1,0 +1,136 @@
+#include "engine/memory/arena_layout.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "sim/model/read_model.h"
+#include "sim/plan/schedules/schedules.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr Bytes kPage = 4096;
+
+/// Operations in which a buffer is alive; one that stands is so in all, and between steps.
+struct Life {
+    OperationId first, last;
+};
+Life life_of(const Buffer& buffer, OperationId operations) {
+    if (buffer.first == kWholeStep) return {0, operations};
+    return {buffer.first, buffer.last};
+}
+
+/// What is wrong with a layout, in words; empty: nothing.
+std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, OperationId operations,
+                     int scale, Bytes room) {
+    for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
+        const Buffer& buffer = plan.buffers[a];
+        const Life mine = life_of(buffer, operations);
+        const bool needed =
+            buffer.tier == Tier::device && buffer.bytes > 0 && mine.first <= mine.last;
+        if ((layout.offset[a] >= 0) != needed) return buffer.name + ": placed for nobody, or not";
+        if (!needed) continue;
+        if (layout.bytes[a] < buffer.bytes * scale + room) return buffer.name + ": too small";
+        if (layout.offset[a] % kPage != 0) return buffer.name + ": not at a page";
+        if (layout.offset[a] + layout.bytes[a] > layout.total) return buffer.name + ": outside";
+        for (std::size_t b = 0; b < a; ++b) {
+            const Life other = life_of(plan.buffers[b], operations);
+            const bool together = mine.first <= other.last && other.first <= mine.last;
+            if (layout.offset[b] < 0 || !together) continue;
+            if (layout.offset[a] < layout.offset[b] + layout.bytes[b] &&
+                layout.offset[b] < layout.offset[a] + layout.bytes[a])
+                return buffer.name + " meets " + plan.buffers[b].name;
+        }
+    }
+    return "";
+}
+
+/// Calls use(model, training) with every combination of what decides buffers and their lives.
+template <typename Use>
+void each_plan(const std::vector<const char*>& models, Use use) {
+    for (const char* name : models) {
+        const ModelSpec model = read_model(name);
+        TrainingSpec t;
+        t.sequence = 512;
+        t.batch = 8;
+        for (const std::int64_t micro_batch : {1, 4, 8}) {
+            for (const std::int64_t depth : {1, 2, 4}) {
+                for (const int recompute : {0, 1, 2}) {
+                    for (const int place : {0, 1}) {
+                        for (const std::int64_t keep_last : {0, 2}) {
+                            t.micro_batch = micro_batch;
+                            t.buffer_depth = t.gradient_slabs = depth;
+                            t.recompute = static_cast<Recompute>(recompute);
+                            t.checkpoints = static_cast<CheckpointPlacement>(place);
+                            t.keep_last_layers = keep_last;
+                            t.clipping = static_cast<Clipping>(depth % 3);
+                            use(model, t);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+const std::vector<const char*> kModels = {"qwen2.5-0.5b",
+                                          "qwen2.5-7b",
+                                          "qwen3-8b",
+                                          "llama-3.1-8b",
+                                          "dense:layers=1,hidden=256",
+                                          "dense:layers=3,hidden=64,vocabulary=100"};
+
+}  // namespace
+
+TEST_CASE("arena layout: buffers alive at the same time never meet", "[memory]") {
+    each_plan(kModels, [](const ModelSpec& model, const TrainingSpec& t) {
+        const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
+        const auto operations = static_cast<OperationId>(plan.program.operations.size());
+        for (const int scale : {1, 2}) {
+            const Bytes room = 8192 * t.micro_batches();
+            const ArenaLayout layout = layout_arena(plan.memory, operations, scale, room);
+            const std::string fault = fault_of(plan.memory, layout, operations, scale, room);
+            CAPTURE(model.name, t.micro_batch, t.buffer_depth, static_cast<int>(t.recompute),
+                    static_cast<int>(t.checkpoints), t.keep_last_layers, scale);
+            CHECK(fault.empty());
+        }
+    });
+}
+
+TEST_CASE("arena layout: at most 0.5% above the planned peak, beside the room asked for",
+          "[memory]") {
+    double worst = 0;
+    each_plan(kModels, [&](const ModelSpec& model, const TrainingSpec& t) {
+        const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
+        const auto operations = static_cast<OperationId>(plan.program.operations.size());
+        const Bytes room = 8192 * t.micro_batches();
+        const ArenaLayout layout = layout_arena(plan.memory, operations, 1, room);
+        const auto placed = static_cast<Bytes>(std::count_if(
+            layout.offset.begin(), layout.offset.end(), [](Bytes offset) { return offset >= 0; }));
+        const Bytes peak = peak_memory(plan.memory, Tier::device, operations).bytes;
+        const auto above = static_cast<double>(layout.total - peak - placed * (room + kPage)) /
+                           static_cast<double>(peak);
+        worst = std::max(worst, above);
+        CAPTURE(model.name, t.micro_batch, t.buffer_depth, static_cast<int>(t.recompute),
+                static_cast<int>(t.checkpoints), t.keep_last_layers, layout.total, peak);
+        CHECK(above <= 0.005);
+    });
+    std::printf("arena layout: %.3f%% above the planned peak at most\n", 100 * worst);
+}
+
+TEST_CASE("arena layout: a buffer takes the memory of one that is gone", "[memory]") {
+    // Operations 0 to 3. a: 0 to 1; b: 2 to 3; c: always; d: on the host; e: never used.
+    MemoryPlan plan;
+    plan.buffers = {{"a", MemoryKind::loss, Tier::device, 10 * kPage, 0, 1},
+                    {"b", MemoryKind::loss, Tier::device, 8 * kPage, 2, 3},
+                    {"c", MemoryKind::weights, Tier::device, kPage, kWholeStep, kWholeStep},
+                    {"d", MemoryKind::weights, Tier::host, kPage, kWholeStep, kWholeStep},
+                    {"e", MemoryKind::loss, Tier::device, kPage, 4, 0}};
+    const ArenaLayout layout = layout_arena(plan, 4, 1, 0);
+    CHECK(layout.total == 11 * kPage);
+    CHECK(layout.offset == std::vector<Bytes>{kPage, kPage, 0, -1, -1});
+    CHECK(layout_arena(plan, 4, 2, 1).total == (20 + 1 + 2 + 1) * kPage);
+}

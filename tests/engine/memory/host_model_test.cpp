@@ -1,0 +1,194 @@
+#include "engine/memory/host_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "sim/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+ModelSpec small_model(const char* family, bool tied) {
+    ModelSpec model = parse_generic_model(
+        "layers=2,hidden=72,heads=3,kv_heads=1,head_dim=10,intermediate=150,vocabulary=301");
+    model.family = family;
+    model.tied_embeddings = tied;
+    model.kinds.front().attention.qkv_bias = model.family == "qwen2";
+    model.kinds.front().attention.qk_norm = model.family == "qwen3";
+    return model;
+}
+
+struct Host {
+    Host(const ModelSpec& model, int state_bytes, int threads)
+        : pool(threads), host(model, state_bytes, pool, *device) {}
+
+    float value(const NamedTensor& tensor, std::int64_t i) const {
+        const ParameterBlock& b = host.block(tensor.section);
+        return join_master({b.high[tensor.offset + i], b.low[tensor.offset + i]});
+    }
+    bool decays(int section, std::int64_t element) const {
+        for (const DecayRange& range : host.decay_ranges(section))
+            if (range.begin <= element && element < range.end) return range.decay;
+        FAIL("no range has the element");
+        return false;
+    }
+
+    ThreadPool pool;
+    std::unique_ptr<Device> device = make_cpu_device(1);
+    HostModel host;
+};
+
+bool same_values(const HostModel& a, const HostModel& b) {
+    for (int section = 0; section < a.sections(); ++section) {
+        const ParameterBlock &x = a.block(section), &y = b.block(section);
+        const auto bytes = static_cast<std::size_t>(kBf16 * x.count);
+        if (std::memcmp(x.high, y.high, bytes) != 0 || std::memcmp(x.low, y.low, bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+/// Ranges cover the block in order, without a gap.
+void check_cover(const std::vector<DecayRange>& ranges, std::int64_t count, std::int64_t multiple) {
+    std::int64_t end = 0;
+    for (const DecayRange& range : ranges) {
+        CHECK(range.begin == end);
+        CHECK(range.end > range.begin);
+        CHECK((range.end % multiple == 0 || range.end == count));
+        end = range.end;
+    }
+    CHECK(end == count);
+}
+
+}  // namespace
+
+TEST_CASE("host model: norms and biases do not decay, every element of a matrix does", "[memory]") {
+    for (const char* family : {"qwen2", "qwen3", "llama"}) {
+        for (const int state_bytes : {12, 8}) {
+            const Host h(small_model(family, false), state_bytes, 2);
+            CAPTURE(family, state_bytes);
+            for (int section = 0; section < h.host.sections(); ++section)
+                check_cover(h.host.decay_ranges(section), h.host.block(section).count, 1);
+            for (const NamedTensor& tensor : h.host.tensors()) {
+                const bool matrix = !tensor.is_norm && !tensor.is_bias;
+                CAPTURE(tensor.name);
+                for (const std::int64_t i : {std::int64_t{0}, tensor.elements() - 1})
+                    CHECK(h.decays(tensor.section, tensor.offset + i) == matrix);
+            }
+        }
+    }
+}
+
+TEST_CASE("host model: with 8-bit moments decay changes at whole blocks, within one of the tensor",
+          "[memory]") {
+    for (const char* family : {"qwen2", "qwen3", "llama"}) {
+        const Host h(small_model(family, false), 6, 2);
+        for (int section = 0; section < h.host.sections(); ++section)
+            check_cover(h.host.decay_ranges(section), h.host.block(section).count, kMomentBlock);
+        for (const NamedTensor& tensor : h.host.tensors()) {
+            if (tensor.elements() < 2 * kMomentBlock) continue;
+            CAPTURE(family, tensor.name);
+            CHECK(h.decays(tensor.section, tensor.offset + kMomentBlock) ==
+                  (!tensor.is_norm && !tensor.is_bias));
+        }
+    }
+}
+
+TEST_CASE("host model: the first values depend on the seed and not on the threads", "[memory]") {
+    const ModelSpec model = small_model("qwen2", false);
+    Host one(model, 12, 1), three(model, 12, 3), other(model, 12, 3);
+    one.host.initialise(5, 0.02F, one.pool);
+    three.host.initialise(5, 0.02F, three.pool);
+    other.host.initialise(6, 0.02F, other.pool);
+    CHECK(same_values(one.host, three.host));
+    CHECK_FALSE(same_values(one.host, other.host));
+}
+
+TEST_CASE("host model: first values have mean 0 and the deviation asked for; norms 1, biases 0",
+          "[memory]") {
+    constexpr double kDeviation = 0.02;
+    for (const bool tied : {false, true}) {
+        Host h(small_model("qwen2", tied), 12, 2);
+        h.host.initialise(1, static_cast<float>(kDeviation), h.pool);
+        for (const NamedTensor& tensor : h.host.tensors()) {
+            CAPTURE(tensor.name);
+            const auto n = static_cast<double>(tensor.elements());
+            double sum = 0, squares = 0;
+            for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+                const double value = h.value(tensor, i);
+                sum += value;
+                squares += value * value;
+            }
+            if (tensor.is_norm || tensor.is_bias) {
+                CHECK(sum == (tensor.is_norm ? n : 0));
+                CHECK(squares == sum);
+                continue;
+            }
+            // Five times what n values of that deviation stray by.
+            CHECK(std::abs(sum / n) < 5 * kDeviation / std::sqrt(n));
+            CHECK(std::abs(squares / n / (kDeviation * kDeviation) - 1) < 5 * std::sqrt(2 / n));
+        }
+    }
+}
+
+TEST_CASE("host model: two tensors of one shape do not begin alike", "[memory]") {
+    Host h(small_model("llama", false), 12, 2);
+    h.host.initialise(1, 0.02F, h.pool);
+    const std::vector<NamedTensor>& tensors = h.host.tensors();
+    for (std::size_t a = 0; a < tensors.size(); ++a) {
+        for (std::size_t b = 0; b < a; ++b) {
+            if (tensors[a].is_norm || tensors[b].is_norm) continue;
+            CAPTURE(tensors[a].name, tensors[b].name);
+            const bool alike = h.value(tensors[a], 0) == h.value(tensors[b], 0) &&
+                               h.value(tensors[a], 1) == h.value(tensors[b], 1);
+            CHECK_FALSE(alike);
+        }
+    }
+}
+
+TEST_CASE("host model: takes 12, 8 or 6 bytes a parameter", "[memory]") {
+    const ModelSpec model =
+        parse_generic_model("layers=2,hidden=256,heads=2,kv_heads=1,vocabulary=1000,tied=1");
+    const auto parameters = static_cast<double>(total_parameters(model));
+    for (const int state_bytes : {12, 8, 6}) {
+        const Host h(model, state_bytes, 2);
+        const double each = static_cast<double>(h.host.bytes()) / parameters;
+        // 8-bit moments have two fp32 scales for 128 parameters: 1/16 byte each.
+        const double expected = state_bytes == 6 ? 6 + 2 * 4.0 / kMomentBlock : state_bytes;
+        CAPTURE(state_bytes);
+        CHECK(each == Approx(expected).epsilon(0.001));
+        for (int section = 0; section < h.host.sections(); ++section) {
+            CHECK(h.host.block(section).state_bytes == state_bytes);
+            CHECK((h.host.block(section).first_scale != nullptr) == (state_bytes == 6));
+        }
+    }
+}
+
+TEST_CASE("host model: no array of a section meets another", "[memory]") {
+    for (const int state_bytes : {12, 8, 6}) {
+        for (const bool tied : {false, true}) {
+            const Host h(small_model("qwen3", tied), state_bytes, 2);
+            const Bytes moment = (state_bytes - 4) / 2;
+            std::vector<std::pair<const char*, Bytes>> arrays;
+            const auto add = [&](const void* begin, Bytes bytes) {
+                if (begin != nullptr) arrays.emplace_back(static_cast<const char*>(begin), bytes);
+            };
+            for (int section = 0; section < h.host.sections(); ++section) {
+                const ParameterBlock& b = h.host.block(section);
+                const Bytes scales = (b.count + kMomentBlock - 1) / kMomentBlock * kFp32;
+                add(b.high, kBf16 * b.count);
+                add(b.low, kBf16 * b.count);
+                add(b.first_moment, moment * b.count);
+                add(b.second_moment, moment * b.count);
+                add(b.first_scale, scales);
+                add(b.second_scale, scales);
+            }
+            std::sort(arrays.begin(), arrays.end());
+            for (std::size_t i = 1; i < arrays.size(); ++i)
+                CHECK(arrays[i - 1].first + arrays[i - 1].second <= arrays[i].first);
+        }
+    }
+}
