@@ -17,6 +17,13 @@ std::vector<TransformerLayer> layer_kinds(const ModelSpec& model, TokenBlock blo
     return kinds;
 }
 
+int count_embedding_updates(const StepProgram& program) {
+    return static_cast<int>(std::count_if(
+        program.operations.begin(), program.operations.end(), [](const Operation& op) {
+            return op.kind == OperationKind::update && op.layer == kEmbeddingLayer;
+        }));
+}
+
 OperationId find_operation(const StepProgram& program, OperationKind kind, int layer) {
     for (std::size_t i = 0; i < program.operations.size(); ++i)
         if (program.operations[i].kind == kind && program.operations[i].layer == layer)
@@ -44,6 +51,7 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
             host_buffers_.row_sums()),
       scatter_(find_operation(program_, OperationKind::scatter_embeddings, kEmbeddingLayer)),
       first_rows_(find_operation(program_, OperationKind::update, kEmbeddingLayer)),
+      other_rows_later_(count_embedding_updates(program_) > 1),
       runner_(program_, device, [this](OperationId id, std::int64_t step) { work(id, step); }) {}
 
 StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& adam,
@@ -257,6 +265,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     }
     const bool first = id == first_rows_;
     rows_.update(step, s.pass, s.adam, tied_gradient(), first);
+    if (!other_rows_later_) rows_.update(step, s.pass, s.adam, tied_gradient(), false);
     if (!first || !model_.tied_embeddings) return;
     // The final norm of a tied model, whose head has nothing else.
     adamw(pool_, s.pass, s.adam, host_.block(host_.head()), host_.decay_ranges(host_.head()),

@@ -92,6 +92,9 @@ class StreamedStep {
     HostBuffers host_buffers_;
     EmbeddingRows rows_;
     OperationId scatter_ = 0, first_rows_ = 0;
+    /// The plan updates rows that the next batch does not use in an operation of their own; not
+    /// where a batch may use all rows.
+    bool other_rows_later_ = true;
 
     std::array<State, 2> states_;
     double max_norm_ = 0;
