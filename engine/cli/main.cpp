@@ -30,9 +30,15 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
         ->check(CLI::Range(1, 1'000'000'000));
     add("--learning-rate", s.learning_rate, "its peak")->check(CLI::PositiveNumber);
     add("--warmup-steps", s.warmup_steps, "steps until the peak")->check(CLI::NonNegativeNumber);
-    app.add_option("--lr-schedule", s.schedule, "after the warm-up: cosine, constant or linear")
+    app.add_option_function<std::string>(
+           "--lr-schedule", [&s](const std::string& name) { s.schedule = kKinds.at(name); },
+           "after the warm-up: cosine, constant or linear")
         ->group("Optimizer")
-        ->transform(CLI::CheckedTransformer(kKinds))
+        ->check([](const std::string& name) {
+            return kKinds.count(name) > 0
+                       ? std::string()
+                       : "--lr-schedule is \"" + name + "\", expected cosine, constant or linear";
+        })
         ->default_str("cosine");
     add("--final-fraction", s.final_fraction, "of the peak, at the last step")
         ->check(CLI::Range(0.0, 1.0));

@@ -49,8 +49,9 @@ class Kernels {
     virtual ~Kernels() = default;
 
     /// d = op(a) op(b) [+ addend] [+ bias on every row], or d += op(a) op(b) where `accumulate` (d
-    /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and may
-    /// be d itself; bias has d.columns elements. Used as: y = x W^T + b; dx = dy W; dW = dy^T x.
+    /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and
+    /// is another matrix than d; bias has d.columns elements. Used as: y = x W^T + b; dx = dy W; dW
+    /// = dy^T x.
     struct Product {
         Matrix d, a, b;
         Transpose transpose_a = Transpose::no, transpose_b = Transpose::no;

@@ -11,7 +11,7 @@ Bytes largest_slot(const ModelSpec& model) {
     Bytes largest = 0;
     for (const LayerSpec& kind : model.kinds)
         largest = std::max(largest, kBf16 * layer_layout(model, kind).size);
-    return (largest + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    return largest;  // a multiple of 16 bytes, as each tensor of a layout
 }
 
 }  // namespace

@@ -196,8 +196,11 @@ void StreamedStep::loss(const Operation& op) {
               1.0F / static_cast<float>(training_.tokens()), &device_buffers_.sums()->loss, target,
               device_buffers_.logits());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
-    finish_gradients(device_buffers_.head_weights(), device_buffers_.head_gradient_sums(),
-                     head_.elements());
+    for (const TensorPlace& place : {head_.projection(), head_.norm()}) {
+        finish_gradients(vector_at(device_buffers_.head_weights(), DType::bf16, place).data,
+                         vector_at(device_buffers_.head_gradient_sums(), DType::fp32, place).data,
+                         place.elements());
+    }
 }
 
 /// Sums in fp32, if there are any, are rounded; the norm reads the result.
@@ -205,8 +208,7 @@ void StreamedStep::finish_gradients(void* out, void* sums, std::int64_t elements
     Kernels& kernels = device_.kernels();
     const Vector gradients{out, DType::bf16, elements};
     if (sums != nullptr) kernels.round_to_bf16(gradients, {sums, DType::fp32, elements});
-    if (training_.clipping != Clipping::off)
-        kernels.sum_squares(gradients, &device_buffers_.sums()->norm_square);
+    kernels.sum_squares(gradients, &device_buffers_.sums()->norm_square);
 }
 
 GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch) const {
@@ -280,9 +282,9 @@ void StreamedStep::scatter(std::int64_t step) {
     s.finite = finite(s, sums) && std::isfinite(rows_square);
     s.outcome.loss = sums.loss;
     s.outcome.finite = s.finite;
-    if (!s.finite || training_.clipping == Clipping::off) return;
+    if (!s.finite) return;
     s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
-    if (s.pass == UpdatePass::redo) return;
+    if (s.pass == UpdatePass::redo || training_.clipping == Clipping::off) return;
     s.outcome.clip_factor = clip_factor(s.outcome.gradient_norm, max_norm_).value_or(1);
     if (training_.clipping == Clipping::exact)
         s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);

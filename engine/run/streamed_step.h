@@ -18,10 +18,13 @@ struct StepTokens {
 
 struct StepOutcome {
     double loss = 0;           ///< mean over the tokens
-    double gradient_norm = 0;  ///< before clipping; 0 where clipping is off
+    double gradient_norm = 0;  ///< before clipping
     double clip_factor = 1;
     bool redone = false;  ///< speculative clipping had guessed another factor
-    bool finite = true;   ///< else no parameter was changed by this step
+    /// Loss and gradients were. If not, the step has stopped: nothing was updated where the loss
+    /// was not finite or clipping is exact, else perhaps layers above the one whose gradients were
+    /// not.
+    bool finite = true;
 };
 
 class StreamedStep {

@@ -20,12 +20,12 @@ namespace sluice {
 struct TrainingState {
     std::int64_t step = 0;  ///< steps done
     std::int64_t data_position =
-        0;                   ///< BatchSampler::position() of the first batch not yet trained on
-    double clip_factor = 1;  ///< of the last step
+        0;  ///< BatchSampler::position() of the first batch not yet trained on
     std::uint64_t seed = 0;
     /// JSON object, as nlohmann::ordered_json::dump() writes it, of what must not change when going
     /// on.
     std::string settings;
+    double clip_factor = 1;  ///< of the last step: speculative clipping's guess for the next
 };
 
 /// Writes out/step-N in a temporary folder, syncs it, renames it, syncs, points `latest` at it, and

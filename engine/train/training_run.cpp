@@ -92,6 +92,11 @@ void Run::prepare() {
     machine_ = machine_here(host_facts_, gpu, host_memory);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;
+    if (training_.state_bytes == 6 && model_.hidden % kMomentBlock != 0) {
+        throw InputError(fmt::format(
+            "--state-bytes 6: the hidden size of {} is {}, expected a multiple of {}; give 8 or 12",
+            model_.name, model_.hidden, kMomentBlock));
+    }
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
     const StepReport report = report_of_plan(model_, machine_, training_, plan_.step);

@@ -56,8 +56,13 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     bytes.backward_feed_forward = bytes.forward_feed_forward + half_output;
     // Beside what could be kept: the normed input. Its gradient takes the place of the residual.
     bytes.backward_attention = bytes.attention_kept + hidden;
+    // What cuDNN 9.19 asks for on an H200: the query gradient in fp32, a number a row, and with
+    // grouped heads the gradients of keys and values for each query head.
+    const std::int64_t expanded = a.kv_heads < a.heads ? 2 * a.query_width() * kBf16 : 0;
     bytes.attention_gradients =
-        static_cast<double>(a.output_width() * kBf16 + a.query_width() * kFp32) + qkv;
+        static_cast<double>(a.output_width() * kBf16 + a.query_width() * kFp32 + a.heads * kFp32 +
+                            expanded) +
+        qkv;
     return bytes;
 }
 

@@ -29,7 +29,7 @@ struct ActivationBytes {
     /// while; beside them first the feed-forward's, then `attention_gradients`.
     double backward_attention = 0;
     double backward_feed_forward = 0;
-    /// Gradients of the attention's output and of q, k and v, and the query's again in fp32.
+    /// Gradients of the attention's output and of q, k and v, and the workspace of its backward.
     double attention_gradients = 0;
 };
 

@@ -22,7 +22,8 @@ std::string format_seconds(double seconds) {
 std::string format_count(double count) {
     if (count >= 1e12) return fmt::format("{:.2f} T", count / 1e12);
     if (count >= 1e9) return fmt::format("{:.2f} B", count / 1e9);
-    return fmt::format("{:.0f} M", count / 1e6);
+    if (count >= 1e6) return fmt::format("{:.0f} M", count / 1e6);
+    return fmt::format("{:.0f} k", count / 1e3);
 }
 
 std::string format_thousands(double number) {

@@ -3,6 +3,8 @@
 import torch
 import transformers
 
+transformers.utils.logging.disable_progress_bar()
+
 TINY = dict(
     vocab_size=300,
     hidden_size=64,
@@ -34,6 +36,9 @@ LLAMA3_ROPE = dict(
     original_max_position_embeddings=32,
 )
 
+# The least that 8-bit moments allow, which share a scale by 128.
+WIDE = dict(TINY, hidden_size=128, num_hidden_layers=2)
+
 MODELS = {
     "qwen2": ("Qwen2", dict(TINY)),
     "qwen2-tied": ("Qwen2", dict(TINY, tie_word_embeddings=True)),
@@ -43,6 +48,7 @@ MODELS = {
         dict(TINY, use_sliding_window=True, sliding_window=7, max_window_layers=1),
     ),
     "qwen2-odd": ("Qwen2", dict(ODD, tie_word_embeddings=True)),
+    "qwen2-wide": ("Qwen2", dict(WIDE, tie_word_embeddings=True)),
     "qwen3": ("Qwen3", dict(TINY)),
     "qwen3-odd": ("Qwen3", dict(ODD, tie_word_embeddings=True)),
     "llama": ("Llama", dict(TINY, rope_parameters=LLAMA3_ROPE)),

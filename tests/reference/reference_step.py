@@ -100,8 +100,8 @@ class ReferenceTrainer:
             weight.requires_grad_()
         loss = 0.0
         parts = self.settings.micro_batches
-        for some_inputs, some_targets in zip(inputs.chunk(parts), targets.chunk(parts), strict=True):
-            part = self.model.loss_sum(weights, some_inputs, some_targets) / inputs.numel()
+        for few_inputs, few_targets in zip(inputs.chunk(parts), targets.chunk(parts), strict=True):
+            part = self.model.loss_sum(weights, few_inputs, few_targets) / inputs.numel()
             part.backward()
             loss += part.item()
         for name, master in self.masters.items():

@@ -43,7 +43,7 @@ class Streamed {
         kernels_ = declare_streamed_kernels(model_, t_, build_);
         loss_kernels_ = build_.kernels(
             loss_kernels(model_, t_.micro_batch_block(), t_.loss_chunk_tokens, KernelStyle::fused));
-        finish_head_ = finish_gradients(t_, table_parameters(), true, build_);
+        finish_head_ = finish_gradients(table_parameters(), true, build_);
         buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
         forward();
         loss();
@@ -219,7 +219,7 @@ class Streamed {
             {keeps ? k.recompute_nothing : k.recompute, k.backward},
             {buffers_.backward_workspace, buffers_.hidden_gradient, buffers_.head_weights});
         op.micro_batch = j;
-        if (j + 1 == micro_ && k.finish_gradients >= 0) op.kernels.push_back(k.finish_gradients);
+        if (j + 1 == micro_) op.kernels.push_back(k.finish_gradients);
         if (host_checkpoints(t_)) {
             waits.push_back({checkpoint_in(layer, j), false});
         } else {

@@ -4,13 +4,12 @@
 
 namespace sluice {
 
-std::int32_t finish_gradients(const TrainingSpec& training, double parameters, bool summed,
-                              PlanBuilder& build) {
+std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build) {
     KernelList list;
     if (summed) list.push_back(memory_bound("round gradients", (kFp32 + kBf16) * parameters));
-    if (training.clipping != Clipping::off)
-        list.push_back(memory_bound("gradient norm", kBf16 * parameters));
-    return list.empty() ? -1 : build.kernels(std::move(list));
+    // Without clipping too: the norm tells what is not finite, before parameters are lost to it.
+    list.push_back(memory_bound("gradient norm", kBf16 * parameters));
+    return build.kernels(std::move(list));
 }
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
@@ -28,7 +27,7 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                        build.kernels(recompute_kernels(model, kind, block, training.recompute)),
                        build.kernels(std::move(back)),
                        build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
-                       finish_gradients(training, parameters, sums_gradients(training), build)});
+                       finish_gradients(parameters, sums_gradients(training), build)});
     }
     return out;
 }

@@ -11,13 +11,12 @@ namespace sluice {
 struct StreamedKernels {
     std::int32_t forward, recompute, backward;
     std::int32_t recompute_nothing;  ///< in place of `recompute` in layers that keep everything
-    std::int32_t finish_gradients;   ///< after the last micro-batch; -1: nothing to do
+    std::int32_t finish_gradients;   ///< after the last micro-batch
 };
 
 /// Once a layer's or the head's gradients are complete: sums in fp32 are rounded, the norm reads
 /// the result. -1: nothing to do.
-std::int32_t finish_gradients(const TrainingSpec& training, double parameters, bool summed,
-                              PlanBuilder& build);
+std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build);
 
 /// For each kind of layer of the model.
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,

@@ -51,11 +51,11 @@ AttentionResult reference_attention(const AttentionShape& shape, const at::Tenso
 void check_attention(const AttentionShape& shape, DType type, Comparison& comparison) {
     CAPTURE(shape.sequence, shape.heads, shape.head_dim, shape.window);
     const std::int64_t gap = shape.sequence % 2;
-    const Buffer qkv = Buffer::random(type, shape.tokens(), shape.qkv_width(), gap);
-    const Buffer out(type, shape.tokens(), shape.query_width(), gap);
-    const Buffer statistics(DType::fp32, 1, shape.heads * shape.tokens());
-    const Buffer dout = Buffer::random(type, shape.tokens(), shape.query_width(), gap);
-    const Buffer dqkv(type, shape.tokens(), shape.qkv_width(), gap);
+    const TestMatrix qkv = TestMatrix::random(type, shape.tokens(), shape.qkv_width(), gap);
+    const TestMatrix out(type, shape.tokens(), shape.query_width(), gap);
+    const TestMatrix statistics(DType::fp32, 1, shape.heads * shape.tokens());
+    const TestMatrix dout = TestMatrix::random(type, shape.tokens(), shape.query_width(), gap);
+    const TestMatrix dqkv(type, shape.tokens(), shape.qkv_width(), gap);
     const at::Tensor leaf = with_gradient(qkv.values());
     const AttentionResult expected = reference_attention(shape, leaf);
     expected.out.backward(dout.values());
@@ -102,7 +102,7 @@ std::vector<double> reference_frequencies(const RotaryShape& r, std::int64_t hea
 void check_rotary(const AttentionShape& shape, const RotaryShape& rotary, DType type, bool backward,
                   Comparison& comparison) {
     CAPTURE(shape.sequence, shape.head_dim, rotary.factor);
-    const Buffer qkv = Buffer::random(type, shape.tokens(), shape.qkv_width(), 3);
+    const TestMatrix qkv = TestMatrix::random(type, shape.tokens(), shape.qkv_width(), 3);
     const at::Tensor expected = qkv.values();
     const at::Tensor angles =
         reference_angles(shape.sequence, reference_frequencies(rotary, shape.head_dim));
@@ -118,12 +118,13 @@ void check_rotary(const AttentionShape& shape, const RotaryShape& rotary, DType 
 void check_head_norm(const AttentionShape& shape, DType type, DType sums, Comparison& comparison) {
     CAPTURE(shape.sequence, shape.heads, shape.head_dim);
     const std::int64_t d = shape.head_dim, normed = shape.query_width() + shape.key_width();
-    const Buffer qkv = Buffer::random(type, shape.tokens(), shape.qkv_width(), 1);
-    const Buffer unnormed(type, shape.tokens(), normed, 2);
-    const Buffer q_weight = Buffer::random(DType::bf16, 1, d),
-                 k_weight = Buffer::random(DType::bf16, 1, d);
-    const Buffer dqkv = Buffer::random(type, shape.tokens(), shape.qkv_width());
-    const Buffer dq_weight = Buffer::random(sums, 1, d), dk_weight = Buffer::random(sums, 1, d);
+    const TestMatrix qkv = TestMatrix::random(type, shape.tokens(), shape.qkv_width(), 1);
+    const TestMatrix unnormed(type, shape.tokens(), normed, 2);
+    const TestMatrix q_weight = TestMatrix::random(DType::bf16, 1, d),
+                     k_weight = TestMatrix::random(DType::bf16, 1, d);
+    const TestMatrix dqkv = TestMatrix::random(type, shape.tokens(), shape.qkv_width());
+    const TestMatrix dq_weight = TestMatrix::random(sums, 1, d),
+                     dk_weight = TestMatrix::random(sums, 1, d);
     const bool accumulate = sums == DType::fp32;
     const at::Tensor x = qkv.values(), dy = dqkv.values(), leaf = with_gradient(x);
     const at::Tensor wq = with_gradient(q_weight.row()), wk = with_gradient(k_weight.row());
@@ -152,17 +153,18 @@ void check_head_norm(const AttentionShape& shape, DType type, DType sums, Compar
 }
 
 /// What a layer does most of, at memory `offset` elements past libtorch's own alignment.
-std::vector<Buffer> some_results(DType type, std::int64_t offset) {
+std::vector<TestMatrix> some_results(DType type, std::int64_t offset) {
     at::manual_seed(20);
     const AttentionShape shape{2, 150, 6, 2, 20, 0};
-    const Buffer x = Buffer::of(type, at::randn({shape.tokens(), 96}), 0, offset);
-    const Buffer weight = Buffer::of(DType::bf16, at::randn({shape.qkv_width(), 96}), 0, offset);
-    const Buffer norm = Buffer::of(DType::bf16, at::randn({96}), 0, offset);
-    const Buffer qkv(type, shape.tokens(), shape.qkv_width(), 0, offset), dqkv = qkv.copy();
-    const Buffer out(type, shape.tokens(), shape.query_width(), 0, offset);
-    const Buffer statistics(DType::fp32, 1, shape.heads * shape.tokens());
-    const Buffer dweight(DType::fp32, shape.qkv_width(), 96, 0, offset);
-    const Buffer dx(type, shape.tokens(), 96, 0, offset), dnorm(DType::fp32, 1, 96, 0, offset);
+    const TestMatrix x = TestMatrix::of(type, at::randn({shape.tokens(), 96}), 0, offset);
+    const TestMatrix weight =
+        TestMatrix::of(DType::bf16, at::randn({shape.qkv_width(), 96}), 0, offset);
+    const TestMatrix norm = TestMatrix::of(DType::bf16, at::randn({96}), 0, offset);
+    const TestMatrix qkv(type, shape.tokens(), shape.qkv_width(), 0, offset), dqkv = qkv.copy();
+    const TestMatrix out(type, shape.tokens(), shape.query_width(), 0, offset);
+    const TestMatrix statistics(DType::fp32, 1, shape.heads * shape.tokens());
+    const TestMatrix dweight(DType::fp32, shape.qkv_width(), 96, 0, offset);
+    const TestMatrix dx(type, shape.tokens(), 96, 0, offset), dnorm(DType::fp32, 1, 96, 0, offset);
     auto* const log_sum_exp = static_cast<float*>(statistics.vector().data);
     kernels().gemm(
         {.d = qkv.matrix(), .a = x.matrix(), .b = weight.matrix(), .transpose_b = Transpose::yes});
@@ -215,10 +217,10 @@ TEST_CASE("cpu kernels: norms of heads and their gradients", "[cpu_kernels]") {
 TEST_CASE("cpu kernels: the same inputs give the same bits, from any thread and at any address",
           "[cpu_kernels]") {
     for (const DType type : kActivationTypes) {
-        const std::vector<Buffer> first = some_results(type, 0);
-        std::vector<Buffer> elsewhere;
+        const std::vector<TestMatrix> first = some_results(type, 0);
+        std::vector<TestMatrix> elsewhere;
         std::thread([&] { elsewhere = some_results(type, 0); }).join();
-        const std::vector<Buffer> unaligned = some_results(type, 5);
+        const std::vector<TestMatrix> unaligned = some_results(type, 5);
         for (std::size_t i = 0; i < first.size(); ++i) {
             CAPTURE(type, i);
             CHECK(first[i].same_bits(elsewhere[i]));
@@ -229,13 +231,13 @@ TEST_CASE("cpu kernels: the same inputs give the same bits, from any thread and 
 
 TEST_CASE("cpu kernels: attention refuses shapes that do not fit together", "[cpu_kernels]") {
     const AttentionShape shape{1, 4, 2, 1, 8, 0};
-    const Buffer qkv(DType::fp32, 4, 32), out(DType::fp32, 4, 8), statistics(DType::fp32, 1, 8);
+    const TestMatrix qkv(DType::fp32, 4, 32), out(DType::fp32, 4, 8), statistics(DType::fp32, 1, 8);
     auto* const log_sum_exp = static_cast<float*>(statistics.vector().data);
     CHECK_THROWS_AS(kernels().attention(shape, qkv.matrix(), out.matrix(), log_sum_exp),
                     InternalError);
     CHECK_THROWS_AS(kernels().rotary(shape, {}, out.matrix(), false), InternalError);
     const AttentionShape odd{1, 4, 1, 1, 3, 0};
-    const Buffer odd_qkv(DType::fp32, 4, 9);
+    const TestMatrix odd_qkv(DType::fp32, 4, 9);
     CHECK_THROWS_WITH(kernels().rotary(odd, {}, odd_qkv.matrix(), false),
                       "rotary: expected an even head_dim");
 }

@@ -22,28 +22,28 @@
 namespace sluice {
 
 /// A matrix whose rows lie `gap` elements apart in memory that is NaN wherever nothing was written.
-class Buffer {
+class TestMatrix {
   public:
-    Buffer(DType type, std::int64_t rows, std::int64_t columns, std::int64_t gap = 0,
-           std::int64_t offset = 0)
+    TestMatrix(DType type, std::int64_t rows, std::int64_t columns, std::int64_t gap = 0,
+               std::int64_t offset = 0)
         : type_(type), rows_(rows), columns_(columns), stride_(columns + gap), offset_(offset) {
         storage_ = at::full({offset + rows * stride_}, std::numeric_limits<float>::quiet_NaN(),
                             type == DType::bf16 ? at::kBFloat16 : at::kFloat);
     }
     /// Of the shape of `values`, which are rounded; a vector becomes a single row.
-    static Buffer of(DType type, const at::Tensor& values, std::int64_t gap = 0,
-                     std::int64_t offset = 0) {
+    static TestMatrix of(DType type, const at::Tensor& values, std::int64_t gap = 0,
+                         std::int64_t offset = 0) {
         const std::int64_t columns = values.size(-1);
-        Buffer buffer(type, values.numel() / columns, columns, gap, offset);
+        TestMatrix buffer(type, values.numel() / columns, columns, gap, offset);
         buffer.place().copy_(values.reshape({-1, columns}));
         return buffer;
     }
-    static Buffer random(DType type, std::int64_t rows, std::int64_t columns,
-                         std::int64_t gap = 0) {
+    static TestMatrix random(DType type, std::int64_t rows, std::int64_t columns,
+                             std::int64_t gap = 0) {
         return of(type, at::randn({rows, columns}, at::kDouble), gap);
     }
-    Buffer copy() const {
-        Buffer other = *this;
+    TestMatrix copy() const {
+        TestMatrix other = *this;
         other.storage_ = storage_.clone();
         return other;
     }
@@ -64,7 +64,7 @@ class Buffer {
         return storage_.isnan().sum().item<std::int64_t>() ==
                all + place().isnan().sum().item<std::int64_t>();
     }
-    bool same_bits(const Buffer& other) const { return at::equal(place(), other.place()); }
+    bool same_bits(const TestMatrix& other) const { return at::equal(place(), other.place()); }
 
   private:
     at::Tensor place() const {
@@ -98,7 +98,7 @@ class Comparison {
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
-    void check(const std::string& what, DType type, const Buffer& result,
+    void check(const std::string& what, DType type, const TestMatrix& result,
                const at::Tensor& expected, Tolerance tolerance) {
         const at::Tensor reference = expected.detach().reshape(result.values().sizes());
         const double rms = std::sqrt(reference.square().mean().item<double>());
@@ -114,7 +114,7 @@ class Comparison {
         used.tolerance = tolerance;
         used.share = std::max(used.share, share);
     }
-    void check(const std::string& what, DType type, const Buffer& result,
+    void check(const std::string& what, DType type, const TestMatrix& result,
                const at::Tensor& expected) {
         check(what, type, result, expected, tolerance_of(result.matrix().type));
     }

@@ -11,23 +11,23 @@ namespace {
 struct GemmCase {
     std::int64_t m, k, n, gap = 0;
     bool transpose_a = false, transpose_b = false;
-    bool addend = false, in_place = false, bias = false;
+    bool addend = false, bias = false;
 
     void run(DType type, Comparison& comparison) const {
-        const Buffer a =
-            transpose_a ? Buffer::random(type, k, m, gap) : Buffer::random(type, m, k, gap);
-        const Buffer b = transpose_b ? Buffer::random(DType::bf16, n, k, gap)
-                                     : Buffer::random(DType::bf16, k, n, gap);
-        const Buffer c = Buffer::random(type, m, n, gap),
-                     bias_row = Buffer::random(DType::bf16, 1, n);
-        const Buffer d = in_place ? c.copy() : Buffer(type, m, n, gap);
+        const TestMatrix a =
+            transpose_a ? TestMatrix::random(type, k, m, gap) : TestMatrix::random(type, m, k, gap);
+        const TestMatrix b = transpose_b ? TestMatrix::random(DType::bf16, n, k, gap)
+                                         : TestMatrix::random(DType::bf16, k, n, gap);
+        const TestMatrix c = TestMatrix::random(type, m, n, gap),
+                         bias_row = TestMatrix::random(DType::bf16, 1, n);
+        const TestMatrix d(type, m, n, gap);
         Kernels::Product product{.d = d.matrix(), .a = a.matrix(), .b = b.matrix()};
         if (transpose_a) product.transpose_a = Transpose::yes;
         if (transpose_b) product.transpose_b = Transpose::yes;
         at::Tensor expected = at::matmul(transpose_a ? a.values().t() : a.values(),
                                          transpose_b ? b.values().t() : b.values());
         if (addend) {
-            product.addend = in_place ? d.matrix() : c.matrix();
+            product.addend = c.matrix();
             expected = expected + c.values();
         }
         if (bias) {
@@ -40,20 +40,21 @@ struct GemmCase {
 };
 const std::vector<GemmCase> kGemmCases = {
     {1, 1, 1},
-    {1, 24, 40, 3, false, true, false, false, true},
+    {1, 24, 40, 3, false, true, false, true},
     {33, 65, 257, 0, false, true, true},
-    {128, 256, 512, 8, false, true, true, true, true},
+    {128, 256, 512, 8, false, true, true, true},
     {31, 47, 129, 5, false, false},
     {64, 200, 33, 1, true, false},
-    {17, 9, 21, 2, true, true, true, true},
+    {17, 9, 21, 2, true, true, true},
 };
 
 struct NormCase {
     std::int64_t rows, columns, gap = 0;
 
     void forward(DType type, Comparison& comparison) const {
-        const Buffer x = Buffer::random(type, rows, columns, gap);
-        const Buffer weight = Buffer::random(DType::bf16, 1, columns), y(type, rows, columns, gap);
+        const TestMatrix x = TestMatrix::random(type, rows, columns, gap);
+        const TestMatrix weight = TestMatrix::random(DType::bf16, 1, columns),
+                         y(type, rows, columns, gap);
         kernels().rms_norm(y.matrix(), x.matrix(), weight.vector(), kEpsilon);
         comparison.check("y", type, y, at::rms_norm(x.values(), {columns}, weight.row(), kEpsilon));
     }
@@ -61,18 +62,18 @@ struct NormCase {
     enum class Alias { none, x, dy };
 
     void backward(DType type, Alias alias, bool add, DType sum_type, Comparison& comparison) const {
-        const Buffer x = Buffer::random(type, rows, columns, gap),
-                     dy = Buffer::random(type, rows, columns);
-        const Buffer weight = Buffer::random(DType::bf16, 1, columns);
-        const Buffer dweight = Buffer::random(sum_type, 1, columns);
-        const Buffer before =
-            add ? Buffer::random(type, rows, columns, gap) : Buffer(type, rows, columns);
+        const TestMatrix x = TestMatrix::random(type, rows, columns, gap),
+                         dy = TestMatrix::random(type, rows, columns);
+        const TestMatrix weight = TestMatrix::random(DType::bf16, 1, columns);
+        const TestMatrix dweight = TestMatrix::random(sum_type, 1, columns);
+        const TestMatrix before =
+            add ? TestMatrix::random(type, rows, columns, gap) : TestMatrix(type, rows, columns);
         const at::Tensor leaf = with_gradient(x.values()), weights = with_gradient(weight.row());
         at::rms_norm(leaf, {columns}, weights, kEpsilon).backward(dy.values());
         at::Tensor dx_expected = leaf.grad(), dweight_expected = weights.grad();
         const bool accumulate = sum_type == DType::fp32;
         if (accumulate) dweight_expected = dweight_expected + dweight.row();
-        const Buffer& dx = alias == Alias::x ? x : alias == Alias::dy ? dy : before;
+        const TestMatrix& dx = alias == Alias::x ? x : alias == Alias::dy ? dy : before;
         if (add) dx_expected = dx_expected + dx.values();
         kernels().rms_norm_backward(dx.matrix(), add, dy.matrix(), x.matrix(), weight.vector(),
                                     kEpsilon, dweight.vector(), accumulate);
@@ -88,9 +89,9 @@ struct SwigluCase {
     std::int64_t tokens, width, gap = 0;
 
     void run(DType type, Comparison& comparison) const {
-        const Buffer gate_up = Buffer::random(type, tokens, 2 * width, gap);
-        const Buffer product(type, tokens, width, gap),
-            dy = Buffer::random(type, tokens, width, gap);
+        const TestMatrix gate_up = TestMatrix::random(type, tokens, 2 * width, gap);
+        const TestMatrix product(type, tokens, width, gap),
+            dy = TestMatrix::random(type, tokens, width, gap);
         const at::Tensor leaf = with_gradient(gate_up.values());
         const auto halves = leaf.chunk(2, 1);
         const at::Tensor expected = at::silu(halves[0]) * halves[1];
@@ -108,7 +109,7 @@ struct CrossEntropyCase {
     std::int64_t rows, vocabulary, ignored = -1, gap = 0;
 
     void run(DType type, Comparison& comparison) const {
-        const Buffer logits = Buffer::random(type, rows, vocabulary, gap);
+        const TestMatrix logits = TestMatrix::random(type, rows, vocabulary, gap);
         const at::Tensor targets = at::randint(vocabulary, {rows}, at::kInt);
         if (ignored >= 0) targets.slice(0, ignored, rows, 3).fill_(-100);
         const at::Tensor leaf = with_gradient(logits.values());
@@ -143,9 +144,11 @@ TEST_CASE("cpu kernels: gradients of weights add up in fp32 and round once in bf
     at::manual_seed(2);
     Comparison comparison("gemm dweight");
     for (const DType type : kActivationTypes) {
-        const Buffer dy = Buffer::random(type, 200, 33, 2), x = Buffer::random(type, 200, 41);
+        const TestMatrix dy = TestMatrix::random(type, 200, 33, 2),
+                         x = TestMatrix::random(type, 200, 41);
         const at::Tensor product = at::matmul(dy.values().t(), x.values());
-        const Buffer sum = Buffer::random(DType::fp32, 33, 41), rounded(DType::bf16, 33, 41);
+        const TestMatrix sum = TestMatrix::random(DType::fp32, 33, 41),
+                         rounded(DType::bf16, 33, 41);
         const at::Tensor expected = sum.values() + product;
         kernels().gemm({.d = sum.matrix(),
                         .a = dy.matrix(),
@@ -192,7 +195,7 @@ TEST_CASE("cpu kernels: cross-entropy, its gradient, and ignored rows", "[cpu_ke
 }
 
 TEST_CASE("cpu kernels: an ignored row becomes 0 whatever it holds", "[cpu_kernels]") {
-    const Buffer logits(DType::fp32, 2, 5);  // NaN
+    const TestMatrix logits(DType::fp32, 2, 5);  // NaN
     const std::vector<std::int32_t> targets = {-1, -1};
     double loss = 3;
     kernels().cross_entropy(logits.matrix(), targets.data(), 1, &loss);
@@ -204,21 +207,21 @@ TEST_CASE("cpu kernels: sums of squares, column sums, rounding and filling", "[c
     at::manual_seed(6);
     Comparison comparison("bias_backward"), rounding("round_to_bf16");
     for (const DType type : kActivationTypes) {
-        const Buffer values = Buffer::random(type, 1, (std::int64_t{1} << 20) + 3);
+        const TestMatrix values = TestMatrix::random(type, 1, (std::int64_t{1} << 20) + 3);
         double sum = 2;
         kernels().sum_squares(values.vector(), &sum);
         CHECK(sum == Approx(2 + values.values().square().sum().item<double>()).epsilon(1e-12));
 
-        const Buffer dy = Buffer::random(type, 129, 41, 3),
-                     dbias = Buffer::random(DType::fp32, 1, 41);
+        const TestMatrix dy = TestMatrix::random(type, 129, 41, 3),
+                         dbias = TestMatrix::random(DType::fp32, 1, 41);
         const at::Tensor expected = dbias.row() + dy.values().sum(0);
         kernels().bias_backward(dbias.vector(), dy.matrix(), true);
         comparison.check("fp32 sums", type, dbias, expected);
-        const Buffer written(DType::bf16, 1, 41);
+        const TestMatrix written(DType::bf16, 1, 41);
         kernels().bias_backward(written.vector(), dy.matrix(), false);
         comparison.check("bf16", type, written, dy.values().sum(0));
     }
-    const Buffer in = Buffer::random(DType::fp32, 1, 1000), out(DType::bf16, 1, 1000);
+    const TestMatrix in = TestMatrix::random(DType::fp32, 1, 1000), out(DType::bf16, 1, 1000);
     kernels().round_to_bf16(out.vector(), in.vector());
     rounding.check("out", DType::bf16, out, in.row(), {1.0 / 256, 0});
     kernels().fill_zero(out.vector().data, 1998);
@@ -226,15 +229,15 @@ TEST_CASE("cpu kernels: sums of squares, column sums, rounding and filling", "[c
 }
 
 TEST_CASE("cpu kernels: what does not fit together is an internal error", "[cpu_kernels]") {
-    const Buffer a(DType::fp32, 2, 3), b(DType::bf16, 4, 5), d(DType::fp32, 2, 5);
+    const TestMatrix a(DType::fp32, 2, 3), b(DType::bf16, 4, 5), d(DType::fp32, 2, 5);
     CHECK_THROWS_WITH(kernels().gemm({.d = d.matrix(), .a = a.matrix(), .b = b.matrix()}),
                       "gemm: (2, 3) x (4, 5) does not give (2, 5)");
-    const Buffer inner(DType::bf16, 3, 5), bf16_sums(DType::bf16, 2, 5);
+    const TestMatrix inner(DType::bf16, 3, 5), bf16_sums(DType::bf16, 2, 5);
     CHECK_THROWS_AS(
         kernels().gemm(
             {.d = bf16_sums.matrix(), .a = a.matrix(), .b = inner.matrix(), .accumulate = true}),
         InternalError);
-    const Buffer one_row(DType::fp32, 1, 3), weight(DType::bf16, 1, 3);
+    const TestMatrix one_row(DType::fp32, 1, 3), weight(DType::bf16, 1, 3);
     CHECK_THROWS_AS(kernels().rms_norm(a.matrix(), one_row.matrix(), weight.vector(), kEpsilon),
                     InternalError);
     CHECK_THROWS_AS(kernels().swiglu(d.matrix(), a.matrix()), InternalError);

@@ -9,7 +9,7 @@ namespace sluice {
 
 struct GemmCase {
     static constexpr const char* kName = "gemm";
-    enum class Added : std::uint8_t { nothing, addend, itself, sum };
+    enum class Added : std::uint8_t { nothing, addend, sum };
 
     struct Shape {
         std::int64_t m, n, k;
@@ -20,7 +20,7 @@ struct GemmCase {
         Layout layout = {};
 
         std::string text() const {
-            const char* const added_text[] = {"", " + addend", " + itself", " + sum"};
+            const char* const added_text[] = {"", " + addend", " + sum"};
             return fmt::format("{} ({} x {}){} ({} x {}){}{}{}, padding {}, offset {}",
                                text_of(type), m, k, transpose_a == Transpose::yes ? "^T" : "", k, n,
                                transpose_b == Transpose::yes ? "^T" : "",
@@ -44,7 +44,7 @@ struct GemmCase {
             addend.emplace(shape.m, shape.n, shape.type, shape.layout);
             addend->fill_random(4);
         }
-        if (shape.added == Added::itself || shape.added == Added::sum) d.fill_random(5);
+        if (shape.added == Added::sum) d.fill_random(5);
     }
 
     void run(CudaKernels& kernels) {
@@ -52,7 +52,6 @@ struct GemmCase {
         product.transpose_a = shape.transpose_a;
         product.transpose_b = shape.transpose_b;
         if (shape.added == Added::addend) product.addend = addend->view();
-        if (shape.added == Added::itself) product.addend = d.view();
         if (shape.bias) product.bias = bias.vector();
         product.accumulate = shape.added == Added::sum;
         kernels.gemm(product);
@@ -62,7 +61,7 @@ struct GemmCase {
         const auto a_values = a->read(), b_values = b->read(), bias_values = bias.read();
         std::vector<double> expected(static_cast<std::size_t>(shape.m * shape.n), 0);
         if (shape.added == Added::addend) expected = addend->read();
-        if (shape.added == Added::itself || shape.added == Added::sum) expected = d.read();
+        if (shape.added == Added::sum) expected = d.read();
         for (std::int64_t row = 0; row < shape.m; ++row) {
             for (std::int64_t column = 0; column < shape.n; ++column) {
                 double sum = shape.bias ? bias_values[static_cast<std::size_t>(column)] : 0;

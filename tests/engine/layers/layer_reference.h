@@ -2,7 +2,6 @@
 // autograd.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <numbers>
 #include <string>
@@ -11,24 +10,19 @@
 
 #include "engine/layers/transformer_layer.h"
 #include "sim/model/read_model.h"
-#include "tests/engine/cpu_kernels/float64_reference.h"
+#include "tests/engine/layers/float64_comparison.h"
 
 namespace sluice {
 
 /// A flat range of parameters or gradients; NaN wherever nothing was written.
 class FlatRange {
   public:
-    FlatRange(DType type, std::int64_t size) : type_(type) {
-        storage_ = at::full({size}, std::numeric_limits<float>::quiet_NaN(),
-                            type == DType::bf16 ? at::kBFloat16 : at::kFloat);
-    }
+    FlatRange(DType type, std::int64_t size) : type_(type), storage_(unwritten(type, {size})) {}
     at::Tensor tensor(const TensorPlace& place) const {
         return storage_.narrow(0, place.offset, place.elements())
             .view({place.rows, place.columns})
             .squeeze(-1);
     }
-    /// A copy that a Comparison can look at.
-    Buffer buffer(const TensorPlace& place) const { return Buffer::of(type_, tensor(place)); }
     void* data() const { return storage_.data_ptr(); }
     DType type() const { return type_; }
     std::int64_t written() const {
@@ -76,8 +70,7 @@ inline FlatRange random_parameters(const LayerLayout& layout) {
 using Leaves = std::map<std::string, at::Tensor>;
 inline Leaves leaves_of(const FlatRange& flat, const NamedPlaces& places) {
     Leaves leaves;
-    for (const auto& [name, place] : places)
-        leaves[name] = with_gradient(flat.tensor(place).to(at::kDouble));
+    for (const auto& [name, place] : places) leaves[name] = leaf_of(flat.tensor(place));
     return leaves;
 }
 

@@ -86,8 +86,8 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
     for (const char* name : {"qwen2.5-0.5b", "qwen2.5-7b", "qwen2.5-72b", "qwen3-0.6b", "qwen3-8b",
                              "qwen3-32b", "llama-3.1-8b", "llama-3.1-405b", "mistral-7b-v0.1"}) {
         const ModelSpec model = read_model(name);
-        for (const std::int64_t sequence : {1, 77, 1000, 4096}) {
-            for (const std::int64_t micro_batch : {1, 2, 4}) {
+        for (const std::int64_t sequence : {1, 77, 4096}) {
+            for (const std::int64_t micro_batch : {1, 4}) {
                 for (const std::int64_t chunk : {0, 1, 100, 3000}) {
                     for (const Recompute recompute :
                          {Recompute::full, Recompute::keep_attention, Recompute::none}) {

@@ -112,7 +112,7 @@ TEST_CASE("adamw: rewind and redo with a factor end where the clipped update wou
             CAPTURE(factor, steps);
             CHECK(first < 2);
             CHECK(second < 2);
-            CHECK(master < 4e-7 / (factor * factor) + 1e-5);
+            CHECK(master < 4e-7 / (factor * factor) + 3e-5);
             std::printf(
                 "redo with %.1f, step %d: moments within %.2f and %.2f x 2^-23 of the unclipped, "
                 "masters within %.1e learning rates\n",

@@ -21,8 +21,9 @@ TEST_CASE("activations: the activations of a small layer, byte by byte", "[model
     CHECK(bytes.forward_feed_forward == 512 + 2048 + 1024);
     // Normed input, q, k, v, attention output, residual.
     CHECK(bytes.backward_attention == 512 + 1024 + 528 + 512);
-    // Gradients of the attention output and of q, k, v; the query's in fp32.
-    CHECK(bytes.attention_gradients == 512 + 1024 + 4 * 64 * 4);
+    // Gradients of the attention output and of q, k, v; the query's in fp32, a number for each of 4
+    // heads, keys and values of all heads.
+    CHECK(bytes.attention_gradients == 512 + 1024 + 4 * 64 * 4 + 4 * 4 + 2 * 512);
 }
 
 TEST_CASE("activations: experts hold a copy of every token that they are sent", "[model]") {

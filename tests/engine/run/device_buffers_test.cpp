@@ -1,0 +1,49 @@
+#include "engine/run/device_buffers.h"
+
+#include "sim/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr Bytes kRoom = 8192;  // for parts, a micro-batch
+
+/// Layers of odd sizes, so that each tensor and each slot leaves a gap.
+ModelSpec odd_model(int intermediate) {
+    ModelSpec model = parse_generic_model(
+        "layers=64,hidden=42,heads=3,kv_heads=1,head_dim=10,vocabulary=97,intermediate=" +
+        std::to_string(intermediate));
+    model.family = "qwen2";
+    model.kinds.front().attention.qkv_bias = true;
+    return model;
+}
+
+}  // namespace
+
+TEST_CASE("device buffers: every slot of weights and gradients lies within its buffer", "[run]") {
+    for (const int intermediate : {53, 85}) {
+        const ModelSpec model = odd_model(intermediate);
+        for (const std::int64_t slots : {1, 2, 16, 64}) {
+            TrainingSpec training;
+            training.batch = 1;
+            training.sequence = 8;
+            training.buffer_depth = training.gradient_slabs = slots;
+            const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
+            const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
+            const std::unique_ptr<Device> device = make_cpu_device(1);
+            const DeviceBuffers buffers(model, training, plan, *device, DType::bf16);
+            const ArenaLayout layout = layout_arena(plan.step.memory, operations, 1, kRoom);
+            const Bytes layer = kBf16 * layer_layout(model, model.kinds.front()).size;
+            const auto end_of = [&](const void* last, const void* first) {
+                return static_cast<const char*>(last) - static_cast<const char*>(first) + layer;
+            };
+            const int last = static_cast<int>(slots) - 1;
+            CAPTURE(intermediate, slots);
+            CHECK(end_of(buffers.weight_slot(last), buffers.weight_slot(0)) <=
+                  layout.bytes[static_cast<std::size_t>(plan.buffers.weight_slots)]);
+            CHECK(end_of(buffers.gradient_slab(last), buffers.gradient_slab(0)) <=
+                  layout.bytes[static_cast<std::size_t>(plan.buffers.gradient_slabs)]);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// Settings and values at the edge of what a plan allows.
+#include <cmath>
+
+#include "tests/engine/run/tiny_training.h"
+
+using namespace sluice;
+
+namespace {
+
+/// bf16 of a value.
+std::uint16_t bf16(float value) { return split_master(value).high; }
+
+/// A model whose forward is finite everywhere and in whose backward a gradient of layer 0 is not:
+/// that of its output projection, which is the attention's output (1e37) times the gradient of the
+/// hidden state. The norm of layer 1, whose input is as small as 1e-6, multiplies that by 1e6.
+void make_backward_overflow(HostModel& host, const ModelSpec& model) {
+    const LayerLayout layout = layer_layout(model, model.kinds.front());
+    const AttentionSpec& a = model.kinds.front().attention;
+    const auto fill = [&](int section, std::int64_t begin, std::int64_t count, float value) {
+        const ParameterBlock& b = host.block(section);
+        for (std::int64_t i = begin; i < begin + count; ++i) {
+            b.high[i] = bf16(value);
+            b.low[i] = 0;
+        }
+    };
+    const ParameterBlock& table = host.block(host.embedding());
+    for (std::int64_t i = 0; i < table.count; ++i) {
+        table.high[i] = bf16(join_master({table.high[i], table.low[i]}) * 1e-5F);
+        table.low[i] = 0;
+    }
+    // Values are their bias alone.
+    const std::int64_t values = a.query_width() + a.key_width();
+    fill(0, layout.qkv.offset + values * model.hidden, a.key_width() * model.hidden, 0);
+    fill(0, layout.qkv_bias.offset + values, a.key_width(), 1e37F);
+    fill(0, layout.output.offset, layout.output.elements(), 0);
+    fill(0, layout.down.offset, layout.down.elements(), 0);
+}
+
+}  // namespace
+
+TEST_CASE("streamed step: every row of the table is updated where a batch could hold all of them",
+          "[run]") {
+    for (const Clipping clipping : {Clipping::speculative, Clipping::exact, Clipping::off}) {
+        for (const bool tied : {false, true}) {
+            ModelSpec model = tiny_model(tied);
+            model.vocabulary = 20;  // of 32 tokens; squares leave out many remainders
+            TrainingSpec training = tiny_training();
+            training.clipping = clipping;
+            TinyTraining tiny(model, training);
+            const ParameterBlock& table = tiny.host().block(tiny.host().embedding());
+            const std::vector<std::uint16_t> before(table.low, table.low + table.count);
+            tiny.run();
+            tiny.finish();
+            int unchanged = 0;
+            for (std::int64_t row = 0; row < model.vocabulary; ++row) {
+                const std::int64_t begin = row * model.hidden;
+                unchanged += std::equal(table.low + begin, table.low + begin + model.hidden,
+                                        before.begin() + begin)
+                                 ? 1
+                                 : 0;
+            }
+            CAPTURE(static_cast<int>(clipping), tied);
+            CHECK(unchanged == 0);  // weight decay alone moves every row
+        }
+    }
+}
+
+TEST_CASE(
+    "streamed step: a gradient that overflows late in backward is noticed, and with exact clipping "
+    "changes no parameter",
+    "[run]") {
+    for (const Clipping clipping : {Clipping::speculative, Clipping::exact, Clipping::off}) {
+        TrainingSpec training = tiny_training();
+        training.clipping = clipping;
+        ModelSpec model = tiny_model();
+        model.norm_epsilon = 1e-16;
+        TinyTraining tiny(model, training);
+        make_backward_overflow(tiny.host(), model);
+        const std::string before = tiny.state();
+        const StepOutcome outcome = tiny.run();
+        tiny.finish();
+        CAPTURE(static_cast<int>(clipping), outcome.loss, outcome.gradient_norm);
+        CHECK(std::isfinite(outcome.loss));
+        CHECK_FALSE(outcome.finite);
+        if (clipping == Clipping::exact) CHECK((tiny.state() == before));
+    }
+}
+
+TEST_CASE("streamed step: what lies between the head's tensors does not count", "[run]") {
+    ModelSpec model = tiny_model();
+    model.hidden = 36;  // 97 rows of it end between multiples of 8
+    for (const Recompute recompute :
+         {Recompute::full, Recompute::keep_attention, Recompute::none}) {
+        for (const auto checkpoints : {CheckpointPlacement::device, CheckpointPlacement::host}) {
+            TrainingSpec training = tiny_training();
+            training.recompute = recompute;
+            training.checkpoints = checkpoints;
+            TinyTraining tiny(model, training);
+            std::uint16_t& weight = tiny.host().block(0).high[100];
+            const std::uint16_t good = weight;
+            weight = 0x7FC0;  // NaN, which this step leaves all over the arena
+            CHECK_FALSE(tiny.run().finite);
+            tiny.finish();
+            weight = good;
+            CAPTURE(static_cast<int>(recompute), static_cast<int>(checkpoints));
+            CHECK(tiny.run().finite);
+        }
+    }
+}
+
+TEST_CASE("streamed step: one layer, one token", "[run]") {
+    ModelSpec model = tiny_model();
+    truncate_layers(model, 1);
+    TrainingSpec training;
+    training.batch = training.sequence = 1;
+    for (const auto checkpoints : {CheckpointPlacement::device, CheckpointPlacement::host}) {
+        training.checkpoints = checkpoints;
+        const TinyResult result = train(model, training, 3);
+        CHECK(result.losses.back() > 0);
+    }
+}

@@ -1,0 +1,143 @@
+// A model small enough to be trained dozens of times, and what a few steps of it make of its state.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/run/streamed_step.h"
+#include "sim/model/read_model.h"
+#include "tests/catch.h"
+
+namespace sluice {
+
+/// Five layers with gaps between their tensors. More rows in the table than tokens in a batch.
+inline ModelSpec tiny_model(bool tied = false) {
+    ModelSpec model = parse_generic_model(
+        "layers=5,hidden=40,heads=3,kv_heads=1,head_dim=14,intermediate=52,vocabulary=97");
+    model.family = "qwen2";
+    model.tied_embeddings = tied;
+    model.kinds.front().attention.qkv_bias = true;
+    return model;
+}
+
+/// Four sequences of eight tokens.
+inline TrainingSpec tiny_training() {
+    TrainingSpec t;
+    t.batch = 4;
+    t.sequence = 8;
+    return t;
+}
+
+/// A model in host memory, the plan and the step, with what they need to stay alive.
+class TinyTraining {
+  public:
+    TinyTraining(const ModelSpec& model, const TrainingSpec& training, DType type = DType::fp32,
+                 int state_bytes = 12, std::int64_t cycle = 1000)
+        : cycle_(cycle),
+          model_(model),
+          training_(training),
+          plan_(plan_streamed(model_, MachineSpec{}, training_)),
+          host_(model_, state_bytes, pool_, *device_) {
+        host_.initialise(3, 0.1F, pool_);
+        step_ =
+            std::make_unique<StreamedStep>(model_, training_, plan_, host_, *device_, pool_, type);
+    }
+
+    /// The batch of a step is the same in every training; `cycle` batches come in turn.
+    StepOutcome run(double max_norm = 1e9) {
+        const auto now = batch(steps_ % cycle_), next = batch((steps_ + 1) % cycle_);
+        AdamWStep adam;
+        adam.learning_rate = kLearningRate;
+        adam.step = ++steps_;
+        // Spans of a step are read until the one after it.
+        std::array<std::vector<std::int32_t>, 3>& kept =
+            tokens_[static_cast<std::size_t>(steps_ % 2)];
+        kept = {now, next, targets(now)};
+        return step_->run({kept[0], kept[2]}, {kept[1], {}}, adam, max_norm);
+    }
+    void finish() { step_->finish(); }
+    StreamedStep& step() { return *step_; }
+    HostModel& host() { return host_; }
+
+    /// Masters and moments of every section as bytes. After finish().
+    std::string state() const {
+        std::string all;
+        const Bytes moment = (host_.state_bytes() - 4) / 2;
+        for (int section = 0; section < host_.sections(); ++section) {
+            const ParameterBlock& b = host_.block(section);
+            const auto add = [&](const void* data, Bytes bytes) {
+                all.append(static_cast<const char*>(data), static_cast<std::size_t>(bytes));
+            };
+            add(b.high, kBf16 * b.count);
+            add(b.low, kBf16 * b.count);
+            add(b.first_moment, moment * b.count);
+            add(b.second_moment, moment * b.count);
+        }
+        return all;
+    }
+    /// All masters, without the gaps between tensors.
+    std::vector<float> masters() const {
+        std::vector<float> all;
+        for (const NamedTensor& tensor : host_.tensors()) {
+            const ParameterBlock& b = host_.block(tensor.section);
+            for (std::int64_t i = tensor.offset; i < tensor.offset + tensor.elements(); ++i)
+                all.push_back(join_master({b.high[i], b.low[i]}));
+        }
+        return all;
+    }
+
+    static constexpr float kLearningRate = 0.01F;
+
+  private:
+    std::vector<std::int32_t> batch(std::int64_t number) const {
+        std::vector<std::int32_t> tokens;
+        for (std::int64_t i = 0; i < training_.tokens(); ++i)
+            tokens.push_back(
+                static_cast<std::int32_t>((i * i + 7 * number + i * number) % model_.vocabulary));
+        return tokens;
+    }
+    static std::vector<std::int32_t> targets(std::vector<std::int32_t> tokens) {
+        std::rotate(tokens.begin(), tokens.begin() + 1, tokens.end());
+        return tokens;
+    }
+
+    std::int64_t cycle_;
+    ModelSpec model_;
+    TrainingSpec training_;
+    StreamedPlan plan_;
+    ThreadPool pool_{2};
+    std::unique_ptr<Device> device_ = make_cpu_device(1);
+    HostModel host_;
+    std::array<std::array<std::vector<std::int32_t>, 3>, 2> tokens_;
+    std::int64_t steps_ = 0;
+    std::unique_ptr<StreamedStep> step_;  // last: its threads use all of the above
+};
+
+/// What a few steps lead to.
+struct TinyResult {
+    std::vector<double> losses, norms;
+    std::string state;
+    std::vector<float> masters;
+};
+
+inline TinyResult train(const ModelSpec& model, const TrainingSpec& training, int steps = 4,
+                        double max_norm = 1e9) {
+    TinyTraining tiny(model, training);
+    TinyResult result;
+    for (int i = 0; i < steps; ++i) {
+        const StepOutcome outcome = tiny.run(max_norm);
+        CHECK(outcome.finite);
+        result.losses.push_back(outcome.loss);
+        result.norms.push_back(outcome.gradient_norm);
+    }
+    tiny.finish();
+    result.state = tiny.state();
+    result.masters = tiny.masters();
+    return result;
+}
+
+}  // namespace sluice
