@@ -258,13 +258,14 @@ bool StreamedStep::finite(State& state, const DeviceSums& sums) {
 
 void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step) {
     State& s = state(step);
-    const int section = op.layer == kEmbeddingLayer ? host_.embedding() : op.layer;
-    if (!finite(s, *host_buffers_.sums(section))) return;
-    if (section != host_.embedding()) {
+    if (op.layer != kEmbeddingLayer) {
+        const int section = op.layer;
+        if (!finite(s, *host_buffers_.sums(section))) return;
         adamw(pool_, s.pass, s.adam, host_.block(section), host_.decay_ranges(section),
               {.bf16 = host_buffers_.gradients(section)});
         return;
     }
+    if (!s.finite) return;
     const bool first = id == first_rows_;
     rows_.update(step, s.pass, s.adam, tied_gradient(), first);
     if (!other_rows_later_) rows_.update(step, s.pass, s.adam, tied_gradient(), false);

@@ -103,6 +103,8 @@ void Run::prepare() {
     print_planned_memory(report, device_facts_, type_);
     refuse_misfit(report, memory_growth_hint(host_facts_, report.fit.host.peak.bytes).value_or(""));
     const Placement placement = place(report);
+    // On the CPU the device's own threads need them all.
+    if (device_facts_.is_gpu) stay_on(placement.other_cpus);
     // Data that is wrong should be said before minutes of loading.
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
                                               training_.batch, training_.sequence, settings_.seed);

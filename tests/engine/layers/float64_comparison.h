@@ -89,8 +89,8 @@ class Comparison {
 };
 
 inline Kernels& kernels() {
-    static const std::unique_ptr<Kernels> two_threads = make_cpu_kernels(2);
-    return *two_threads;
+    static const std::unique_ptr<Kernels> one_thread = make_cpu_kernels(1);
+    return *one_thread;
 }
 
 }  // namespace sluice

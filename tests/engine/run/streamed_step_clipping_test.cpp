@@ -18,6 +18,12 @@ TrainingSpec with_clipping(Clipping clipping) {
 
 constexpr Clipping kClippings[] = {Clipping::speculative, Clipping::exact, Clipping::off};
 
+double largest_difference(const std::vector<float>& x, const std::vector<float>& y) {
+    float most = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
+    return static_cast<double>(most);
+}
+
 /// One step from a model with a NaN: everything is as before, and is said so.
 void check_not_taken(TinyTraining& tiny) {
     const std::string before = tiny.state();
@@ -57,10 +63,7 @@ TEST_CASE("streamed step: speculative clipping ends where exact clipping does", 
                 if (step > 0) continue;
                 exact.finish();
                 speculative.finish();
-                const std::vector<float> x = exact.masters(), y = speculative.masters();
-                double most = 0;
-                for (std::size_t i = 0; i < x.size(); ++i)
-                    most = std::max(most, static_cast<double>(std::abs(x[i] - y[i])));
+                const double most = largest_difference(exact.masters(), speculative.masters());
                 std::printf("speculative clipping by %g: parameters %.0f%% of tolerance\n", factor,
                             100 * most / tolerance);
                 CHECK(most <= tolerance);

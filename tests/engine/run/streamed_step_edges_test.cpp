@@ -76,13 +76,21 @@ TEST_CASE(
         model.norm_epsilon = 1e-16;
         TinyTraining tiny(model, training);
         make_backward_overflow(tiny.host(), model);
-        const std::string before = tiny.state();
+        bool finite = true;
+        const int embedding = tiny.host().embedding();
+        const std::string before = tiny.state(), layer_0 = tiny.state(0),
+                          rows = tiny.state(embedding);
         const StepOutcome outcome = tiny.run();
         tiny.finish();
         CAPTURE(static_cast<int>(clipping), outcome.loss, outcome.gradient_norm);
         CHECK(std::isfinite(outcome.loss));
         CHECK_FALSE(outcome.finite);
         if (clipping == Clipping::exact) CHECK((tiny.state() == before));
+        // From the overflow on nothing is updated; what was before it is finite.
+        CHECK((tiny.state(0) == layer_0));
+        CHECK((tiny.state(embedding) == rows));
+        for (const float master : tiny.masters()) finite = finite && std::isfinite(master);
+        CHECK(finite);
     }
 }
 

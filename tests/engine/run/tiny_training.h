@@ -63,20 +63,23 @@ class TinyTraining {
     StreamedStep& step() { return *step_; }
     HostModel& host() { return host_; }
 
-    /// Masters and moments of every section as bytes. After finish().
+    /// Masters and moments of a section as bytes. After finish().
+    std::string state(int section) const {
+        const ParameterBlock& b = host_.block(section);
+        const Bytes moment = (host_.state_bytes() - 4) / 2;
+        std::string all;
+        const auto add = [&](const void* data, Bytes bytes) {
+            all.append(static_cast<const char*>(data), static_cast<std::size_t>(bytes));
+        };
+        add(b.high, kBf16 * b.count);
+        add(b.low, kBf16 * b.count);
+        add(b.first_moment, moment * b.count);
+        add(b.second_moment, moment * b.count);
+        return all;
+    }
     std::string state() const {
         std::string all;
-        const Bytes moment = (host_.state_bytes() - 4) / 2;
-        for (int section = 0; section < host_.sections(); ++section) {
-            const ParameterBlock& b = host_.block(section);
-            const auto add = [&](const void* data, Bytes bytes) {
-                all.append(static_cast<const char*>(data), static_cast<std::size_t>(bytes));
-            };
-            add(b.high, kBf16 * b.count);
-            add(b.low, kBf16 * b.count);
-            add(b.first_moment, moment * b.count);
-            add(b.second_moment, moment * b.count);
-        }
+        for (int section = 0; section < host_.sections(); ++section) all += state(section);
         return all;
     }
     /// All masters, without the gaps between tensors.
