@@ -37,9 +37,11 @@ copy_headers() {
 copy_headers libfmt-dev /usr/include "$include" fmt
 copy_headers libcli11-dev /usr/include "$include" CLI
 copy_headers nlohmann-json3-dev /usr/include "$include" nlohmann
-# Catch2 3 is a library; without the single header of 2 the bundle has no tests.
+# Catch2 3 is a library; without the single header of 2 the bundle is built without tests.
 if [ -e /usr/include/catch2/catch.hpp ]; then
     copy_headers catch2 /usr/include "$include" catch2/catch.hpp
+else
+    echo "bundle: no /usr/include/catch2/catch.hpp (Catch2 2), so it will build without tests" >&2
 fi
 
 packages=$(echo "$2"/lib/python3*/site-packages)

@@ -86,6 +86,14 @@ int train(const Flags& flags) {
         throw InputError("--schedule: sluice-train runs streamed; the others are for predictions");
     if (flags.settings.resume && !flags.settings.out)
         throw InputError("--resume needs --out, the folder of the checkpoints to go on from");
+    if (flags.settings.save_every > 0 && !flags.settings.out)
+        throw InputError("--save-every needs --out, the folder that checkpoints are written to");
+    if (flags.report && (flags.report == flags.trace || flags.report == flags.timeline))
+        throw InputError(
+            fmt::format("--report and another output are both {}; give two names", *flags.report));
+    if (flags.trace && flags.trace == flags.timeline)
+        throw InputError(
+            fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
     stop_on_signals();
     const bool measure = flags.report || flags.trace || flags.timeline;
     const RunResult result = run_training(model, training, flags.settings, measure);
@@ -96,8 +104,9 @@ int train(const Flags& flags) {
     if (!measure) return 0;
     if (!result.report) {
         fmt::print(stderr,
-                   "sluice-train: too few steps for --report, --trace and --timeline, which leave "
-                   "the first four out; give --steps 8 or more\n");
+                   "sluice-train: no --report, --trace or --timeline: they need two steps in a row "
+                   "after the third that are neither saved after nor done twice by speculative "
+                   "clipping; give more --steps, or --clipping exact\n");
         return 0;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));

@@ -7,6 +7,7 @@
 
 #include "engine/data/shuffled_order.h"
 #include "sim/input_error.h"
+#include "sim/mixed_bits.h"
 
 namespace sluice {
 
@@ -40,7 +41,7 @@ void BatchSampler::seek(std::int64_t position) {
 
 void BatchSampler::read_sequence(std::int64_t position, std::vector<std::int32_t>& window) const {
     const auto epoch = static_cast<std::uint64_t>(position / windows_per_epoch());
-    const ShuffledOrder order(windows_per_epoch(), mix_bits(mix_bits(seed_) + epoch));
+    const ShuffledOrder order(windows_per_epoch(), mixed_bits(mixed_bits(seed_) + epoch));
     const std::int64_t index = order(position % windows_per_epoch());
     const auto after = std::upper_bound(windows_before_.begin(), windows_before_.end(), index);
     const auto shard = static_cast<std::size_t>(after - windows_before_.begin()) - 1;

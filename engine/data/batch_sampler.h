@@ -35,7 +35,6 @@ class BatchSampler {
     void seek(std::int64_t position);
 
     std::int64_t windows_per_epoch() const { return windows_before_.back(); }
-    const TokenSource& tokens() const { return tokens_; }
 
   private:
     void read_sequence(std::int64_t position, std::vector<std::int32_t>& window) const;

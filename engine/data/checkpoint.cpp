@@ -47,16 +47,21 @@ Checkpoint open_index(const std::string& path) {
 Checkpoint open_folder(const std::string& path) {
     const fs::path folder(path);
     std::error_code error;
-    const std::string file = (folder / kCheckpointFile).string();
+    const std::string stem = "model";
+    const std::string file = (folder / tensors_file(stem)).string();
     if (fs::exists(file, error)) return Checkpoint(SafetensorsFile(file));
-    const std::string index = (folder / kCheckpointIndex).string();
+    const std::string index = (folder / tensors_index(stem)).string();
     if (fs::exists(index, error)) return open_index(index);
     throw InputError(
         fmt::format("{}: holds neither {} nor {}; save or download the model as safetensors", path,
-                    kCheckpointFile, kCheckpointIndex));
+                    tensors_file(stem), tensors_index(stem)));
 }
 
 }  // namespace
+
+std::string tensors_file(const std::string& stem) { return stem + ".safetensors"; }
+
+std::string tensors_index(const std::string& stem) { return stem + ".safetensors.index.json"; }
 
 Checkpoint::Checkpoint(SafetensorsFile file) : path_(file.path()) {
     for (const std::string& name : file.names()) file_of_.emplace(name, 0);
@@ -84,14 +89,6 @@ TensorView Checkpoint::tensor(std::string_view name) const {
                                      hint.empty() ? "; give a checkpoint of this model" : hint));
     }
     return files_[found->second].tensor(name);
-}
-
-std::int64_t Checkpoint::bytes() const {
-    std::int64_t sum = 0;
-    for (const auto& [name, file] : file_of_) {
-        sum += static_cast<std::int64_t>(files_[file].tensor(name).bytes.size());
-    }
-    return sum;
 }
 
 Checkpoint open_checkpoint(const std::string& path) {

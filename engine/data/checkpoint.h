@@ -12,8 +12,10 @@
 
 namespace sluice {
 
-inline constexpr const char* kCheckpointFile = "model.safetensors";
-inline constexpr const char* kCheckpointIndex = "model.safetensors.index.json";
+/// "model.safetensors" of the stem "model": the one file with all tensors.
+std::string tensors_file(const std::string& stem);
+/// "model.safetensors.index.json": which shard holds which tensor, where there are several.
+std::string tensors_index(const std::string& stem);
 
 /// The tensors of a model, memory-mapped.
 class Checkpoint {
@@ -30,7 +32,6 @@ class Checkpoint {
     /// Valid as long as the checkpoint (moved or not). Throws InputError, with the nearest name,
     /// when there is no such tensor.
     TensorView tensor(std::string_view name) const;
-    std::int64_t bytes() const;  ///< of all tensors
 
   private:
     std::string path_;

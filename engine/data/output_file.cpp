@@ -18,21 +18,7 @@
 namespace sluice {
 namespace {
 
-std::string folder_of(const std::string& path) {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    return folder.empty() ? "." : folder;
-}
-
 std::string shown_bytes(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
-/// A renamed file survives a power failure only when its folder is on the disk too. Some file
-/// systems cannot do that for folders, so a failure is none of the file's.
-void sync_folder(const std::string& folder) {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    ::fsync(descriptor);
-    ::close(descriptor);
-}
 
 }  // namespace
 
@@ -42,7 +28,7 @@ OutputFile::OutputFile(std::string path, std::int64_t bytes_needed)
     if (descriptor_ < 0) {
         throw InputError(
             fmt::format("{}: cannot be created ({}), {} needed; check the folder's permissions or "
-                        "choose another --out",
+                        "choose another folder",
                         path_, std::generic_category().message(errno), shown_bytes(bytes_needed_)));
     }
 }
@@ -58,11 +44,11 @@ void OutputFile::fail(const char* doing, int error) const {
                                            shown_bytes(written_), shown_bytes(bytes_needed_));
     const std::string reason = std::generic_category().message(error);
     if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-        throw InputError(fmt::format("{} ({}); free {} or choose another --out", needed, reason,
+        throw InputError(fmt::format("{} ({}); free {} or choose another folder", needed, reason,
                                      shown_bytes(bytes_needed_ - written_)));
     }
     throw InputError(
-        fmt::format("{} ({}); check the disk or choose another --out", needed, reason));
+        fmt::format("{} ({}); check the disk or choose another folder", needed, reason));
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
@@ -94,7 +80,19 @@ void OutputFile::commit() {
         ::unlink(partial_path_.c_str());
         fail("renaming", error);
     }
-    sync_folder(folder_of(path_));
+    sync_folder_of(path_);
+}
+
+void sync_folder(const std::string& folder) {
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    ::fsync(descriptor);
+    ::close(descriptor);
+}
+
+void sync_folder_of(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    sync_folder(folder.empty() ? "." : folder);
 }
 
 std::int64_t free_disk_bytes(const std::string& folder) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +35,6 @@ class SafetensorsFile {
     explicit SafetensorsFile(const std::string& path);
 
     const std::string& path() const { return file_.path(); }
-    const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
     std::vector<std::string> names() const;  ///< in the order of their bytes
     bool has(std::string_view name) const;
     /// Throws InputError, with the nearest name, when there is no such tensor.

@@ -44,10 +44,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     }
 
     bool string(std::string& value) override {
-        if (depth_ == 2 && in_metadata_) {
-            header_.metadata[field_key_] = value;
-            return true;
-        }
+        if (depth_ == 2 && in_metadata_) return true;  // of no use here
         if (depth_ != 2 || field_ != Field::dtype) unexpected(in_quotes(value));
         const auto dtype = parse_dtype(value);
         if (!dtype) {

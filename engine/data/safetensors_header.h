@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +24,6 @@ struct TensorEntry {
 
 struct SafetensorsHeader {
     std::vector<TensorEntry> tensors;  ///< in the order of their bytes
-    std::map<std::string, std::string> metadata;
 };
 
 /// Reads and checks the header of a whole file (8 bytes: length of the header, little-endian; the

@@ -6,15 +6,9 @@
 #include <bit>
 
 #include "sim/input_error.h"
+#include "sim/mixed_bits.h"
 
 namespace sluice {
-
-std::uint64_t mix_bits(std::uint64_t value) {
-    value += 0x9E3779B97F4A7C15U;
-    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
-    value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
-    return value ^ (value >> 31);
-}
 
 ShuffledOrder::ShuffledOrder(std::int64_t count, std::uint64_t key)
     : count_(static_cast<std::uint64_t>(count)), key_(key) {
@@ -31,7 +25,7 @@ std::uint64_t ShuffledOrder::permute_square(std::uint64_t value) const {
     std::uint64_t left = value >> half_bits_;
     std::uint64_t right = value & mask;
     for (std::uint64_t round = 0; round < kRounds; ++round) {
-        const std::uint64_t changed = left ^ (mix_bits(mix_bits(key_ + round) ^ right) & mask);
+        const std::uint64_t changed = left ^ (mixed_bits(mixed_bits(key_ + round) ^ right) & mask);
         left = right;
         right = changed;
     }

@@ -5,14 +5,10 @@
 
 namespace sluice {
 
-/// 64 bits that depend on all bits of `value`, the same on every platform: the finalizer of
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-std::uint64_t mix_bits(std::uint64_t value);
-
 /// A permutation of [0, count) chosen by `key`, computed entry by entry: a Feistel network (Luby
-/// and Rackoff, 1988) on the smallest square power of two that holds `count`, applied again while
-/// the result lies outside (cycle walking; Black and Rogaway, 2002). At most four times on average,
-/// since the square is less than 4 count.
+/// and Rackoff, 1988) on the smallest square power of two (4, 16, 64, ...) that holds `count`,
+/// applied again while the result lies outside (cycle walking; Black and Rogaway, 2002). At most
+/// four times on average, since the square is at most 4 count.
 class ShuffledOrder {
   public:
     /// `count` from 1 to 2^62, else InternalError.

@@ -49,8 +49,7 @@ std::uint32_t copy_ids(const std::byte* from, std::span<std::int32_t> out) {
 
 }  // namespace
 
-TokenShard::TokenShard(std::string path, std::optional<TokenWidth> headerless)
-    : file_(std::move(path)) {
+TokenShard::TokenShard(std::string path) : file_(std::move(path)) {
     const std::int32_t magic = first_numbers(file_.bytes()).magic;
     if (!this->path().ends_with(".bin")) {
         accept_text();
@@ -63,7 +62,7 @@ TokenShard::TokenShard(std::string path, std::optional<TokenWidth> headerless)
                         this->path(), magic, kUint16Magic, kUint32Magic));
     } else {
         const bool wide = this->path().ends_with(".u32.bin");
-        accept_headerless(headerless.value_or(wide ? TokenWidth::uint32 : TokenWidth::uint16));
+        accept_headerless(wide ? TokenWidth::uint32 : TokenWidth::uint16);
     }
 }
 

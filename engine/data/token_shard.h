@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -13,6 +12,9 @@ namespace sluice {
 /// Bytes of a token id in a file.
 enum class TokenWidth : std::uint8_t { byte = 1, uint16 = 2, uint32 = 4 };
 
+/// Ids that a token of one byte can have: 0 to 255.
+inline constexpr std::int64_t kByteVocabulary = 256;
+
 /// A file of tokens, memory-mapped. Names that end in .bin are shards of little-endian ids:
 ///   with llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520
 ///   and version 1 is uint16, magic 20240801 and version 7 is uint32;
@@ -20,9 +22,8 @@ enum class TokenWidth : std::uint8_t { byte = 1, uint16 = 2, uint32 = 4 };
 /// Any other file is text, a token a byte.
 class TokenShard {
   public:
-    /// `headerless` replaces what the name says of a .bin file without a header. Throws InputError
-    /// for a file that is none of the above.
-    TokenShard(std::string path, std::optional<TokenWidth> headerless);
+    /// Throws InputError for a file that is none of the above.
+    explicit TokenShard(std::string path);
 
     const std::string& path() const { return file_.path(); }
     TokenWidth width() const { return width_; }

@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/data/byte_tokenizer.h"
 #include "sim/input_error.h"
 
 namespace sluice {
@@ -83,18 +82,11 @@ TokenSource::TokenSource(std::vector<TokenShard> shards, std::int64_t vocabulary
     }
 }
 
-std::int64_t TokenSource::tokens() const {
-    std::int64_t sum = 0;
-    for (const TokenShard& shard : shards_) sum += shard.tokens();
-    return sum;
-}
-
 void TokenSource::read(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const {
     shards_.at(shard).read(begin, vocabulary_, out);
 }
 
-TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary,
-                        std::optional<TokenWidth> headerless) {
+TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary) {
     if (paths.empty()) {
         throw InputError("no token files given; name .bin shards, a text or a folder of them");
     }
@@ -102,11 +94,11 @@ TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t voca
     for (const std::string& path : paths) {
         std::error_code error;
         if (!fs::is_directory(path, error)) {
-            shards.emplace_back(path, headerless);
+            shards.emplace_back(path);
             continue;
         }
         for (std::string& file : files_of_folder(path)) {
-            shards.emplace_back(std::move(file), headerless);
+            shards.emplace_back(std::move(file));
         }
     }
     return TokenSource(std::move(shards), vocabulary);

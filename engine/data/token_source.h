@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,11 +17,9 @@ class TokenSource {
 
     std::size_t shard_count() const { return shards_.size(); }
     const TokenShard& shard(std::size_t index) const { return shards_[index]; }
-    std::int64_t vocabulary() const { return vocabulary_; }
-    std::int64_t tokens() const;  ///< of all shards
 
-    /// Tokens [begin, begin + out.size()) of a shard; all are less than vocabulary(), else
-    /// InputError.
+    /// Tokens [begin, begin + out.size()) of a shard; all are less than the vocabulary,
+    /// else InputError.
     void read(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const;
 
   private:
@@ -32,10 +29,8 @@ class TokenSource {
 
 /// Opens files (see TokenShard for what they may hold) and folders. A folder stands for its *.bin
 /// files in the order of their names, or, where there are none, for its *.txt and *.md files.
-/// `headerless`: width of the ids in .bin files without a header, whatever their names say.
 /// Throws InputError; also for a folder that mixes training shards with those for validation, and
 /// for text when `vocabulary` is less than 256.
-TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary,
-                        std::optional<TokenWidth> headerless = std::nullopt);
+TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary);
 
 }  // namespace sluice

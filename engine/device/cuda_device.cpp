@@ -70,6 +70,7 @@ class CudaDevice final : public Device {
         if (arena_ != nullptr) throw InternalError("the device's arena is allocated already");
         SLUICE_CHECK_CUDA(cudaMalloc(&arena_, static_cast<std::size_t>(bytes)));
         SLUICE_CHECK_CUDA(cudaMemset(arena_, 0, static_cast<std::size_t>(bytes)));
+        SLUICE_CHECK_CUDA(cudaDeviceSynchronize());  // the lanes' streams do not wait for it
         auto* const base = static_cast<char*>(arena_);
         kernels_ = std::make_unique<CudaKernels>(stream(Lane::compute),
                                                  Scratch{base + workspace_offset, workspace_bytes});
@@ -86,6 +87,8 @@ class CudaDevice final : public Device {
         SLUICE_CHECK_CUDA(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
                                           cudaMemcpyDefault, stream(lane)));
     }
+
+    void finish_all() override { cudaDeviceSynchronize(); }
 
     void create_events(int count) override {
         while (static_cast<int>(events_.size()) < count) {

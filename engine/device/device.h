@@ -48,6 +48,9 @@ class Device {
     /// Enqueues a copy on a copy lane.
     virtual void copy(Lane lane, void* to, const void* from, Bytes bytes) = 0;
 
+    /// Blocks until all that is enqueued is done; never throws.
+    virtual void finish_all() = 0;
+
     virtual void create_events(int count) = 0;
     /// Enqueues the event on the lane: it happens when all before it on the lane is done.
     virtual void record(Lane lane, EventId event) = 0;

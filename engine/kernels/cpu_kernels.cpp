@@ -8,11 +8,11 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <numbers>
 #include <utility>
 
 #include "engine/kernels/cpu_attention.h"
 #include "engine/kernels/cpu_tensors.h"
+#include "engine/kernels/rotary_frequencies.h"
 
 namespace sluice {
 namespace {
@@ -64,18 +64,13 @@ NormGradients norm_backward(const Tensor& dy, const Tensor& x, const Tensor& wei
     return {(g - normed.mul(mean)).mul_(inverse), dweight};
 }
 
-/// Angle of one position for each pair of elements (head_dim / 2), fp32. Beyond the original
-/// context Llama 3 slows down the long wavelengths by `factor`, keeps the short ones, and blends
-/// between.
+/// Angle of one position for each pair of elements (head_dim / 2), fp32.
 Tensor rotary_frequencies(const RotaryShape& rotary, std::int64_t head_dim) {
-    const Tensor exponents = at::arange(0, head_dim, 2, at::kDouble) / head_dim;
-    const Tensor plain = at::pow(rotary.theta, -exponents);
-    if (rotary.factor == 1) return fp32(plain);
-    const Tensor turns = plain * (rotary.original_positions / (2 * std::numbers::pi));
-    const Tensor kept = ((turns - rotary.low_frequency_factor) /
-                         (rotary.high_frequency_factor - rotary.low_frequency_factor))
-                            .clamp_(0, 1);
-    return fp32(plain * (kept + (1 - kept) / rotary.factor));
+    const Tensor frequencies = at::empty({head_dim / 2}, at::kFloat);
+    auto* const values = frequencies.data_ptr<float>();
+    for (std::int64_t pair = 0; pair < head_dim / 2; ++pair)
+        values[pair] = rotary_frequency(rotary, head_dim, pair);
+    return frequencies;
 }
 
 void require_heads(const char* kernel, const AttentionShape& shape, const Matrix& qkv) {

@@ -37,7 +37,7 @@ void check_trainable(const ModelSpec& model, const LayerSpec& layer) {
     if (a.value_dim != a.head_dim) what = "attention with values wider or narrower than keys";
     if (model.learned_positions > 0) what = "learned positions";
     if (model.family.starts_with("gemma") || model.family == "phi3") what = "layers of this family";
-    if (!model.rotary_scaling.empty()) what = "scaling of rotary positions but Llama 3's";
+    if (!model.not_trained.empty()) what = model.not_trained.c_str();
     if (a.head_dim % 2 != 0) what = "heads of odd width";
     if (what == nullptr) return;
     throw InputError(

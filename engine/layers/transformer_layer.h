@@ -40,7 +40,6 @@ class TransformerLayer {
                      DType activations);
 
     const LayerLayout& layout() const { return layout_; }
-    const AttentionShape& attention_shape() const { return attention_; }
 
     /// The tensors that `recompute` keeps, taken from `memory`.
     LayerActivations keep(Recompute recompute, Workspace& memory) const;

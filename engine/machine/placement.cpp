@@ -1,7 +1,6 @@
 #include "engine/machine/placement.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <map>
@@ -139,14 +138,6 @@ class Placing {
 
 Placement choose_placement(const HostFacts& facts, const PlacementNeeds& needs) {
     return Placing(facts, needs).place();
-}
-
-void stay_on(const std::vector<int>& cpus) {
-    if (cpus.empty()) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
-    sched_setaffinity(0, sizeof set, &set);  // where it is refused, the system places threads
 }
 
 }  // namespace sluice

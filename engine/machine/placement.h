@@ -25,9 +25,6 @@ struct Placement {
     std::vector<std::string> notes;  ///< one sentence for each node that is too small
 };
 
-/// Keeps the calling thread, and those it starts from now on, on these CPUs; empty: no change.
-void stay_on(const std::vector<int>& cpus);
-
 /// Never throws: with fewer CPUs than threads, threads share CPUs.
 Placement choose_placement(const HostFacts& facts, const PlacementNeeds& needs);
 

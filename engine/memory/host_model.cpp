@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/mixed_bits.h"
+
 namespace sluice {
 namespace {
 
@@ -74,18 +76,10 @@ std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int s
     return ranges;
 }
 
-/// A well mixed 64-bit number of a counter (SplitMix64, Steele, Lea and Flood 2014).
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15U;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
-}
-
 /// The sum of four uniform numbers, of variance 1: near enough to a normal number for weights, and
 /// never beyond 3.5.
 float normal_like(std::uint64_t seed, std::uint64_t counter) {
-    const std::uint64_t bits = mixed(seed ^ mixed(counter));
+    const std::uint64_t bits = mixed_bits(seed ^ mixed_bits(counter));
     const auto part = [bits](int i) {
         return static_cast<std::int64_t>(bits >> (16 * i) & 0xFFFF);
     };

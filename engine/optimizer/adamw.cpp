@@ -8,6 +8,7 @@
 
 #include "engine/optimizer/adamw_implementation.h"
 #include "sim/input_error.h"
+#include "sim/mixed_bits.h"
 
 namespace sluice {
 
@@ -22,21 +23,13 @@ constexpr std::int64_t kSegment = std::int64_t{1} << 20;
 constexpr std::int64_t kGrain = std::int64_t{1} << 14;
 static_assert(kGrain % kMomentBlock == 0);
 
-/// A bijection of 64 bits whose outputs look random: the finalizer of splitmix64 (Steele, Lea,
-/// Flood 2014).
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
 /// `update` and `redo` of a step round by different bits: the second would else repeat the errors
 /// of the first.
 std::uint64_t segment_key(UpdatePass pass, const AdamWStep& step, std::int64_t segment) {
-    const std::uint64_t of_step = mixed(mixed(step.seed) ^ static_cast<std::uint64_t>(step.step));
-    return mixed(mixed(of_step ^ static_cast<std::uint64_t>(segment)) ^
-                 static_cast<std::uint64_t>(pass));
+    const std::uint64_t of_step =
+        mixed_bits(mixed_bits(step.seed) ^ static_cast<std::uint64_t>(step.step));
+    return mixed_bits(mixed_bits(of_step ^ static_cast<std::uint64_t>(segment)) ^
+                      static_cast<std::uint64_t>(pass));
 }
 
 void check_number(const char* name, double value, bool holds, const char* expected) {

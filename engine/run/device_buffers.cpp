@@ -1,11 +1,25 @@
 #include "engine/run/device_buffers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "sim/input_error.h"
 
 namespace sluice {
 namespace {
 
 constexpr Bytes kRoomForParts = 8192;  // 32 parts of a buffer start at multiples of 256 bytes
+
+/// What is kept has parts for each micro-batch.
+MemoryPlan with_room(const StreamedPlan& plan, std::int64_t micro_batches, int scale) {
+    MemoryPlan roomy = plan.step.memory;
+    for (const BufferId id : plan.buffers.kept)
+        if (id != kNoBuffer)
+            roomy.buffers[static_cast<std::size_t>(id)].bytes +=
+                kRoomForParts * (micro_batches - 1) / scale;
+    return roomy;
+}
 
 Bytes largest_slot(const ModelSpec& model) {
     Bytes largest = 0;
@@ -28,8 +42,16 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       slot_bytes_(largest_slot(model)),
       type_(activations) {
     const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
-    layout_ = layout_arena(plan.step.memory, operations, activations == DType::fp32 ? 2 : 1,
-                           kRoomForParts * micro_batches_);
+    const int scale = activations == DType::fp32 ? 2 : 1;
+    layout_ =
+        layout_arena(with_room(plan, micro_batches_, scale), operations, scale, kRoomForParts);
+    const Bytes planned = scale * peak_memory(plan.step.memory, Tier::device, operations).bytes;
+    const Bytes room =
+        kRoomForParts * micro_batches_ * static_cast<Bytes>(plan.step.memory.buffers.size());
+    if (layout_.total > planned + planned / 100 + room) {
+        throw InternalError(
+            fmt::format("the arena takes {} bytes, the plan {}", layout_.total, planned));
+    }
     const auto workspace = static_cast<std::size_t>(ids_.kernel_workspace);
     arena_ =
         device.allocate_arena(layout_.total, layout_.offset[workspace], layout_.bytes[workspace]);

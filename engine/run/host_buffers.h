@@ -13,7 +13,6 @@ class HostBuffers {
     HostBuffers(const ModelSpec& model, const TrainingSpec& training, const HostModel& host,
                 ThreadPool& pool, Device& device, DType activations);
 
-    Bytes bytes() const { return pinned_.bytes() + row_sums_.bytes(); }
     Matrix rows_in() const { return rows(rows_in_); }    ///< (tokens, hidden) of the embedding
     Matrix rows_out() const { return rows(rows_out_); }  ///< their gradients
     std::int32_t* targets() const { return pinned_.at<std::int32_t>(targets_); }

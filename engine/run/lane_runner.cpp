@@ -36,6 +36,7 @@ LaneRunner::~LaneRunner() {
     }
     changed_.notify_all();
     for (std::thread& thread : threads_) thread.join();
+    device_.finish_all();  // copies use host memory that may go next
 }
 
 EventId LaneRunner::start_event(OperationId id, std::int64_t step) const {

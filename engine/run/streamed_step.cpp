@@ -252,7 +252,9 @@ const std::uint16_t* StreamedStep::tied_gradient() const {
 }
 
 bool StreamedStep::finite(State& state, const DeviceSums& sums) {
-    state.finite = state.finite && std::isfinite(sums.loss) && std::isfinite(sums.norm_square);
+    // The square of a larger gradient is infinite in fp32, and with it the second moment.
+    constexpr double kLargest = 1e38;
+    state.finite = state.finite && std::isfinite(sums.loss) && sums.norm_square < kLargest;
     return state.finite;
 }
 
@@ -280,7 +282,7 @@ void StreamedStep::scatter(std::int64_t step) {
     State& s = state(step);
     const double rows_square = rows_.scatter(step, host_buffers_.rows_out(), tied_gradient());
     const DeviceSums& sums = *host_buffers_.sums(host_.embedding());
-    s.finite = finite(s, sums) && std::isfinite(rows_square);
+    s.finite = finite(s, {sums.loss, sums.norm_square + rows_square});
     s.outcome.loss = sums.loss;
     s.outcome.finite = s.finite;
     if (!s.finite) return;

@@ -46,8 +46,6 @@ class StreamedStep {
     std::vector<OperationInterval> intervals_of_step_before() {
         return runner_.intervals_of_step_before();
     }
-    Bytes arena_bytes() const { return device_buffers_.arena_bytes(); }
-    Bytes host_bytes() const { return host_buffers_.bytes(); }
 
   private:
     /// What the operations of a step need to know. The last updates of a step run while the next is

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,18 +26,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kPartial = ".partial";
+constexpr std::string_view kReplaced = ".old.partial";  // put aside while another takes its name
 constexpr const char* kLatest = "latest";
 
 std::string path_in(const std::string& folder, std::string_view name) {
     return (fs::path(folder) / name).string();
-}
-
-/// Some file systems cannot sync folders, so a failure is none of the checkpoint's.
-void sync_folder(const std::string& folder) {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    ::fsync(descriptor);
-    ::close(descriptor);
 }
 
 [[noreturn]] void fail(const std::string& path, const char* what, const std::error_code& error) {
@@ -57,9 +49,13 @@ std::optional<std::int64_t> step_of(std::string_view name) {
     return step;
 }
 
-bool is_whole(const std::string& out, const std::string& name) {
+bool has_record(const std::string& out, std::string_view name) {
     std::error_code error;
-    return step_of(name) && fs::exists(fs::path(out) / name / kTrainingRecordFile, error);
+    return fs::exists(fs::path(out) / name / kTrainingRecordFile, error);
+}
+
+bool is_whole(const std::string& out, const std::string& name) {
+    return step_of(name) && has_record(out, name);
 }
 
 /// Names in `out`; none where it does not exist.
@@ -92,8 +88,9 @@ void swap_in(const std::string& from, const std::string& to) {
         return;
     }
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
-    // Network file systems cannot swap. A kill between these two loses this step, none before it.
-    const std::string aside = fmt::format("{}.old{}", to, kPartial);
+    // Network file systems cannot swap. After a kill between these two, put_back_replaced() undoes
+    // the first.
+    const std::string aside = fmt::format("{}{}", to, kReplaced);
     fs::rename(to, aside, error);
     if (!error) fs::rename(from, to, error);
     std::error_code ignored;
@@ -102,17 +99,43 @@ void swap_in(const std::string& from, const std::string& to) {
     fs::remove_all(aside, ignored);
 }
 
+/// Gives checkpoints the name back that a kill within swap_in() took from them.
+void put_back_replaced(const std::string& out) {
+    for (const std::string& name : names_in(out)) {
+        if (!name.ends_with(kReplaced)) continue;
+        const std::string former = name.substr(0, name.size() - kReplaced.size());
+        std::error_code error;
+        if (!step_of(former) || !has_record(out, name) || fs::exists(path_in(out, former), error))
+            continue;
+        fs::rename(path_in(out, name), path_in(out, former), error);
+        if (error) fail(path_in(out, name), "renamed", error);
+        sync_folder(out);
+    }
+}
+
+/// Creates `folder` and what is missing above it, each level on the disk.
+void create_folders(const std::string& folder) {
+    std::error_code error;
+    std::vector<std::string> missing;
+    for (fs::path level = folder; !level.empty() && !fs::exists(level, error);
+         level = level.parent_path())
+        missing.push_back(level.string());
+    fs::create_directories(folder, error);
+    if (error) fail(folder, "created", error);
+    for (const std::string& level : missing) sync_folder_of(level);
+}
+
 }  // namespace
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
 
 void prepare_output_folder(const std::string& out) {
-    std::error_code error;
-    if (fs::create_directories(out, error)) sync_folder(path_in(out, ".."));
-    if (error) fail(out, "created", error);
+    create_folders(out);
+    put_back_replaced(out);
     for (const std::string& name : names_in(out)) {
-        if (name.starts_with(kPrefix) && name.ends_with(kPartial))
-            fs::remove_all(path_in(out, name), error);
+        if (!name.starts_with(kPrefix) || !name.ends_with(kPartial)) continue;
+        std::error_code ignored;  // PartialFolder tells of what is in its way
+        fs::remove_all(path_in(out, name), ignored);
     }
 }
 
@@ -129,8 +152,13 @@ void refuse_full_disk(const std::string& out, const std::string& what, std::int6
 PartialFolder::PartialFolder(const std::string& out, const std::string& name)
     : out_(out), name_(name), path_(path_in(out, name + std::string(kPartial))) {
     std::error_code error;
-    fs::create_directory(path_, error);
+    const bool is_new = fs::create_directory(path_, error);
     if (error) fail(path_, "created", error);
+    if (is_new) return;
+    throw InputError(fmt::format(
+        "{}: is there already, expected no folder of that name; a killed run left it and it cannot "
+        "be removed, or another run saves here: remove it or choose another --out",
+        path_));
 }
 
 PartialFolder::~PartialFolder() {
@@ -164,6 +192,7 @@ void remove_older_checkpoints(const std::string& out, std::int64_t step, int kee
 }
 
 std::optional<std::string> newest_checkpoint(const std::string& out) {
+    put_back_replaced(out);
     std::string latest;
     std::getline(std::ifstream(path_in(out, kLatest)), latest);
     if (is_whole(out, latest)) return path_in(out, latest);

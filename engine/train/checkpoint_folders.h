@@ -9,8 +9,9 @@ namespace sluice {
 /// "step-00000030".
 std::string checkpoint_name(std::int64_t step);
 
-/// Creates `out` where it is missing and removes what killed runs left unfinished in it. Throws
-/// InputError where it cannot be created.
+/// Creates `out` where it is missing, removes what killed runs left unfinished in it, and gives a
+/// checkpoint that they were replacing its name back. Throws InputError where it cannot be created
+/// or renamed.
 void prepare_output_folder(const std::string& out);
 
 /// Throws InputError where the disk of `out` has less than `needed` bytes free; `what` begins its
@@ -20,7 +21,7 @@ void refuse_full_disk(const std::string& out, const std::string& what, std::int6
 /// A folder under construction, out/<name>.partial, which is removed unless commit() renames it.
 class PartialFolder {
   public:
-    /// Throws InputError where it cannot be created.
+    /// Throws InputError where it cannot be created or is there already.
     PartialFolder(const std::string& out, const std::string& name);
     ~PartialFolder();
     PartialFolder(const PartialFolder&) = delete;

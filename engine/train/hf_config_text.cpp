@@ -34,8 +34,7 @@ void add_qwen2(const ModelSpec& model, Json& config) {
 
 void add_qwen3(const ModelSpec& model, Json& config) {
     config["attention_bias"] = model.layer(0).attention.qkv_bias;
-    config["use_sliding_window"] = false;
-    config["sliding_window"] = nullptr;
+    add_qwen2(model, config);
 }
 
 void add_mistral(const ModelSpec& model, Json& config) {

@@ -4,10 +4,8 @@
 
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string_view>
 
-#include "engine/data/output_file.h"
+#include "engine/data/checkpoint_writer.h"
 #include "sim/input_error.h"
 
 namespace sluice {
@@ -17,34 +15,6 @@ namespace fs = std::filesystem;
 
 Dtype moment_dtype(int state_bytes) {
     return state_bytes == 12 ? Dtype::f32 : state_bytes == 8 ? Dtype::bf16 : Dtype::u8;
-}
-
-std::string index_name(const std::string& stem) { return stem + ".safetensors.index.json"; }
-
-/// plan_shards() names files model...; these are named by `stem`.
-std::vector<ShardPlan> shards_of(const std::string& stem, const std::vector<TensorSpec>& specs,
-                                 std::int64_t max_shard_bytes) {
-    std::vector<ShardPlan> shards = plan_shards(specs, max_shard_bytes);
-    constexpr std::string_view kStem = "model";
-    for (ShardPlan& shard : shards) shard.file.replace(0, kStem.size(), stem);
-    return shards;
-}
-
-void write_index(const std::string& path, const std::vector<ShardPlan>& shards,
-                 const std::vector<TensorSpec>& specs) {
-    std::int64_t total = 0;
-    nlohmann::json index;
-    for (const ShardPlan& shard : shards) {
-        for (const std::size_t i : shard.tensors) {
-            index["weight_map"][specs[i].name] = shard.file;
-            total += tensor_bytes(specs[i]);
-        }
-    }
-    index["metadata"]["total_size"] = total;
-    const std::string text = index.dump(2) + "\n";
-    OutputFile file(path, static_cast<std::int64_t>(text.size()));
-    file.write(text);
-    file.commit();
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, ThreadPool& pool) {
@@ -91,25 +61,16 @@ void write_tensors(const std::string& folder, const std::string& stem,
                    ThreadPool& pool) {
     std::vector<TensorSpec> specs;
     for (const HostTensor& tensor : tensors) specs.push_back(tensor.spec);
-    const std::vector<ShardPlan> shards = shards_of(stem, specs, max_shard_bytes);
-    for (const ShardPlan& shard : shards) {
-        std::vector<TensorSpec> own;
-        for (const std::size_t i : shard.tensors) own.push_back(specs[i]);
-        const auto produce = [&](std::size_t tensor, std::int64_t begin,
-                                 std::span<std::byte> chunk) {
-            copy_bytes(chunk.data(), tensors[shard.tensors[tensor]].data + begin, chunk.size(),
-                       pool);
-        };
-        SafetensorsWriter(std::move(own)).write((fs::path(folder) / shard.file).string(), produce);
-    }
-    if (shards.size() > 1)
-        write_index((fs::path(folder) / index_name(stem)).string(), shards, specs);
+    const auto produce = [&](std::size_t tensor, std::int64_t begin, std::span<std::byte> chunk) {
+        copy_bytes(chunk.data(), tensors[tensor].data + begin, chunk.size(), pool);
+    };
+    write_checkpoint(folder, stem, specs, max_shard_bytes, produce);
 }
 
 Checkpoint open_tensors(const std::string& folder, const std::string& stem,
                         const std::vector<HostTensor>& tensors) {
-    const fs::path index = fs::path(folder) / index_name(stem);
-    const fs::path single = fs::path(folder) / (stem + ".safetensors");
+    const fs::path index = fs::path(folder) / tensors_index(stem);
+    const fs::path single = fs::path(folder) / tensors_file(stem);
     std::error_code error;
     Checkpoint found = open_checkpoint((fs::exists(index, error) ? index : single).string());
     for (const HostTensor& tensor : tensors) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/data/checkpoint.h"
-#include "engine/data/checkpoint_writer.h"
+#include "engine/data/safetensors_writer.h"
 #include "engine/memory/host_model.h"
 
 namespace sluice {
@@ -30,8 +30,7 @@ inline constexpr std::int64_t kCopyGrain = std::int64_t{1} << 20;
 /// The size at which transformers 4 begins a new file.
 inline constexpr std::int64_t kMaxShardBytes = 5'000'000'000;
 
-/// Writes <stem>.safetensors or shards <stem>-00001-of-0000N.safetensors with an index; each is on
-/// the disk when this returns. Throws InputError where that fails.
+/// write_checkpoint() of these tensors.
 void write_tensors(const std::string& folder, const std::string& stem,
                    const std::vector<HostTensor>& tensors, std::int64_t max_shard_bytes,
                    ThreadPool& pool);

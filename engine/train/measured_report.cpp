@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/input_error.h"
 
 namespace sluice {
 namespace {
 
-// Steps kept for the median: the first, and then the newest.
+// The newest that are kept.
 constexpr std::size_t kMostSteps = 200;
 
 Seconds first_compute_start(const StepProgram& program,
@@ -33,13 +34,14 @@ void MeasuredSteps::add(const StepProgram& program, std::vector<OperationInterva
         interval.end -= start;
     }
     if (steps_.size() == kMostSteps) steps_.erase(steps_.begin());
-    steps_.push_back({start, std::move(intervals)});
+    steps_.push_back({start, !paused_, std::move(intervals)});
+    paused_ = false;
 }
 
 std::vector<Seconds> MeasuredSteps::durations() const {
     std::vector<Seconds> out;
     for (std::size_t i = 1; i < steps_.size(); ++i)
-        out.push_back(steps_[i].start - steps_[i - 1].start);
+        if (steps_[i].follows) out.push_back(steps_[i].start - steps_[i - 1].start);
     return out;
 }
 
@@ -50,12 +52,16 @@ std::pair<Seconds, Seconds> MeasuredSteps::spread() const {
 }
 
 const std::vector<OperationInterval>& MeasuredSteps::typical() const {
-    const std::vector<Seconds> all = durations();
     const Seconds median = step_seconds();
-    const auto nearest = std::min_element(all.begin(), all.end(), [median](Seconds a, Seconds b) {
-        return std::abs(a - median) < std::abs(b - median);
-    });
-    return steps_[static_cast<std::size_t>(nearest - all.begin())].intervals;
+    std::size_t nearest = 0;
+    Seconds least = std::numeric_limits<Seconds>::infinity();
+    for (std::size_t i = 1; i < steps_.size(); ++i) {
+        const Seconds off = std::abs(steps_[i].start - steps_[i - 1].start - median);
+        if (!steps_[i].follows || off >= least) continue;
+        nearest = i - 1;
+        least = off;
+    }
+    return steps_[nearest].intervals;
 }
 
 }  // namespace sluice

@@ -7,12 +7,14 @@
 
 namespace sluice {
 
-/// Collects steady steps; the first two are left out, since they build plans and touch caches.
+/// Collects steady steps, and how long each took until the next began.
 class MeasuredSteps {
   public:
     /// `intervals` of one step on any clock, in seconds.
     void add(const StepProgram& program, std::vector<OperationInterval> intervals);
-    bool empty() const { return steps_.size() < 2; }
+    /// What comes next does not follow at once on the last step added.
+    void pause() { paused_ = true; }
+    bool empty() const { return durations().empty(); }
     /// Median of the time from step to step.
     Seconds step_seconds() const;
     /// 5% and 95% of the steps took less.
@@ -22,11 +24,13 @@ class MeasuredSteps {
 
   private:
     struct Step {
-        Seconds start = 0;  ///< of the first compute operation
+        Seconds start = 0;     ///< of the first compute operation
+        bool follows = false;  ///< at once on the step before it here
         std::vector<OperationInterval> intervals;
     };
     std::vector<Seconds> durations() const;
     std::vector<Step> steps_;
+    bool paused_ = true;
 };
 
 }  // namespace sluice

@@ -14,11 +14,21 @@ std::string size(Bytes bytes) { return format_bytes(static_cast<double>(bytes));
 
 }  // namespace
 
+void double_device_memory(StepReport& report) {
+    Peak& device = report.fit.device.peak;
+    Peak& host = report.fit.host.peak;
+    if (report.unified_memory) host.bytes += device.bytes;
+    for (std::size_t kind = 0; kind < device.by_kind.size(); ++kind) {
+        if (report.unified_memory) host.by_kind[kind] += device.by_kind[kind];
+        device.by_kind[kind] *= 2;
+    }
+    device.bytes *= 2;
+}
+
 void print_planned_memory(const StepReport& report, const DeviceFacts& device, DType activations) {
-    fmt::print(
-        "{} ({} parameters, {} layers) on {}, activations in {}\n", report.model_name,
-        format_count(static_cast<double>(report.parameters)), report.layers, device.name,
-        activations == DType::fp32 ? "fp32: device buffers are twice as large as planned" : "bf16");
+    fmt::print("{} ({} parameters, {} layers) on {}, activations in {}\n", report.model_name,
+               format_count(static_cast<double>(report.parameters)), report.layers, device.name,
+               activations == DType::fp32 ? "fp32" : "bf16");
     fmt::print("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host");
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<std::size_t>(i);

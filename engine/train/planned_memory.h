@@ -6,6 +6,9 @@
 
 namespace sluice {
 
+/// Activations in fp32: every device buffer has twice the planned bytes.
+void double_device_memory(StepReport& report);
+
 /// Prints the plan's memory by kind, before anything is allocated.
 void print_planned_memory(const StepReport& report, const DeviceFacts& device, DType activations);
 

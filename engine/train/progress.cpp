@@ -22,8 +22,8 @@ std::string time_left(Seconds seconds) {
 
 std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
     const StepOutcome& o = r.outcome;
-    std::string clipped;
-    if (o.clip_factor < 1) clipped = o.redone ? " (clipped, redone)" : " (clipped)";
+    const std::string clipped = o.clip_factor < 1 ? (o.redone ? " (clipped, redone)" : " (clipped)")
+                                                  : (o.redone ? " (redone)" : "");
     return fmt::format(
         "step {}/{}  loss {:.4f}  norm {:.3f}{}  lr {:.2e}  {} tokens/s  device {}  host {}  {} "
         "left\n",
@@ -63,6 +63,14 @@ Progress::~Progress() {
 }
 
 void Progress::report(const StepRecord& record) {
+    redone_in_row_ = record.outcome.redone ? redone_in_row_ + 1 : 0;
+    constexpr int kMany = 10;
+    if (redone_in_row_ == kMany) {
+        fmt::print(
+            "note: the last {} steps were clipped and done twice; --clipping exact, which holds 2 "
+            "bytes a parameter more, is faster here\n",
+            kMany);
+    }
     // The first steps also build plans and fill caches.
     typical_ =
         typical_ == 0 || record.step <= 3 ? record.seconds : 0.8 * typical_ + 0.2 * record.seconds;

@@ -34,6 +34,7 @@ class Progress {
     std::int64_t steps_;
     std::string log_name_;
     std::FILE* log_ = nullptr;
+    int redone_in_row_ = 0;
     Seconds typical_ = 0;  ///< of a step, for the time left
 };
 

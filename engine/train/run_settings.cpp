@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,18 @@ using Json = nlohmann::ordered_json;
 
 // What the order of the data follows from.
 constexpr std::array<std::string_view, 3> kMustNotChange = {"seq", "seed", "windows_per_epoch"};
+
+const char* schedule_name(LearningRateKind kind) {
+    switch (kind) {
+        case LearningRateKind::cosine:
+            return "cosine";
+        case LearningRateKind::constant:
+            return "constant";
+        case LearningRateKind::linear:
+            return "linear";
+    }
+    return "";
+}
 
 std::string shown(const Json& object, const std::string& key) {
     return object.contains(key) ? object[key].dump() : "not said";
@@ -29,13 +42,16 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"seed", s.seed},
                 {"learning_rate", s.learning_rate},
                 {"warmup_steps", s.warmup_steps},
-                {"lr_schedule", static_cast<int>(s.schedule)},
+                {"lr_schedule", schedule_name(s.schedule)},
                 {"final_fraction", s.final_fraction},
                 {"beta1", s.beta1},
                 {"beta2", s.beta2},
                 {"epsilon", s.epsilon},
                 {"weight_decay", s.weight_decay},
                 {"max_norm", s.max_norm},
+                {"clipping", static_cast<int>(training.clipping)},
+                {"micro_batch", training.micro_batch_sequences()},
+                {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()}}
         .dump();
 }

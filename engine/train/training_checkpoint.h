@@ -37,8 +37,9 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const HostM
                      const TrainingState& state, int keep, ThreadPool& pool);
 
 /// Path of the checkpoint folder that `latest` names, or the highest whole one where it names none
-/// (whole: it has a training.json, which is written last); nothing where there is none. Throws
-/// InputError where `out` cannot be read.
+/// (whole: it has a training.json, which is written last); nothing where there is none. One that a
+/// killed save was replacing gets its name back first. Throws InputError where `out` cannot be read
+/// or it cannot be renamed.
 std::optional<std::string> newest_checkpoint(const std::string& out);
 
 /// Fills parameters, moments and state from a checkpoint folder. Throws InputError, before anything

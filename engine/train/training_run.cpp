@@ -4,17 +4,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <tuple>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/machine/machine_here.h"
-#include "engine/machine/placement.h"
 #include "engine/machine/process_memory.h"
 #include "engine/machine/setup_warnings.h"
 #include "engine/run/streamed_step.h"
+#include "engine/train/checkpoint_folders.h"
 #include "engine/train/choose_device.h"
+#include "engine/train/host_setup.h"
 #include "engine/train/measured_report.h"
 #include "engine/train/planned_memory.h"
 #include "engine/train/progress.h"
@@ -29,14 +32,20 @@ namespace sluice {
 namespace {
 
 std::atomic<bool> stop_requested{false};
-extern "C" void request_stop(int) { stop_requested = true; }
+extern "C" void request_stop(int signal) {
+    stop_requested = true;
+    std::signal(signal, SIG_DFL);  // a second one ends the program at once
+}
 
 void append_batch(const std::string& file, const Batch& batch) {
     std::ofstream out(file, std::ios::binary | std::ios::app);
     for (const auto* tokens : {&batch.inputs, &batch.targets})
         out.write(reinterpret_cast<const char*>(tokens->data()),
                   static_cast<std::streamsize>(tokens->size() * sizeof(std::int32_t)));
-    if (!out) throw InputError(fmt::format("--dump-batches {}: cannot be written", file));
+    if (!out.flush()) {
+        throw InputError(
+            fmt::format("--dump-batches {}: cannot be written; is its disk full?", file));
+    }
 }
 
 class Run {
@@ -48,12 +57,17 @@ class Run {
 
   private:
     void prepare();
-    Placement place(const StepReport& report) const;
+    void allocate();
+    /// The batch after `now`, which `step` trains on. Where the data is wrong, what was done is
+    /// saved first.
+    void draw_next(std::int64_t step, const Batch& now, Batch& next);
+    [[noreturn]] void stop_at(std::int64_t step, double loss) const;
     void start_parameters();
     void resume(const std::string& folder);
     void train(bool measure, RunResult& result);
     StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
     void save(std::int64_t step, std::int64_t position);
+    void save_or_say(std::int64_t step, std::int64_t position, bool last);
     StepReport measured_report() const;
     AdamWStep adam(std::int64_t step) const;
 
@@ -69,9 +83,12 @@ class Run {
     std::unique_ptr<ThreadPool> pool_;
     std::unique_ptr<HostModel> host_;
     std::unique_ptr<BatchSampler> sampler_;
+    std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
     std::unique_ptr<StreamedStep> step_;
     TrainingState state_;
+    std::unique_ptr<Progress> progress_;
     MeasuredSteps measured_;
+    std::int64_t redone_ = 0;
     Bytes most_device_ = 0, most_host_ = 0;
     Seconds last_known_ = 0;
     double last_clip_factor_ = 1;
@@ -99,48 +116,50 @@ void Run::prepare() {
     }
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
-    const StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
+    StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
+    if (type_ == DType::fp32) double_device_memory(report);
     print_planned_memory(report, device_facts_, type_);
     refuse_misfit(report, memory_growth_hint(host_facts_, report.fit.host.peak.bytes).value_or(""));
-    const Placement placement = place(report);
-    // On the CPU the device's own threads need them all.
-    if (device_facts_.is_gpu) stay_on(placement.other_cpus);
-    // Data that is wrong should be said before minutes of loading.
+    const Placement placement = place_threads(host_facts_, device_facts_, report);
+    // What is wrong with files should be said before minutes of loading.
+    if (settings_.out) prepare_output_folder(*settings_.out);
+    progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
                                               training_.batch, training_.sequence, settings_.seed);
     pool_ = std::make_unique<ThreadPool>(static_cast<int>(training_.optimizer_threads),
                                          placement.optimizer_cpus);
+    try {
+        allocate();
+    } catch (const InputError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        const auto hint = locked_memory_hint(host_facts_, report.fit.host.peak.bytes);
+        if (!hint) throw;
+        throw std::runtime_error(fmt::format("{}. {}", error.what(), *hint));
+    }
+}
+
+void Run::allocate() {
     host_ = std::make_unique<HostModel>(model_, static_cast<int>(training_.state_bytes), *pool_,
                                         *device_);
     start_parameters();
     step_ =
         std::make_unique<StreamedStep>(model_, training_, plan_, *host_, *device_, *pool_, type_);
-}
-
-/// Where the optimizer's threads go; says what of the machine stands in the way.
-Placement Run::place(const StepReport& report) const {
-    const Bytes host_bytes = report.fit.host.peak.bytes;
-    const int threads = static_cast<int>(training_.optimizer_threads);
-    constexpr int kOtherThreads = 4;  // lanes and the main one; they mostly sleep
-    Placement placement = choose_placement(
-        host_facts_, {device_facts_.numa_node, threads, kOtherThreads, host_bytes});
-    fmt::print("{}\n", placement.text);
-    const BytesByKind& host = report.fit.host.peak.by_kind;
-    SetupNeeds needs{host_bytes, 0, device_facts_.numa_node, threads};
-    for (const MemoryKind kind : {MemoryKind::weights, MemoryKind::pinned_buffers})
-        if (device_facts_.is_gpu) needs.pinned_bytes += host[static_cast<std::size_t>(kind)];
-    for (const std::string& note : placement.notes) fmt::print("note: {}\n", note);
-    for (const std::string& warning : setup_warnings(host_facts_, needs))
-        fmt::print("warning: {}\n", warning);
-    std::fflush(stdout);
-    return placement;
+    step_->set_last_clip_factor(state_.clip_factor);
+    last_clip_factor_ = state_.clip_factor;
 }
 
 void Run::start_parameters() {
     state_.seed = settings_.seed;
     state_.settings = settings_record(training_, settings_, *sampler_);
-    const auto folder = settings_.resume ? newest_checkpoint(*settings_.out) : std::nullopt;
+    const auto folder = settings_.out ? newest_checkpoint(*settings_.out) : std::nullopt;
+    if (folder && !settings_.resume) {
+        throw InputError(fmt::format(
+            "--out {}: holds {} already; give --resume to go on from it, or another folder",
+            *settings_.out, *folder));
+    }
     if (folder) return resume(*folder);
+    if (settings_.resume) fmt::print("no checkpoint in {}: starting anew\n", *settings_.out);
     if (settings_.load) {
         load_weights(*settings_.load, model_, *host_, *pool_);
     } else {
@@ -156,6 +175,8 @@ void Run::resume(const std::string& folder) {
     sampler_->seek(state_.data_position);
     fmt::print("going on from {}\n", folder);
     if (!changes.empty()) fmt::print("note: {}\n", changes);
+    if (state_.step >= settings_.steps)
+        fmt::print("all {} steps are done; give more --steps to go on\n", settings_.steps);
 }
 
 AdamWStep Run::adam(std::int64_t step) const {
@@ -180,6 +201,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     record.outcome = step_->run({now.inputs, now.targets}, {next.inputs, next.targets}, settings,
                                 settings_.max_norm);
     last_clip_factor_ = record.outcome.clip_factor;
+    redone_ += record.outcome.redone ? 1 : 0;
     const Seconds known = host_seconds();
     record.learning_rate = static_cast<double>(settings.learning_rate);
     record.seconds = known - last_known_;
@@ -193,39 +215,67 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
 }
 
 void Run::train(bool measure, RunResult& result) {
-    Progress progress(settings_.steps, settings_.log);
-    std::array<Batch, 2> batches;
+    if (state_.step >= settings_.steps) return;
     std::size_t current = 0;
-    batches[0] = sampler_->next();
+    batches_[0] = sampler_->next();
     last_known_ = host_seconds();
-    for (std::int64_t step = state_.step + 1; step <= settings_.steps; ++step) {
-        const Batch& now = batches[current];
-        Batch& next = batches[1 - current];
-        next = sampler_->next();
+    for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested; ++step) {
+        const Batch& now = batches_[current];
+        Batch& next = batches_[1 - current];
+        draw_next(step, now, next);
         if (settings_.dump_batches) append_batch(*settings_.dump_batches, now);
         const StepRecord record = do_step(step, now, next);
-        progress.report(record);
-        if (!record.outcome.finite) {
-            throw std::runtime_error(fmt::format(
-                "the loss of step {} is {}; training stopped and nothing was saved over the last "
-                "checkpoint{}. Go on from it with --resume and a lower --learning-rate",
-                step, record.outcome.loss,
-                settings_.out ? " in " + *settings_.out : std::string()));
-        }
-        // The first steps build plans and fill caches.
+        progress_->report(record);
+        if (!record.outcome.finite) stop_at(step, record.outcome.loss);
+        // The first steps build plans and fill caches; the step before is the one that is measured.
         constexpr std::int64_t kWarmUp = 3;
-        if (measure && !record.outcome.redone && step > state_.step + kWarmUp)
+        if (measure && step > state_.step + kWarmUp && !record.outcome.redone)
             measured_.add(plan_.step.program, step_->intervals_of_step_before());
-        result.last_loss = record.outcome.loss;
+        else
+            measured_.pause();
         result.steps_done = step;
         result.interrupted = stop_requested;
         const bool last = step == settings_.steps || result.interrupted;
         const bool due = settings_.save_every > 0 && step % settings_.save_every == 0;
-        if (settings_.out && (last || due)) save(step, next.position);
+        if (settings_.out && (last || due)) save_or_say(step, next.position, last);
         if (result.interrupted) break;
         current = 1 - current;
     }
     step_->finish();
+}
+
+void Run::draw_next(std::int64_t step, const Batch& now, Batch& next) {
+    if (step == settings_.steps) {
+        next = now;  // rows for a step that does not come
+        next.position = sampler_->position();
+        return;
+    }
+    try {
+        next = sampler_->next();
+    } catch (const InputError&) {
+        if (settings_.out && step > state_.step + 1) save(step - 1, now.position);
+        throw;
+    }
+}
+
+void Run::stop_at(std::int64_t step, double loss) const {
+    const auto saved = settings_.out ? newest_checkpoint(*settings_.out) : std::nullopt;
+    throw std::runtime_error(fmt::format(
+        "step {}: {} is not finite, so training stopped{}; a lower --learning-rate or a longer "
+        "--warmup-steps may help",
+        step, std::isfinite(loss) ? "the gradient" : "the loss",
+        saved ? fmt::format(" and {} stays as it was: --resume goes on from it", *saved) : ""));
+}
+
+/// A full disk is no reason to lose what comes after: only the last checkpoint must be written.
+void Run::save_or_say(std::int64_t step, std::int64_t position, bool last) {
+    measured_.pause();
+    try {
+        save(step, position);
+    } catch (const InputError& error) {
+        if (last) throw;
+        fmt::print(stderr, "sluice-train: no checkpoint of step {}: {}\n", step, error.what());
+    }
 }
 
 void Run::save(std::int64_t step, std::int64_t position) {
@@ -244,7 +294,11 @@ StepReport Run::measured_report() const {
     report.measured = true;
     report.measured_device = most_device_;
     report.measured_host = most_host_;
+    std::tie(report.step_low, report.step_high) = measured_.spread();
     add_times(report, measured_.typical(), measured_.step_seconds());
+    if (redone_ > 0)
+        report.assumptions.push_back(fmt::format(
+            "{} steps that speculative clipping did twice are not in the step time", redone_));
     return report;
 }
 

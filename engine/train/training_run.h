@@ -10,7 +10,6 @@ namespace sluice {
 
 struct RunResult {
     std::int64_t steps_done = 0;
-    double last_loss = 0;
     bool interrupted = false;
     std::optional<StepReport> report;  ///< measured; where enough steps ran
 };

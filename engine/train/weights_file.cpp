@@ -76,6 +76,18 @@ void check_others(const Checkpoint& file, const HostModel& host, const ModelSpec
         model.layer_count(), model.name));
 }
 
+bool is_finite_bf16(std::uint16_t bits) {
+    constexpr std::uint16_t kExponent = 0x7F80;
+    return (bits & kExponent) != kExponent;
+}
+
+[[noreturn]] void refuse_number(const TensorView& tensor, std::int64_t element, float value) {
+    throw InputError(
+        fmt::format("{}: tensor \"{}\" has {} at element {}, expected finite numbers that BF16 can "
+                    "hold, below 3.396e38; get the weights again, or in BF16",
+                    tensor.file, tensor.name, value, element));
+}
+
 /// Elements [begin, end) of the tensor into both planes.
 void fill_range(const TensorView& from, const ParameterBlock& block, std::int64_t offset,
                 std::int64_t begin, std::int64_t end) {
@@ -85,13 +97,9 @@ void fill_range(const TensorView& from, const ParameterBlock& block, std::int64_
         const std::int64_t count = std::min(kAtOnce, end - at);
         read_as_fp32(from, at, count, values);
         for (std::int64_t i = 0; i < count; ++i) {
-            if (!std::isfinite(values[i])) {
-                throw InputError(fmt::format(
-                    "{}: tensor \"{}\" has {} at element {}, expected finite numbers; get the "
-                    "weights again, or in BF16",
-                    from.file, from.name, values[i], at + i));
-            }
             const MasterPlanes planes = split_master(values[i]);
+            if (!std::isfinite(values[i]) || !is_finite_bf16(planes.high))
+                refuse_number(from, at + i, values[i]);
             block.high[offset + at + i] = planes.high;
             block.low[offset + at + i] = planes.low;
         }

@@ -12,7 +12,7 @@ void read_scaling(const JsonObject& scaling, ModelSpec& model) {
     const std::string type = scaling.text_or("rope_type", scaling.text_or("type", "default"));
     if (type == "default") return;
     if (type != "llama3") {
-        model.rotary_scaling = type;
+        model.not_trained = type + " scaling of positions";
         return;
     }
     RotarySpec& rotary = model.rotary;
@@ -28,6 +28,12 @@ void read_scaling(const JsonObject& scaling, ModelSpec& model) {
 void read_hf_arithmetic(const JsonObject& config, ModelSpec& model) {
     model.norm_epsilon = number_or(config, "rms_norm_eps", 1e-6, 1e-12, 1);
     model.rotary.theta = number_or(config, "rope_theta", 10'000, 1, 1e12);
+    const std::string activation =
+        config.is_text("hidden_act") ? config.text("hidden_act") : "silu";
+    if (activation != "silu" && activation != "swish")
+        model.not_trained = activation + " as activation";
+    if (number_or(config, "partial_rotary_factor", 1, 0, 1) != 1)
+        model.not_trained = "positions in a part of each head";
     // transformers 5 writes theta and scaling into one object.
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
         if (!config.is_object(key)) continue;

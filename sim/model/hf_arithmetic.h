@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// Sets norm_epsilon, rotary and rotary_scaling of `model`. Throws InputError.
+/// Sets norm_epsilon, rotary and not_trained of `model`. Throws InputError.
 void read_hf_arithmetic(const JsonObject& config, ModelSpec& model);
 
 }  // namespace sluice

@@ -91,11 +91,8 @@ void read_llama(const JsonObject& config, ModelSpec& model) {
     append_layers(model, layer, layer_total(config));
 }
 
-void read_qwen2(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
-    LayerSpec layer = dense_layer(config, model);
-    layer.attention.qkv_bias = true;
-    // The first max_window_layers see everything, the others a window.
+/// The first max_window_layers see everything, the others a window, where that is used.
+void append_windowed_after(const JsonObject& config, ModelSpec& model, LayerSpec layer) {
     const std::int64_t total = layer_total(config);
     const bool windowed = config.boolean_or("use_sliding_window", false);
     const std::int64_t full =
@@ -106,13 +103,20 @@ void read_qwen2(const JsonObject& config, ModelSpec& model) {
     append_layers(model, layer, total - full);
 }
 
+void read_qwen2(const JsonObject& config, ModelSpec& model) {
+    read_common(config, model, false);
+    LayerSpec layer = dense_layer(config, model);
+    layer.attention.qkv_bias = true;
+    append_windowed_after(config, model, layer);
+}
+
 void read_qwen3(const JsonObject& config, ModelSpec& model) {
     read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
     layer.attention.qk_norm = true;
     layer.attention.qkv_bias = layer.attention.output_bias =
         config.boolean_or("attention_bias", false);
-    append_layers(model, layer, layer_total(config));
+    append_windowed_after(config, model, layer);
 }
 
 void read_mistral(const JsonObject& config, ModelSpec& model) {

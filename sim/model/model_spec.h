@@ -85,7 +85,9 @@ struct ModelSpec {
     bool tied_embeddings = false;
     double norm_epsilon = 1e-6;
     RotarySpec rotary;
-    std::string rotary_scaling;  ///< its type where it is one that `rotary` cannot say (yarn, ...)
+    /// Something of how it computes that the trainer lacks ("yarn scaling of positions"), else
+    /// empty.
+    std::string not_trained;
     bool norm_bias = false;
     std::vector<LayerSpec> kinds;  ///< the distinct layers
     std::vector<int> layers;       ///< for each layer, its index in `kinds`

@@ -88,9 +88,11 @@ std::string report_json(const StepReport& r) {
     if (r.measured) {
         out["measured_device_bytes"] = r.measured_device;
         out["measured_host_bytes"] = r.measured_host;
+        out["step_5_percent_s"] = r.step_low;
+        out["step_95_percent_s"] = r.step_high;
     }
     out["step_s"] = r.step;
-    out["first_step_s"] = r.first_step;
+    if (!r.measured) out["first_step_s"] = r.first_step;
     out["tokens_per_step"] = r.training.tokens();
     out["tokens_per_s"] = r.tokens_per_s();
     out["model_tflops_per_s"] = r.model_flops_per_s() / kTera;

@@ -81,14 +81,23 @@ void append_verdict(std::string& out, const StepReport& r) {
     } else {
         append_misfit(out, r);
     }
-    out += fmt::format("speed        {} a step, {} tokens/s; the first step takes {}\n",
-                       format_seconds(r.step), format_thousands(r.tokens_per_s()),
-                       format_seconds(r.first_step));
+    out += fmt::format("speed        {} a step, {} tokens/s; {}\n", format_seconds(r.step),
+                       format_thousands(r.tokens_per_s()),
+                       r.measured
+                           ? fmt::format("nine in ten steps took {} to {}",
+                                         format_seconds(r.step_low), format_seconds(r.step_high))
+                           : "the first step takes " + format_seconds(r.first_step));
     out += fmt::format(
         "             {:.1f} TFLOPS useful (6PT: six a token and active parameter), {:.1f} "
         "executed\n",
         r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
     out += fmt::format("bound by     {}\n", r.bottleneck_words);
+    if (r.measured) {
+        out += fmt::format("measured     device {} at most, host {} resident\n",
+                           format_bytes(static_cast<double>(r.measured_device)),
+                           format_bytes(static_cast<double>(r.measured_host)));
+        return;
+    }
     out += fmt::format("confidence   {} rates of the machine\n", confidence_name(r.confidence));
 }
 
@@ -113,7 +122,7 @@ void append_lanes(std::string& out, const StepReport& r) {
     for (const Utilization& used : r.utilization)
         shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", used.resource,
                               format_percent(used.share));
-    out += fmt::format("used: {}\n", shares);
+    if (!shares.empty()) out += fmt::format("used: {}\n", shares);
 }
 
 void append_memory(std::string& out, const StepReport& r) {

@@ -54,9 +54,10 @@ struct StepReport {
     std::vector<Suggestion> suggestions;  ///< only where it does not fit
 
     // Time; of the steady step. A plan that does not fit is simulated as if it did.
-    bool measured = false;  ///< by the trainer, not predicted
+    bool measured = false;      ///< by the trainer, not predicted
     Bytes measured_device = 0;  ///< only measured: most in use as the driver says, less the context
     Bytes measured_host = 0;    ///< only measured: most resident in the process
+    Seconds step_low = 0, step_high = 0;  ///< only measured: 5% and 95% of the steps took less
     Seconds step = 0;
     Seconds first_step = 0;
     Flops executed_flops = 0;  ///< with recomputation

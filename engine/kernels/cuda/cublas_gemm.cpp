@@ -124,7 +124,7 @@ CublasGemm::Key CublasGemm::key_of(const Kernels::Product& product) {
             static_cast<std::int64_t>(product.d.type),
             flag(product.transpose_a == Transpose::yes),
             flag(product.transpose_b == Transpose::yes),
-            flag(product.bias.present()),
+            product.bias.present() ? std::int64_t{alignment_of(product.bias.data)} : 0,
             flag(product.addend.present()) + 2 * flag(product.accumulate),
             alignment_of(product.d.data),
             alignment_of(product.a.data),

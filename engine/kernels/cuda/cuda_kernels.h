@@ -32,7 +32,7 @@ class CudaKernels final : public Kernels {
   public:
     struct Options {
         /// cuDNN then adds the parts of dq in a fixed order: slower, and on Hopper with a workspace
-        /// of 2 x sequences x heads x sequence^2 bytes (cudnn-frontend 1.32, cuDNN 9.19).
+        /// of 2 x sequences x heads x sequence^2 bytes (cudnn-frontend 1.18.0, cuDNN 9.19).
         bool deterministic_attention = false;
     };
     /// Neither `stream` nor `scratch` is owned.

@@ -67,12 +67,16 @@ class Declaration {
         build_.on_host("master low plane and moments", Kind::optimizer_state,
                        static_cast<double>(t_.state_bytes - kBf16) * all);
         if (t_.clipping == Clipping::exact) {
-            build_.on_host("gradients held for clipping", Kind::gradients, kBf16 * all);
+            build_.on_host("gradients held for clipping", Kind::gradients,
+                           static_cast<double>(model_.layer_count()) * largest_layer_bytes(model_) +
+                               table_bytes(model_) + hidden_bytes(model_));
         } else {
-            build_.on_host(
-                "pinned gradient slabs", Kind::pinned_buffers,
-                static_cast<double>(host_gradient_slabs(t_)) * largest_layer_bytes(model_));
-            build_.on_host("pinned head gradient", Kind::pinned_buffers, table_bytes(model_));
+            build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
+                           static_cast<double>(std::min<std::int64_t>(host_gradient_slabs(t_),
+                                                                      model_.layer_count())) *
+                               largest_layer_bytes(model_));
+            build_.on_host("pinned head gradient", Kind::pinned_buffers,
+                           table_bytes(model_) + hidden_bytes(model_));
         }
     }
 

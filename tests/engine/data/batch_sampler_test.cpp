@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/data/shuffled_order.h"
+#include "sim/mixed_bits.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 
@@ -73,14 +74,14 @@ TEST_CASE("shuffled order: every entry comes first about equally often", "[data]
     // 10 entries, 20000 keys: expectation 2000 each, standard deviation 42; six of them allowed.
     std::vector<int> first(10, 0);
     for (std::uint64_t key = 0; key < 20'000; ++key) {
-        ++first[static_cast<std::size_t>(ShuffledOrder(10, mix_bits(key))(0))];
+        ++first[static_cast<std::size_t>(ShuffledOrder(10, mixed_bits(key))(0))];
     }
     for (const int count : first) CHECK(std::abs(count - 2000) < 6 * 42);
 }
 
 TEST_CASE("shuffled order: is the same on every platform", "[data]") {
     // The first output of SplitMix64 with seed 0, as published with it.
-    CHECK(mix_bits(0) == 0xE220A8397B1DCDAFU);
+    CHECK(mixed_bits(0) == 0xE220A8397B1DCDAFU);
     CHECK(order_of(8, 1) == order_of(8, 1));
     CHECK(order_of(100, 1) != order_of(100, 2));
 }

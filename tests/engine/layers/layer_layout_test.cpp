@@ -37,7 +37,8 @@ const std::vector<Refusal> kRefusals = {
     {[](ModelSpec& m, LayerSpec&) { m.learned_positions = 1024; }, "learned positions"},
     {[](ModelSpec& m, LayerSpec&) { m.family = "gemma"; }, "layers of this family"},
     {[](ModelSpec& m, LayerSpec&) { m.family = "phi3"; }, "layers of this family"},
-    {[](ModelSpec& m, LayerSpec&) { m.rotary_scaling = "yarn"; }, "scaling of rotary positions"},
+    {[](ModelSpec& m, LayerSpec&) { m.not_trained = "yarn scaling of positions"; },
+     "yarn scaling of positions"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.head_dim = l.attention.value_dim = 7; },
      "odd width"},
 };

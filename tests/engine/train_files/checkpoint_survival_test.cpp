@@ -161,7 +161,7 @@ TEST_CASE("checkpoint: a write that fails leaves the one before and nothing else
         }
         CHECK(message == partial + full.file +
                              ": writing failed after 0.0 MB of 0.0 MB (File too large); free 0.0 "
-                             "MB or choose another --out");
+                             "MB or choose another folder");
         CHECK(temp.names() == Names{"latest", "step-00000001"});
         CHECK(check_newest(temp.path()) == 1);
     }

@@ -18,7 +18,7 @@ void check_same_shape(const ModelSpec& found, const ModelSpec& expected) {
     CHECK(found.tied_embeddings == expected.tied_embeddings);
     CHECK(found.norm_epsilon == expected.norm_epsilon);
     CHECK(found.rotary == expected.rotary);
-    CHECK(found.rotary_scaling == expected.rotary_scaling);
+    CHECK(found.not_trained == expected.not_trained);
     REQUIRE(found.layer_count() == expected.layer_count());
     for (int i = 0; i < found.layer_count(); ++i) CHECK(found.layer(i) == expected.layer(i));
 }

@@ -199,16 +199,27 @@ TEST_CASE("weights: another shape, type or architecture is told before anything 
           temp.path("absent") + ": no such file; check the path");
 }
 
-TEST_CASE("weights: a number that is not finite is told with its place", "[train_files]") {
+TEST_CASE("weights: a number that is not finite in BF16 is told with its place", "[train_files]") {
     const TempFolder temp;
     TinyHost tiny(tiny_model("llama"));
     FileTensors tensors = weights_of(tiny.model, Dtype::f32);
-    std::vector<float> norm(10, 1.0F);
-    norm[4] = std::numeric_limits<float>::infinity();
-    tensors["model.norm.weight"].bytes = TempFolder::bytes_of(norm);
-    const std::string path = write_file(temp.path("w"), tensors);
-    CHECK(input_error_of([&] { load_weights(path, tiny.model, tiny.host, tiny.pool); }) ==
-          path +
-              ": tensor \"model.norm.weight\" has inf at element 4, expected finite numbers; get "
-              "the weights again, or in BF16");
+    const auto error_with = [&](float number) {
+        std::vector<float> norm(10, 1.0F);
+        norm[4] = number;
+        tensors["model.norm.weight"].bytes = TempFolder::bytes_of(norm);
+        const std::string path = write_file(temp.path("w"), tensors);
+        return input_error_of([&] { load_weights(path, tiny.model, tiny.host, tiny.pool); });
+    };
+    const auto message = [&](const char* number) {
+        return temp.path("w") + ": tensor \"model.norm.weight\" has " + number +
+               " at element 4, expected finite numbers that BF16 can hold, below 3.396e38; get the "
+               "weights again, or in BF16";
+    };
+    CHECK(error_with(std::numeric_limits<float>::infinity()) == message("inf"));
+    CHECK(error_with(std::numeric_limits<float>::quiet_NaN()) == message("nan"));
+    CHECK(error_with(-std::numeric_limits<float>::max()) == message("-3.4028235e+38"));
+    // Halfway between the largest of BF16 and 2^128 is the first number that rounds to infinity.
+    const float halfway = std::ldexp(511.0F, 119);
+    CHECK(error_with(halfway) == message("3.3961775e+38"));
+    CHECK(error_with(std::nextafter(halfway, 0.0F)).empty());
 }

@@ -1,0 +1,15 @@
+// At which angle per position does a pair of a head turn?
+#pragma once
+
+#include <cstdint>
+
+#include "engine/kernels/kernels.h"
+
+namespace sluice {
+
+/// Radians per position of pair number `pair` < head_dim / 2, in fp32 as transformers keeps them
+/// (its "inv_freq"): theta^(-2 pair / head_dim), and where rotary.factor is not 1 scaled as Llama
+/// 3.1 does (arXiv 2407.21783; formula of transformers' rope type "llama3").
+float rotary_frequency(const RotaryShape& rotary, std::int64_t head_dim, std::int64_t pair);
+
+}  // namespace sluice

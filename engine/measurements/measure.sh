@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Trains on this machine's GPU for the reports in this folder.
+# usage: measure.sh SLUICE_TRAIN TEXT OUT_FOLDER
+set -euo pipefail
+program=$1 text=$2 out=$3
+mkdir -p "$out"
+
+# train NAME FLAG...: random weights, real text, one token a byte. A limit of 1000 is never reached: no step is redone.
+train() {
+    local name=$1
+    shift
+    "$program" --data "$text" --seq 1024 --learning-rate 1e-4 --warmup-steps 5 "$@" \
+        --report "$out/$name.json" --trace "$out/$name-trace.json" --timeline "$out/$name.svg" >"$out/$name.txt"
+    grep -E '^(step .* 0:00 left|speed)' "$out/$name.txt" | sed "s/^/$name: /"
+}
+
+train 7b-batch-32 --model qwen2.5-7b --untied --batch 32 --steps 30 --max-norm 1000
+train 7b-batch-8 --model qwen2.5-7b --untied --batch 8 --steps 16 --max-norm 1000
+train 8-layers-batch-32 --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 16 --max-norm 1000
+train 7b-batch-32-exact --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1 --clipping exact

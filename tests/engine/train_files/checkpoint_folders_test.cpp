@@ -1,0 +1,71 @@
+#include "engine/train/checkpoint_folders.h"
+
+#include "engine/train/training_checkpoint.h"
+#include "tests/catch.h"
+#include "tests/engine/data/temp_folder.h"
+#include "tests/engine/train_files/tiny_model.h"
+
+using namespace sluice;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Saves contents that depend on the step, beside all the checkpoints before.
+void save(TinyHost& tiny, const std::string& out, std::int64_t step) {
+    constexpr int kKeep = 100;
+    tiny.fill(static_cast<std::uint64_t>(step));
+    save_checkpoint(out, tiny.model, tiny.host, {step, 16 * step, 5, "{}"}, kKeep, tiny.pool);
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint: one that a killed run was replacing gets its name back", "[train_files]") {
+    for (const bool saves : {false, true}) {
+        const TempFolder temp;
+        TinyHost tiny(tiny_model());
+        save(tiny, temp.path(), 6);
+        save(tiny, temp.path(), 7);
+        const std::string bytes = tiny.bytes();
+        // Killed between the two renames of a replacement.
+        std::filesystem::rename(temp.path("step-00000007"), temp.path("step-00000007.old.partial"));
+        std::filesystem::create_directory(temp.path("step-00000007.partial"));
+        if (saves) save(tiny, temp.path(), 8);
+        const std::optional<std::string> newest = newest_checkpoint(temp.path());
+        CHECK(newest == temp.path(saves ? "step-00000008" : "step-00000007"));
+        tiny.fill(0);
+        load_checkpoint(temp.path("step-00000007"), tiny.model, tiny.host, tiny.pool);
+        CHECK(tiny.bytes() == bytes);
+        CHECK_FALSE(std::filesystem::exists(temp.path("step-00000007.old.partial")));
+    }
+}
+
+TEST_CASE("checkpoint: a replaced one is not put over the one that replaced it", "[train_files]") {
+    const TempFolder temp;
+    TinyHost tiny(tiny_model());
+    save(tiny, temp.path(), 7);
+    std::filesystem::copy(temp.path("step-00000007"), temp.path("step-00000007.old.partial"));
+    temp.write("step-00000007/mark", "");
+    prepare_output_folder(temp.path());
+    CHECK(temp.names() == Names{"latest", "step-00000007"});
+    CHECK(std::filesystem::exists(temp.path("step-00000007/mark")));
+}
+
+TEST_CASE("checkpoint: a folder under construction is not shared", "[train_files]") {
+    const TempFolder temp;
+    const PartialFolder first(temp.path(), "step-00000003");
+    const std::string message =
+        input_error_of([&] { PartialFolder(temp.path(), "step-00000003"); });
+    CHECK(message ==
+          temp.path("step-00000003.partial") +
+              ": is there already, expected no folder of that name; a killed run left it and it "
+              "cannot be removed, or another run saves here: remove it or choose another --out");
+    CHECK(temp.names() == Names{"step-00000003.partial"});
+}
+
+TEST_CASE("checkpoint: an output folder is created with those above it", "[train_files]") {
+    const TempFolder temp;
+    prepare_output_folder(temp.path("a/b/c/"));
+    CHECK(std::filesystem::is_directory(temp.path("a/b/c")));
+    prepare_output_folder(temp.path("a/b/c"));
+}
