@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <map>
 
 #include "engine/train/training_run.h"
@@ -79,6 +80,15 @@ void add_run_flags(CLI::App& app, Flags& flags) {
         ->group("Output");
 }
 
+/// Before minutes of training, not after.
+void check_folder(const std::optional<std::string>& file) {
+    if (!file) return;
+    const auto folder = std::filesystem::absolute(*file).parent_path();
+    if (std::filesystem::is_directory(folder)) return;
+    throw InputError(fmt::format("{}: the folder {} does not exist; make it, or name another file",
+                                 *file, folder.string()));
+}
+
 int train(const Flags& flags) {
     const ModelSpec model = read_model_flags(flags.model);
     const TrainingSpec training = read_training_flags(flags.training);
@@ -94,6 +104,7 @@ int train(const Flags& flags) {
     if (flags.trace && flags.trace == flags.timeline)
         throw InputError(
             fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
+    for (const auto& file : {flags.report, flags.trace, flags.timeline}) check_folder(file);
     stop_on_signals();
     const bool measure = flags.report || flags.trace || flags.timeline;
     const RunResult result = run_training(model, training, flags.settings, measure);
@@ -107,7 +118,7 @@ int train(const Flags& flags) {
                    "sluice-train: no --report, --trace or --timeline: they need two steps in a row "
                    "after the third that are neither saved after nor done twice by speculative "
                    "clipping; give more --steps, or --clipping exact\n");
-        return 0;
+        return 1;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));
     if (flags.trace) write_file(*flags.trace, report_chrome_trace(*result.report));

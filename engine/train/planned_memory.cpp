@@ -46,12 +46,19 @@ void print_planned_memory(const StepReport& report, const DeviceFacts& device, D
 void refuse_misfit(const StepReport& report, const std::string& hint) {
     const Fit& fit = report.fit;
     if (fit.fits()) return;
-    const bool device = fit.device.shortfall() > 0;
-    const Fit::OfTier& tier = device ? fit.device : fit.host;
-    throw InputError(fmt::format(
-        "does not fit: {} needs {}, has {} (short {}); see what would with sluice predict{}",
-        device ? "the device" : "the host", size(tier.peak.bytes), size(tier.usable),
-        size(tier.shortfall()), hint.empty() ? "" : ". " + hint));
+    std::string shortages;
+    const auto add = [&shortages](const char* name, const Fit::OfTier& tier) {
+        if (tier.shortfall() == 0) return;
+        shortages +=
+            fmt::format("{}{} needs {}, has {} (short {})", shortages.empty() ? "" : "; ", name,
+                        size(tier.peak.bytes), size(tier.usable), size(tier.shortfall()));
+    };
+    if (!report.unified_memory) add("the device", fit.device);
+    add(report.unified_memory ? "host memory, the CPU's device memory included," : "the host",
+        fit.host);
+    throw InputError(
+        fmt::format("does not fit: {}; sluice predict says for a machine like this what would{}",
+                    shortages, hint.empty() ? "" : ". " + hint));
 }
 
 }  // namespace sluice

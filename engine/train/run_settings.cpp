@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/input_error.h"
+#include "sim/mixed_bits.h"
 
 namespace sluice {
 namespace {
@@ -14,7 +15,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // What the order of the data follows from.
-constexpr std::array<std::string_view, 3> kMustNotChange = {"seq", "seed", "windows_per_epoch"};
+constexpr std::array<std::string_view, 4> kMustNotChange = {"seq", "seed", "windows_per_epoch",
+                                                            "data"};
+
+/// Tells other data of the same size: from some sequences here and there.
+std::string fingerprint(TokenSource tokens, std::int64_t seq, std::uint64_t seed) {
+    constexpr std::int64_t kSequences = 32;
+    std::uint64_t hash = 0;
+    for (const std::int32_t token :
+         BatchSampler(std::move(tokens), kSequences, seq, seed).next().inputs)
+        hash = mixed_bits(hash ^ static_cast<std::uint64_t>(token));
+    return fmt::format("{:016x}", hash);
+}
 
 const char* schedule_name(LearningRateKind kind) {
     switch (kind) {
@@ -35,7 +47,7 @@ std::string shown(const Json& object, const std::string& key) {
 }  // namespace
 
 std::string settings_record(const TrainingSpec& training, const TrainSettings& s,
-                            const BatchSampler& data) {
+                            const BatchSampler& data, TokenSource tokens) {
     return Json{{"batch", training.batch},
                 {"seq", training.sequence},
                 {"steps", s.steps},
@@ -52,7 +64,8 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"clipping", static_cast<int>(training.clipping)},
                 {"micro_batch", training.micro_batch_sequences()},
                 {"precision", s.precision},
-                {"windows_per_epoch", data.windows_per_epoch()}}
+                {"windows_per_epoch", data.windows_per_epoch()},
+                {"data", fingerprint(std::move(tokens), training.sequence, s.seed)}}
         .dump();
 }
 

@@ -10,8 +10,9 @@
 namespace sluice {
 
 /// The settings that a checkpoint keeps, as a JSON object.
+/// `data` and `tokens` are of the same files.
 std::string settings_record(const TrainingSpec& training, const TrainSettings& settings,
-                            const BatchSampler& data);
+                            const BatchSampler& data, TokenSource tokens);
 
 /// Compares what a checkpoint keeps with the settings of now. Throws InputError where the position
 /// in the data would mean something else; returns a sentence on every other difference.

@@ -1,6 +1,7 @@
 #include "engine/train/training_run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <tuple>
 
 #include "engine/data/batch_sampler.h"
@@ -35,6 +37,8 @@ std::atomic<bool> stop_requested{false};
 extern "C" void request_stop(int signal) {
     stop_requested = true;
     std::signal(signal, SIG_DFL);  // a second one ends the program at once
+    constexpr std::string_view kText = "stopping after this step; once more: at once, unsaved\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText.data(), kText.size());
 }
 
 void append_batch(const std::string& file, const Batch& batch) {
@@ -95,6 +99,7 @@ class Run {
 };
 
 void Run::prepare() {
+    for (const LayerSpec& kind : model_.kinds) layer_layout(model_, kind);  // refuses what it lacks
     host_facts_ = read_host_facts();
     device_ = choose_device(settings_, host_facts_);
     device_facts_ = device_->facts();
@@ -151,7 +156,8 @@ void Run::allocate() {
 
 void Run::start_parameters() {
     state_.seed = settings_.seed;
-    state_.settings = settings_record(training_, settings_, *sampler_);
+    state_.settings = settings_record(training_, settings_, *sampler_,
+                                      open_tokens(settings_.data, model_.vocabulary));
     const auto folder = settings_.out ? newest_checkpoint(*settings_.out) : std::nullopt;
     if (folder && !settings_.resume) {
         throw InputError(fmt::format(
@@ -291,6 +297,7 @@ void Run::save(std::int64_t step, std::int64_t position) {
 
 StepReport Run::measured_report() const {
     StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
+    if (type_ == DType::fp32) double_device_memory(report);
     report.measured = true;
     report.measured_device = most_device_;
     report.measured_host = most_host_;
@@ -307,6 +314,11 @@ RunResult Run::go(bool measure) {
     RunResult result;
     result.steps_done = state_.step;
     train(measure, result);
+    if (result.steps_done > state_.step) {
+        fmt::print("{}\n", settings_.out
+                               ? "saved " + newest_checkpoint(*settings_.out).value_or("nothing")
+                               : "the weights were not saved: give --out to keep them");
+    }
     if (!measured_.empty()) result.report = measured_report();
     return result;
 }
@@ -319,8 +331,8 @@ RunResult run_training(const ModelSpec& model, TrainingSpec training, const Trai
 }
 
 void stop_on_signals() {
-    std::signal(SIGINT, request_stop);
-    std::signal(SIGTERM, request_stop);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_stop);
+    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
 }
 
 }  // namespace sluice
