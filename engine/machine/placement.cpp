@@ -100,7 +100,7 @@ class Placing {
                             threads, plural);
             return;
         }
-        placement_.text = fmt::format("optimizer: {} thread{} on {}; other threads: {}", threads,
+        placement_.text = fmt::format("optimizer: {} thread{} on {}; best for others: {}", threads,
                                       plural, cpus_by_node(placement_.optimizer_cpus),
                                       cpus_by_node(placement_.other_cpus));
     }

@@ -20,7 +20,7 @@ struct Placement {
     /// Thread i of the optimizer is pinned to [i % size]: one CPU a physical core first, those near
     /// the GPU first. Pages lie where these threads touch them first. Empty: CPUs are not known.
     std::vector<int> optimizer_cpus;
-    std::vector<int> other_cpus;     ///< ascending: all other threads may use all of these
+    std::vector<int> other_cpus;     ///< ascending: where other threads disturb least
     std::string text;                ///< one line for the user
     std::vector<std::string> notes;  ///< one sentence for each node that is too small
 };

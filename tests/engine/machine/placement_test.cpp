@@ -34,9 +34,10 @@ TEST_CASE("placement: one node, the CPUs left over are for the other threads", "
         choose_placement(one_node(16), {.gpu_numa_node = 0, .optimizer_threads = 12});
     CHECK(placement.optimizer_cpus == Ids{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
     CHECK(placement.other_cpus == Ids{12, 13, 14, 15});
-    CHECK(placement.text ==
-          "optimizer: 12 threads on CPUs 0-11 of node 0 (the GPU's); other threads: CPUs 12-15 of "
-          "node 0 (the GPU's)");
+    CHECK(
+        placement.text ==
+        "optimizer: 12 threads on CPUs 0-11 of node 0 (the GPU's); best for others: CPUs 12-15 of "
+        "node 0 (the GPU's)");
     CHECK(placement.notes.empty());
 }
 
@@ -53,8 +54,8 @@ TEST_CASE("placement: then cores of the other node, then second CPUs", "[machine
     CHECK(six.optimizer_cpus == Ids{4, 5, 6, 7, 0, 1});
     CHECK(six.other_cpus == Ids{12, 13, 14, 15});
     CHECK(six.text ==
-          "optimizer: 6 threads on CPUs 0-1 of node 0 and CPUs 4-7 of node 1 (the GPU's); other "
-          "threads: CPUs 12-15 of node 1 (the GPU's)");
+          "optimizer: 6 threads on CPUs 0-1 of node 0 and CPUs 4-7 of node 1 (the GPU's); best "
+          "for others: CPUs 12-15 of node 1 (the GPU's)");
     const Placement ten =
         choose_placement(two_sockets(), {.gpu_numa_node = 1, .optimizer_threads = 10});
     CHECK(ten.optimizer_cpus == Ids{4, 5, 6, 7, 0, 1, 2, 3, 12, 13});
@@ -67,7 +68,7 @@ TEST_CASE("placement: with too few CPUs the other threads may use all", "[machin
     CHECK(placement.optimizer_cpus == Ids{0, 1});
     CHECK(placement.other_cpus == Ids{0, 1});
     CHECK(placement.text ==
-          "optimizer: 3 threads on CPUs 0-1 of node 0; other threads: CPUs 0-1 of node 0");
+          "optimizer: 3 threads on CPUs 0-1 of node 0; best for others: CPUs 0-1 of node 0");
 }
 
 TEST_CASE("placement: without a GPU, or where its node is closed, the node with most CPUs",
