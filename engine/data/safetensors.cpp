@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/bf16.h"
 #include "sim/input_error.h"
 
 namespace sluice {
@@ -27,10 +28,6 @@ float half_to_float(std::uint16_t half) {
     return std::bit_cast<float>(sign | (exponent == 0           ? subnormal
                                         : exponent == kExponent ? not_finite
                                                                 : normal));
-}
-
-float bf16_to_float(std::uint16_t bits) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
 template <typename Stored, typename Convert>

@@ -102,6 +102,28 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
     pass.linear(a.residual, a.attention_output, layout_.output, x);
 }
 
+/// Tensors of the feed-forward over some of the tokens.
+struct TransformerLayer::Chunk {
+    std::int64_t begin;  ///< first token
+    Matrix residual, normed, product, gate_up;
+};
+
+template <typename Use>
+void TransformerLayer::each_chunk(const LayerActivations& a, Workspace& workspace, Use use) const {
+    const std::int64_t chunk = std::min(block_.feed_forward_chunk, block_.tokens());
+    const Matrix normed = hidden_matrix(workspace, chunk);
+    const Matrix product = workspace.matrix(type_, chunk, intermediate_);
+    const Matrix scratch =
+        a.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
+    for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
+        const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
+        use(Chunk{
+            begin, a.residual.row_range(begin, rows), normed.row_range(0, rows),
+            product.row_range(0, rows),
+            scratch.present() ? scratch.row_range(0, rows) : a.gate_up.row_range(begin, rows)});
+    }
+}
+
 void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix y,
                                const LayerActivations& kept, Workspace workspace) const {
     const Pass pass{kernels, weights};
@@ -110,22 +132,12 @@ void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix
     const Bytes half = workspace.used();
     attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()), true, workspace);
     workspace.rewind(half);
-    const std::int64_t chunk = std::min(block_.feed_forward_chunk, block_.tokens());
-    const Matrix normed = hidden_matrix(workspace, chunk);
-    const Matrix product = workspace.matrix(type_, chunk, intermediate_);
-    const Matrix scratch =
-        kept.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
-    for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
-        const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
-        const Matrix residual = a.residual.row_range(begin, rows);
-        const Matrix n = normed.row_range(0, rows), p = product.row_range(0, rows);
-        const Matrix gate_up =
-            scratch.present() ? scratch.row_range(0, rows) : kept.gate_up.row_range(begin, rows);
-        kernels.rms_norm(n, residual, pass.vector(layout_.feed_forward_norm), epsilon_);
-        pass.linear(gate_up, n, layout_.gate_up);
-        kernels.swiglu(p, gate_up);
-        pass.linear(y.row_range(begin, rows), p, layout_.down, residual);
-    }
+    each_chunk(a, workspace, [&](const Chunk& c) {
+        kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_);
+        pass.linear(c.gate_up, c.normed, layout_.gate_up);
+        kernels.swiglu(c.product, c.gate_up);
+        pass.linear(y.row_range(c.begin, c.residual.rows), c.product, layout_.down, c.residual);
+    });
 }
 
 void TransformerLayer::backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x,
@@ -151,33 +163,26 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
                                              Matrix gradient, const LayerActivations& a,
                                              Workspace workspace) const {
     Kernels& kernels = pass.kernels;
-    const std::int64_t chunk = std::min(block_.feed_forward_chunk, block_.tokens());
-    const Matrix normed = hidden_matrix(workspace, chunk);
-    const Matrix product = workspace.matrix(type_, chunk, intermediate_);
-    const Matrix scratch =
-        a.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
-    for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
-        const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
-        const Matrix residual = a.residual.row_range(begin, rows);
-        const Matrix dy = gradient.row_range(begin, rows);
-        const Matrix n = normed.row_range(0, rows), p = product.row_range(0, rows);
-        const Matrix gate_up =
-            scratch.present() ? scratch.row_range(0, rows) : a.gate_up.row_range(begin, rows);
-        const bool add = target.accumulate || begin > 0;
-        const Vector norm = pass.vector(layout_.feed_forward_norm);
-        kernels.rms_norm(n, residual, norm, epsilon_);
-        if (scratch.present()) pass.linear(gate_up, n, layout_.gate_up);
-        kernels.swiglu(p, gate_up);
+    const Vector norm = pass.vector(layout_.feed_forward_norm);
+    each_chunk(a, workspace, [&](const Chunk& c) {
+        const Matrix dy = gradient.row_range(c.begin, c.residual.rows);
+        const bool add = target.accumulate || c.begin > 0;
+        kernels.rms_norm(c.normed, c.residual, norm, epsilon_);
+        if (!a.gate_up.present()) pass.linear(c.gate_up, c.normed, layout_.gate_up);
+        kernels.swiglu(c.product, c.gate_up);
         // Gradients take the place of what they belong to: the product, gate and up, the norm.
-        linear_backward(kernels, {dy, p, pass.weight(layout_.down), target.matrix(layout_.down), p},
-                        add);
-        kernels.swiglu_backward(gate_up, p);
         linear_backward(
-            kernels, {gate_up, n, pass.weight(layout_.gate_up), target.matrix(layout_.gate_up), n},
+            kernels,
+            {dy, c.product, pass.weight(layout_.down), target.matrix(layout_.down), c.product},
             add);
-        kernels.rms_norm_backward(dy, true, n, residual, norm, epsilon_,
+        kernels.swiglu_backward(c.gate_up, c.product);
+        linear_backward(kernels,
+                        {c.gate_up, c.normed, pass.weight(layout_.gate_up),
+                         target.matrix(layout_.gate_up), c.normed},
+                        add);
+        kernels.rms_norm_backward(dy, true, c.normed, c.residual, norm, epsilon_,
                                   target.vector(layout_.feed_forward_norm), add);
-    }
+    });
 }
 
 void TransformerLayer::attention_backward(const Pass& pass, GradientTarget target, Matrix x,

@@ -55,6 +55,10 @@ class TransformerLayer {
 
   private:
     struct Pass;
+    struct Chunk;
+    /// Calls use(Chunk) for the tokens in turn; gate and up are those of `a` where it keeps them.
+    template <typename Use>
+    void each_chunk(const LayerActivations& a, Workspace& workspace, Use use) const;
     Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;
     /// Up to the residual; absent tensors of `a` are taken from `workspace`.
     void attention_half(const Pass& pass, Matrix x, LayerActivations& a, Matrix normed, bool attend,

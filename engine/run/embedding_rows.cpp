@@ -1,19 +1,16 @@
 #include "engine/run/embedding_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <numeric>
+
+#include "sim/bf16.h"
 
 namespace sluice {
 namespace {
 
 constexpr std::int64_t kRowGrain = 32;
 constexpr std::int64_t kScatterColumns = 256;
-
-float from_bf16(std::uint16_t bits) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
 
 void add_row(float* sum, Matrix row, std::int64_t begin, std::int64_t end) {
     if (row.type == DType::fp32) {
@@ -22,7 +19,7 @@ void add_row(float* sum, Matrix row, std::int64_t begin, std::int64_t end) {
         return;
     }
     const auto* const values = static_cast<const std::uint16_t*>(row.data);
-    for (std::int64_t c = begin; c < end; ++c) sum[c] += from_bf16(values[c]);
+    for (std::int64_t c = begin; c < end; ++c) sum[c] += bf16_to_float(values[c]);
 }
 
 }  // namespace
@@ -86,7 +83,7 @@ void EmbeddingRows::gather(std::span<const std::int32_t> tokens, Matrix rows) co
                                    continue;
                                }
                                for (std::int64_t c = 0; c < hidden_; ++c)
-                                   static_cast<float*>(to.data)[c] = from_bf16(from[c]);
+                                   static_cast<float*>(to.data)[c] = bf16_to_float(from[c]);
                            }
                        });
 }
@@ -104,7 +101,7 @@ double EmbeddingRows::sum_row(const Index& index, std::int64_t place, std::int64
     double square = 0;
     for (std::int64_t c = begin; c < end; ++c) {
         const double head =
-            head_gradient == nullptr ? 0 : from_bf16(head_gradient[row.row * hidden_ + c]);
+            head_gradient == nullptr ? 0 : bf16_to_float(head_gradient[row.row * hidden_ + c]);
         const double all = head + static_cast<double>(sum[c]);
         square += all * all - head * head;
     }

@@ -6,6 +6,7 @@
 
 #include "engine/data/safetensors.h"
 #include "tests/catch.h"
+#include "tests/engine/data/file_size_limit.h"
 #include "tests/engine/data/temp_folder.h"
 
 using namespace sluice;
@@ -18,27 +19,6 @@ ProduceBytes from(const std::vector<std::string>& data) {
         std::memcpy(chunk.data(), data[tensor].data() + begin, chunk.size());
     };
 }
-
-/// No file of this process may exceed `bytes` while it lives; the write then fails instead of
-/// ending the program.
-class FileSizeLimit {
-  public:
-    explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit limit{bytes, before_.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    ~FileSizeLimit() {
-        ::setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
-  private:
-    void (*handler_)(int);
-    rlimit before_{};
-};
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "engine/train/checkpoint_folders.h"
 #include "engine/train/training_checkpoint.h"
 #include "tests/catch.h"
+#include "tests/engine/data/file_size_limit.h"
 #include "tests/engine/data/temp_folder.h"
 #include "tests/engine/train_files/tiny_model.h"
 
@@ -91,26 +92,6 @@ bool left_unfinished(const TempFolder& temp) {
     return std::any_of(names.begin(), names.end(),
                        [](const std::string& name) { return name.ends_with(".partial"); });
 }
-
-/// No file of this process may exceed `bytes` while it lives, as if the disk were full.
-class FileSizeLimit {
-  public:
-    explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit limit{bytes, before_.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    ~FileSizeLimit() {
-        ::setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
-  private:
-    void (*handler_)(int);
-    rlimit before_{};
-};
 
 }  // namespace
 
