@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "sim/machine/spec_reader.h"
 
@@ -65,24 +66,29 @@ class AttentionReader {
     AttentionReader(SpecReader& reader, double gemm_flops_per_s)
         : reader_(reader), scale_(gemm_flops_per_s / kH200Gemm) {}
 
-    Interpolated curve(const char* implementation, const char* direction, const H200Rates& h200) {
+    /// `needed`: no table of measured times takes its place.
+    Interpolated curve(const char* implementation, const char* direction, const H200Rates& h200,
+                       bool needed) {
         auto points = reader_.take_curve(
             fmt::format("kernels.attention_{}_{}_tflops_by_sequence", implementation, direction));
         for (auto& [sequence, rate] : points) rate *= kTera;
         if (points.empty()) {
-            missing_ +=
-                fmt::format("{}{} {}", missing_.empty() ? "" : ", ", implementation, direction);
+            if (needed) {
+                missing_ +=
+                    fmt::format("{}{} {}", missing_.empty() ? "" : ", ", implementation, direction);
+            }
             for (std::size_t i = 0; i < h200.size(); ++i)
                 points.emplace_back(kSequences[i], h200[i] * scale_ * kTera);
         }
         return Interpolated(std::move(points));
     }
 
-    void say_missing() {
-        if (missing_.empty()) return;
-        reader_.transfer(fmt::format(
+    /// What is missing so far.
+    std::string missing() {
+        if (missing_.empty()) return "";
+        return fmt::format(
             "attention ({}) reaches the share of the matrix rate that it does on the H200 measured",
-            missing_));
+            std::exchange(missing_, ""));
     }
 
   private:
@@ -90,6 +96,27 @@ class AttentionReader {
     double scale_;
     std::string missing_;
 };
+
+void resolve_attention(SpecReader& reader, GpuSpec& gpu) {
+    const bool measured =
+        !gpu.tables[static_cast<std::size_t>(KernelTableId::attention_forward)].empty();
+    const auto constant = [&](const char* path, double h200) {
+        return measured ? reader.take(path).value_or(h200)
+                        : reader.constant(path, h200, Trust::measured);
+    };
+    gpu.narrow_head_share = constant("kernels.attention_narrow_head_share", 0.8);
+    gpu.first_step_extra = constant("kernels.first_step_extra_s", 0.5);
+    AttentionReader attention(reader, gpu.gemm_flops_per_s);
+    AttentionRates& fused = gpu.fused_attention;
+    fused.forward = attention.curve("cudnn", "forward", kCudnnForward, !measured);
+    fused.backward = attention.curve("cudnn", "backward", kCudnnBackward, !measured);
+    if (const auto missing = attention.missing(); !missing.empty()) reader.transfer(missing);
+    AttentionRates& flash = gpu.flash_attention;
+    flash.forward = attention.curve("flash", "forward", kFlashForward, true);
+    flash.backward = attention.curve("flash", "backward", kFlashBackward, true);
+    if (const auto missing = attention.missing(); !missing.empty())
+        reader.transfer_for_others(missing);
+}
 
 }  // namespace
 
@@ -105,17 +132,14 @@ GpuSpec resolve_gpu(SpecReader& reader) {
     const auto overhead = [&](const char* path, double h200) {
         return reader.constant(path, h200, Trust::measured);
     };
+    for (int i = 0; i < kKernelTables; ++i) {
+        if (auto table = reader.take_kernels(static_cast<KernelTableId>(i)))
+            gpu.tables[static_cast<std::size_t>(i)] = *std::move(table);
+    }
     gpu.gemm_overhead = overhead("kernels.gemm_overhead_us", 4) / kMega;
     gpu.launch = overhead("kernels.launch_us", 1.09) / kMega;
-    gpu.narrow_head_share = overhead("kernels.attention_narrow_head_share", 0.8);
-    gpu.eager_launch = overhead("kernels.eager_launch_us", 5) / kMega;
-    gpu.first_step_extra = overhead("kernels.first_step_extra_s", 0.5);
-    AttentionReader attention(reader, gpu.gemm_flops_per_s);
-    gpu.flash_attention.forward = attention.curve("flash", "forward", kFlashForward);
-    gpu.flash_attention.backward = attention.curve("flash", "backward", kFlashBackward);
-    gpu.fused_attention.forward = attention.curve("cudnn", "forward", kCudnnForward);
-    gpu.fused_attention.backward = attention.curve("cudnn", "backward", kCudnnBackward);
-    attention.say_missing();
+    resolve_attention(reader, gpu);
+    gpu.eager_launch = reader.constant_for_others("kernels.eager_launch_us", 5) / kMega;
     return gpu;
 }
 

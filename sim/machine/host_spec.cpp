@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/input_error.h"
 #include "sim/machine/spec_reader.h"
@@ -45,11 +46,22 @@ double stream_gb_per_s(SpecReader& reader) {
 }
 
 /// DRAM traffic that a byte copied over the link counts as.
-double copy_weight(SpecReader& reader, bool unified_memory) {
+double copy_weight(SpecReader& reader, bool unified_memory, bool contention_measured) {
+    if (contention_measured) return 1;
     if (const auto weight = reader.take("host.copy_traffic_weight")) return *weight;
     if (unified_memory) return 2;  // a copy within one pool reads and writes
     reader.transfer("a byte copied over the link takes as much of host memory as one of host work");
     return 1;
+}
+
+/// As measured: lanes, work, and the share that each keeps.
+Contention contention(SpecReader& reader) {
+    std::vector<ContentionPoint> points;
+    for (const auto& row : reader.take_rows("host.contention")) {
+        points.push_back({{row[0] != 0, row[1] != 0, row[2] != 0, row[3] * kGiga},
+                          {row[4], row[5], row[6], row[7]}});
+    }
+    return Contention(std::move(points));
 }
 
 /// Bytes/s of AdamW by threads.
@@ -75,6 +87,16 @@ std::vector<std::pair<double, double>> adam_by_threads(SpecReader& reader, doubl
     }
 }
 
+/// Bytes/s with smaller moments; where that is not measured, memory moves as fast as with fp32.
+Interpolated smaller_states(SpecReader& reader, int state_bytes, const Interpolated& fp32) {
+    auto points =
+        reader.take_curve(fmt::format("host.adam_{}_byte_gparams_per_s_by_threads", state_bytes));
+    if (points.empty()) return fp32;
+    const double traffic = kBf16 + 2 * state_bytes;  // gradient read, states read and written
+    for (auto& [threads, rate] : points) rate *= kGiga * traffic;
+    return Interpolated(std::move(points));
+}
+
 void resolve_adam(SpecReader& reader, double stream, HostSpec& host) {
     auto points = adam_by_threads(reader, stream, host.cores);
     const auto best =
@@ -82,6 +104,8 @@ void resolve_adam(SpecReader& reader, double stream, HostSpec& host) {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     host.best_adam_threads = static_cast<int>(std::min(best->first, host.cores));
     host.adam_bytes_per_s = Interpolated(std::move(points));
+    host.adam_8_byte_bytes_per_s = smaller_states(reader, 8, host.adam_bytes_per_s);
+    host.adam_6_byte_bytes_per_s = smaller_states(reader, 6, host.adam_bytes_per_s);
 }
 
 /// Rates of host work: measured here, or the H200 machine's scaled by memory bandwidth.
@@ -93,16 +117,21 @@ void resolve_host_work(SpecReader& reader, double stream, HostSpec& host) {
         missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
         return h200_gb_per_s * kGiga * stream / kH200Shared;
     };
+    const auto missing_so_far = [&missing] {
+        return missing.empty() ? ""
+                               : fmt::format(
+                                     "host work ({}) goes at the H200 machine's rates, "
+                                     "scaled by host memory bandwidth",
+                                     std::exchange(missing, ""));
+    };
     host.memory_copy = rate("copy", 52);
+    if (const auto what = missing_so_far(); !what.empty()) reader.transfer(what);
     host.first_touch = rate("first_touch_copy", 26.2);
     host.zero = rate("zero", 78.6);
     host.release = rate("release", 44.3);
     host.norm_and_scale = rate("norm_and_scale", 7.37);
     host.eager_adam_bytes_per_s = rate("bf16_master_adam", 176.9);
-    if (missing.empty()) return;
-    reader.transfer(fmt::format(
-        "host work ({}) goes at the H200 machine's rates, scaled by host memory bandwidth",
-        missing));
+    if (const auto what = missing_so_far(); !what.empty()) reader.transfer_for_others(what);
 }
 
 }  // namespace
@@ -123,7 +152,8 @@ HostSpec resolve_host(SpecReader& reader, const LinkSpec& link, bool unified_mem
     if (!unified_memory)
         host.dram_bandwidth =
             std::max({host.dram_bandwidth, link.host_to_device, link.device_to_host});
-    host.copy_weight = copy_weight(reader, unified_memory);
+    host.contention = contention(reader);
+    host.copy_weight = copy_weight(reader, unified_memory, !host.contention.empty());
     resolve_adam(reader, stream, host);
     resolve_host_work(reader, stream, host);
     return host;

@@ -14,7 +14,9 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 Seconds gemm_time(const GpuSpec& gpu, const Kernel& kernel) {
     const double rate =
         gpu.gemm_flops_per_s * busy_share(gpu.multiprocessors, kernel.m, kernel.n, kernel.count);
-    return gpu.gemm_overhead + std::max(kernel.flops / rate, kernel.bytes / gpu.memory_bandwidth);
+    const double bytes = kernel.bytes - kernel.added_bytes;
+    return gpu.gemm_overhead + std::max(kernel.flops / rate, bytes / gpu.memory_bandwidth) +
+           kernel.added_bytes / gpu.memory_bandwidth;
 }
 
 Seconds attention_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
@@ -31,6 +33,18 @@ Seconds attention_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
                     kernel.bytes / gpu.memory_bandwidth);
 }
 
+/// Nothing where it is not measured: attention and the kernels bound by memory are the engine's,
+/// products anyone's.
+std::optional<Seconds> measured_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
+    if (style != KernelStyle::fused && kernel.kind != KernelKind::gemm) return std::nullopt;
+    const auto id = kernel_table_of(kernel);
+    if (!id) return std::nullopt;
+    const KernelTable& table = gpu.tables[static_cast<std::size_t>(*id)];
+    if (table.empty()) return std::nullopt;
+    return table.time(kernel_features(*id, kernel, gpu.multiprocessors),
+                      kernel_coordinates(*id, kernel));
+}
+
 }  // namespace
 
 double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count) {
@@ -39,6 +53,7 @@ double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::i
 }
 
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
+    if (const auto measured = measured_time(gpu, kernel, style)) return *measured;
     const Seconds launches = gpu.launch * static_cast<double>(kernel.launches);
     switch (kernel.kind) {
         case KernelKind::gemm:
@@ -61,8 +76,8 @@ Seconds kernels_time(const GpuSpec& gpu, const KernelList& kernels, KernelStyle 
     return std::max(device, host);
 }
 
-double copy_rate(const LinkSpec& link, double full_rate, double bytes) {
-    return link.share_by_bytes.empty() ? full_rate : full_rate * link.share_by_bytes.at(bytes);
+double copy_rate(double full_rate, const Interpolated& share_by_bytes, double bytes) {
+    return share_by_bytes.empty() ? full_rate : full_rate * share_by_bytes.at(bytes);
 }
 
 }  // namespace sluice

@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-/// Seconds of one kernel. `style` picks the attention implementation (fused: cuDNN, eager: flash).
+/// Seconds of one kernel: as measured at its shape or near, else from the rates of its kind.
+/// `style` picks the attention implementation (fused: cuDNN, eager: flash).
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style);
 
 /// Seconds of a list run back to back; in eager style the host's launching may be what limits.
@@ -19,6 +20,6 @@ Seconds kernels_time(const GpuSpec& gpu, const KernelList& kernels, KernelStyle 
 double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count);
 
 /// Bytes/s that a copy of `bytes` reaches alone, from the full rate and the curve by size.
-double copy_rate(const LinkSpec& link, double full_rate, double bytes);
+double copy_rate(double full_rate, const Interpolated& share_by_bytes, double bytes);
 
 }  // namespace sluice

@@ -63,18 +63,24 @@ double pageable(SpecReader& reader, double host_to_device) {
 }
 
 /// Share of the full rate by size. The largest point is the full rate: a curve may fall again.
-Interpolated share_by_bytes(SpecReader& reader) {
-    auto points = reader.take_curve("link.curve.host_to_device_gb_per_s_by_bytes");
-    if (points.empty()) {
-        reader.transfer("copies reach their full rate at any size");
-        return {};
-    }
-    const double full =
-        std::max_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-        })->second;
+Interpolated share_by_bytes(SpecReader& reader, const char* path) {
+    auto points = reader.take_curve(path);
+    double full = 0;
+    for (const auto& [bytes, rate] : points) full = std::max(full, rate);
     for (auto& [bytes, rate] : points) rate /= full;
     return Interpolated(std::move(points));
+}
+
+void resolve_sizes(SpecReader& reader, LinkSpec& link) {
+    link.share_to_device_by_bytes =
+        share_by_bytes(reader, "link.curve.host_to_device_gb_per_s_by_bytes");
+    link.share_to_host_by_bytes =
+        share_by_bytes(reader, "link.curve.device_to_host_gb_per_s_by_bytes");
+    if (link.share_to_device_by_bytes.empty())
+        reader.transfer("copies reach their full rate at any size");
+    // One direction measured: the other falls off alike.
+    if (link.share_to_host_by_bytes.empty())
+        link.share_to_host_by_bytes = link.share_to_device_by_bytes;
 }
 
 }  // namespace
@@ -88,7 +94,7 @@ LinkSpec resolve_link(SpecReader& reader, bool unified_memory) {
     link.both_ways_total = unified_memory ? std::max(link.host_to_device, link.device_to_host)
                                           : both_ways(reader, link, shares.both_ways);
     link.pageable_host_to_device = pageable(reader, link.host_to_device);
-    link.share_by_bytes = share_by_bytes(reader);
+    resolve_sizes(reader, link);
     return link;
 }
 

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-enum class ValueKind { number, curve, text, flag, group };
+enum class ValueKind { number, curve, kernels, text, flag, group };
 
 /// Keys of the object at `path`, as in `link` or `link.curve`; none where a profile's keys are its
 /// own.

@@ -7,18 +7,20 @@
 #include <utility>
 #include <vector>
 
+#include "sim/machine/kernel_measurement.h"
 #include "sim/machine/memory_size.h"
 
 namespace sluice {
 
 /// Where a number comes from.
-enum class Method { measured, datasheet, estimated };
+enum class Method { measured, transferred, datasheet, estimated };
 const char* method_name(Method method);
 
 /// One number of a profile; the unit is the end of its path (`link.host_to_device_gb_per_s`).
 struct Quantity {
     std::string path;
-    std::optional<double> value;  ///< nothing where the number is not known
+    std::optional<double> value;      ///< nothing where the number is not known
+    std::optional<double> low, high;  ///< 5 to 95% of what was measured
     Method method = Method::datasheet;
     std::string source;  ///< full text, not the key
     std::string date;
@@ -35,6 +37,16 @@ struct Curve {
     std::string note;
 };
 
+/// Measured times of one kind of kernel.
+struct KernelEntry {
+    std::string path;
+    KernelMeasurement measured;
+    Method method = Method::measured;
+    std::string source;
+    std::string date;
+    std::string note;
+};
+
 struct MachineProfile {
     std::string id;    ///< file name without .json
     std::string file;  ///< as shown in messages
@@ -45,6 +57,7 @@ struct MachineProfile {
     std::vector<std::pair<std::string, bool>> flags;
     std::vector<Quantity> quantities;
     std::vector<Curve> curves;
+    std::vector<KernelEntry> kernels;  ///< all of KernelTableId, or none
 
     /// Nothing where the profile lacks the path.
     const Quantity* find(std::string_view path) const;

@@ -2,10 +2,13 @@
 // by a stated rule.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
+#include "sim/machine/contention.h"
 #include "sim/machine/interpolated.h"
+#include "sim/machine/kernel_table.h"
 #include "sim/machine/machine_profile.h"
 #include "sim/units.h"
 
@@ -34,6 +37,8 @@ struct GpuSpec {
     Seconds launch = 0;            ///< device time between two dependent kernels
     Seconds eager_launch = 0;      ///< host time of one PyTorch operation
     Seconds first_step_extra = 0;  ///< the first attention backward builds its plan
+    /// Measured times of the engine's kernels, by KernelTableId; empty where there are none.
+    std::array<KernelTable, kKernelTables> tables;
 };
 
 struct LinkSpec {
@@ -41,8 +46,8 @@ struct LinkSpec {
     double device_to_host = 0;
     double both_ways_total = 0;  ///< bytes/s of both directions together while both run
     double pageable_host_to_device = 0;
-    Interpolated
-        share_by_bytes;  ///< fraction of the full rate that a copy of so many bytes reaches
+    /// Fraction of the full rate that a copy of so many bytes reaches.
+    Interpolated share_to_device_by_bytes, share_to_host_by_bytes;
 };
 
 /// Rates of host work by all optimizer threads, alone. DRAM traffic is counted as read plus written
@@ -54,8 +59,16 @@ struct HostSpec {
     double cores = 0;
     double dram_bandwidth = 0;      ///< bytes/s shared by copies and host work
     double copy_weight = 1;         ///< DRAM traffic that one byte copied over the link counts as
-    Interpolated adam_bytes_per_s;  ///< DRAM traffic of AdamW by threads
+    Contention contention;          ///< as measured, where it was; else the three above
+    Interpolated adam_bytes_per_s;  ///< DRAM traffic of AdamW by threads, 12 bytes of state
+    Interpolated adam_8_byte_bytes_per_s, adam_6_byte_bytes_per_s;  ///< the same, smaller states
     int best_adam_threads = 0;
+
+    const Interpolated& adam_of(std::int64_t state_bytes) const {
+        return state_bytes == 12  ? adam_bytes_per_s
+               : state_bytes == 8 ? adam_8_byte_bytes_per_s
+                                  : adam_6_byte_bytes_per_s;
+    }
     double memory_copy = 0;     ///< payload bytes/s of a parallel copy (reads and writes that much)
     double first_touch = 0;     ///< payload bytes/s of a copy into fresh pages
     double zero = 0;            ///< bytes/s written
@@ -75,6 +88,9 @@ struct MachineSpec {
     /// One sentence for every rate that is not measured on this machine, or is measured but
     /// simplified.
     std::vector<std::string> assumptions;
+    /// The same, of what only schedules of other systems (PyTorch's kernels) rest on; where there
+    /// are any, their confidence is `transferred` at best.
+    std::vector<std::string> others_assumptions;
     std::vector<std::string> inputs;  ///< paths of the numbers that the spec rests on
 };
 

@@ -46,20 +46,42 @@ double SpecReader::constant(std::string_view path, double h200, Trust trust) {
     return h200;
 }
 
-std::vector<std::pair<double, double>> SpecReader::take_curve(std::string_view path) {
-    std::vector<std::pair<double, double>> points;
+double SpecReader::constant_for_others(std::string_view path, double h200) {
+    if (const auto value = take(path)) return *value;
+    transfer_for_others("PyTorch's launch overheads are the H200 machine's");
+    return h200;
+}
+
+std::vector<std::vector<double>> SpecReader::take_rows(std::string_view path) {
     const Curve* curve = profile_.find_curve(path);
-    if (curve == nullptr) return points;
+    if (curve == nullptr) return {};
     judge(curve->method, Trust::measured, std::string(path),
           curve->note.empty() ? curve->source : curve->note);
-    for (const auto& row : curve->points) points.emplace_back(row[0], row[1]);
+    return curve->points;
+}
+
+std::vector<std::pair<double, double>> SpecReader::take_curve(std::string_view path) {
+    std::vector<std::pair<double, double>> points;
+    for (const auto& row : take_rows(path)) points.emplace_back(row[0], row[1]);
     return points;
+}
+
+std::optional<KernelTable> SpecReader::take_kernels(KernelTableId id) {
+    const auto& kernels = profile_.kernels;
+    const auto found = std::find_if(kernels.begin(), kernels.end(), [id](const KernelEntry& entry) {
+        return entry.measured.id == id;
+    });
+    if (found == kernels.end()) return std::nullopt;
+    if (found->method != Method::measured)
+        judge(found->method, Trust::measured, "times of kernels", found->note);
+    return found->measured.table();
 }
 
 void SpecReader::judge(Method method, Trust trust, const std::string& subject,
                        const std::string& reason) {
     if (trust == Trust::as_given || method == Method::measured) return;
     if (trust == Trust::datasheet && method == Method::datasheet) return;
+    if (method == Method::transferred) return transfer(fmt::format("{} is {}", subject, reason));
     confidence_ = std::max(confidence_, Confidence::datasheet);
     say(fmt::format("{} is {} ({})", subject,
                     method == Method::datasheet ? "a datasheet value" : "an estimate", reason));
@@ -72,11 +94,16 @@ void SpecReader::transfer(std::string sentence) {
     say(std::move(sentence));
 }
 
+void SpecReader::transfer_for_others(std::string sentence) {
+    add_once(others_assumptions_, std::move(sentence));
+}
+
 void SpecReader::finish(MachineSpec& machine) {
     if (constants_assumed_)
         transfer("launch overheads and the sizes of context and process are the H200 machine's");
     machine.confidence = confidence_;
     machine.assumptions = std::move(assumptions_);
+    machine.others_assumptions = std::move(others_assumptions_);
     machine.inputs = std::move(inputs_);
 }
 

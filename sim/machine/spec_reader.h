@@ -30,8 +30,14 @@ class SpecReader {
     /// An overhead or the size of a context, which hardly moves a prediction: the H200's where it
     /// is missing.
     double constant(std::string_view path, double h200, Trust trust);
+    /// The same, of PyTorch.
+    double constant_for_others(std::string_view path, double h200);
     /// First and second column of the curve, empty where it is missing.
     std::vector<std::pair<double, double>> take_curve(std::string_view path);
+    /// All columns.
+    std::vector<std::vector<double>> take_rows(std::string_view path);
+    /// Nothing where the profile has no measured times of that kernel.
+    std::optional<KernelTable> take_kernels(KernelTableId id);
 
     bool knows(std::string_view path) const;
     const MachineProfile& profile() const { return profile_; }
@@ -40,6 +46,9 @@ class SpecReader {
     void say(std::string sentence);
     /// Says what takes the place of a rate that is not measured here.
     void transfer(std::string sentence);
+    /// The same for a rate that only schedules of other systems rest on (PyTorch's own kernels and
+    /// host work).
+    void transfer_for_others(std::string sentence);
     /// Hands over what was gathered.
     void finish(MachineSpec& machine);
 
@@ -50,6 +59,7 @@ class SpecReader {
     Confidence confidence_ = Confidence::measured;
     std::vector<std::string> assumptions_;
     std::vector<std::string> inputs_;
+    std::vector<std::string> others_assumptions_;
     bool constants_assumed_ = false;
 };
 

@@ -2,48 +2,20 @@
 
 #include <algorithm>
 
+#include "sim/model/elementwise_traffic.h"
+
 namespace sluice {
 namespace {
 
-/// Bytes each element moves through HBM in the elementwise work of a layer.
-struct ElementwiseTraffic {
-    double norm, norm_backward;              ///< per element of the norm's input
-    double rotary, rotary_backward;          ///< per element of q and k
-    double activation, activation_backward;  ///< per element of the feed-forward's width, gated
-    double residual;                         ///< per element of hidden, each of two additions
-    std::int64_t launches_norm, launches_rotary, launches_activation;
-};
-
-// Bytes that the time measured on the H200 amounts to at the rate of a device copy
-// (hwprofiles/measurements, 32768 tokens of Qwen2.5-7B), so that kernels which fall short of that
-// rate take their time. Fused: F.rms_norm 0.134 ms, its backward 0.356 ms; rotary in place and
-// gated activation at 4 B, 6 B and 10 B. Eager: RMSNorm 1.458 and 3.18 ms, rotary 1.60 and 1.88 ms,
-// SiLU and product 1.466 and 2.559 ms.
-constexpr ElementwiseTraffic kFused{4.9, 12.9, 4, 4, 6, 10, 6, 1, 1, 1};
-constexpr ElementwiseTraffic kEager{52.9, 115.4, 58, 68, 10.1, 17.6, 6, 7, 5, 2};
-
-const ElementwiseTraffic& traffic(KernelStyle style) {
-    return style == KernelStyle::fused ? kFused : kEager;
-}
-
 double product(std::int64_t a, std::int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
-}
-
-/// Pairs of query and key that causal attention scores in one sequence; half the square without a
-/// window.
-double scored_pairs(std::int64_t sequence, std::int64_t window) {
-    const double s = static_cast<double>(sequence);
-    if (window <= 0 || window >= sequence) return s * s / 2;
-    const double w = static_cast<double>(window);
-    return w * s - w * w / 2;
 }
 
 /// Builds the kernels of one layer for one block of tokens.
 class LayerKernels {
   public:
     LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                 KernelStyle style)
+                 KernelStyle style, bool sums_gradients = false)
         : hidden_(model.hidden),
           learned_positions_(model.learned_positions > 0),
           a_(layer.attention),
@@ -51,66 +23,72 @@ class LayerKernels {
           layer_(layer),
           block_(block),
           tokens_(block.tokens()),
-          traffic_(traffic(style)) {}
+          sums_gradients_(sums_gradients),
+          traffic_(elementwise_traffic(style)) {}
 
     KernelList take() { return std::move(kernels_); }
 
     void norm(const char* name) {
-        add(memory_bound(name, traffic_.norm * product(tokens_, hidden_), traffic_.launches_norm));
+        add(elementwise(name, MemoryBoundWork::rms_norm, tokens_, hidden_, traffic_.norm),
+            traffic_.launches_norm);
     }
     void norm_backward(const char* name) {
-        add(memory_bound(name, traffic_.norm_backward * product(tokens_, hidden_),
-                         2 * traffic_.launches_norm));
+        add(elementwise(name, MemoryBoundWork::rms_norm_backward, tokens_, hidden_,
+                        traffic_.norm_backward),
+            2 * traffic_.launches_norm);
     }
     void residual(const char* name) {
-        add(memory_bound(name, traffic_.residual * product(tokens_, hidden_)));
+        if (traffic_.residual > 0)
+            add(memory_bound(name, traffic_.residual * product(tokens_, hidden_)));
     }
 
     void projections() {
         each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
-            add(gemm(name, tokens_, n, k));
+            add(gemm(name, GemmRole::forward, tokens_, n, k));
         });
     }
     void projections_backward() {
+        if (a_.qkv_bias) {
+            add(elementwise("bias gradient", MemoryBoundWork::bias_backward, tokens_,
+                            a_.qkv_width(), traffic_.bias_backward));
+        }
         each_projection([this](const char*, std::int64_t n, std::int64_t k) {
             gemm_backward(tokens_, n, k, 1);
         });
     }
     /// Rotary embedding of q and k, and their norms where there are any: each one pass. Learned
     /// positions are added to the token rows instead.
-    void rotary(bool backward) {
-        const double per_element = backward ? traffic_.rotary_backward : traffic_.rotary;
-        const std::int64_t width =
-            a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
-        const double passes = (learned_positions_ ? 0 : 1) + (a_.qk_norm ? 1 : 0);
-        if (passes == 0) return;
-        add(memory_bound("rotary", passes * per_element * product(tokens_, width),
-                         traffic_.launches_rotary));
+    void rotary() {
+        if (a_.qk_norm) on_heads("head norm", MemoryBoundWork::head_norm, traffic_.head_norm);
+        if (!learned_positions_) on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary);
     }
-    void attention(KernelKind kind) {
-        const double backward_factor = kind == KernelKind::attention_backward ? 2.5 : 1;
-        Kernel kernel;
-        kernel.kind = kind;
-        kernel.name = kind == KernelKind::attention_forward ? "attention" : "attention backward";
-        kernel.sequence = block_.sequence;
-        kernel.heads = a_.heads * block_.sequences;
-        kernel.head_dim = a_.head_dim;
-        kernel.flops = backward_factor * 2 * scored_pairs(block_.sequence, a_.window) *
-                       static_cast<double>((a_.head_dim + a_.value_dim) * kernel.heads);
-        kernel.bytes =
-            backward_factor * kBf16 * product(tokens_, a_.qkv_width() + a_.output_width());
-        add(kernel);
+    void rotary_backward() {
+        if (!learned_positions_)
+            on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary_backward);
+        if (a_.qk_norm) {
+            on_heads("head norm backward", MemoryBoundWork::head_norm_backward,
+                     traffic_.head_norm_backward);
+        }
     }
-    void output_projection() { add(gemm("attention output", tokens_, hidden_, a_.output_width())); }
+    AttentionSize attention() const {
+        return {block_.sequences, block_.sequence, a_.heads, a_.kv_heads,
+                a_.head_dim,      a_.value_dim,    a_.window};
+    }
+    void add(Kernel kernel) { kernels_.push_back(kernel); }
+    void output_projection() {
+        add(adds_residual(
+            gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width())));
+    }
     void output_projection_backward() { gemm_backward(tokens_, hidden_, a_.output_width(), 1); }
 
     void feed_forward(bool with_down) {
         route();
         each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            add(gemm(up, rows, f_.projections() * width, hidden_, count));
-            activation(rows * count, width, traffic_.activation);
-            if (with_down) add(gemm(down, rows, hidden_, width, count));
+            add(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count));
+            activation(rows * count, width);
+            if (with_down)
+                add(adds_residual(gemm(down, GemmRole::forward, rows, hidden_, width, count)));
         });
     }
     /// The product of gate and up, from both kept; experts also get their tokens again, each copy
@@ -120,15 +98,14 @@ class LayerKernels {
             add(memory_bound("permute tokens",
                              2.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_)));
         }
-        each_block(
-            [&](const char*, const char*, std::int64_t rows, std::int64_t width,
-                std::int64_t count) { activation(rows * count, width, traffic_.activation); });
+        each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
+                       std::int64_t count) { activation(rows * count, width); });
     }
     void feed_forward_backward() {
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
             gemm_backward(rows, hidden_, width, count);
-            activation(rows * count, width, traffic_.activation_backward);
+            activation_backward(rows * count, width);
             gemm_backward(rows, f_.projections() * width, hidden_, count);
         });
         if (f_.experts > 0) gemm_backward(tokens_, f_.experts, hidden_, 1);
@@ -137,13 +114,25 @@ class LayerKernels {
     std::int64_t norms() const { return layer_.norms; }
 
   private:
-    void add(Kernel kernel) { kernels_.push_back(kernel); }
+    void add(Kernel kernel, std::int64_t launches) {
+        kernel.launches = launches;
+        add(kernel);
+    }
+    Kernel adds_residual(const Kernel& gemm) const {
+        return traffic_.residual > 0 ? gemm : with_addend(gemm);
+    }
+    void on_heads(const char* name, MemoryBoundWork work, double bytes_per_element) {
+        const std::int64_t width =
+            a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
+        add(elementwise(name, work, tokens_, width, bytes_per_element), traffic_.launches_rotary);
+    }
 
     /// Input gradient (m, k) = dy (m, n) W (n, k), and weight gradient (n, k) = dy^T (n, m) x (m,
     /// k).
     void gemm_backward(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
-        add(gemm("input gradient", m, k, n, count));
-        add(gemm("weight gradient", n, k, m, count));
+        add(gemm("input gradient", GemmRole::input_gradient, m, k, n, count));
+        const Kernel weights = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
+        add(sums_gradients_ ? with_addend(weights) : weights);
     }
 
     template <typename Use>
@@ -185,14 +174,24 @@ class LayerKernels {
                 std::int64_t{1});
     }
 
-    void activation(std::int64_t rows, std::int64_t width, double bytes_per_element) {
-        const double gated_share = f_.gated ? 1 : 2.0 / 3;
-        add(memory_bound("activation", gated_share * bytes_per_element * product(rows, width),
-                         traffic_.launches_activation));
+    void activation(std::int64_t rows, std::int64_t width) {
+        activation_kernel(MemoryBoundWork::swiglu, rows, width, traffic_.activation);
+    }
+    void activation_backward(std::int64_t rows, std::int64_t width) {
+        activation_kernel(MemoryBoundWork::swiglu_backward, rows, width,
+                          traffic_.activation_backward);
+    }
+    void activation_kernel(MemoryBoundWork work, std::int64_t rows, std::int64_t width,
+                           double bytes_per_element) {
+        constexpr double kUngated = 2.0 / 3;  // two matrices instead of three
+        add(f_.gated
+                ? elementwise("activation", work, rows, width, bytes_per_element)
+                : memory_bound("activation", kUngated * bytes_per_element * product(rows, width)),
+            traffic_.launches_activation);
     }
     void route() {
         if (f_.experts == 0) return;
-        add(gemm("router", tokens_, f_.experts, hidden_));
+        add(gemm("router", GemmRole::forward, tokens_, f_.experts, hidden_));
         route_traffic();
     }
     /// Tokens are permuted to their experts and back: each copy is read once and written once,
@@ -210,6 +209,7 @@ class LayerKernels {
     const LayerSpec& layer_;
     TokenBlock block_;
     std::int64_t tokens_;
+    bool sums_gradients_;
     const ElementwiseTraffic& traffic_;
     KernelList kernels_;
 };
@@ -218,8 +218,8 @@ class LayerKernels {
 void append_attention_forward(LayerKernels& k, bool with_attention) {
     k.norm("norm");
     k.projections();
-    k.rotary(false);
-    if (with_attention) k.attention(KernelKind::attention_forward);
+    k.rotary();
+    if (with_attention) k.add(attention_forward(k.attention()));
     k.output_projection();
     if (k.norms() > 2) k.norm("norm after attention");
     k.residual("residual");
@@ -254,42 +254,18 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
 }
 
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                            KernelStyle style) {
-    LayerKernels k(model, layer, block, style);
+                            KernelStyle style, bool sums_gradients) {
+    LayerKernels k(model, layer, block, style, sums_gradients);
     if (k.norms() > 2) k.norm_backward("norm backward");
     k.feed_forward_backward();
     k.norm_backward("norm backward");
     if (k.norms() > 2) k.norm_backward("norm backward");
     k.output_projection_backward();
-    k.attention(KernelKind::attention_backward);
-    k.rotary(true);
+    k.add(attention_backward(k.attention()));
+    k.rotary_backward();
     k.projections_backward();
     k.norm_backward("norm backward");
     return k.take();
-}
-
-KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
-                        KernelStyle style) {
-    const double hidden_elements = product(block.tokens(), model.hidden);
-    KernelList out;
-    out.push_back(memory_bound("final norm", traffic(style).norm * hidden_elements,
-                               traffic(style).launches_norm));
-    for (std::int64_t done = 0; done < block.tokens(); done += chunk_tokens) {
-        const std::int64_t rows = std::min(chunk_tokens, block.tokens() - done);
-        const double logits = product(rows, model.vocabulary);
-        out.push_back(gemm("logits", rows, model.vocabulary, model.hidden));
-        // Fused: read for the statistics, read and overwrite with the gradient. Eager: 1.214
-        // and 1.565 ms measured.
-        const double bytes_per_logit = style == KernelStyle::fused ? 6 : 19;
-        out.push_back(memory_bound("cross-entropy", bytes_per_logit * logits,
-                                   style == KernelStyle::fused ? 1 : 4));
-        out.push_back(gemm("input gradient", rows, model.hidden, model.vocabulary));
-        out.push_back(gemm("weight gradient", model.vocabulary, model.hidden, rows));
-    }
-    out.push_back(memory_bound("final norm backward",
-                               traffic(style).norm_backward * hidden_elements,
-                               2 * traffic(style).launches_norm));
-    return out;
 }
 
 }  // namespace sluice

@@ -37,9 +37,10 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute);
 
-/// Input and weight gradients of every product, attention backward, elementwise work.
+/// Input and weight gradients of every product, attention backward, elementwise work. With
+/// `sums_gradients`, weight gradients are added to sums in fp32.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                            KernelStyle style);
+                            KernelStyle style, bool sums_gradients = false);
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,

@@ -45,6 +45,11 @@ StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
     report.executed_flops = plan.program.flops();
     report.confidence = machine.confidence;
     report.assumptions = machine.assumptions;
+    if (plan.program.style == KernelStyle::eager && !machine.others_assumptions.empty()) {
+        report.confidence = std::max(report.confidence, Confidence::transferred);
+        report.assumptions.insert(report.assumptions.end(), machine.others_assumptions.begin(),
+                                  machine.others_assumptions.end());
+    }
     report.program = std::move(plan.program);
     return report;
 }

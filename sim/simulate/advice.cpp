@@ -27,15 +27,21 @@ MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool wi
         rate *= factor;
         out.link.both_ways_total *= factor;
     } else {
-        std::vector<std::pair<double, double>> points = out.host.adam_bytes_per_s.points();
-        for (auto& point : points) point.second *= factor;
-        out.host.adam_bytes_per_s = Interpolated(std::move(points));
+        for (Interpolated* adam : {&out.host.adam_bytes_per_s, &out.host.adam_8_byte_bytes_per_s,
+                                   &out.host.adam_6_byte_bytes_per_s}) {
+            std::vector<std::pair<double, double>> points = adam->points();
+            for (auto& point : points) point.second *= factor;
+            *adam = Interpolated(std::move(points));
+        }
         for (double* rate :
              {&out.host.memory_copy, &out.host.first_touch, &out.host.zero, &out.host.release,
               &out.host.norm_and_scale, &out.host.eager_adam_bytes_per_s})
             *rate *= factor;
     }
-    if (with_memory) out.host.dram_bandwidth *= factor;
+    if (with_memory) {
+        out.host.dram_bandwidth *= factor;
+        out.host.contention = out.host.contention.relieved(factor);
+    }
     return out;
 }
 

@@ -11,11 +11,12 @@ namespace {
 // zeroed first; clipping reads for the norm, then reads and writes to scale.
 constexpr double kCopyTraffic = 2, kFirstTouchTraffic = 3, kClipTraffic = 3;
 
-FlowDemand host_demand(const Operation& operation, const HostSpec& host, double threads) {
+FlowDemand host_demand(const Operation& operation, const HostSpec& host, const Interpolated& adam,
+                       double threads) {
     const double bytes = operation.host_bytes;
     switch (operation.host_work) {
         case HostWork::adam:
-            return {bytes, host.adam_bytes_per_s.at(threads)};
+            return {bytes, adam.at(threads)};
         case HostWork::eager_adam:
             return {bytes, host.eager_adam_bytes_per_s};
         case HostWork::copy:
@@ -37,7 +38,9 @@ FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
     const double full = operation.pageable ? link.pageable_host_to_device
                         : in               ? link.host_to_device
                                            : link.device_to_host;
-    return {operation.link_bytes, copy_rate(link, full, operation.link_bytes)};
+    return {operation.link_bytes,
+            copy_rate(full, in ? link.share_to_device_by_bytes : link.share_to_host_by_bytes,
+                      operation.link_bytes)};
 }
 
 }  // namespace
@@ -60,7 +63,8 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
     demands.reserve(program.operations.size());
     for (const Operation& operation : program.operations) {
         if (operation.host_work != HostWork::none) {
-            demands.push_back(host_demand(operation, machine.host, threads));
+            demands.push_back(host_demand(operation, machine.host,
+                                          machine.host.adam_of(training.state_bytes), threads));
         } else if (operation.lane == Lane::compute) {
             Seconds time = 0;
             double traffic = 1;

@@ -11,6 +11,8 @@ namespace sluice {
 namespace sg = simgrid::s4u;
 namespace {
 
+constexpr double kUnlimited = 1e18;  // bytes/s
+
 sg::Engine& engine() {
     // CM02 without TCP window and cross-traffic: a link's capacity is what flows get (SimGrid bends
     // it otherwise). Only the first call's arguments count; the engine lives as long as the
@@ -63,8 +65,9 @@ Platform::Platform() {
             const std::string name =
                 std::string(lane_name(static_cast<Lane>(lane))) + std::to_string(unified);
             Route& route = routes_[unified][lane];
-            route = {zone->create_host(name + ".from", 1.0), zone->create_host(name + ".to", 1.0),
-                     link(name.c_str()), 0};
+            route.from = zone->create_host(name + ".from", 1.0);
+            route.to = zone->create_host(name + ".to", 1.0);
+            route.rate = link(name.c_str());
             std::vector<sg::LinkInRoute> links = {sg::LinkInRoute(route.rate)};
             for (sg::Link* const crossed : shared[unified][lane]) links.emplace_back(crossed);
             zone->add_route(route.from->get_netpoint(), route.to->get_netpoint(), nullptr, nullptr,
@@ -75,12 +78,19 @@ Platform::Platform() {
 }
 
 void Platform::set_machine(const MachineSpec& machine) {
+    contention_ = machine.host.contention;
     unified_ = machine.unified_memory;
     copy_weight_ = machine.host.copy_weight;
-    both_ways_total_ = machine.link.both_ways_total * copy_weight_;
-    both_ways_->set_bandwidth(std::max(machine.link.host_to_device, machine.link.device_to_host) *
-                              copy_weight_);
-    dram_->set_bandwidth(machine.host.dram_bandwidth);
+    if (!contention_.empty()) {
+        both_ways_total_ = kUnlimited;
+        both_ways_->set_bandwidth(kUnlimited);
+        dram_->set_bandwidth(kUnlimited);
+    } else {
+        both_ways_total_ = machine.link.both_ways_total * copy_weight_;
+        both_ways_->set_bandwidth(
+            std::max(machine.link.host_to_device, machine.link.device_to_host) * copy_weight_);
+        dram_->set_bandwidth(machine.host.dram_bandwidth);
+    }
     hbm_->set_bandwidth(machine.gpu.memory_bandwidth * copy_weight_);
 }
 
@@ -90,19 +100,45 @@ double Platform::units_per_byte(Lane lane) const {
 }
 
 void Platform::pass(Lane lane, const FlowDemand& demand) {
-    Route& route = routes_[unified_ ? 1 : 0][static_cast<int>(lane)];
+    Route& route = this->route(lane);
     // SimGrid's payload is whole; the rate is scaled with it, so that alone the flow takes exactly
     // demand.alone().
     const double payload = std::max(1.0, std::round(demand.bytes * units_per_byte(lane)));
-    const double rate = payload / demand.alone();
-    if (rate != route.rate_now)
-        route.rate->set_bandwidth(rate);  // alike layers follow each other: most often it stays
-    route.rate_now = rate;
+    route.alone = demand.rate;
+    route.units = payload / demand.alone() / demand.rate;
+    share_rates();
     const sg::CommPtr flow = sg::Comm::sendto_init();
     flow->set_payload_size(static_cast<std::uint64_t>(payload));
     flow->set_source(route.from);
     flow->set_destination(route.to);  // starts the flow
     flow->wait();
+    route.alone = 0;
+    if (!contention_.empty()) share_rates();
+}
+
+void Platform::share_rates() {
+    const auto alone = [this](Lane lane) { return route(lane).alone; };
+    ActiveLanes active;
+    LaneShares shares;
+    if (!contention_.empty()) {
+        active.compute = alone(Lane::compute) > 0;
+        active.in = alone(Lane::host_to_device) > 0;
+        active.out = alone(Lane::device_to_host) > 0;
+        active.work = alone(Lane::optimizer) + alone(Lane::host);
+        shares = contention_.shares(active);
+    }
+    const double of_lane[kLaneCount] = {shares.in, shares.compute, shares.out, shares.work,
+                                        shares.work};
+    for (int lane = 0; lane < kLaneCount; ++lane) {
+        Route& r = route(static_cast<Lane>(lane));
+        if (r.alone > 0) set_rate(r, r.alone * r.units * of_lane[lane]);
+    }
+}
+
+void Platform::set_rate(Route& route, double rate) {
+    if (rate != route.rate_now)
+        route.rate->set_bandwidth(rate);  // alike layers follow each other: most often it stays
+    route.rate_now = rate;
 }
 
 }  // namespace sluice

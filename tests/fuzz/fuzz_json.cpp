@@ -49,7 +49,7 @@ void use_model(ModelSpec model) {
 
 void use_machine(const MachineProfile& profile) {
     const MachineSpec machine = resolve_machine(profile);
-    const Kernel product = gemm("product", 4096, 4096, 4096);
+    const Kernel product = gemm("product", GemmRole::forward, 4096, 4096, 4096);
     require(kernel_time(machine.gpu, product, KernelStyle::fused) > 0);
     require(machine.link.both_ways_total > 0);
     require(machine.host.adam_bytes_per_s.at(machine.host.best_adam_threads) > 0);

@@ -6,9 +6,13 @@ namespace sluice {
 
 std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build) {
     KernelList list;
-    if (summed) list.push_back(memory_bound("round gradients", (kFp32 + kBf16) * parameters));
+    const auto all = static_cast<std::int64_t>(parameters);
+    if (summed) {
+        list.push_back(
+            elementwise("round gradients", MemoryBoundWork::round_to_bf16, 1, all, kFp32 + kBf16));
+    }
     // Without clipping too: the norm tells what is not finite, before parameters are lost to it.
-    list.push_back(memory_bound("gradient norm", kBf16 * parameters));
+    list.push_back(elementwise("gradient norm", MemoryBoundWork::sum_squares, 1, all, kBf16));
     return build.kernels(std::move(list));
 }
 
@@ -19,10 +23,8 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
     std::vector<StreamedKernels> out;
     for (const LayerSpec& kind : model.kinds) {
         const double parameters = static_cast<double>(layer_parameters(model, kind));
-        KernelList back = backward_kernels(model, kind, block, KernelStyle::fused);
-        // Every micro-batch reads and writes the sum.
-        if (sums_gradients(training))
-            back.push_back(memory_bound("sum gradients", 2 * kFp32 * parameters));
+        KernelList back =
+            backward_kernels(model, kind, block, KernelStyle::fused, sums_gradients(training));
         out.push_back({build.kernels(forward_kernels(model, kind, block, KernelStyle::fused)),
                        build.kernels(recompute_kernels(model, kind, block, training.recompute)),
                        build.kernels(std::move(back)),

@@ -59,7 +59,7 @@ TEST_CASE("kernel time: a product bound by arithmetic takes FLOPs over rate and 
           "[machine]") {
     // 2 x 1024^3 FLOPs over 100 TFLOPS, and 4 us.
     GpuSpec gpu = round_gpu();
-    const Kernel product = gemm("test", 1024, 1024, 1024);
+    const Kernel product = gemm("test", GemmRole::forward, 1024, 1024, 1024);
     CHECK(kernel_time(gpu, product, KernelStyle::fused) ==
           Approx(4e-6 + 2 * 1024.0 * 1024 * 1024 / 100e12));
     // Its 64 tiles keep half of 128 multiprocessors busy.
@@ -70,7 +70,7 @@ TEST_CASE("kernel time: a product bound by arithmetic takes FLOPs over rate and 
 
 TEST_CASE("kernel time: a thin product takes the time of its bytes", "[machine]") {
     // One token through 4096 x 4096 weights: 33.6 MB over 1 TB/s; its 33.6 MFLOP take 0.3 us.
-    CHECK(kernel_time(round_gpu(), gemm("test", 1, 4096, 4096), KernelStyle::fused) ==
+    CHECK(kernel_time(round_gpu(), gemm("test", GemmRole::forward, 1, 4096, 4096), KernelStyle::fused) ==
           Approx(4e-6 + 2 * (4096.0 * 4096 + 2 * 4096) / 1e12));
 }
 
@@ -124,12 +124,11 @@ TEST_CASE("kernel time: eager launches cost host time when the kernels are short
 }
 
 TEST_CASE("copy rate: the full rate times the share that so many bytes reach", "[machine]") {
-    LinkSpec link;
-    CHECK(copy_rate(link, 50e9, 100) == 50e9);  // no curve
-    link.share_by_bytes = Interpolated({{1e4, 0.2}, {1e6, 1}});
-    CHECK(copy_rate(link, 50e9, 1e4) == Approx(10e9));
-    CHECK(copy_rate(link, 50e9, 1e5) == Approx(30e9));
-    CHECK(copy_rate(link, 50e9, 1e9) == 50e9);
+    CHECK(copy_rate(50e9, {}, 100) == 50e9);  // no curve
+    const Interpolated share({{1e4, 0.2}, {1e6, 1}});
+    CHECK(copy_rate(50e9, share, 1e4) == Approx(10e9));
+    CHECK(copy_rate(50e9, share, 1e5) == Approx(30e9));
+    CHECK(copy_rate(50e9, share, 1e9) == 50e9);
 }
 
 }  // namespace sluice

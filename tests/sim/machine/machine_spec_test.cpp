@@ -171,10 +171,10 @@ TEST_CASE("machine spec: the curve of the link becomes shares of the full rate",
     profile["link"]["curve"]["host_to_device_gb_per_s_by_bytes"] =
         measured_points({{1000, 10}, {100'000, 50}, {1'000'000, 40}});
     const LinkSpec link = resolve(profile).link;
-    CHECK(link.share_by_bytes.at(1000) == Approx(0.2));
-    CHECK(link.share_by_bytes.at(10'000) == Approx(0.6));
-    CHECK(link.share_by_bytes.at(100'000) == 1);  // the largest, not the last
-    CHECK(link.share_by_bytes.at(1e9) == Approx(0.8));
+    CHECK(link.share_to_device_by_bytes.at(1000) == Approx(0.2));
+    CHECK(link.share_to_device_by_bytes.at(10'000) == Approx(0.6));
+    CHECK(link.share_to_device_by_bytes.at(100'000) == 1);  // the largest, not the last
+    CHECK(link.share_to_device_by_bytes.at(1e9) == Approx(0.8));
 }
 
 TEST_CASE("machine spec: the optimizer's rate by threads is that of the curve", "[machine]") {

@@ -49,10 +49,10 @@ std::int64_t active_matrix_elements(const ModelSpec& model, const LayerSpec& lay
 }  // namespace
 
 TEST_CASE("kernel: a product of (2, 4) and (4, 3) does 48 FLOPs and moves 52 bytes", "[model]") {
-    const Kernel one = gemm("test", 2, 3, 4);
+    const Kernel one = gemm("test", GemmRole::forward, 2, 3, 4);
     CHECK(one.flops == 48);  // 2 x 2 x 3 x 4
     CHECK(one.bytes == 2 * (2 * 4 + 4 * 3 + 2 * 3));
-    const Kernel five = gemm("test", 2, 3, 4, 5);
+    const Kernel five = gemm("test", GemmRole::forward, 2, 3, 4, 5);
     CHECK(five.flops == 5 * 48);
     CHECK(five.bytes == 5 * 52);
     CHECK(total_flops({one, five}) == 6 * 48);

@@ -53,7 +53,7 @@ class HandMadePlan {
     }
     /// A matrix product of these dimensions.
     OperationId product(std::int64_t m, std::int64_t n, std::int64_t k) {
-        plan.program.kernel_lists.push_back({gemm("product", m, n, k)});
+        plan.program.kernel_lists.push_back({gemm("product", GemmRole::forward, m, n, k)});
         const auto list = static_cast<std::int32_t>(plan.program.kernel_lists.size()) - 1;
         return add(OperationKind::forward, Lane::compute, {},
                    [&](Operation& op) { op.kernels = {list}; });

@@ -54,7 +54,7 @@ TEST_CASE("sharing: a small copy reaches the share of the rate that the curve by
           "[simulate]") {
     // Expectation: the curve gives 40% of 50 GB/s at 1 MB: 1 MB over 20 GB/s = 50 us.
     MachineSpec machine = round_machine();
-    machine.link.share_by_bytes = Interpolated({{1e6, 0.4}, {100e6, 1.0}});
+    machine.link.share_to_device_by_bytes = Interpolated({{1e6, 0.4}, {100e6, 1.0}});
     HandMadePlan made;
     const OperationId in = made.copy_in(1e6);
     made.compute(0.001);

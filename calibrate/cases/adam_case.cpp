@@ -1,0 +1,88 @@
+// How fast is the optimizer, by threads and by bytes of state?
+#include "calibrate/cases/adam_case.h"
+
+#include <algorithm>
+#include <set>
+
+#include "calibrate/cases/case_host.h"
+#include "calibrate/cases/cases.h"
+#include "calibrate/cases/optimizer_load.h"
+
+namespace sluice {
+namespace {
+
+struct Run {
+    int state_bytes, threads;
+};
+
+std::vector<Run> runs(const Bench& bench) {
+    const int most = bench.optimizer_threads;
+    std::vector<Run> all;
+    for (const int state_bytes : {12, 8, 6}) {
+        std::vector<int> threads = bench.quick         ? doubling_threads(most)
+                                   : state_bytes == 12 ? optimizer_thread_counts(most)
+                                                       : few_optimizer_thread_counts(most);
+        if (bench.quick && state_bytes != 12) threads = {most};
+        for (const int n : threads) all.push_back({state_bytes, n});
+    }
+    return all;
+}
+
+/// Seconds of one update: of groups of them after a pass over all parameters.
+Sample time_updates(OptimizerLoad& load, bool quick) {
+    const int groups = quick ? 5 : 9;
+    const Seconds group_seconds = quick ? 0.02 : 0.04;
+    for (int i = 0; i < load.updates_per_pass(); ++i) load.update();
+    std::vector<double> seconds;
+    for (int group = 0; group < groups; ++group) {
+        const Seconds start = host_seconds();
+        Seconds end = start;
+        int updates = 0;
+        for (; end - start < group_seconds; ++updates) {
+            load.update();
+            end = host_seconds();
+        }
+        seconds.push_back((end - start) / updates);
+    }
+    return summarize(seconds);
+}
+
+}  // namespace
+
+std::vector<int> optimizer_thread_counts(int most) {
+    const int step = 2 * ((most + 15) / 16);
+    std::set<int> threads{1, 2, 4, most - 1, most};
+    for (int n = step; n < most; n += step) threads.insert(n);
+    return {threads.lower_bound(1), threads.upper_bound(most)};
+}
+
+std::vector<int> few_optimizer_thread_counts(int most) {
+    std::set<int> threads{1, most};
+    for (const int quarters : {1, 2, 3}) threads.insert(std::max(1, quarters * most / 4));
+    return {threads.begin(), threads.end()};
+}
+
+void measure_adam(Bench& bench, CaseRecord& record) {
+    Table table{.name = "adam",
+                .method = "adamw() on blocks of random parameters and gradients in host memory, "
+                          "together far larger than the caches, threads pinned as in training; "
+                          "median of groups of calls",
+                .columns = {"state_bytes", "threads", "gparams_per_s", "low", "high"},
+                .rows = {}};
+    OptimizerLoad load(bench);
+    const std::vector<Run> all = runs(bench);
+    for (const Run& run : all) {
+        load.set(run.state_bytes, run.threads);
+        const Sample seconds = time_updates(load, bench.quick);
+        load.check_result();
+        const Sample rate =
+            rate_of(static_cast<double>(load.parameters_per_update()) / kGiga, seconds);
+        table.add({static_cast<double>(run.state_bytes), static_cast<double>(run.threads),
+                   rate.median, rate.low, rate.high});
+        bench.report(static_cast<double>(table.rows.size()) / static_cast<double>(all.size()));
+    }
+    warn_of_spread(record, table, "gparams_per_s", "low", "high");
+    record.tables.push_back(std::move(table));
+}
+
+}  // namespace sluice

@@ -1,0 +1,172 @@
+#include "calibrate/cases/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "sim/bf16.h"
+#include "sim/input_error.h"
+#include "sim/mixed_bits.h"
+
+namespace sluice {
+namespace {
+
+constexpr Bytes kKernelWorkspace = 32 * kMiB;  // as in training
+constexpr Bytes kLeastArena = Bytes{256} << 20;
+constexpr Bytes kGigabyte = 1'000'000'000;
+// 64 MiB. Not a power of two, so that matrices which begin one apart are not equal; even, so that
+// pairs read as fp32 stay pairs.
+constexpr std::size_t kRandomNumbers = (std::size_t{1} << 25) + 4098;
+
+std::uint16_t bf16_of(float value) {
+    // Rounded to nearest; ties, which a random number does not meet, away from zero.
+    return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16);
+}
+
+/// Normal numbers of deviation 1: draws from 65536 of them, since there are not many more in bf16.
+std::vector<std::uint16_t> random_numbers() {
+    std::mt19937 generator(1);
+    std::normal_distribution<float> normal;
+    std::vector<std::uint16_t> distinct(std::size_t{1} << 16);
+    for (std::uint16_t& value : distinct) value = bf16_of(normal(generator));
+    std::vector<std::uint16_t> out(kRandomNumbers);
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        bits = i % 4 == 0 ? mixed_bits(i) : bits >> 16;
+        out[i] = distinct[bits & 0xFFFF];
+    }
+    return out;
+}
+
+Bytes share_of(double share, Bytes bytes) {
+    return static_cast<Bytes>(share * static_cast<double>(bytes));
+}
+
+/// With the kernels' workspace.
+Bytes arena_size(const Device& device, const DeviceFacts& facts, const HostFacts& host) {
+    Bytes bytes = 0, free = 0;
+    if (facts.is_gpu) {
+        free = facts.memory_capacity - device.memory_in_use();
+        bytes =
+            std::min({24 * kGigabyte, share_of(0.6, facts.memory_capacity), share_of(0.9, free)});
+    } else {
+        free = host_memory_capacity(host).value_or(facts.memory_capacity);
+        bytes = std::min(3 * kGigabyte / 2, free / 10);
+    }
+    if (bytes < kLeastArena) {
+        throw InputError(fmt::format(
+            "{} has {:.1f} GiB of memory left, too little to measure kernels with (the arena would "
+            "be {} MiB, expected {} or more); stop the other programs that use it",
+            facts.name, static_cast<double>(free) / 1024 / static_cast<double>(kMiB), bytes / kMiB,
+            kLeastArena / kMiB));
+    }
+    return bytes / 4096 * 4096;
+}
+
+}  // namespace
+
+char* Bench::at(Bytes offset, Bytes bytes) const {
+    if (offset < 0 || bytes < 0 || offset > arena_bytes - bytes) {
+        throw InternalError(fmt::format("bench: {} bytes at {} of an arena of {} bytes", bytes,
+                                        offset, arena_bytes));
+    }
+    return arena + offset;
+}
+
+void Bench::report(double share) const {
+    if (progress) progress(share);
+}
+
+std::unique_ptr<BenchMachine> make_bench(std::unique_ptr<Device> device, HostFacts host,
+                                         const BenchSettings& settings) {
+    auto machine = std::make_unique<BenchMachine>();
+    machine->device = std::move(device);
+    machine->random = random_numbers();
+    machine->device->attach_thread();
+    const DeviceFacts facts = machine->device->facts();
+    const Bytes bytes = arena_size(*machine->device, facts, host);
+    const Bytes usable = bytes - kKernelWorkspace;
+    char* const arena = machine->device->allocate_arena(bytes, usable, kKernelWorkspace);
+    machine->bench = std::make_unique<Bench>(Bench{
+        .device = *machine->device,
+        .device_facts = facts,
+        .host = std::move(host),
+        .activations = facts.is_gpu ? DType::bf16 : DType::fp32,
+        .optimizer_threads = settings.optimizer_threads,
+        .compute_threads = settings.compute_threads,
+        .arena = arena,
+        .arena_bytes = usable,
+        .quick = settings.quick,
+        .storage_folder = settings.storage_folder,
+        .random = &machine->random,
+    });
+    fill_arena(*machine->bench);
+    return machine;
+}
+
+void fill_arena(Bench& bench) {
+    Device& device = bench.device;
+    const Bytes block = std::min<Bytes>(
+        static_cast<Bytes>(bench.random->size() * sizeof(std::uint16_t)), bench.arena_bytes);
+    device.copy(Lane::compute, bench.arena, bench.random->data(), block);
+    for (Bytes filled = block; filled < bench.arena_bytes;) {
+        const Bytes piece = std::min(filled, bench.arena_bytes - filled);
+        device.copy(Lane::compute, bench.arena + filled, bench.arena, piece);
+        filled += piece;
+    }
+    device.create_events(1);
+    device.record(Lane::compute, 0);
+    device.synchronize(0);
+}
+
+void require_finite(Bench& bench, const char* what, const void* data, DType type,
+                    std::int64_t count) {
+    std::vector<std::uint16_t> halves(static_cast<std::size_t>(count * bytes_of(type)) /
+                                      sizeof(std::uint16_t));
+    bench.device.copy(Lane::compute, halves.data(), data, count * bytes_of(type));
+    bench.device.create_events(1);
+    bench.device.record(Lane::compute, 0);
+    bench.device.synchronize(0);
+    // The upper half of an fp32 number, the second in memory, is a bf16 number; both are finite or
+    // both are not.
+    const std::size_t step = type == DType::bf16 ? 1 : 2;
+    for (std::size_t i = step - 1; i < halves.size(); i += step) {
+        const float value = bf16_to_float(halves[i]);
+        if (!std::isfinite(value)) {
+            throw InternalError(
+                fmt::format("{}: element {} of the output is {}, so its time is "
+                            "not that of training; please report this",
+                            what, i / step, value));
+        }
+    }
+}
+
+void heat(Bench& bench, Seconds seconds) {
+    if (!bench.device_facts.is_gpu) return;
+    constexpr std::int64_t kSize = 8192;
+    const Bytes matrix = kSize * kSize * bytes_of(DType::bf16);
+    if (bench.arena_bytes < 3 * matrix) return;
+    const auto place = [&](Bytes offset) {
+        return Matrix(bench.at(offset, matrix), DType::bf16, kSize, kSize);
+    };
+    const Kernels::Product product{.d = place(bench.arena_bytes - matrix),
+                                   .a = place(0),
+                                   .b = place(matrix),
+                                   .transpose_b = Transpose::yes};
+    bench.device.create_events(2);
+    const Seconds end = host_seconds() + seconds;
+    // Some 10 ms of work in each half of the queue: the GPU never waits for the host.
+    for (int half = 0; host_seconds() < end; ++half) {
+        if (half > 1) bench.device.synchronize(half % 2);
+        for (int i = 0; i < 6; ++i) bench.device.kernels().gemm(product);
+        bench.device.record(Lane::compute, half % 2);
+    }
+    bench.device.finish_all();
+}
+
+}  // namespace sluice

@@ -1,0 +1,92 @@
+// What does a case measure with? The device and its memory, the host's threads, and how long it may
+// take.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calibrate/cases/compute_timing.h"
+#include "calibrate/measurement/measurements.h"
+#include "calibrate/measurement/statistics.h"
+#include "engine/device/device.h"
+#include "engine/machine/host_facts.h"
+#include "engine/optimizer/thread_pool.h"
+
+namespace sluice {
+
+/// One for all cases. `device` has its arena; all of it but the kernels' workspace is full of
+/// random normal numbers of deviation 1 after fill_arena(): zeros and NaN make a GPU up to 20%
+/// faster than training is. Read as bf16 or as fp32 they are such numbers.
+struct Bench {
+    Device& device;
+    DeviceFacts device_facts;
+    HostFacts host;
+    DType activations = DType::bf16;   ///< bf16 on a GPU, fp32 on the CPU, as sluice-train chooses
+    int optimizer_threads = 1;         ///< the most that Adam is measured with
+    int compute_threads = 1;           ///< of the CPU's kernels, without a GPU
+    char* arena = nullptr;             ///< device memory
+    Bytes arena_bytes = 0;             ///< without the kernels' workspace
+    bool quick = false;                ///< fewer shapes, shorter repeats: the whole in 30 s
+    std::string storage_folder = ".";  ///< whose disk is measured
+
+    /// Told by a case how far it is, 0 to 1; may be empty.
+    std::function<void(double share)> progress = {};
+    /// Host memory of random bf16 numbers, which the arena is filled from.
+    const std::vector<std::uint16_t>* random = nullptr;
+
+    /// Bytes [offset, offset + bytes) of the arena. InternalError where it is too small.
+    char* at(Bytes offset, Bytes bytes) const;
+    /// Calls `progress` where there is one.
+    void report(double share) const;
+};
+
+struct BenchSettings {
+    int optimizer_threads = 1;
+    int compute_threads = 1;
+    bool quick = false;
+    std::string storage_folder = ".";
+};
+
+/// A device with its arena, and the bench on it.
+struct BenchMachine {
+    std::unique_ptr<Device> device;
+    std::vector<std::uint16_t> random;
+    std::unique_ptr<Bench> bench;
+};
+
+/// Allocates the arena (24 GB, or 60% of what is free of a smaller GPU's memory; without a GPU 1.5
+/// GB, or 10% of host memory), fills it, and attaches the calling thread to the device. Throws
+/// InputError where the device's memory is taken by others.
+std::unique_ptr<BenchMachine> make_bench(std::unique_ptr<Device> device, HostFacts host,
+                                         const BenchSettings& settings);
+
+/// Fills the arena again: a case does so before it depends on what is there.
+void fill_arena(Bench& bench);
+
+/// Throws InternalError unless the first `count` numbers at `data`, in device memory, are finite.
+/// Waits for the compute lane.
+void require_finite(Bench& bench, const char* what, const void* data, DType type,
+                    std::int64_t count);
+
+/// On a GPU: lets it multiply large matrices for so long, so that it is as warm, and its clock as
+/// low, as in training. Without one: nothing.
+void heat(Bench& bench, Seconds seconds);
+
+/// A case: one careful measurement.
+struct Case {
+    const char* name;      ///< what --only takes
+    const char* question;  ///< "How fast are copies to the device, by size?"
+    Seconds seconds;       ///< about, on an H200; for the time left
+    Seconds quick_seconds;
+    /// Fills tables and warnings. What the machine lacks (a second GPU) is a warning that says so,
+    /// and no table.
+    void (*run)(Bench&, CaseRecord&);
+};
+
+/// In the order in which they run.
+const std::vector<Case>& all_cases();
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+// Is the machine busy with other programs, or throttled, while we measure?
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/cases/nvml.h"
+#include "engine/machine/host_facts.h"
+
+namespace sluice {
+
+/// What others do with the machine before we start. Empty: not known.
+struct MachineLoad {
+    std::optional<double> cpu_busy_share;    ///< of the CPUs that this process may use
+    std::optional<double> cpu_stolen_share;  ///< of them, taken by the host of a virtual machine
+    std::optional<double> load_average;      ///< of one minute: threads that run or want to
+    int cpus = 0;
+    std::optional<double> gpu_busy_share;
+    std::optional<OtherGpuPrograms> gpu_programs;
+    std::optional<double> gpu_temperature_c, gpu_slowdown_temperature_c;
+};
+
+/// Takes 0.3 s. To be read before this process itself works: after the device was made, before its
+/// memory is filled. `gpu` may be null.
+MachineLoad read_machine_load(const HostFacts& host, const Nvml* gpu);
+
+/// One sentence with numbers for each thing that makes measurements wrong; none on a quiet machine.
+std::vector<std::string> load_warnings(const MachineLoad& load);
+
+/// Ticks of the CPUs `cpus` since the start, from the text of /proc/stat; nothing where it lists
+/// none of them.
+struct CpuTicks {
+    double total = 0, busy = 0, stolen = 0;
+};
+std::optional<CpuTicks> parse_cpu_ticks(std::string_view stat, const std::vector<int>& cpus);
+
+/// What was seen of the GPU's clocks over a time.
+struct ClockRecord {
+    int samples = 0;
+    std::uint64_t events = 0;  ///< bits of clock_events, all that were seen
+    int throttled_samples = 0;  ///< with one of those that clock_warnings() names
+    int power_capped_samples = 0;
+    double clock_low_mhz = 0, clock_high_mhz = 0;  ///< of samples in which the GPU was not idle
+    double temperature_high_c = 0;
+};
+
+/// Adds a sample; what is not known of it changes nothing.
+void add_clock_sample(ClockRecord& record, std::optional<std::uint64_t> events,
+                      std::optional<double> clock_mhz, std::optional<double> temperature_c);
+
+/// Slowed down by heat or by a hardware limit, which is no state to train in: one sentence with
+/// numbers. The power limit is, and gives none.
+std::vector<std::string> clock_warnings(const ClockRecord& record);
+/// "SM clock 1350 to 1980 MHz, at the power limit in 62% of 90 samples, at most 58 C"; "" without
+/// samples.
+std::string clock_summary(const ClockRecord& record);
+
+/// Samples the clocks five times a second from a thread of its own, until destroyed.
+class ClockWatch {
+  public:
+    /// `gpu` must outlive it.
+    explicit ClockWatch(const Nvml& gpu);
+    ~ClockWatch();
+    ClockWatch(const ClockWatch&) = delete;
+    ClockWatch& operator=(const ClockWatch&) = delete;
+
+    /// What was seen since the last call: of one case.
+    ClockRecord take();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,198 @@
+#include "calibrate/cases/nvml.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+// What is used of nvml.h (NVML API reference, release 580), so that no CUDA toolkit is needed.
+constexpr int kSuccess = 0;
+constexpr int kInsufficientSize = 7;
+constexpr int kClockSm = 1;              // NVML_CLOCK_SM
+constexpr int kTemperatureGpu = 0;       // NVML_TEMPERATURE_GPU
+constexpr int kSlowdownThreshold = 1;    // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
+constexpr int kNvlinkCapability = 2;     // NVML_P2P_CAPS_INDEX_NVLINK
+constexpr int kPeerStatusOk = 0;         // NVML_P2P_STATUS_OK
+constexpr unsigned kVersionLength = 80;  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+
+struct Utilization {  // nvmlUtilization_t
+    unsigned gpu, memory;
+};
+struct ProcessInfo {  // nvmlProcessInfo_t of the _v3 functions
+    unsigned pid;
+    unsigned long long used_gpu_memory;
+    unsigned gpu_instance_id, compute_instance_id;
+};
+constexpr unsigned long long kMemoryNotAvailable = std::numeric_limits<unsigned long long>::max();
+
+template <typename Value>
+using Getter = int(void* device, Value* value);
+
+}  // namespace
+
+/// The library, initialized, until the last Nvml is gone. Functions that it lacks are null.
+struct Nvml::Library {
+    void* handle = nullptr;
+    bool initialized = false;
+    int (*init)() = nullptr;
+    int (*shutdown)() = nullptr;
+    int (*by_bus_id)(const char*, void**) = nullptr;
+    int (*driver)(char*, unsigned) = nullptr;
+    Getter<unsigned long long>*energy = nullptr, *events = nullptr;
+    Getter<unsigned>*power = nullptr, *limit = nullptr;
+    Getter<Utilization>* utilization = nullptr;
+    int (*clock)(void*, int, unsigned*) = nullptr;
+    int (*temperature)(void*, int, unsigned*) = nullptr;
+    int (*threshold)(void*, int, unsigned*) = nullptr;
+    int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
+    int (*peer_status)(void*, void*, int, int*) = nullptr;
+
+    Library() : handle(dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL)) {
+        if (handle == nullptr) return;
+        find(init, "nvmlInit_v2");
+        find(shutdown, "nvmlShutdown");
+        find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
+        find(driver, "nvmlSystemGetDriverVersion");
+        find(energy, "nvmlDeviceGetTotalEnergyConsumption");
+        find(power, "nvmlDeviceGetPowerUsage");
+        find(limit, "nvmlDeviceGetEnforcedPowerLimit");
+        find(utilization, "nvmlDeviceGetUtilizationRates");
+        find(clock, "nvmlDeviceGetClockInfo");
+        find(temperature, "nvmlDeviceGetTemperature");
+        find(threshold, "nvmlDeviceGetTemperatureThreshold");
+        find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+        find(peer_status, "nvmlDeviceGetP2PStatus");
+        find(events, "nvmlDeviceGetCurrentClocksEventReasons");
+        // Its name before driver 535.
+        if (events == nullptr) find(events, "nvmlDeviceGetCurrentClocksThrottleReasons");
+        initialized = init != nullptr && init() == kSuccess;
+    }
+    ~Library() {
+        if (initialized && shutdown != nullptr) shutdown();
+        if (handle != nullptr) dlclose(handle);
+    }
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
+    template <typename Function>
+    void find(Function& function, const char* name) const {
+        function = reinterpret_cast<Function>(dlsym(handle, name));
+    }
+};
+
+namespace {
+
+/// The value in another unit; nothing where the function is missing or refuses.
+template <typename Value>
+std::optional<double> read(Getter<Value>* function, void* device, double unit) {
+    Value value{};
+    if (function == nullptr || function(device, &value) != kSuccess) return std::nullopt;
+    return static_cast<double>(value) * unit;
+}
+
+std::optional<double> read(int (*function)(void*, int, unsigned*), void* device, int which) {
+    unsigned value = 0;
+    if (function == nullptr || function(device, which, &value) != kSuccess) return std::nullopt;
+    return value;
+}
+
+/// All but this process. In a container the driver may give process ids of the machine around it;
+/// then this process, which has no arena yet, is the one with the least memory.
+OtherGpuPrograms without_own(std::vector<ProcessInfo> infos) {
+    if (infos.empty()) return {};
+    auto own = std::find_if(infos.begin(), infos.end(), [](const ProcessInfo& info) {
+        return info.pid == static_cast<unsigned>(getpid());
+    });
+    if (own == infos.end()) {
+        own = std::min_element(infos.begin(), infos.end(), [](const auto& a, const auto& b) {
+            return a.used_gpu_memory < b.used_gpu_memory;
+        });
+    }
+    infos.erase(own);
+    OtherGpuPrograms others;
+    others.count = static_cast<int>(infos.size());
+    for (const ProcessInfo& info : infos) {
+        if (info.used_gpu_memory != kMemoryNotAvailable)
+            others.memory_bytes += static_cast<double>(info.used_gpu_memory);
+    }
+    return others;
+}
+
+}  // namespace
+
+std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) {
+    auto library = std::make_shared<const Library>();
+    void* device = nullptr;
+    if (!library->initialized || library->by_bus_id == nullptr ||
+        library->by_bus_id(pci_bus_id.c_str(), &device) != kSuccess)
+        return nullptr;
+    return std::unique_ptr<Nvml>(new Nvml(std::move(library), device));
+}
+
+Nvml::Nvml(std::shared_ptr<const Library> library, void* device)
+    : library_(std::move(library)), device_(device) {}
+Nvml::~Nvml() = default;
+
+std::optional<std::string> Nvml::driver_version() const {
+    std::array<char, kVersionLength> version{};
+    if (library_->driver == nullptr || library_->driver(version.data(), kVersionLength) != kSuccess)
+        return std::nullopt;
+    return std::string(version.data());
+}
+
+std::optional<double> Nvml::energy_j() const { return read(library_->energy, device_, 1e-3); }
+std::optional<double> Nvml::power_w() const { return read(library_->power, device_, 1e-3); }
+std::optional<double> Nvml::power_limit_w() const { return read(library_->limit, device_, 1e-3); }
+
+std::optional<double> Nvml::sm_clock_mhz() const {
+    return read(library_->clock, device_, kClockSm);
+}
+
+std::optional<std::uint64_t> Nvml::clock_event_bits() const {
+    unsigned long long bits = 0;
+    if (library_->events == nullptr || library_->events(device_, &bits) != kSuccess)
+        return std::nullopt;
+    return bits;
+}
+
+std::optional<double> Nvml::temperature_c() const {
+    return read(library_->temperature, device_, kTemperatureGpu);
+}
+std::optional<double> Nvml::slowdown_temperature_c() const {
+    return read(library_->threshold, device_, kSlowdownThreshold);
+}
+
+std::optional<double> Nvml::busy_share() const {
+    Utilization utilization{};
+    if (library_->utilization == nullptr ||
+        library_->utilization(device_, &utilization) != kSuccess)
+        return std::nullopt;
+    return utilization.gpu / 100.0;
+}
+
+std::optional<OtherGpuPrograms> Nvml::other_programs() const {
+    if (library_->processes == nullptr) return std::nullopt;
+    std::vector<ProcessInfo> infos(64);
+    auto count = static_cast<unsigned>(infos.size());
+    const int status = library_->processes(device_, &count, infos.data());
+    // More than 64: those that fit are enough to warn of.
+    if (status != kSuccess && status != kInsufficientSize) return std::nullopt;
+    infos.resize(std::min<std::size_t>(count, infos.size()));
+    return without_own(std::move(infos));
+}
+
+std::optional<bool> Nvml::nvlink_to(const Nvml& other) const {
+    int status = -1;
+    if (library_->peer_status == nullptr ||
+        library_->peer_status(device_, other.device_, kNvlinkCapability, &status) != kSuccess)
+        return std::nullopt;
+    return status == kPeerStatusOk;
+}
+
+}  // namespace sluice

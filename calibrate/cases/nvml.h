@@ -1,0 +1,64 @@
+// What does NVIDIA's management library (libnvidia-ml, part of the driver) say of a GPU: energy,
+// power, clocks, why they are low, temperature, who else uses it?
+//
+// It is loaded at run time and only read: nothing here changes a setting. What the library, the
+// driver or the GPU lacks is no value.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace sluice {
+
+/// Why clocks are below their most (nvmlClocksEventReasons), each a bit.
+namespace clock_events {
+inline constexpr std::uint64_t kIdle = 0x1;
+inline constexpr std::uint64_t kClocksSetting = 0x2;
+inline constexpr std::uint64_t kSoftwarePowerCap = 0x4;
+inline constexpr std::uint64_t kHardwareSlowdown = 0x8;
+inline constexpr std::uint64_t kSyncBoost = 0x10;
+inline constexpr std::uint64_t kSoftwareThermal = 0x20;
+inline constexpr std::uint64_t kHardwareThermal = 0x40;
+inline constexpr std::uint64_t kPowerBrake = 0x80;
+}  // namespace clock_events
+
+/// Programs with a context on the GPU, this one aside.
+struct OtherGpuPrograms {
+    int count = 0;
+    double memory_bytes = 0;  ///< of those whose memory the driver tells
+};
+
+class Nvml {
+  public:
+    /// The GPU at this PCI address ("0000:1b:00.0", as CUDA gives it). Nothing (nullptr) where
+    /// there is no library or no such GPU.
+    static std::unique_ptr<Nvml> open(const std::string& pci_bus_id);
+    ~Nvml();
+    Nvml(const Nvml&) = delete;
+    Nvml& operator=(const Nvml&) = delete;
+
+    std::optional<std::string> driver_version() const;
+    std::optional<double> energy_j() const;  ///< since the driver was loaded
+    std::optional<double> power_w() const;
+    std::optional<double> power_limit_w() const;  ///< in force
+    std::optional<double> sm_clock_mhz() const;
+    std::optional<std::uint64_t> clock_event_bits() const;  ///< of clock_events
+    std::optional<double> temperature_c() const;
+    std::optional<double> slowdown_temperature_c() const;  ///< the hardware slows down from here on
+    std::optional<double> busy_share() const;  ///< of the last sample period (0.2 to 1 s)
+    /// Precondition: this process has a context on the GPU (its Device was made).
+    std::optional<OtherGpuPrograms> other_programs() const;
+    /// Whether this GPU and the other reach each other by NVLink.
+    std::optional<bool> nvlink_to(const Nvml& other) const;
+
+  private:
+    struct Library;
+    Nvml(std::shared_ptr<const Library> library, void* device);
+
+    std::shared_ptr<const Library> library_;
+    void* device_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,144 @@
+#include "calibrate/cases/optimizer_load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/cases/case_host.h"
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+/// Parameters of a block: 2 ms of 16 threads, so that waking them (0.01 ms) does not count; less on
+/// few threads, so that a call is short beside a window of 0.1 s.
+constexpr std::int64_t kBlock = std::int64_t{15} << 20;
+constexpr std::int64_t kBlockOfFewThreads = std::int64_t{3} << 20;
+constexpr int kFewThreads = 4;
+
+constexpr double kMostBytes = 1.8e9;
+constexpr double kMostShareOfBudget = 0.2;
+
+constexpr float kParameterDeviation = 0.02F;
+constexpr float kGradientDeviation = 1e-3F;
+constexpr std::int64_t kChecked = 1024;
+
+Bytes scale_bytes(std::int64_t count) {
+    return (count / kMomentBlock) * static_cast<Bytes>(sizeof(float));
+}
+
+/// Of state and gradient. `count` is a multiple of kMomentBlock.
+Bytes block_bytes(std::int64_t count, int state_bytes) {
+    return count * (state_bytes + kBf16) + (state_bytes == 6 ? 2 * scale_bytes(count) : 0);
+}
+
+/// Lays the arrays of a block one after another from `memory` on; the gradient follows them.
+ParameterBlock place_block(char* memory, std::int64_t count, int state_bytes) {
+    const auto take = [&memory](Bytes bytes) {
+        char* const part = memory;
+        memory += bytes;
+        return part;
+    };
+    const Bytes moment = (state_bytes - 4) / 2;
+    ParameterBlock block;
+    block.count = count;
+    block.state_bytes = state_bytes;
+    block.high = reinterpret_cast<std::uint16_t*>(take(kBf16 * count));
+    block.low = reinterpret_cast<std::uint16_t*>(take(kBf16 * count));
+    block.first_moment = take(moment * count);
+    block.second_moment = take(moment * count);
+    if (state_bytes == 6) {
+        block.first_scale = reinterpret_cast<float*>(take(scale_bytes(count)));
+        block.second_scale = reinterpret_cast<float*>(take(scale_bytes(count)));
+    }
+    return block;
+}
+
+float master_of(const ParameterBlock& block, std::int64_t i) {
+    return join_master({block.high[i], block.low[i]});
+}
+
+}  // namespace
+
+void OptimizerLoad::set(int state_bytes, int threads) {
+    set(state_bytes, threads, optimizer_cpus(bench_, threads));
+}
+
+void OptimizerLoad::set(int state_bytes, int threads, const std::vector<int>& cpus) {
+    pool_ = std::make_unique<ThreadPool>(threads, cpus);
+    const std::vector<int> nodes = nodes_of(cpus);
+    if (state_bytes == state_bytes_ && nodes == nodes_) return;
+    state_bytes_ = state_bytes;
+    nodes_ = nodes;
+    make_parameters();
+}
+
+/// Sorted, each once.
+std::vector<int> OptimizerLoad::nodes_of(const std::vector<int>& cpus) const {
+    std::vector<int> nodes;
+    for (const Cpu& cpu : bench_.host.cpus)
+        if (std::find(cpus.begin(), cpus.end(), cpu.id) != cpus.end()) nodes.push_back(cpu.node);
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    return nodes;
+}
+
+void OptimizerLoad::make_parameters() {
+    memory_ = HostRegion();  // the old one goes first: both at once may be too much
+    blocks_.clear();
+    gradients_.clear();
+    updates_ = 0;
+    const bool few = bench_.optimizer_threads <= kFewThreads;
+    const std::int64_t count = few ? kBlockOfFewThreads : kBlock;
+    const Bytes each = block_bytes(count, state_bytes_);
+    const auto budget = static_cast<double>(host_memory_budget(bench_.host));
+    const auto most = static_cast<Bytes>(std::min(kMostBytes, kMostShareOfBudget * budget));
+    const std::int64_t blocks = std::max<std::int64_t>(1, most / each);
+    memory_ = HostRegion(blocks * each, "parameters to measure the optimizer with", *pool_);
+    for (std::int64_t i = 0; i < blocks; ++i) {
+        char* const memory = memory_.data() + i * each;
+        const ParameterBlock block = place_block(memory, count, state_bytes_);
+        auto* const gradient = reinterpret_cast<std::uint16_t*>(memory + each - kBf16 * count);
+        const auto seed = static_cast<std::uint64_t>(2 * i);
+        // Lower planes stay 0; moments grow out of the gradients.
+        fill_normal(*pool_, block.high, count, kParameterDeviation, seed);
+        fill_normal(*pool_, gradient, count, kGradientDeviation, seed + 1);
+        blocks_.push_back(block);
+        gradients_.push_back(gradient);
+    }
+    first_masters_.clear();
+    for (std::int64_t i = 0; i < kChecked; ++i)
+        first_masters_.push_back(master_of(blocks_.front(), i));
+}
+
+std::int64_t OptimizerLoad::parameters_per_update() const { return blocks_.front().count; }
+
+void OptimizerLoad::update() {
+    const auto blocks = static_cast<std::int64_t>(blocks_.size());
+    const auto i = static_cast<std::size_t>(updates_ % blocks);
+    AdamWStep step;
+    step.learning_rate = 1e-5F;
+    step.step = 1 + updates_ / blocks;
+    ++updates_;
+    const ParameterBlock& block = blocks_[i];
+    const DecayRange all{0, block.count, true};
+    adamw(*pool_, UpdatePass::update, step, block, {&all, 1}, {gradients_[i], nullptr});
+}
+
+void OptimizerLoad::check_result() const {
+    std::int64_t changed = 0, finite = 0;
+    for (std::int64_t i = 0; i < kChecked; ++i) {
+        const float master = master_of(blocks_.front(), i);
+        changed += master != first_masters_[static_cast<std::size_t>(i)];
+        finite += std::isfinite(master);
+    }
+    if (finite < kChecked || changed < kChecked * 9 / 10) {
+        throw InternalError(fmt::format(
+            "the measured optimizer with {} bytes of state left {} of {} parameters as they were "
+            "and {} not finite",
+            state_bytes_, kChecked - changed, kChecked, kChecked - finite));
+    }
+}
+
+}  // namespace sluice

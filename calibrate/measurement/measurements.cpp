@@ -1,0 +1,186 @@
+#include "calibrate/measurement/measurements.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "calibrate/measurement/json_text.h"
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "sluice-measurements/1";
+
+/// The facts' names in the file; the same list writes and reads.
+struct FactNumber {
+    const char* key;
+    double MachineFacts::*member;
+};
+constexpr std::array kFactNumbers = {
+    FactNumber{"multiprocessors", &MachineFacts::multiprocessors},
+    FactNumber{"gpu_memory_bytes", &MachineFacts::gpu_memory_bytes},
+    FactNumber{"gpu_context_bytes", &MachineFacts::gpu_context_bytes},
+    FactNumber{"gpu_power_limit_w", &MachineFacts::gpu_power_limit_w},
+    FactNumber{"host_memory_bytes", &MachineFacts::host_memory_bytes},
+    FactNumber{"system_reserve_bytes", &MachineFacts::system_reserve_bytes},
+    FactNumber{"process_base_bytes", &MachineFacts::process_base_bytes},
+    FactNumber{"cpus", &MachineFacts::cpus},
+    FactNumber{"physical_cores", &MachineFacts::physical_cores},
+    FactNumber{"compute_threads", &MachineFacts::compute_threads},
+    FactNumber{"numa_nodes", &MachineFacts::numa_nodes},
+};
+
+struct FactText {
+    const char* key;
+    std::string MachineFacts::*member;
+};
+constexpr std::array kFactTexts = {
+    FactText{"gpu_name", &MachineFacts::gpu_name},
+    FactText{"cpu_name", &MachineFacts::cpu_name},
+    FactText{"driver", &MachineFacts::driver},
+    FactText{"activations", &MachineFacts::activations},
+};
+
+Json facts_json(const MachineFacts& facts) {
+    Json out;
+    out["has_gpu"] = facts.has_gpu;
+    for (const FactText& text : kFactTexts) out[text.key] = facts.*text.member;
+    for (const FactNumber& number : kFactNumbers)
+        out[number.key] = json_number(facts.*number.member);
+    return out;
+}
+
+MachineFacts read_facts(const JsonObject& object) {
+    MachineFacts facts;
+    std::vector<std::string> known = {"has_gpu"};
+    if (!object.has("has_gpu"))
+        throw InputError(fmt::format("{} is missing; add true or false", object.where("has_gpu")));
+    facts.has_gpu = object.boolean_or("has_gpu", false);
+    for (const FactText& text : kFactTexts) {
+        known.emplace_back(text.key);
+        facts.*text.member = object.text(text.key);
+    }
+    constexpr double kMost = 1e18;
+    for (const FactNumber& number : kFactNumbers) {
+        known.emplace_back(number.key);
+        facts.*number.member = object.number(number.key, 0, kMost);
+    }
+    object.allow_only(known);
+    return facts;
+}
+
+Json table_json(const Table& table) {
+    Json rows = Json::array();
+    for (const std::vector<double>& row : table.rows) {
+        Json& numbers = rows.emplace_back(Json::array());
+        for (const double number : row) numbers.push_back(json_number(number));
+    }
+    return {{"name", table.name},
+            {"method", table.method},
+            {"columns", table.columns},
+            {"rows", std::move(rows)}};
+}
+
+[[noreturn]] void wrong_row(const std::string& where, const Table& table, const nlohmann::json& row) {
+    std::string shown = row.dump();
+    constexpr std::size_t kLongestShown = 60;
+    if (shown.size() > kLongestShown) shown = shown.substr(0, kLongestShown) + "...";
+    throw InputError(fmt::format(
+        "{} of table \"{}\" is {}, expected {} numbers, one a column; measure the case again with "
+        "--only",
+        where, table.name, shown, table.columns.size()));
+}
+
+Table read_table(const JsonObject& object, const nlohmann::json& raw) {
+    object.allow_only({"name", "method", "columns", "rows"});
+    Table table;
+    table.name = object.text("name");
+    table.method = object.text("method");
+    table.columns = object.texts("columns");
+    const auto rows = raw.find("rows");
+    if (rows == raw.end() || !rows->is_array())
+        throw InputError(fmt::format(
+            "{} of table \"{}\" is missing or no list; measure the case again with --only",
+            object.where("rows"), table.name));
+    for (std::size_t i = 0; i < rows->size(); ++i) {
+        const nlohmann::json& row = (*rows)[i];
+        const bool numbers =
+            row.is_array() && row.size() == table.columns.size() &&
+            std::all_of(row.begin(), row.end(), [](const auto& n) { return n.is_number(); });
+        if (!numbers) wrong_row(fmt::format("{}[{}]", object.where("rows"), i), table, row);
+        table.rows.push_back(row.get<std::vector<double>>());
+    }
+    return table;
+}
+
+CaseRecord read_case(const JsonObject& object, const nlohmann::json& raw) {
+    object.allow_only({"name", "seconds", "quick", "warnings", "tables"});
+    CaseRecord record;
+    record.name = object.text("name");
+    constexpr double kLongest = 1e7;
+    record.seconds = object.number("seconds", 0, kLongest);
+    record.quick = object.boolean_or("quick", false);
+    record.warnings = object.texts("warnings");
+    const std::vector<JsonObject> tables = object.objects("tables");
+    for (std::size_t i = 0; i < tables.size(); ++i)
+        record.tables.push_back(read_table(tables[i], raw.at("tables").at(i)));
+    return record;
+}
+
+}  // namespace
+
+const Table* Measurements::find(std::string_view table) const {
+    for (const CaseRecord& record : cases) {
+        for (const Table& candidate : record.tables)
+            if (candidate.name == table) return &candidate;
+    }
+    return nullptr;
+}
+
+std::string measurements_json(const Measurements& measurements) {
+    Json cases = Json::array();
+    for (const CaseRecord& record : measurements.cases) {
+        Json tables = Json::array();
+        for (const Table& table : record.tables) tables.push_back(table_json(table));
+        cases.push_back({{"name", record.name},
+                         {"seconds", json_number(record.seconds)},
+                         {"quick", record.quick},
+                         {"warnings", record.warnings},
+                         {"tables", std::move(tables)}});
+    }
+    Json out;
+    out["schema"] = kSchema;
+    out["id"] = measurements.id;
+    out["date"] = measurements.date;
+    out["machine"] = facts_json(measurements.facts);
+    out["cases"] = std::move(cases);
+    return readable_json(out);
+}
+
+Measurements parse_measurements(std::string_view text, const std::string& file) {
+    const JsonObject root = JsonObject::parse(text, file);
+    if (root.text("schema") != kSchema) {
+        throw InputError(fmt::format("{} is \"{}\", expected \"{}\"; measure again",
+                                     root.where("schema"), root.text("schema"), kSchema));
+    }
+    root.allow_only({"schema", "id", "date", "machine", "cases"});
+    Measurements measurements;
+    measurements.id = root.text("id");
+    measurements.date = root.text("date");
+    measurements.facts = read_facts(root.object("machine"));
+    // JsonObject's rows are positive numbers; measured ones may be 0, so they are read as they are.
+    const nlohmann::json raw = nlohmann::json::parse(text);
+    const std::vector<JsonObject> cases = root.objects("cases");
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        measurements.cases.push_back(read_case(cases[i], raw.at("cases").at(i)));
+    return measurements;
+}
+
+}  // namespace sluice

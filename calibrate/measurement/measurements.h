@@ -1,0 +1,58 @@
+// All that was measured of one machine, before any fit: what a profile is made from, and what an
+// interrupted calibration goes on from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "calibrate/measurement/table.h"
+
+namespace sluice {
+
+/// What the machine says of itself. Sizes in bytes.
+struct MachineFacts {
+    bool has_gpu = false;
+    std::string gpu_name;  ///< "" without a GPU
+    std::string cpu_name;
+    std::string driver;          ///< of the GPU
+    std::string activations;     ///< type the kernels were measured in: bf16 or fp32
+    double multiprocessors = 0;  ///< 0: not a GPU, or not known
+    double gpu_memory_bytes = 0;
+    double gpu_context_bytes = 0;  ///< driver and libraries, after all kernels have run
+    double gpu_power_limit_w = 0;  ///< 0: not known
+    double host_memory_bytes = 0;
+    double system_reserve_bytes = 0;
+    double process_base_bytes = 0;  ///< resident with all libraries loaded, before any buffer
+    double cpus = 0;                ///< logical, that the process may use
+    double physical_cores = 0;
+    double compute_threads = 0;  ///< of the CPU's kernels, without a GPU
+    double numa_nodes = 0;
+};
+
+struct CaseRecord {
+    std::string name;
+    double seconds = 0;  ///< it took
+    bool quick = false;
+    std::vector<Table> tables;
+    std::vector<std::string> warnings;  ///< one sentence each, with numbers
+};
+
+struct Measurements {
+    std::string id;    ///< of the profile
+    std::string date;  ///< 2026-11-21
+    MachineFacts facts;
+    std::vector<CaseRecord> cases;  ///< those done, in order
+
+    /// Nothing where no case has measured it.
+    const Table* find(std::string_view table) const;
+};
+
+/// JSON text of the schema "sluice-measurements/1".
+std::string measurements_json(const Measurements& measurements);
+
+/// Throws InputError: file, field, value, expected.
+Measurements parse_measurements(std::string_view text, const std::string& file);
+
+}  // namespace sluice

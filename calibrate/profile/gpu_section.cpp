@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "calibrate/profile/sections.h"
+#include "sim/units.h"
+
+namespace sluice {
+namespace {
+
+/// GB/s of so many bytes in so many microseconds.
+double gb_per_s(double bytes, double us) { return bytes / us * kMega / kGiga; }
+
+void add_sizes(const Measurements& m, ProfileJson& profile) {
+    const MachineFacts& facts = m.facts;
+    if (facts.has_gpu) {
+        const Origin driver = measured_here(m, "as the driver says");
+        profile.set_text("gpu.name", facts.gpu_name);
+        profile.set_number("gpu.memory_capacity_gb", facts.gpu_memory_bytes / kGiga, {}, driver);
+        if (facts.multiprocessors > 0)
+            profile.set_number("gpu.multiprocessors", facts.multiprocessors, {}, driver);
+        if (facts.gpu_context_bytes > 0)
+            profile.set_number("gpu.context_gb", facts.gpu_context_bytes / kGiga, {},
+                               measured_here(m, "driver and libraries, after all kernels have run"));
+        return;
+    }
+    profile.set_text("gpu.name", "CPU (no GPU)");
+    profile.set_number("gpu.memory_capacity_gb",
+                       (facts.host_memory_bytes - facts.system_reserve_bytes) / kGiga, {},
+                       measured_here(m, "host memory less what the system keeps; one pool"));
+    // Quantities of a profile are above 0: one byte stands for none.
+    profile.set_number("gpu.context_gb", 1 / kGiga, {},
+                       measured_here(m, "none: no GPU, so no driver's memory"));
+    profile.set_number("gpu.multiprocessors", 1, {},
+                       measured_here(m, "no GPU: products of any size keep the processor busy"));
+}
+
+void add_memory_bandwidth(const Measurements& m, ProfileJson& profile) {
+    const Table* copies = find_rows(m, "device_copy");
+    if (copies == nullptr) return;
+    const std::size_t row = row_of_largest(*copies, "bytes");
+    const double traffic = 2 * copies->at(row, "bytes");
+    profile.set_number(
+        "gpu.memory_bandwidth_achieved_gb_per_s", gb_per_s(traffic, copies->at(row, "us")),
+        Range{gb_per_s(traffic, copies->at(row, "us_high")),
+              gb_per_s(traffic, copies->at(row, "us_low"))},
+        measured_here(m, fmt::format("read plus written; copies of {:.4g} GB; {}",
+                                     traffic / 2 / kGiga, copies->method)));
+    std::vector<std::vector<double>> points;
+    for (std::size_t i = 0; i < copies->rows.size(); ++i) {
+        const double bytes = copies->at(i, "bytes");
+        points.push_back({bytes, gb_per_s(2 * bytes, copies->at(i, "us"))});
+    }
+    std::sort(points.begin(), points.end());
+    profile.set_curve("gpu.other.device_copy_gb_per_s_by_bytes", {"bytes", "gb_per_s"},
+                      std::move(points),
+                      measured_here(m, "read plus written; small copies stay in the caches"));
+}
+
+/// The fastest of all products measured.
+void add_best_product(const Measurements& m, ProfileJson& profile) {
+    double best = 0;
+    Range range;
+    std::string note;
+    for (const char* role : {"forward", "input_gradient", "weight_gradient"}) {
+        const Table* table = find_rows(m, fmt::format("gemm_{}", role));
+        if (table == nullptr) continue;
+        for (std::size_t i = 0; i < table->rows.size(); ++i) {
+            const double sizes[] = {table->at(i, "m"), table->at(i, "n"), table->at(i, "k")};
+            const auto tflops = [&](const char* us) {
+                return 2 * sizes[0] * sizes[1] * sizes[2] / table->at(i, us) * kMega / kTera;
+            };
+            if (tflops("us") <= best) continue;
+            best = tflops("us");
+            range = {tflops("us_high"), tflops("us_low")};
+            note = fmt::format("{} x {} x {} ({}), activations in {}; {}", sizes[0], sizes[1],
+                               sizes[2], role, m.facts.activations, table->method);
+        }
+    }
+    if (best > 0)
+        profile.set_number("gpu.bf16_achieved_gemm_tflops", best, range, measured_here(m, note));
+}
+
+void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& profile) {
+    const Origin origin = measured_here(
+        m, fmt::format("fit to {} products, microseconds = overhead + FLOPs / rate: mean error "
+                       "{:.1f}%, worst {:.0f}%; predictions take the tables, and this far from them",
+                       line.products, line.mean_error_percent, line.worst_error_percent));
+    profile.set_number("kernels.gemm_sustained_tflops", line.tflops,
+                       Range{line.tflops_low, line.tflops_high}, origin);
+    profile.set_number("kernels.gemm_overhead_us", line.overhead_us,
+                       Range{line.overhead_low, line.overhead_high}, origin);
+}
+
+void add_launches(const Measurements& m, ProfileJson& profile) {
+    const Table* launch = find_rows(m, "launch");
+    if (launch == nullptr) return;
+    const Origin origin = measured_here(m, launch->method);
+    const auto set = [&](const char* path, const char* column) {
+        // An event can cost less than the noise of what it is the difference of.
+        if (const double us = launch->at(0, column); us > 0)
+            profile.set_number(path, us, {}, origin);
+    };
+    set("kernels.launch_us", "kernel_us");
+    set("kernels.other.event_us", "event_us");
+    set("kernels.other.host_launch_us", "host_us");
+}
+
+void add_kernel_table(const Measurements& m, KernelTableId id, const KernelFit& fit,
+                      ProfileJson& profile) {
+    KernelMeasurement entry;
+    entry.id = id;
+    entry.trend = fit.table.trend;
+    entry.length_doublings = fit.table.length;
+    const FitError& error = fit.held_out;
+    entry.held_out = {error.shapes, error.mean_percent, error.worst_percent, error.low_percent,
+                      error.high_percent};
+    for (std::size_t i = 0; i < fit.fitted.size(); ++i) {
+        const FittedKernel& kernel = fit.fitted[i];
+        entry.points.push_back(
+            {kernel.shape, kernel.us, kernel.us_low, kernel.us_high, fit.table.weight[i]});
+    }
+    profile.set_kernel_table(entry, measured_here(m, m.find(kernel_table_name(id))->method));
+}
+
+}  // namespace
+
+void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile) {
+    add_sizes(measurements, profile);
+    add_memory_bandwidth(measurements, profile);
+    add_best_product(measurements, profile);
+    if (fits.gemm_line) add_gemm_line(measurements, *fits.gemm_line, profile);
+    add_launches(measurements, profile);
+    for (const auto& [id, fit] : fits.kernels) add_kernel_table(measurements, id, fit, profile);
+}
+
+}  // namespace sluice

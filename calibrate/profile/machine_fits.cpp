@@ -1,0 +1,103 @@
+#include "calibrate/profile/machine_fits.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "calibrate/fit/least_squares.h"
+#include "sim/units.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::array kGemmTables = {KernelTableId::gemm_forward,
+                                    KernelTableId::gemm_input_gradient,
+                                    KernelTableId::gemm_weight_gradient};
+
+/// A profile's numbers are above 0; an overhead below a nanosecond is none.
+constexpr double kLeastOverhead = 1e-3;
+
+struct Products {
+    FeatureRows features;  ///< 1, GFLOP
+    std::vector<double> us;
+};
+
+Products products_of(const Measurements& measurements) {
+    Products products;
+    for (const KernelTableId id : kGemmTables) {
+        const Table* table = measurements.find(kernel_table_name(id));
+        if (table == nullptr) continue;
+        for (std::size_t row = 0; row < table->rows.size(); ++row) {
+            const Flops flops =
+                2 * table->at(row, "m") * table->at(row, "n") * table->at(row, "k");
+            products.features.push_back({1, flops / kGiga});
+            products.us.push_back(table->at(row, "us"));
+        }
+    }
+    return products;
+}
+
+/// TFLOPS of so many microseconds a GFLOP.
+double tflops(double us_per_gflop) { return kGiga / us_per_gflop * kMega / kTera; }
+
+/// Without a constant, where it would be negative.
+LinearFit fit_line(Products& products) {
+    const std::vector<double> weights = relative_weights(products.us);
+    LinearFit fit = least_squares(products.features, products.us, weights);
+    if (fit.coefficient[0] >= kLeastOverhead) return fit;
+    FeatureRows slope;
+    for (const std::vector<double>& row : products.features) slope.push_back({row[1]});
+    fit = least_squares(slope, products.us, weights);
+    for (auto* values : {&fit.coefficient, &fit.low, &fit.high})
+        values->insert(values->begin(), kLeastOverhead);
+    return fit;
+}
+
+}  // namespace
+
+std::optional<GemmLine> fit_gemm_line(const Measurements& measurements) {
+    Products products = products_of(measurements);
+    constexpr std::size_t kFewest = 3;
+    if (products.us.size() < kFewest) return std::nullopt;
+    const LinearFit fit = fit_line(products);
+    GemmLine line;
+    line.products = static_cast<int>(products.us.size());
+    line.overhead_us = fit.coefficient[0];
+    line.overhead_low = std::max(kLeastOverhead, fit.low[0]);
+    line.overhead_high = fit.high[0];
+    line.tflops = tflops(fit.coefficient[1]);
+    line.tflops_low = tflops(fit.high[1]);
+    // A slope that may be 0 has no fastest rate.
+    line.tflops_high = fit.low[1] > 0 ? tflops(fit.low[1]) : line.tflops;
+    for (std::size_t i = 0; i < products.us.size(); ++i) {
+        const double predicted =
+            fit.coefficient[0] + fit.coefficient[1] * products.features[i][1];
+        const double error = 100 * std::abs(predicted / products.us[i] - 1);
+        line.mean_error_percent += error / line.products;
+        line.worst_error_percent = std::max(line.worst_error_percent, error);
+    }
+    return line;
+}
+
+const KernelFit* MachineFits::kernel(KernelTableId id) const {
+    for (const auto& [own, fit] : kernels)
+        if (own == id) return &fit;
+    return nullptr;
+}
+
+MachineFits fit_machine(const Measurements& measurements) {
+    MachineFits fits;
+    const double multiprocessors = std::max(1.0, measurements.facts.multiprocessors);
+    for (int i = 0; i < kKernelTables; ++i) {
+        const auto id = static_cast<KernelTableId>(i);
+        const Table* table = measurements.find(kernel_table_name(id));
+        if (table == nullptr || table->rows.empty()) continue;
+        fits.kernels.emplace_back(id, fit_kernel_table(id, *table, multiprocessors));
+    }
+    fits.gemm_line = fit_gemm_line(measurements);
+    const Table* mixed = measurements.find("mixed_load");
+    if (mixed != nullptr && !mixed->rows.empty()) fits.contention = fit_contention(*mixed);
+    return fits;
+}
+
+}  // namespace sluice

@@ -1,0 +1,37 @@
+// What do all tables of a machine say once fitted? What profile and summary are made from.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "calibrate/fit/contention_fit.h"
+#include "calibrate/fit/kernel_fit.h"
+#include "calibrate/measurement/measurements.h"
+
+namespace sluice {
+
+/// Products as one line, microseconds = overhead + FLOPs / rate, by least squares of relative
+/// errors: for predictions of shapes far from all measured ones, and for people.
+struct GemmLine {
+    double tflops = 0, tflops_low = 0, tflops_high = 0;  ///< 5th to 95th percentile
+    double overhead_us = 0, overhead_low = 0, overhead_high = 0;
+    double mean_error_percent = 0, worst_error_percent = 0;
+    int products = 0;
+};
+
+struct MachineFits {
+    std::vector<std::pair<KernelTableId, KernelFit>> kernels;  ///< those measured, in order
+    std::optional<GemmLine> gemm_line;
+    std::optional<ContentionFit> contention;
+
+    const KernelFit* kernel(KernelTableId id) const;  ///< nullptr: not measured
+};
+
+/// Tables that were not measured, or are empty, are left out. Throws InputError as the fits do.
+MachineFits fit_machine(const Measurements& measurements);
+
+/// Nothing with fewer than three products.
+std::optional<GemmLine> fit_gemm_line(const Measurements& measurements);
+
+}  // namespace sluice

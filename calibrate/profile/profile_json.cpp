@@ -1,0 +1,211 @@
+#include "calibrate/profile/profile_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "calibrate/measurement/json_text.h"
+#include "sim/machine/machine_keys.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kSections = {"gpu",     "kernels", "link",  "host", "storage", "gpu_interconnect",
+                                  "network", "price",   "power"};
+
+Json number(double value, int digits) { return json_number(rounded(value, digits)); }
+
+Json row_json(const std::vector<double>& row) {
+    Json out = Json::array();
+    for (const double value : row) out.push_back(number(value, kPointDigits));
+    return out;
+}
+
+Json rows_json(const std::vector<std::vector<double>>& rows) {
+    Json out = Json::array();
+    for (const std::vector<double>& row : rows) out.push_back(row_json(row));
+    return out;
+}
+
+void add_origin(Json& entry, const Origin& origin) {
+    entry["method"] = method_name(origin.method);
+    entry["source"] = origin.source;
+    entry["date"] = origin.date;
+    if (!origin.note.empty()) entry["note"] = origin.note;
+}
+
+Json error_json(const HeldOutError& error) {
+    return {{"shapes", error.shapes},
+            {"mean_error_percent", number(error.mean_percent, 4)},
+            {"worst_error_percent", number(error.worst_percent, 4)},
+            {"low_percent", number(error.low_percent, 4)},
+            {"high_percent", number(error.high_percent, 4)}};
+}
+
+/// A number, a curve or a kernel table, or a plain text or truth value.
+bool is_leaf(const Json& entry) {
+    return !entry.is_object() || entry.contains("value") || entry.contains("points");
+}
+
+bool at_or_below(std::string_view path, const std::vector<std::string>& roots) {
+    return std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
+        return path == root || path.starts_with(root + ".");
+    });
+}
+
+/// `entries` with the keys of `order` first, in that order.
+Json in_order(const Json& entries, const std::vector<std::string>& order) {
+    Json out = Json::object();
+    for (const std::string& key : order)
+        if (entries.contains(key)) out[key] = entries.at(key);
+    for (const auto& entry : entries.items())
+        if (!out.contains(entry.key())) out[entry.key()] = entry.value();
+    return out;
+}
+
+}  // namespace
+
+ProfileJson::ProfileJson(const std::string& name) : root_(std::make_unique<Json>(Json::object())) {
+    Json& root = *root_;
+    root["schema"] = "sluice-machine/1";
+    root["name"] = name;
+    root["sources"] = Json::object();
+    root["notes"] = Json::array();
+    for (const char* section : kSections) root[section] = Json::object();
+}
+
+ProfileJson::~ProfileJson() = default;
+
+void ProfileJson::add_source(const std::string& key, const std::string& text) {
+    (*root_)["sources"][key] = text;
+}
+
+void ProfileJson::add_note(const std::string& sentence) {
+    (*root_)["notes"].push_back(sentence);
+}
+
+Json& ProfileJson::at(std::string_view path) {
+    Json* entry = root_.get();
+    for (std::size_t start = 0; start <= path.size();) {
+        const std::size_t dot = std::min(path.find('.', start), path.size());
+        entry = &(*entry)[std::string(path.substr(start, dot - start))];
+        start = dot + 1;
+    }
+    return *entry;
+}
+
+bool ProfileJson::has(std::string_view path) const {
+    const Json* entry = root_.get();
+    for (std::size_t start = 0; start <= path.size();) {
+        const std::size_t dot = std::min(path.find('.', start), path.size());
+        const auto found = entry->find(std::string(path.substr(start, dot - start)));
+        if (found == entry->end()) return false;
+        entry = &*found;
+        start = dot + 1;
+    }
+    return true;
+}
+
+void ProfileJson::set_text(std::string_view path, const std::string& text) { at(path) = text; }
+
+void ProfileJson::set_flag(std::string_view path, bool value) { at(path) = value; }
+
+void ProfileJson::set_number(std::string_view path, double value, const std::optional<Range>& range,
+                             const Origin& origin) {
+    Json entry = {{"value", number(value, kNumberDigits)}};
+    if (range) {
+        entry["low"] = number(range->low, kPointDigits);
+        entry["high"] = number(range->high, kPointDigits);
+    }
+    add_origin(entry, origin);
+    at(path) = std::move(entry);
+}
+
+void ProfileJson::set_curve(std::string_view path, const std::vector<std::string>& columns,
+                            std::vector<std::vector<double>> points, const Origin& origin) {
+    Json entry = {{"columns", columns}, {"points", rows_json(points)}};
+    add_origin(entry, origin);
+    at(path) = std::move(entry);
+}
+
+void ProfileJson::set_kernel_table(const KernelMeasurement& table, const Origin& origin) {
+    std::vector<std::string> columns = kernel_columns(table.id);
+    columns.insert(columns.end(), {"us", "us_low", "us_high", "weight"});
+    std::vector<KernelPoint> points = table.points;
+    std::sort(points.begin(), points.end(),
+              [](const KernelPoint& a, const KernelPoint& b) { return a.row < b.row; });
+    Json rows = Json::array();
+    for (const KernelPoint& point : points) {
+        // Sizes are whole numbers and stay exact.
+        Json& row = rows.emplace_back(Json::array());
+        for (const double size : point.row) row.push_back(json_number(size));
+        for (const double us : {point.us, point.us_low, point.us_high})
+            row.push_back(number(us, kPointDigits));
+        // Weights of both signs are summed up, and so are their errors.
+        row.push_back(number(point.weight, kNumberDigits));
+    }
+    Json trend = Json::object();
+    const std::vector<std::string>& names = kernel_feature_names(table.id);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        trend[names[i]] = number(table.trend[i], kNumberDigits);
+    Json entry = {{"columns", columns},
+                  {"points", std::move(rows)},
+                  {"trend", std::move(trend)},
+                  {"length_doublings", number(table.length_doublings, kNumberDigits)},
+                  {"held_out", error_json(table.held_out)}};
+    add_origin(entry, origin);
+    at(fmt::format("kernels.{}", kernel_table_name(table.id))) = std::move(entry);
+}
+
+std::string ProfileJson::own_source(const std::string& key, const std::string& text,
+                                    const std::string& id) {
+    Json& sources = (*root_)["sources"];
+    std::string own = key;
+    for (int count = 1; sources.contains(own) && sources[own] != text; ++count)
+        own = count == 1 ? fmt::format("{}-{}", key, id) : fmt::format("{}-{}-{}", key, id, count);
+    sources[own] = text;
+    return own;
+}
+
+std::vector<std::string> ProfileJson::take_missing(std::string_view profile, const std::string& id,
+                                                   const std::vector<std::string>& left_out) {
+    const Json other = Json::parse(profile);
+    std::vector<std::string> taken;
+    const auto take = [&](const auto& self, const Json& entry, const std::string& path) -> void {
+        if (at_or_below(path, left_out)) return;
+        if (!is_leaf(entry)) {
+            for (const auto& item : entry.items())
+                self(self, item.value(), fmt::format("{}.{}", path, item.key()));
+            return;
+        }
+        if (has(path)) return;
+        Json copy = entry;
+        if (copy.is_object()) {
+            const std::string key = copy.at("source");
+            copy["source"] = own_source(key, other.at("sources").at(key), id);
+        }
+        at(path) = std::move(copy);
+        taken.push_back(path);
+    };
+    for (const char* section : kSections)
+        if (other.contains(section)) take(take, other.at(section), section);
+    return taken;
+}
+
+std::string ProfileJson::text() const {
+    Json out = *root_;
+    for (const char* section : kSections) {
+        if (out[section].empty())
+            out.erase(section);
+        else
+            out[section] = in_order(out[section], known_keys_in(section));
+    }
+    if (out["notes"].empty()) out.erase("notes");
+    return readable_json(out);
+}
+
+}  // namespace sluice

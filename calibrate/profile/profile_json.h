@@ -1,0 +1,74 @@
+// What does a profile's JSON look like: numbers, curves and kernel tables, each with its origin?
+// (hwprofiles/README.md has the schema.)
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/machine/kernel_measurement.h"
+#include "sim/machine/machine_profile.h"
+
+namespace sluice {
+
+/// Significant digits of a profile: a rounded number differs by at most 5e-6, a point of a curve by
+/// at most 5e-5, which no prediction shows.
+inline constexpr int kNumberDigits = 6;
+inline constexpr int kPointDigits = 5;
+
+/// Where a number comes from, as in Quantity; `source` is a key of the profile's sources.
+struct Origin {
+    Method method = Method::measured;
+    std::string source;
+    std::string date;
+    std::string note;  ///< how it was measured; "" is left out
+};
+
+/// 5th to 95th percentile, in the number's unit.
+struct Range {
+    double low = 0, high = 0;
+};
+
+/// A profile under construction. Paths are those of machine_keys.h: "link.copy_latency_us". Where a
+/// path is set twice, the last one counts.
+class ProfileJson {
+  public:
+    explicit ProfileJson(const std::string& name);
+    ~ProfileJson();
+    ProfileJson(const ProfileJson&) = delete;
+    ProfileJson& operator=(const ProfileJson&) = delete;
+
+    void add_source(const std::string& key, const std::string& text);
+    void add_note(const std::string& sentence);
+    void set_text(std::string_view path, const std::string& text);
+    void set_flag(std::string_view path, bool value);
+    void set_number(std::string_view path, double value, const std::optional<Range>& range,
+                    const Origin& origin);
+    /// Rows ascending in the first column. `columns`: the names, with units.
+    void set_curve(std::string_view path, const std::vector<std::string>& columns,
+                   std::vector<std::vector<double>> points, const Origin& origin);
+    void set_kernel_table(const KernelMeasurement& table, const Origin& origin);
+    bool has(std::string_view path) const;
+
+    /// Takes from another profile's text what is not set here, each with its own origin, and the
+    /// sources that these need; not what stands at or below one of the paths `left_out`. `id` tells
+    /// the other's sources from those of the same key here. Returns the paths taken.
+    /// Precondition: the text is a profile that parse_machine_profile() accepts.
+    std::vector<std::string> take_missing(std::string_view profile, const std::string& id,
+                                          const std::vector<std::string>& left_out);
+
+    /// The whole file; sections and keys in the order of machine_keys.h.
+    std::string text() const;
+
+  private:
+    nlohmann::ordered_json& at(std::string_view path);
+    /// The key here of another profile's source; adds it where it is new.
+    std::string own_source(const std::string& key, const std::string& text, const std::string& id);
+
+    std::unique_ptr<nlohmann::ordered_json> root_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// Which numbers of a profile does each table of measurements give?
+#pragma once
+
+#include <string>
+
+#include "calibrate/measurement/measurements.h"
+#include "calibrate/profile/machine_fits.h"
+#include "calibrate/profile/profile_json.h"
+
+namespace sluice {
+
+/// The key in a profile's sources of what this program measured.
+inline constexpr const char* kCalibrationSource = "calibration";
+
+/// `note`: how, in one sentence.
+Origin measured_here(const Measurements& measurements, std::string note);
+
+/// Each adds what was measured; tables that are missing add nothing.
+void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile);
+void add_link(const Measurements& measurements, ProfileJson& profile);
+void add_host(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile);
+void add_storage(const Measurements& measurements, ProfileJson& profile);
+void add_power(const Measurements& measurements, ProfileJson& profile);
+void add_gpu_interconnect(const Measurements& measurements, ProfileJson& profile);
+
+/// Numbers of a row as a rate with its range: the columns `value`, `low` and `high`.
+struct MeasuredRate {
+    double value = 0;
+    Range range;
+};
+MeasuredRate rate_at(const Table& table, std::size_t row, const char* value, const char* low,
+                     const char* high);
+/// Row of the largest value in a column. Precondition: there is a row.
+std::size_t row_of_largest(const Table& table, const char* column);
+/// Nothing where the table is missing or has no rows.
+const Table* find_rows(const Measurements& measurements, std::string_view table);
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+// How fast is each lane while others run? Host memory and the link are shared, as measured.
+#pragma once
+
+#include <vector>
+
+namespace sluice {
+
+/// Which lanes are at work. `work`: bytes/s of host memory traffic that host work (the optimizer)
+/// has alone; 0: none runs.
+struct ActiveLanes {
+    bool compute = false, in = false, out = false;
+    double work = 0;
+};
+
+/// Of the rate that each has alone; 1 for lanes that are not at work.
+struct LaneShares {
+    double compute = 1, in = 1, out = 1, work = 1;
+};
+
+/// A measurement: the shares while these ran.
+struct ContentionPoint {
+    ActiveLanes active;
+    LaneShares shares;
+};
+
+class Contention {
+  public:
+    Contention() = default;
+    /// Any order; at most one point for the same lanes and work.
+    explicit Contention(std::vector<ContentionPoint> points);
+    bool empty() const { return points_.empty(); }
+    const std::vector<ContentionPoint>& points() const { return points_; }
+
+    /// Linear in work between the points of the same lanes, constant outside; without work and one
+    /// lane only, 1. Where no point has compute beside the others, compute changes nothing for them
+    /// and keeps its own rate.
+    LaneShares shares(const ActiveLanes& active) const;
+
+    /// What if host memory were `factor` times as fast: so much more work has the same effect, and
+    /// lanes lose so much less to each other.
+    Contention relieved(double factor) const;
+
+  private:
+    std::vector<ContentionPoint> points_;  ///< by lanes, then ascending work
+};
+
+}  // namespace sluice
