@@ -1,5 +1,5 @@
-# Where fmt, nlohmann json, CLI11 and Catch2 come from: the system, or one folder of headers that
-# travels with the sources to machines on which nothing can be installed (./dev bundle makes it).
+# Where fmt, nlohmann json, CLI11, Eigen and Catch2 come from: the system, or one folder of headers
+# that travels with the sources to machines on which nothing can be installed (./dev bundle makes it).
 include_guard()
 
 set(default_dependencies "")
@@ -7,12 +7,15 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/third_party/include")
     set(default_dependencies "${PROJECT_SOURCE_DIR}/third_party")
 endif()
 set(SLUICE_DEPENDENCIES "${default_dependencies}" CACHE PATH
-    "Folder whose include/ holds fmt, nlohmann json, CLI11, Catch2 2; if empty, the system's")
+    "Folder whose include/ holds fmt, nlohmann json, CLI11, Eigen, Catch2 2; if empty, the system's")
 
 if(NOT SLUICE_DEPENDENCIES)
     find_package(fmt REQUIRED)            # all text: GCC 12 has no <format>
     find_package(nlohmann_json REQUIRED)  # machines, models, training specs and reports
     find_package(CLI11 REQUIRED)          # command line of the programs
+    if(SLUICE_ENGINE)
+        find_package(Eigen3 REQUIRED NO_MODULE)  # fits of the calibration
+    endif()
     if(SLUICE_TESTS)
         find_package(Catch2 REQUIRED)     # unit tests; v2 on Debian 12, v3 on Ubuntu 24.04
     endif()
@@ -34,6 +37,11 @@ sluice_add_headers(fmt::fmt fmt/format-inl.h)
 target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
 sluice_add_headers(nlohmann_json::nlohmann_json nlohmann/json.hpp)
 sluice_add_headers(CLI11::CLI11 CLI/CLI.hpp)
+if(SLUICE_ENGINE)
+    sluice_add_headers(Eigen3::Eigen Eigen/Core)
+    # A find_package(Eigen3) is answered by the target above.
+    file(WRITE "${CMAKE_FIND_PACKAGE_REDIRECTS_DIR}/eigen3-config.cmake" "")
+endif()
 if(SLUICE_TESTS AND NOT EXISTS "${SLUICE_DEPENDENCIES}/include/catch2/catch.hpp")
     message(STATUS "SLUICE_TESTS: off, no catch2/catch.hpp in ${SLUICE_DEPENDENCIES}/include; it is "
                    "there where ./dev bundle was run with Catch2 2, as on Debian 12")

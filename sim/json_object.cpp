@@ -205,14 +205,14 @@ std::vector<std::string> JsonObject::texts(std::string_view key) const {
 
 std::vector<std::vector<double>> JsonObject::rows(std::string_view key, std::size_t columns) const {
     const nlohmann::json& value = required(key);
-    const std::string expected = fmt::format("a list of rows of {} positive numbers", columns);
+    const std::string expected = fmt::format("a list of rows of {} numbers", columns);
     std::vector<std::vector<double>> out;
-    if (!value.is_array() || value.empty()) wrong(key, value, expected);
+    if (!value.is_array()) wrong(key, value, expected);
     for (const auto& row : value) {
         if (!row.is_array() || row.size() != columns) wrong(key, row, expected);
         std::vector<double>& numbers = out.emplace_back();
         for (const auto& item : row) {
-            if (!item.is_number() || !(item.get<double>() > 0)) wrong(key, row, expected);
+            if (!item.is_number() || !std::isfinite(item.get<double>())) wrong(key, row, expected);
             numbers.push_back(item.get<double>());
         }
     }

@@ -41,7 +41,7 @@ class JsonObject {
     std::vector<std::int64_t> integers(std::string_view key, std::int64_t low,
                                        std::int64_t high) const;
     std::vector<std::string> texts(std::string_view key) const;
-    /// A list of number lists, each of `columns` numbers: [[65536, 17.5], ...].
+    /// A list of number lists, each of `columns` numbers: [[65536, 17.5], ...]. May be empty.
     std::vector<std::vector<double>> rows(std::string_view key, std::size_t columns) const;
     JsonObject object(std::string_view key) const;
     std::optional<JsonObject> object_or_none(std::string_view key) const;

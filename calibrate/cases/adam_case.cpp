@@ -64,9 +64,10 @@ std::vector<int> few_optimizer_thread_counts(int most) {
 
 void measure_adam(Bench& bench, CaseRecord& record) {
     Table table{.name = "adam",
-                .method = "adamw() on blocks of random parameters and gradients in host memory, "
-                          "together far larger than the caches, threads pinned as in training; "
-                          "median of groups of calls",
+                .method =
+                    "adamw() on blocks of random parameters and gradients in host memory, "
+                    "together far larger than the caches, threads pinned as in training; "
+                    "median of groups of calls",
                 .columns = {"state_bytes", "threads", "gparams_per_s", "low", "high"},
                 .rows = {}};
     OptimizerLoad load(bench);
@@ -81,7 +82,7 @@ void measure_adam(Bench& bench, CaseRecord& record) {
                    rate.median, rate.low, rate.high});
         bench.report(static_cast<double>(table.rows.size()) / static_cast<double>(all.size()));
     }
-    warn_of_spread(record, table, "gparams_per_s", "low", "high");
+    warn_of_spread(record, table);
     record.tables.push_back(std::move(table));
 }
 

@@ -68,6 +68,29 @@ Bytes arena_size(const Device& device, const DeviceFacts& facts, const HostFacts
     return bytes / 4096 * 4096;
 }
 
+constexpr std::int64_t kHeatingSize = 8192;
+constexpr Bytes kHeatingMatrix = kHeatingSize * kHeatingSize * kBf16;
+
+void run_heating_product(Bench& bench) {
+    constexpr Bytes kSparedAtEnd = 16 * kMiB;  // small operands that cases keep there
+    const auto matrix = [&](Bytes offset) {
+        return Matrix(bench.at(offset, kHeatingMatrix), DType::bf16, kHeatingSize, kHeatingSize);
+    };
+    const Bytes result = (bench.arena_bytes - kSparedAtEnd - kHeatingMatrix) / 4096 * 4096;
+    bench.device.kernels().gemm({.d = matrix(result),
+                                 .a = matrix(0),
+                                 .b = matrix(kHeatingMatrix),
+                                 .transpose_b = Transpose::yes});
+}
+
+/// 0 without a GPU, or where its memory is too small to heat it.
+Seconds time_heating_product(Bench& bench) {
+    if (!bench.device_facts.is_gpu || bench.arena_bytes < 4 * kHeatingMatrix) return 0;
+    return time_on_compute_lane(bench.device, {.groups = 3},
+                                [&](std::int64_t) { run_heating_product(bench); })
+        .median;
+}
+
 }  // namespace
 
 char* Bench::at(Bytes offset, Bytes bytes) const {
@@ -106,17 +129,21 @@ std::unique_ptr<BenchMachine> make_bench(std::unique_ptr<Device> device, HostFac
         .random = &machine->random,
     });
     fill_arena(*machine->bench);
+    machine->bench->heating_product = time_heating_product(*machine->bench);
     return machine;
 }
 
-void fill_arena(Bench& bench) {
+void fill_arena(Bench& bench) { fill_arena(bench, 0, bench.arena_bytes); }
+
+void fill_arena(Bench& bench, Bytes offset, Bytes bytes) {
     Device& device = bench.device;
-    const Bytes block = std::min<Bytes>(
-        static_cast<Bytes>(bench.random->size() * sizeof(std::uint16_t)), bench.arena_bytes);
-    device.copy(Lane::compute, bench.arena, bench.random->data(), block);
-    for (Bytes filled = block; filled < bench.arena_bytes;) {
-        const Bytes piece = std::min(filled, bench.arena_bytes - filled);
-        device.copy(Lane::compute, bench.arena + filled, bench.arena, piece);
+    char* const to = bench.at(offset, bytes);
+    Bytes filled =
+        std::min(static_cast<Bytes>(bench.random->size() * sizeof(std::uint16_t)), bytes);
+    device.copy(Lane::compute, to, bench.random->data(), filled);
+    while (filled < bytes) {
+        const Bytes piece = std::min(filled, bytes - filled);
+        device.copy(Lane::compute, to + filled, to, piece);
         filled += piece;
     }
     device.create_events(1);
@@ -146,25 +173,20 @@ void require_finite(Bench& bench, const char* what, const void* data, DType type
     }
 }
 
+void enqueue_heat(Bench& bench, Seconds seconds) {
+    if (bench.heating_product == 0) return;
+    const auto calls = static_cast<std::int64_t>(std::ceil(seconds / bench.heating_product));
+    for (std::int64_t call = 0; call < calls; ++call) run_heating_product(bench);
+}
+
 void heat(Bench& bench, Seconds seconds) {
-    if (!bench.device_facts.is_gpu) return;
-    constexpr std::int64_t kSize = 8192;
-    const Bytes matrix = kSize * kSize * bytes_of(DType::bf16);
-    if (bench.arena_bytes < 3 * matrix) return;
-    const auto place = [&](Bytes offset) {
-        return Matrix(bench.at(offset, matrix), DType::bf16, kSize, kSize);
-    };
-    const Kernels::Product product{.d = place(bench.arena_bytes - matrix),
-                                   .a = place(0),
-                                   .b = place(matrix),
-                                   .transpose_b = Transpose::yes};
+    constexpr Seconds kPiece = 0.01;  // two are enqueued: the GPU never waits for the host
     bench.device.create_events(2);
     const Seconds end = host_seconds() + seconds;
-    // Some 10 ms of work in each half of the queue: the GPU never waits for the host.
-    for (int half = 0; host_seconds() < end; ++half) {
-        if (half > 1) bench.device.synchronize(half % 2);
-        for (int i = 0; i < 6; ++i) bench.device.kernels().gemm(product);
-        bench.device.record(Lane::compute, half % 2);
+    for (int piece = 0; bench.heating_product > 0 && host_seconds() < end; ++piece) {
+        if (piece > 1) bench.device.synchronize(piece % 2);
+        enqueue_heat(bench, kPiece);
+        bench.device.record(Lane::compute, piece % 2);
     }
     bench.device.finish_all();
 }

@@ -34,6 +34,8 @@ struct Bench {
 
     /// Told by a case how far it is, 0 to 1; may be empty.
     std::function<void(double share)> progress = {};
+    /// Of one product of enqueue_heat(); 0: there is none, without a GPU.
+    Seconds heating_product = 0;
     /// Host memory of random bf16 numbers, which the arena is filled from.
     const std::vector<std::uint16_t>* random = nullptr;
 
@@ -65,6 +67,8 @@ std::unique_ptr<BenchMachine> make_bench(std::unique_ptr<Device> device, HostFac
 
 /// Fills the arena again: a case does so before it depends on what is there.
 void fill_arena(Bench& bench);
+/// The same for bytes [offset, offset + bytes) only.
+void fill_arena(Bench& bench, Bytes offset, Bytes bytes);
 
 /// Throws InternalError unless the first `count` numbers at `data`, in device memory, are finite.
 /// Waits for the compute lane.
@@ -74,6 +78,8 @@ void require_finite(Bench& bench, const char* what, const void* data, DType type
 /// On a GPU: lets it multiply large matrices for so long, so that it is as warm, and its clock as
 /// low, as in training. Without one: nothing.
 void heat(Bench& bench, Seconds seconds);
+/// Enqueues such products on the compute lane, for about so long.
+void enqueue_heat(Bench& bench, Seconds seconds);
 
 /// A case: one careful measurement.
 struct Case {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/machine/placement.h"
+#include "engine/machine/system_files.h"
 #include "engine/optimizer/parameter_block.h"
 #include "sim/mixed_bits.h"
 
@@ -20,6 +21,8 @@ constexpr double kSpreadToWarnOf = 0.03;
 
 constexpr int kLaneThreads = 4;
 
+constexpr std::int64_t kDistinct = std::int64_t{1} << 20;
+
 /// The sum of four uniform numbers, of variance 1: never beyond 3.5.
 float normal_like(std::uint64_t seed, std::int64_t index) {
     const std::uint64_t bits = mixed_bits(seed ^ mixed_bits(static_cast<std::uint64_t>(index)));
@@ -28,6 +31,15 @@ float normal_like(std::uint64_t seed, std::int64_t index) {
         sum += static_cast<std::int64_t>(bits >> shift & 0xFFFF);
     constexpr float kDeviation = 37837.2F;  // of the sum: 2^16 sqrt(4 / 12)
     return static_cast<float>(sum) / kDeviation;
+}
+
+/// Columns that have a range right of them.
+std::vector<std::size_t> ranged_columns(const Table& table) {
+    std::vector<std::size_t> ranged;
+    for (std::size_t i = 0; i + 2 < table.columns.size(); ++i)
+        if (table.columns[i + 1].ends_with("low") && table.columns[i + 2].ends_with("high"))
+            ranged.push_back(i);
+    return ranged;
 }
 
 }  // namespace
@@ -39,9 +51,30 @@ Bytes host_memory_budget(const HostFacts& host) {
         std::min(kMostHostBytes, kMostHostShare * static_cast<double>(*capacity)));
 }
 
+Bytes last_level_cache(const HostFacts& host, const std::string& root) {
+    const SystemFiles files(root);
+    const std::string folder = "sys/devices/system/cpu/cpu0/cache/index3/";
+    // Not sysconf(): glibc shares an AMD processor's cache out by its own rules, 335 MB for 32.
+    const std::string size = files.text(folder + "size");  // "32768K"
+    const std::size_t unit = size.find('K');
+    if (unit == std::string::npos) return 0;
+    const auto kibibytes = parse_integer(std::string_view(size).substr(0, unit));
+    const auto sharing = parse_id_list(files.text(folder + "shared_cpu_list"));
+    if (!kibibytes || !sharing || sharing->empty()) return 0;
+    const std::size_t caches = (host.cpus.size() + sharing->size() - 1) / sharing->size();
+    return *kibibytes * 1024 * static_cast<Bytes>(std::max<std::size_t>(1, caches));
+}
+
 std::vector<int> optimizer_cpus(const Bench& bench, int threads) {
     return choose_placement(bench.host, {bench.device_facts.numa_node, threads, kLaneThreads, 0})
         .optimizer_cpus;
+}
+
+std::vector<int> nodes_of(const HostFacts& host, const std::vector<int>& cpus) {
+    std::set<int> nodes;
+    for (const Cpu& cpu : host.cpus)
+        if (std::find(cpus.begin(), cpus.end(), cpu.id) != cpus.end()) nodes.insert(cpu.node);
+    return {nodes.begin(), nodes.end()};
 }
 
 std::vector<int> doubling_threads(int most) {
@@ -52,35 +85,39 @@ std::vector<int> doubling_threads(int most) {
 
 void fill_normal(ThreadPool& pool, std::uint16_t* values, std::int64_t count, float deviation,
                  std::uint64_t seed) {
-    constexpr std::int64_t kGrain = std::int64_t{1} << 16;
-    pool.parallel_for(count, kGrain, [=](std::int64_t begin, std::int64_t end) {
+    const std::int64_t distinct = std::min(count, kDistinct);
+    pool.parallel_for(distinct, kDistinct / 64, [=](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i)
             values[i] = split_master(deviation * normal_like(seed, i)).high;
     });
+    pool.parallel_for(count - distinct, distinct, [=](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; i += distinct) {
+            const std::int64_t here = std::min(distinct, end - i);
+            std::copy_n(values, here, values + distinct + i);
+        }
+    });
 }
 
-void warn_of_spread(CaseRecord& record, const Table& table, std::string_view value,
-                    std::string_view low, std::string_view high) {
+void warn_of_spread(CaseRecord& record, const Table& table) {
+    const std::vector<std::size_t> ranged = ranged_columns(table);
     double worst = kSpreadToWarnOf;
-    std::size_t worst_row = table.rows.size();
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        const double middle = table.at(row, value);
-        const double spread = (table.at(row, high) - table.at(row, low)) / middle;
-        if (middle > 0 && spread > worst) {
+    std::string text;
+    for (const std::vector<double>& row : table.rows) {
+        for (const std::size_t column : ranged) {
+            const double spread = (row[column + 2] - row[column + 1]) / row[column];
+            if (!(spread > worst)) continue;
             worst = spread;
-            worst_row = row;
+            std::string where;
+            for (std::size_t i = 0; i < ranged.front(); ++i)
+                where += fmt::format("{}{} {:.0f}", i == 0 ? "" : ", ", table.columns[i], row[i]);
+            text = fmt::format("{}: at {}, {} is {:.4g} but from {:.4g} to {:.4g}, {:.0f}% apart",
+                               table.name, where, table.columns[column], row[column],
+                               row[column + 1], row[column + 2], 100 * spread);
         }
     }
-    if (worst_row == table.rows.size()) return;
-    std::string where;
-    for (std::size_t i = 0; i < table.column(value); ++i)
-        where += fmt::format(" {} {:g},", table.columns[i], table.rows[worst_row][i]);
-    if (!where.empty()) where.back() = ':';
-    record.warnings.push_back(fmt::format(
-        "{}:{} {} {:.4g}, from {:.4g} to {:.4g}: a spread of {:.0f}%, the worst of {} rows; was "
-        "the machine busy?",
-        table.name, where, value, table.at(worst_row, value), table.at(worst_row, low),
-        table.at(worst_row, high), 100 * worst, table.rows.size()));
+    if (text.empty()) return;
+    record.warnings.push_back(
+        fmt::format("{}, the worst of {} rows; was the machine busy?", text, table.rows.size()));
 }
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // Which threads and how much memory of the host may a case use, and which numbers lie there?
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "calibrate/cases/bench.h"
@@ -12,20 +12,27 @@ namespace sluice {
 /// 1 GB where it is not known how much there is.
 Bytes host_memory_budget(const HostFacts& host);
 
+/// Bytes of the last level of cache, of all the caches that the process's CPUs are spread over; 0:
+/// not known. Reads /sys below `root`.
+Bytes last_level_cache(const HostFacts& host, const std::string& root = "/");
+
 /// Where sluice-train would pin so many threads of the optimizer; empty: not known.
 std::vector<int> optimizer_cpus(const Bench& bench, int threads);
+
+/// NUMA nodes of CPUs, each once, ascending: memory lies on them that threads there touch first.
+std::vector<int> nodes_of(const HostFacts& host, const std::vector<int>& cpus);
 
 /// 1, 2, 4, 8, ... and `most`. Precondition: most >= 1.
 std::vector<int> doubling_threads(int most);
 
-/// `count` random bf16 numbers of mean 0 and standard deviation `deviation`, nearly normal; the same
-/// for the same seed, whatever the threads.
+/// `count` random bf16 numbers of mean 0 and standard deviation `deviation`, nearly normal, from a
+/// million of them again and again; the same for the same seed, whatever the threads.
 void fill_normal(ThreadPool& pool, std::uint16_t* values, std::int64_t count, float deviation,
                  std::uint64_t seed);
 
-/// A warning where the column's 5th to 95th percentile, in the columns `low` and `high`, are more
-/// than 3% apart: one, for the worst row, which its columns before `value` name.
-void warn_of_spread(CaseRecord& record, const Table& table, std::string_view value,
-                    std::string_view low, std::string_view high);
+/// A warning where a rate or time and its range are more than 3% apart: one a table, for the worst
+/// row, which the columns before the first range name. A range is two columns, ..low and ..high,
+/// right of the column that they belong to.
+void warn_of_spread(CaseRecord& record, const Table& table);
 
 }  // namespace sluice

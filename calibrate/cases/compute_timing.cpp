@@ -52,8 +52,7 @@ CallGroups group_calls(const Timing& timing, Seconds seconds_a_call) {
     out.warm_up_calls =
         calls_in(std::max(0.0, timing.warm_up - 2 * seconds_a_call), seconds_a_call);
     out.calls = std::max<std::int64_t>(1, calls_in(timing.group, seconds_a_call));
-    out.ahead = timing.ahead && seconds_a_call < kShortCall;
-    if (out.ahead) {
+    if (timing.before_group && seconds_a_call < kShortCall) {
         out.calls = std::clamp<std::int64_t>(out.calls, 1, kCallsAhead / out.groups);
         out.warm_up_calls = std::min(out.warm_up_calls, kCallsAhead);
     }
@@ -62,26 +61,27 @@ CallGroups group_calls(const Timing& timing, Seconds seconds_a_call) {
 
 Sample time_on_compute_lane(Device& device, const Timing& timing,
                             const std::function<void(std::int64_t)>& enqueue) {
-    device.create_events(timing.groups + 2);
+    device.create_events(std::max(2, 2 * timing.groups));
     Calls calls(device, enqueue);
     calls.time(1);  // the first call chooses an algorithm, compiles it, touches memory
     Seconds estimate = calls.time(1);
     if (estimate < timing.group / 8)
         estimate = calls.time(std::min<std::int64_t>(200, calls_in(timing.group / 4, estimate)));
     const CallGroups plan = group_calls(timing, estimate);
+    if (timing.before_group) timing.before_group();
     calls.enqueue(plan.warm_up_calls);
     // Times are float milliseconds since this: near it they are exact to 15 ns.
     device.align_clocks();
-    if (plan.ahead) timing.ahead();
     for (int group = 0; group < plan.groups; ++group) {
-        calls.record(group);
+        if (timing.before_group) timing.before_group();
+        calls.record(2 * group);
         calls.enqueue(plan.calls);
+        calls.record(2 * group + 1);
     }
-    calls.record(plan.groups);
-    device.synchronize(plan.groups);
+    device.synchronize(2 * plan.groups - 1);
     std::vector<Seconds> seconds;
     for (int group = 0; group < plan.groups; ++group) {
-        const Seconds group_seconds = device.time_of(group + 1) - device.time_of(group);
+        const Seconds group_seconds = device.time_of(2 * group + 1) - device.time_of(2 * group);
         seconds.push_back(group_seconds / static_cast<double>(plan.calls));
     }
     return summarize(seconds);

@@ -14,9 +14,10 @@ struct Timing {
     Seconds warm_up = 0.03;  ///< at least, and at least two calls
     Seconds group = 0.008;   ///< calls are timed in groups of at least so long
     int groups = 7;          ///< fewer, but 3 or more, where calls are longer than 2.5 groups
-    /// Enqueues work of some 5 ms before the groups of short calls, so that the host, which takes
-    /// longer to enqueue such a call than a GPU to do it, is ahead; may be empty.
-    std::function<void()> ahead = {};
+    /// Enqueues work on the compute lane before each group, which is not timed; may be empty. It
+    /// puts the host, which takes longer to enqueue a short call than a GPU to do it, ahead; keeps
+    /// the clock where training has it; restores what calls change in place.
+    std::function<void()> before_group = {};
 };
 
 /// How calls of so many seconds are grouped.
@@ -24,13 +25,12 @@ struct CallGroups {
     std::int64_t warm_up_calls = 0;
     std::int64_t calls = 1;  ///< in a group
     int groups = 1;
-    bool ahead = false;  ///< Timing::ahead goes first
 };
 CallGroups group_calls(const Timing& timing, Seconds seconds_a_call);
 
 /// Seconds of one call of `enqueue(call)`, call = 0, 1, 2, ... (so that it can take other memory
 /// each time), which enqueues work on the compute lane of the device. Groups are enqueued one after
-/// another without a gap and timed by events. Takes the device's events from 0 on.
+/// another without waiting and timed by events. Takes the device's events from 0 on.
 Sample time_on_compute_lane(Device& device, const Timing& timing,
                             const std::function<void(std::int64_t)>& enqueue);
 

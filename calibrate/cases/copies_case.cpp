@@ -1,6 +1,4 @@
 // How fast are copies between host and device, by size and direction, and both ways at once?
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,6 +14,7 @@ namespace {
 
 constexpr Bytes kLeastCopy = Bytes{4} << 10;
 constexpr Bytes kMostCopy = 512 * kMiB;
+constexpr Bytes kMostCopyOnCpu = 256 * kMiB;  // by one thread
 constexpr Bytes kPageable = 256 * kMiB;
 
 /// Copies in use one half of a region, copies out the other, in host memory as on the device.
@@ -26,9 +25,8 @@ struct CopyMemory {
 
 std::vector<Bytes> copy_sizes(Bytes most) {
     std::vector<Bytes> sizes;
-    for (Bytes size = kLeastCopy; size < std::min(most, kMostCopy); size *= 4)
-        sizes.push_back(size);
-    sizes.push_back(std::min(most, kMostCopy));
+    for (Bytes size = kLeastCopy; size < most; size *= 4) sizes.push_back(size);
+    sizes.push_back(most);
     return sizes;
 }
 
@@ -36,7 +34,8 @@ std::vector<Bytes> copy_sizes(Bytes most) {
 CopyMemory make_copy_memory(const Bench& bench, ThreadPool& pool) {
     const Bytes most = std::min(host_memory_budget(bench.host), bench.arena_bytes) / 2;
     CopyMemory memory;
-    memory.bytes = std::min(kMostCopy, most / kMiB * kMiB);
+    memory.bytes =
+        std::min(bench.device_facts.is_gpu ? kMostCopy : kMostCopyOnCpu, most / kMiB * kMiB);
     memory.host = HostRegion(2 * memory.bytes, "copies to measure", pool, &bench.device);
     fill_normal(pool, memory.host.at<std::uint16_t>(0), memory.host.bytes() / kBf16, 1, 1);
     return memory;
@@ -94,8 +93,8 @@ std::int64_t copies_in(Seconds seconds, Device& device, CopyQueue& queue) {
         device.finish_all();
         const Seconds taken = host_seconds() - start;
         if (taken < seconds / 4) continue;
-        return std::max<std::int64_t>(
-            1, std::llround(static_cast<double>(count) * seconds / taken));
+        return std::max<std::int64_t>(1,
+                                      std::llround(static_cast<double>(count) * seconds / taken));
     }
 }
 
@@ -123,16 +122,17 @@ Sample time_copies(const Bench& bench, Lane lane, CopyQueue& queue) {
 Table measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memory) {
     const bool in = lane == Lane::host_to_device;
     Table table{.name = in ? "copy_host_to_device" : "copy_device_to_host",
-                .method = "registered host memory, copies that follow one another on their lane "
-                          "through 512 MiB, timed by events around groups of 20 ms; median",
+                .method =
+                    "registered host memory, copies that follow one another on their lane "
+                    "through up to 512 MiB, timed by events around groups of 20 ms; median",
                 .columns = {"bytes", "us", "us_low", "us_high"},
                 .rows = {}};
     char* const host = memory.host.data() + (in ? 0 : memory.bytes);
     for (const Bytes bytes : copy_sizes(memory.bytes)) {
         CopyQueue queue(bench, lane, host, memory.bytes, bytes);
         const Sample time = time_copies(bench, lane, queue);
-        table.add({static_cast<double>(bytes), time.median * kMega, time.low * kMega,
-                   time.high * kMega});
+        table.add(
+            {static_cast<double>(bytes), time.median * kMega, time.low * kMega, time.high * kMega});
     }
     return table;
 }
@@ -141,8 +141,9 @@ Table measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memory) {
 Table measure_pageable(const Bench& bench, Lane lane, ThreadPool& pool) {
     const bool in = lane == Lane::host_to_device;
     Table table{.name = in ? "copy_pageable_host_to_device" : "copy_pageable_device_to_host",
-                .method = "host memory that is not registered, one copy at a time, host clock "
-                          "until it is done; median of 5",
+                .method =
+                    "host memory that is not registered, one copy at a time, host clock "
+                    "until it is done; median of 5",
                 .columns = {"bytes", "gb_per_s", "low", "high"},
                 .rows = {}};
     const Bytes bytes = std::min(kPageable, bench.arena_bytes / kMiB * kMiB);
@@ -170,13 +171,14 @@ void append_gb_per_s(std::vector<double>& row, std::vector<double> rates) {
 
 Table measure_both_ways(const Bench& bench, const CopyMemory& memory) {
     Table table{.name = "copy_both_ways",
-                .method = "chunks in and out at the same time, 3 queued on either lane, counted in "
-                          "a window common to both; median of windows",
+                .method =
+                    "chunks in and out at the same time, 3 queued on either lane, counted in "
+                    "a window common to both; median of windows",
                 .columns = {"bytes", "in_gb_per_s", "in_low", "in_high", "out_gb_per_s", "out_low",
                             "out_high"},
                 .rows = {}};
     const int windows = bench.quick ? 3 : 5;
-    const Seconds seconds = bench.quick ? 0.1 : 0.3;
+    const Seconds seconds = bench.quick ? 0.1 : 0.2;
     for (const Bytes chunk : {16 * kMiB, 64 * kMiB, 256 * kMiB}) {
         if (chunk > memory.bytes) break;
         Loads loads;
@@ -206,19 +208,19 @@ void measure_copies(Bench& bench, CaseRecord& record) {
     check_bytes(bench, memory);
     for (const Lane lane : {Lane::host_to_device, Lane::device_to_host}) {
         record.tables.push_back(measure_by_size(bench, lane, memory));
-        warn_of_spread(record, record.tables.back(), "us", "us_low", "us_high");
+        warn_of_spread(record, record.tables.back());
         bench.report(lane == Lane::host_to_device ? 0.3 : 0.6);
     }
     if (bench.device_facts.is_gpu) {
         for (const Lane lane : {Lane::host_to_device, Lane::device_to_host}) {
             record.tables.push_back(measure_pageable(bench, lane, pool));
-            warn_of_spread(record, record.tables.back(), "gb_per_s", "low", "high");
+            warn_of_spread(record, record.tables.back());
         }
     }
     bench.report(0.7);
-    const Table both = measure_both_ways(bench, memory);
-    warn_of_spread(record, both, "in_gb_per_s", "in_low", "in_high");
-    record.tables.push_back(both);
+    Table both = measure_both_ways(bench, memory);
+    warn_of_spread(record, both);
+    record.tables.push_back(std::move(both));
 }
 
 }  // namespace sluice

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/cases/cases.h"
@@ -17,7 +19,7 @@ constexpr int kRepeats = 7;
 constexpr Bytes kLargest = Bytes{256} << 20;
 constexpr std::array kSizes = {Bytes{64} << 10, Bytes{1} << 20, Bytes{16} << 20, kLargest};
 
-/// GB/s each way, of 1 GB a repeat or 500 copies.
+/// GB/s of 1 GB a repeat or 500 copies; both ways together.
 Sample rate_gb_per_s(PeerCopy& copies, Bytes bytes, bool both_ways, bool quick) {
     const double amount = quick ? 0.25e9 : 1e9;
     const int count =
@@ -26,7 +28,8 @@ Sample rate_gb_per_s(PeerCopy& copies, Bytes bytes, bool both_ways, bool quick) 
     std::vector<double> seconds;
     for (int repeat = 0; repeat < kRepeats; ++repeat)
         seconds.push_back(copies.time(bytes, count, both_ways));
-    return rate_of(count * static_cast<double>(bytes) / kGiga, summarize(seconds));
+    const double ways = both_ways ? 2 : 1;
+    return rate_of(ways * count * static_cast<double>(bytes) / kGiga, summarize(seconds));
 }
 
 std::string path_text(const PeerCopy& copies) {
@@ -49,10 +52,12 @@ void measure_pair(const Bench& bench, CaseRecord& record) {
     Table table;
     table.name = "gpu_interconnect";
     table.method = fmt::format(
-        "copies between GPU {} and GPU {} {}, by events, each way; median of {} repeats", kFirst,
-        kSecond, path_text(*copies), kRepeats);
-    table.columns = {"bytes",        "one_way_gb_per_s",   "one_way_low", "one_way_high",
-                     "both_ways_gb_per_s", "both_ways_low", "both_ways_high"};
+        "copies between GPU {} and GPU {} {}, by events; both ways is the sum of "
+        "both; median of {} repeats",
+        kFirst, kSecond, path_text(*copies), kRepeats);
+    table.columns = {"bytes",         "one_way_gb_per_s",   "one_way_low",
+                     "one_way_high",  "both_ways_gb_per_s", "both_ways_low",
+                     "both_ways_high"};
     for (const Bytes bytes : kSizes) {
         const Sample one = rate_gb_per_s(*copies, bytes, false, bench.quick);
         const Sample both = rate_gb_per_s(*copies, bytes, true, bench.quick);

@@ -1,5 +1,5 @@
 // How fast do threads read, write and copy host memory, and touch fresh pages?
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,19 +16,22 @@
 namespace sluice {
 namespace {
 
-constexpr double kLeastBytes = 1e9;
-constexpr Bytes kTouched = 512 * kMiB;
+constexpr double kBytesIfCacheUnknown = 1e9;
+constexpr double kLeastBytes = 0.4e9;
+constexpr double kMostBytes = 4e9;
+constexpr Bytes kTouched = 256 * kMiB;
 constexpr Bytes kPage = 4096;
 /// Elements; a piece of a thread's work is at least as large.
 constexpr std::int64_t kGrain = std::int64_t{1} << 16;
 
-/// Bytes of each of the three arrays: 4 times the last level of cache, 1 GB in all at least (so
-/// STREAM's rules), less where the machine is small.
+/// Bytes of each of the three arrays: 4 times the last level of cache (STREAM's rule), 1 GB in all
+/// where that is not known.
 Bytes array_bytes(const Bench& bench) {
-    const auto cache = static_cast<double>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
+    const Bytes cache = last_level_cache(bench.host);
+    const double wanted =
+        cache == 0 ? kBytesIfCacheUnknown : std::max(kLeastBytes, 12 * static_cast<double>(cache));
     const auto budget = static_cast<double>(host_memory_budget(bench.host));
-    const double all = std::min(std::max(kLeastBytes, 3 * 4 * cache), budget);
-    return static_cast<Bytes>(all / 3) / kPage * kPage;
+    return static_cast<Bytes>(std::min({wanted, budget, kMostBytes}) / 3) / kPage * kPage;
 }
 
 /// Three arrays, on the pages of one region.
@@ -40,12 +43,14 @@ struct Arrays {
     Bytes bytes() const { return count * kFp32; }
 };
 
-/// Seconds of one call: of groups of calls after two calls.
+/// Seconds of one call: of groups of calls after one call; of fewer groups where calls are long, as
+/// on one thread.
 Sample time_calls(bool quick, const std::function<void()>& call) {
-    const int groups = quick ? 3 : 7;
+    constexpr Seconds kLong = 0.1;
     const Seconds group_seconds = quick ? 0.01 : 0.03;
+    const Seconds begin = host_seconds();
     call();
-    call();
+    const int groups = quick || host_seconds() - begin > kLong ? 3 : 5;
     std::vector<double> seconds;
     for (int group = 0; group < groups; ++group) {
         const Seconds start = host_seconds();
@@ -100,74 +105,131 @@ Bytes one_array(const Arrays& arrays) { return arrays.bytes(); }
 /// In this order: writing leaves one number everywhere.
 constexpr Loop kLoops[] = {
     {"host_read", "sum of words; bytes read", three_arrays, read_all},
-    {"host_triad", "a = b + s c in fp32 (STREAM), 12 bytes an element: reading a line before it is "
-                   "written is not counted", three_arrays, triad_all},
+    {"host_triad",
+     "a = b + s c in fp32 (STREAM), 12 bytes an element: reading a line before it is "
+     "written is not counted",
+     three_arrays, triad_all},
     {"host_copy", "memcpy; each byte copied counts once", one_array, copy_all},
     {"host_write", "fp32 numbers; bytes written", three_arrays, write_all},
 };
 
 void require_triad(const Arrays& arrays) {
     for (std::int64_t i = 0; i < arrays.count; i += 9973)
-        if (std::abs(arrays.a[i] - (arrays.b[i] + 0.5F * arrays.c[i])) > 1e-6F * std::abs(arrays.a[i]))
+        if (std::abs(arrays.a[i] - (arrays.b[i] + 0.5F * arrays.c[i])) >
+            1e-6F * std::abs(arrays.a[i]))
             throw InternalError("the triad over host memory computed something else");
 }
 
-Sample time_first_touch(ThreadPool& pool, Bytes bytes, bool quick) {
+/// The first time, and the times after it: a virtual machine may get its memory only as it is used.
+struct FirstTouch {
+    Seconds first = 0;
+    Sample later;
+};
+
+FirstTouch time_first_touch(ThreadPool& pool, Bytes bytes, bool quick) {
     std::vector<double> seconds;
-    for (int i = 0; i < (quick ? 2 : 4); ++i) {
+    const std::size_t most = quick ? 3 : 5;
+    const Seconds begin = host_seconds();
+    while (seconds.size() < 2 || (seconds.size() < most && host_seconds() < begin + 0.5)) {
         const Seconds start = host_seconds();
         const HostRegion region(bytes, "pages to touch", pool);
         seconds.push_back(host_seconds() - start);
     }
-    seconds.erase(seconds.begin());  // a virtual machine may get its memory only now
-    return summarize(seconds);
-}
-
-void add_rate(Table& table, int threads, Bytes bytes, const Sample& seconds) {
-    const Sample rate = rate_of(static_cast<double>(bytes) / kGiga, seconds);
-    table.add({static_cast<double>(threads), rate.median, rate.low, rate.high});
+    const Seconds first = seconds.front();
+    seconds.erase(seconds.begin());
+    return {first, summarize(seconds)};
 }
 
 Table rate_table(const char* name, const char* method) {
-    return {.name = name, .method = method, .columns = {"threads", "gb_per_s", "low", "high"},
+    return {.name = name,
+            .method = method,
+            .columns = {"threads", "gb_per_s", "low", "high"},
             .rows = {}};
 }
 
-/// All of one number of threads, a row a table.
-void measure_threads(const Bench& bench, int threads, std::vector<Table>& tables) {
-    ThreadPool pool(threads, optimizer_cpus(bench, threads));
-    const Bytes touched = std::min(kTouched, host_memory_budget(bench.host) / 2);
-    add_rate(tables.back(), threads, touched, time_first_touch(pool, touched, bench.quick));
-    const Bytes each = array_bytes(bench);
-    const HostRegion memory(3 * each, "arrays to measure host memory with", pool);
-    fill_normal(pool, memory.at<std::uint16_t>(0), memory.bytes() / kBf16, 1, 3);
-    const Arrays arrays{memory.at<float>(0), memory.at<float>(each), memory.at<float>(2 * each),
-                        each / kFp32};
-    for (std::size_t i = 0; i < std::size(kLoops); ++i) {
-        const Loop& loop = kLoops[i];
-        const Sample seconds = time_calls(bench.quick, [&] { loop.run(pool, arrays); });
-        add_rate(tables[i], threads, loop.bytes(arrays), seconds);
-        if (loop.run == triad_all) require_triad(arrays);
+class HostMemory {
+  public:
+    HostMemory(const Bench& bench, CaseRecord& record) : bench_(bench), record_(record) {
+        for (const Loop& loop : kLoops) loops_.push_back(rate_table(loop.table, loop.method));
     }
-}
+
+    void measure_all() {
+        // Most threads first: they touch the arrays.
+        std::vector<int> counts = doubling_threads(bench_.optimizer_threads);
+        std::reverse(counts.begin(), counts.end());
+        for (const int threads : counts) {
+            measure(threads);
+            bench_.report(static_cast<double>(touch_.rows.size()) /
+                          static_cast<double>(counts.size()));
+        }
+        loops_.push_back(std::move(touch_));
+        for (Table& table : loops_) {
+            std::reverse(table.rows.begin(), table.rows.end());
+            warn_of_spread(record_, table);
+            record_.tables.push_back(std::move(table));
+        }
+    }
+
+  private:
+    void measure(int threads) {
+        const std::vector<int> cpus = optimizer_cpus(bench_, threads);
+        ThreadPool pool(threads, cpus);
+        measure_first_touch(pool);
+        make_arrays(pool, nodes_of(bench_.host, cpus));
+        for (std::size_t i = 0; i < std::size(kLoops); ++i) {
+            const Loop& loop = kLoops[i];
+            const Sample seconds = time_calls(bench_.quick, [&] { loop.run(pool, arrays_); });
+            add_rate(loops_[i], threads, loop.bytes(arrays_), seconds);
+            if (loop.run == triad_all) require_triad(arrays_);
+        }
+    }
+
+    void measure_first_touch(ThreadPool& pool) {
+        const Bytes bytes = std::min(kTouched, host_memory_budget(bench_.host) / 4);
+        const FirstTouch touch = time_first_touch(pool, bytes, bench_.quick);
+        const auto gb = static_cast<double>(bytes) / kGiga;
+        if (touch_.rows.empty() && touch.first > 2 * touch.later.median) {
+            record_.warnings.push_back(fmt::format(
+                "host_first_touch: the first {:.2f} GB came at {:.2g} GB/s, the same again at "
+                "{:.2g}: this machine gets its memory as it is used, which no row shows",
+                gb, gb / touch.first, gb / touch.later.median));
+        }
+        add_rate(touch_, pool.size(), bytes, touch.later);
+    }
+
+    /// New ones only where they have to lie on other nodes.
+    void make_arrays(ThreadPool& pool, const std::vector<int>& nodes) {
+        if (memory_.bytes() == 0 || nodes != nodes_) {
+            const Bytes each = array_bytes(bench_);
+            memory_ = HostRegion();
+            memory_ = HostRegion(3 * each, "arrays to measure host memory with", pool);
+            arrays_ = {memory_.at<float>(0), memory_.at<float>(each), memory_.at<float>(2 * each),
+                       each / kFp32};
+            nodes_ = nodes;
+        }
+        fill_normal(pool, memory_.at<std::uint16_t>(0), memory_.bytes() / kBf16, 1, 3);
+    }
+
+    static void add_rate(Table& table, int threads, Bytes bytes, const Sample& seconds) {
+        const Sample rate = rate_of(static_cast<double>(bytes) / kGiga, seconds);
+        table.add({static_cast<double>(threads), rate.median, rate.low, rate.high});
+    }
+
+    const Bench& bench_;
+    CaseRecord& record_;
+    HostRegion memory_;
+    Arrays arrays_{};
+    std::vector<int> nodes_;
+    std::vector<Table> loops_;  ///< as kLoops
+    Table touch_ = rate_table("host_first_touch",
+                              "fresh pages of the process (huge where the system gives them), a "
+                              "write a page, mapping included; the system zeroes them");
+};
 
 }  // namespace
 
 void measure_host_memory(Bench& bench, CaseRecord& record) {
-    std::vector<Table> tables;
-    for (const Loop& loop : kLoops) tables.push_back(rate_table(loop.table, loop.method));
-    tables.push_back(rate_table("host_first_touch",
-                                "fresh pages of the process (huge where the system gives them), a "
-                                "write a page, mapping included; the system zeroes them"));
-    const std::vector<int> counts = doubling_threads(bench.optimizer_threads);
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        measure_threads(bench, counts[i], tables);
-        bench.report(static_cast<double>(i + 1) / static_cast<double>(counts.size()));
-    }
-    for (Table& table : tables) {
-        warn_of_spread(record, table, "gb_per_s", "low", "high");
-        record.tables.push_back(std::move(table));
-    }
+    HostMemory(bench, record).measure_all();
 }
 
 }  // namespace sluice

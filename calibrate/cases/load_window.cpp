@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <exception>
 #include <latch>
 #include <limits>
@@ -132,10 +131,8 @@ void feed_optimizer(Load& load, OptimizerLoad& optimizer) {
     } while (load.complete(host_seconds()));
 }
 
-/// Waits for all; throws what one of them threw.
+/// Precondition: all are joined. Throws what one of them threw.
 LoadRates rates_of(const Loads& loads, const std::array<std::unique_ptr<Load>, 4>& running) {
-    for (const auto& load : running)
-        if (load) load->join();
     for (const auto& load : running)  // the others ended early: not their rates
         if (load && load->failed()) load->rate();
     const auto rate = [&](std::size_t i) { return running[i] ? running[i]->rate() : 0; };
@@ -162,9 +159,8 @@ double units_at(std::span<const Seconds> completions, Seconds time) {
 double completed_per_second(std::span<const Seconds> completions, Seconds begin, Seconds end) {
     if (completions.empty() || completions.front() > begin || completions.back() < end ||
         !(begin < end)) {
-        throw InternalError(fmt::format(
-            "load window: {} completions do not reach from {} to {} s", completions.size(), begin,
-            end));
+        throw InternalError(fmt::format("load window: {} completions do not reach from {} to {} s",
+                                        completions.size(), begin, end));
     }
     return (units_at(completions, end) - units_at(completions, begin)) / (end - begin);
 }
@@ -189,6 +185,9 @@ LoadRates run_loads(Device& device, const Loads& loads, LoadSet set, Seconds war
           [&](Load& load) { feed_copies(load, device, Lane::device_to_host, loads.out); });
     start(3, set.work, [&](Load& load) { feed_optimizer(load, *loads.optimizer); });
     window.open(warm_up, window_seconds);
+    for (const auto& load : running)
+        if (load) load->join();
+    device.finish_all();  // what a load that failed left behind
     return rates_of(loads, running);
 }
 

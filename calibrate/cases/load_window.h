@@ -19,7 +19,7 @@ struct LoadSet {
 
 /// Memory that a lane copies between, chunk after chunk and again from the start.
 struct CopyLoad {
-    char* host = nullptr;  ///< (bytes)
+    char* host = nullptr;    ///< (bytes)
     char* device = nullptr;  ///< (bytes)
     Bytes bytes = 0;
     Bytes chunk = 0;  ///< at most bytes

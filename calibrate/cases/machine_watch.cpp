@@ -184,7 +184,8 @@ std::vector<std::string> clock_warnings(const ClockRecord& record) {
 std::string clock_summary(const ClockRecord& record) {
     if (record.samples == 0 || record.clock_high_mhz == 0) return "";
     return fmt::format(
-        "SM clock {:.0f} to {:.0f} MHz, at the power limit in {:.0f}% of {} samples, at most {:.0f} "
+        "SM clock {:.0f} to {:.0f} MHz, at the power limit in {:.0f}% of {} samples, at most "
+        "{:.0f} "
         "C",
         record.clock_low_mhz, record.clock_high_mhz,
         100.0 * record.power_capped_samples / record.samples, record.samples,

@@ -41,7 +41,7 @@ std::optional<CpuTicks> parse_cpu_ticks(std::string_view stat, const std::vector
 /// What was seen of the GPU's clocks over a time.
 struct ClockRecord {
     int samples = 0;
-    std::uint64_t events = 0;  ///< bits of clock_events, all that were seen
+    std::uint64_t events = 0;   ///< bits of clock_events, all that were seen
     int throttled_samples = 0;  ///< with one of those that clock_warnings() names
     int power_capped_samples = 0;
     double clock_low_mhz = 0, clock_high_mhz = 0;  ///< of samples in which the GPU was not idle

@@ -11,9 +11,8 @@ namespace sluice {
 struct MixedGroup {
     int state_bytes = 12;
     int threads = 1;
-    bool held_out = false;
-    bool with_compute = false;  ///< products too
-    int rounds = 2;             ///< measurements of each set
+    bool held_out = false;  ///< from the fit
+    bool operator==(const MixedGroup&) const = default;
 };
 
 struct MixedMachine {
@@ -22,12 +21,14 @@ struct MixedMachine {
     bool quick = false;
 };
 
-/// The fit's groups and those held out, each (state_bytes, threads) once, in order of state_bytes.
+/// Each (state_bytes, threads) once; those of the same state_bytes follow one another.
 std::vector<MixedGroup> mixed_groups(const MixedMachine& machine);
 
-/// Windows of a group: each load alone and the subsets. With two rounds the second runs backwards,
-/// with one the loads alone run again at the end: so what a set's windows show is of the middle of
-/// the group's time, whatever the set, and a machine that slows down evenly changes no ratio.
-std::vector<LoadSet> mixed_windows(const MixedGroup& group, bool is_gpu);
+/// What runs in a group's windows: each load alone, then those together. On a GPU, where products
+/// hardly use host memory, these are in only one group.
+std::vector<LoadSet> mixed_windows(const MixedGroup& group, const MixedMachine& machine);
+
+/// How often each is measured.
+int mixed_rounds(const MixedMachine& machine);
 
 }  // namespace sluice

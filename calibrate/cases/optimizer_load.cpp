@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "calibrate/cases/case_host.h"
 #include "sim/input_error.h"
@@ -18,7 +19,7 @@ constexpr std::int64_t kBlockOfFewThreads = std::int64_t{3} << 20;
 constexpr int kFewThreads = 4;
 
 constexpr double kMostBytes = 1.8e9;
-constexpr double kMostShareOfBudget = 0.2;
+constexpr double kMostShareOfBudget = 0.08;
 
 constexpr float kParameterDeviation = 0.02F;
 constexpr float kGradientDeviation = 1e-3F;
@@ -67,47 +68,52 @@ void OptimizerLoad::set(int state_bytes, int threads) {
 
 void OptimizerLoad::set(int state_bytes, int threads, const std::vector<int>& cpus) {
     pool_ = std::make_unique<ThreadPool>(threads, cpus);
-    const std::vector<int> nodes = nodes_of(cpus);
-    if (state_bytes == state_bytes_ && nodes == nodes_) return;
+    const std::vector<int> nodes = nodes_of(bench_.host, cpus);
+    const bool stays = memory_.bytes() > 0 && nodes == nodes_;
+    if (stays && state_bytes == state_bytes_) return;
+    if (stays) {
+        clear_memory();
+    } else {
+        const auto budget = static_cast<double>(host_memory_budget(bench_.host));
+        memory_ = HostRegion();  // the old one goes first: both at once may be too much
+        memory_ = HostRegion(static_cast<Bytes>(std::min(kMostBytes, kMostShareOfBudget * budget)),
+                             "parameters to measure the optimizer with", *pool_);
+    }
     state_bytes_ = state_bytes;
     nodes_ = nodes;
     make_parameters();
 }
 
-/// Sorted, each once.
-std::vector<int> OptimizerLoad::nodes_of(const std::vector<int>& cpus) const {
-    std::vector<int> nodes;
-    for (const Cpu& cpu : bench_.host.cpus)
-        if (std::find(cpus.begin(), cpus.end(), cpu.id) != cpus.end()) nodes.push_back(cpu.node);
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    return nodes;
+void OptimizerLoad::clear_memory() {
+    pool_->parallel_for(memory_.bytes(), kMiB, [&](std::int64_t begin, std::int64_t end) {
+        std::memset(memory_.data() + begin, 0, static_cast<std::size_t>(end - begin));
+    });
 }
 
 void OptimizerLoad::make_parameters() {
-    memory_ = HostRegion();  // the old one goes first: both at once may be too much
     blocks_.clear();
     gradients_.clear();
+    first_masters_.clear();
     updates_ = 0;
-    const bool few = bench_.optimizer_threads <= kFewThreads;
-    const std::int64_t count = few ? kBlockOfFewThreads : kBlock;
+    const std::int64_t count =
+        bench_.optimizer_threads <= kFewThreads ? kBlockOfFewThreads : kBlock;
     const Bytes each = block_bytes(count, state_bytes_);
-    const auto budget = static_cast<double>(host_memory_budget(bench_.host));
-    const auto most = static_cast<Bytes>(std::min(kMostBytes, kMostShareOfBudget * budget));
-    const std::int64_t blocks = std::max<std::int64_t>(1, most / each);
-    memory_ = HostRegion(blocks * each, "parameters to measure the optimizer with", *pool_);
-    for (std::int64_t i = 0; i < blocks; ++i) {
-        char* const memory = memory_.data() + i * each;
+    for (Bytes offset = 0; offset + each <= memory_.bytes(); offset += each) {
+        char* const memory = memory_.data() + offset;
         const ParameterBlock block = place_block(memory, count, state_bytes_);
         auto* const gradient = reinterpret_cast<std::uint16_t*>(memory + each - kBf16 * count);
-        const auto seed = static_cast<std::uint64_t>(2 * i);
+        const auto seed = static_cast<std::uint64_t>(offset);
         // Lower planes stay 0; moments grow out of the gradients.
         fill_normal(*pool_, block.high, count, kParameterDeviation, seed);
         fill_normal(*pool_, gradient, count, kGradientDeviation, seed + 1);
         blocks_.push_back(block);
         gradients_.push_back(gradient);
     }
-    first_masters_.clear();
+    if (blocks_.empty()) {
+        throw InputError(fmt::format(
+            "host memory: {} MB are too little to measure the optimizer with, expected {} or more",
+            memory_.bytes() / 1'000'000, each / 1'000'000));
+    }
     for (std::int64_t i = 0; i < kChecked; ++i)
         first_masters_.push_back(master_of(blocks_.front(), i));
 }

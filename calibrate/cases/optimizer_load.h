@@ -20,7 +20,7 @@ class OptimizerLoad {
 
     /// Readies `threads` threads on `cpus` (not pinned where empty) and parameters with
     /// `state_bytes` of master and moments each. Parameters stay as they are where neither
-    /// state_bytes nor the NUMA nodes change: pages lie where the threads touched them first.
+    /// state_bytes nor the threads' NUMA nodes change.
     void set(int state_bytes, int threads, const std::vector<int>& cpus);
     /// On the CPUs that sluice-train would choose.
     void set(int state_bytes, int threads);
@@ -37,8 +37,8 @@ class OptimizerLoad {
     void check_result() const;
 
   private:
+    void clear_memory();
     void make_parameters();
-    std::vector<int> nodes_of(const std::vector<int>& cpus) const;
 
     const Bench& bench_;
     std::unique_ptr<ThreadPool> pool_;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/fit/kernel_fit.h"
+#include "calibrate/fit/fit_error.h"
 #include "calibrate/measurement/table.h"
 #include "sim/machine/contention.h"
 
@@ -15,19 +15,28 @@ namespace sluice {
 double adam_bytes_per_parameter(double state_bytes);
 
 struct ContentionFit {
-    std::vector<ContentionPoint> points;
-    /// Predicted rates over measured ones in the windows held out: alone rate, interpolated over
-    /// threads from windows that are not, times the share.
+    std::vector<ContentionPoint> points;  ///< of all sets of lanes, ascending work
+    /// Of the rates in the windows held out that have several lanes: the alone rate times the
+    /// share.
     FitError adam, in, out, compute;
     std::string worst_window;  ///< of those held out, with predicted and measured rate; "" for none
 };
 
 /// `windows` has state_bytes, threads, compute, in, out, adam_gparams_per_s, in_gb_per_s,
 /// out_gb_per_s, compute_per_s, held_out: a window of load a row. compute, in and out (0 or 1) and
-/// threads (0: no optimizer) say which lanes ran; rates of those that did not are 0. A window with
-/// one lane is an alone rate; each share is of the alone rate (same threads and state) that stands
-/// nearest, as rates of a virtual machine drift. Throws InputError naming table, row and value where
-/// a rate is not positive or an alone rate is missing.
+/// threads (0: no optimizer) say which lanes ran; rates of the others are not read. A window of one
+/// lane is an alone rate.
+///
+/// Each share is of the alone rate (of Adam: same threads and state) in the nearest row, since a
+/// virtual machine's rates drift. Over work, shares of copies in and of compute only fall; those of
+/// copies out and of Adam rise or fall, whichever fits better: copies out gain where those in lose,
+/// and more threads hold their share better (0.42 of 4 threads and 0.64 of 16 on one machine).
+/// Where compute ran with fewer threads than the same lanes without it, its effect is taken to be
+/// one factor a lane.
+///
+/// Errors: alone rates of Adam are interpolated over threads from windows not held out; where that
+/// state has none, it is the nearest one held out. Throws InputError naming table, row and value
+/// where a rate is not positive or an alone rate is missing.
 ContentionFit fit_contention(const Table& windows);
 
 }  // namespace sluice

@@ -8,21 +8,22 @@
 
 #include "calibrate/fit/kriging.h"
 #include "calibrate/fit/least_squares.h"
-#include "calibrate/measurement/statistics.h"
 #include "sim/input_error.h"
 
 namespace sluice {
 namespace {
 
-constexpr double kPercent = 100;
 // From the 5th to the 95th percentile a normal distribution has 3.29 deviations.
 constexpr double kDeviationsOfRange = 3.29;
-// Events resolve half a microsecond, and groups of calls repeat to some tenths of a percent.
+// A smaller spread is the luck of few groups of calls.
 constexpr double kLeastDeviation = 0.002;
 // So many shapes tell more than a constant and a slope.
 constexpr std::size_t kFewShapes = 4;
-// Equal times of doubled sizes (a trend without that size) differ by rounding.
-constexpr double kRounding = 1e-9;
+// More than any machine holds, and far from what an integer does.
+constexpr double kLargestSize = 1e12;
+// Where a size hardly matters (short kernels, idle multiprocessors), times of doubled sizes differ
+// by what measurements do.
+constexpr double kNoise = 0.03;
 
 std::string shape_text(KernelTableId id, std::span<const double> shape) {
     std::string text;
@@ -54,10 +55,11 @@ struct Rows {
     std::vector<FittedKernel> fitted, held_out;
 };
 
-[[noreturn]] void wrong(const Table& table, std::size_t row, std::string_view column,
-                        std::string_view expected) {
-    throw InputError(fmt::format("table {}, row {}: {} is {}, expected {}; measure it again",
-                                 table.name, row, column, table.at(row, column), expected));
+[[noreturn]] void wrong(KernelTableId id, const Table& table, std::size_t row,
+                        std::string_view column, std::string_view expected) {
+    throw InputError(fmt::format(
+        "table {}, row {}: {} is {}, expected {}; measure it again: sluice-calibrate --only {}",
+        table.name, row, column, table.at(row, column), expected, kernel_table_case(id)));
 }
 
 FittedKernel checked_row(KernelTableId id, const Table& table, std::size_t row) {
@@ -65,13 +67,13 @@ FittedKernel checked_row(KernelTableId id, const Table& table, std::size_t row) 
     for (const std::string& column : kernel_columns(id)) {
         const double size = table.at(row, column);
         const double least = column == "added" ? 0 : 1;
-        if (!std::isfinite(size) || size < least)
-            wrong(table, row, column, fmt::format("at least {}", least));
+        if (!(size >= least && size <= kLargestSize))
+            wrong(id, table, row, column, fmt::format("{} to {:g}", least, kLargestSize));
         kernel.shape.push_back(size);
     }
     for (const char* column : {"us_low", "us", "us_high"}) {
         const double us = table.at(row, column);
-        if (!std::isfinite(us) || us <= 0) wrong(table, row, column, "a time > 0");
+        if (!std::isfinite(us) || us <= 0) wrong(id, table, row, column, "a time > 0");
     }
     kernel.us = table.at(row, "us");
     kernel.us_low = std::min(kernel.us, table.at(row, "us_low"));
@@ -105,9 +107,11 @@ Rows split_rows(KernelTableId id, const Table& table) {
         (held_out ? rows.held_out : rows.fitted).push_back(checked_row(id, table, row));
     }
     if (rows.fitted.empty()) {
-        throw InputError(fmt::format(
-            "table {}: {} rows, of which none is to be fitted (held_out 0), expected at least one",
-            table.name, table.rows.size()));
+        throw InputError(
+            fmt::format("table {}: {} rows, of which none is to be fitted (held_out 0), expected "
+                        "at least one; measure it "
+                        "again: sluice-calibrate --only {}",
+                        table.name, table.rows.size(), kernel_table_case(id)));
     }
     rows.fitted = merged(rows.fitted);
     return rows;
@@ -223,23 +227,6 @@ void measure_held_out(KernelTableId id, const Model& model,
 
 }  // namespace
 
-FitError fit_error(std::span<const double> predicted, std::span<const double> measured) {
-    FitError error;
-    if (measured.empty()) return error;
-    std::vector<double> percent;
-    for (std::size_t i = 0; i < measured.size(); ++i) {
-        percent.push_back(kPercent * (predicted[i] / measured[i] - 1));
-        error.mean_percent += std::abs(percent.back());
-        error.worst_percent = std::max(error.worst_percent, std::abs(percent.back()));
-    }
-    error.shapes = static_cast<int>(percent.size());
-    error.mean_percent /= error.shapes;
-    const Sample range = summarize(percent);
-    error.low_percent = range.low;
-    error.high_percent = range.high;
-    return error;
-}
-
 KernelFit fit_kernel_table(KernelTableId id, const Table& measured, double multiprocessors) {
     const Rows rows = split_rows(id, measured);
     const Model model(id, multiprocessors);
@@ -268,7 +255,7 @@ std::vector<Decrease> check_monotone(KernelTableId id, const KernelTable& table,
             std::vector<double> to = shapes[i];
             to[size] *= 2;
             const double doubled_us = model.us(table, to);
-            if (doubled_us < us * (1 - kRounding))
+            if (doubled_us < us * (1 - kNoise))
                 decreases.push_back({i, columns[size], to, us, doubled_us});
         }
     }

@@ -2,27 +2,14 @@
 // that were measured but not used?
 #pragma once
 
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "calibrate/fit/fit_error.h"
 #include "calibrate/measurement/table.h"
 #include "sim/machine/kernel_table.h"
 
 namespace sluice {
-
-/// Predicted over measured, less 1, in percent.
-struct FitError {
-    int shapes = 0;
-    double mean_percent = 0;   ///< of the errors without sign
-    double worst_percent = 0;  ///< without sign
-    double low_percent = 0;    ///< 5th percentile
-    double high_percent = 0;   ///< 95th percentile
-};
-
-/// Precondition: as many predicted as measured, none measured is 0. All 0 where there is none.
-FitError fit_error(std::span<const double> predicted, std::span<const double> measured);
 
 /// A shape that the fit used: measurements of the same shape are one, their mean.
 struct FittedKernel {
@@ -37,7 +24,7 @@ struct KernelFit {
     FitError held_out;        ///< shapes that the fit did not use
     FitError leave_one_out;   ///< each fitted shape from the others; the trend knows all
     std::string worst_shape;  ///< of those held out, with predicted and measured time; "" for none
-    int noise_doublings = 0;  ///< that made time rise with size
+    int noise_doublings = 0;  ///< that made time rise with size; 40: it does not, the trend falls
 };
 
 /// `measured` has kernel_columns(id), us, us_low, us_high (5th and 95th percentile) and held_out (0

@@ -1,4 +1,5 @@
-// How is JSON of measurements laid out, so that people read it and a change shows as a changed line?
+// How is JSON of measurements laid out, so that people read it and a change shows as a changed
+// line?
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

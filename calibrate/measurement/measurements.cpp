@@ -88,7 +88,8 @@ Json table_json(const Table& table) {
             {"rows", std::move(rows)}};
 }
 
-[[noreturn]] void wrong_row(const std::string& where, const Table& table, const nlohmann::json& row) {
+[[noreturn]] void wrong_row(const std::string& where, const Table& table,
+                            const nlohmann::json& row) {
     std::string shown = row.dump();
     constexpr std::size_t kLongestShown = 60;
     if (shown.size() > kLongestShown) shown = shown.substr(0, kLongestShown) + "...";

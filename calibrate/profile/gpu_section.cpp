@@ -9,9 +9,6 @@
 namespace sluice {
 namespace {
 
-/// GB/s of so many bytes in so many microseconds.
-double gb_per_s(double bytes, double us) { return bytes / us * kMega / kGiga; }
-
 void add_sizes(const Measurements& m, ProfileJson& profile) {
     const MachineFacts& facts = m.facts;
     if (facts.has_gpu) {
@@ -21,8 +18,9 @@ void add_sizes(const Measurements& m, ProfileJson& profile) {
         if (facts.multiprocessors > 0)
             profile.set_number("gpu.multiprocessors", facts.multiprocessors, {}, driver);
         if (facts.gpu_context_bytes > 0)
-            profile.set_number("gpu.context_gb", facts.gpu_context_bytes / kGiga, {},
-                               measured_here(m, "driver and libraries, after all kernels have run"));
+            profile.set_number(
+                "gpu.context_gb", facts.gpu_context_bytes / kGiga, {},
+                measured_here(m, "driver and libraries, after all kernels have run"));
         return;
     }
     profile.set_text("gpu.name", "CPU (no GPU)");
@@ -41,12 +39,12 @@ void add_memory_bandwidth(const Measurements& m, ProfileJson& profile) {
     if (copies == nullptr) return;
     const std::size_t row = row_of_largest(*copies, "bytes");
     const double traffic = 2 * copies->at(row, "bytes");
-    profile.set_number(
-        "gpu.memory_bandwidth_achieved_gb_per_s", gb_per_s(traffic, copies->at(row, "us")),
-        Range{gb_per_s(traffic, copies->at(row, "us_high")),
-              gb_per_s(traffic, copies->at(row, "us_low"))},
-        measured_here(m, fmt::format("read plus written; copies of {:.4g} GB; {}",
-                                     traffic / 2 / kGiga, copies->method)));
+    profile.set_number("gpu.memory_bandwidth_achieved_gb_per_s",
+                       gb_per_s(traffic, copies->at(row, "us")),
+                       Range{gb_per_s(traffic, copies->at(row, "us_high")),
+                             gb_per_s(traffic, copies->at(row, "us_low"))},
+                       measured_here(m, fmt::format("read plus written; copies of {:.4g} GB; {}",
+                                                    traffic / 2 / kGiga, copies->method)));
     std::vector<std::vector<double>> points;
     for (std::size_t i = 0; i < copies->rows.size(); ++i) {
         const double bytes = copies->at(i, "bytes");
@@ -84,9 +82,10 @@ void add_best_product(const Measurements& m, ProfileJson& profile) {
 
 void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& profile) {
     const Origin origin = measured_here(
-        m, fmt::format("fit to {} products, microseconds = overhead + FLOPs / rate: mean error "
-                       "{:.1f}%, worst {:.0f}%; predictions take the tables, and this far from them",
-                       line.products, line.mean_error_percent, line.worst_error_percent));
+        m,
+        fmt::format("fit to {} products, microseconds = overhead + FLOPs / rate: mean error "
+                    "{:.1f}%, worst {:.0f}%; predictions take the tables, and this far from them",
+                    line.products, line.mean_error_percent, line.worst_error_percent));
     profile.set_number("kernels.gemm_sustained_tflops", line.tflops,
                        Range{line.tflops_low, line.tflops_high}, origin);
     profile.set_number("kernels.gemm_overhead_us", line.overhead_us,
@@ -97,10 +96,11 @@ void add_launches(const Measurements& m, ProfileJson& profile) {
     const Table* launch = find_rows(m, "launch");
     if (launch == nullptr) return;
     const Origin origin = measured_here(m, launch->method);
-    const auto set = [&](const char* path, const char* column) {
+    const auto set = [&](const char* path, const std::string& column) {
         // An event can cost less than the noise of what it is the difference of.
+        const auto range = range_at(*launch, 0, column + "_low", column + "_high");
         if (const double us = launch->at(0, column); us > 0)
-            profile.set_number(path, us, {}, origin);
+            profile.set_number(path, us, range && range->low > 0 ? range : std::nullopt, origin);
     };
     set("kernels.launch_us", "kernel_us");
     set("kernels.other.event_us", "event_us");

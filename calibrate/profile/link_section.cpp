@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "calibrate/fit/least_squares.h"
 #include "calibrate/fit/monotone.h"
@@ -13,18 +12,6 @@ namespace {
 
 /// Chunks from here on reach the full rate, as the engine's do.
 constexpr double kLargeChunk = 64 << 20;
-
-double gb_per_s(double bytes, double us) { return bytes / us * kMega / kGiga; }
-
-/// Rows of a table in ascending order of a column.
-std::vector<std::size_t> ascending(const Table& table, const char* column) {
-    std::vector<std::size_t> rows(table.rows.size());
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
-        return table.at(a, column) < table.at(b, column);
-    });
-    return rows;
-}
 
 /// bytes, GB/s, low, high. Times are made to rise with size: more bytes take no less.
 std::vector<std::vector<double>> copy_curve(const Table& copies) {
@@ -39,8 +26,8 @@ std::vector<std::vector<double>> copy_curve(const Table& copies) {
         const double bytes = copies.at(rows[i], "bytes");
         const double slow = std::max(rising[i], copies.at(rows[i], "us_high"));
         const double fast = std::min(rising[i], copies.at(rows[i], "us_low"));
-        points.push_back({bytes, gb_per_s(bytes, rising[i]), gb_per_s(bytes, slow),
-                          gb_per_s(bytes, fast)});
+        points.push_back(
+            {bytes, gb_per_s(bytes, rising[i]), gb_per_s(bytes, slow), gb_per_s(bytes, fast)});
     }
     return points;
 }
@@ -50,10 +37,10 @@ void add_direction(const Measurements& m, const std::string& direction, ProfileJ
     if (copies == nullptr) return;
     auto points = copy_curve(*copies);
     const std::vector<double> largest = points.back();
-    profile.set_number(fmt::format("link.{}_gb_per_s", direction), largest[1],
-                       Range{largest[2], largest[3]},
-                       measured_here(m, fmt::format("copies of {:.4g} MB; {}", largest[0] / kMega,
-                                                    copies->method)));
+    profile.set_number(
+        fmt::format("link.{}_gb_per_s", direction), largest[1], Range{largest[2], largest[3]},
+        measured_here(m,
+                      fmt::format("copies of {:.4g} MB; {}", largest[0] / kMega, copies->method)));
     profile.set_curve(fmt::format("link.curve.{}_gb_per_s_by_bytes", direction),
                       {"bytes", "gb_per_s", "low", "high"}, std::move(points),
                       measured_here(m, copies->method));
@@ -85,8 +72,9 @@ void add_both_ways(const Measurements& m, ProfileJson& profile) {
         }
         profile.set_number(
             path, sum / static_cast<double>(rows.size()), range,
-            measured_here(m, fmt::format("while the other way runs, chunks of {:.4g} MB or more; {}",
-                                         both->at(rows.front(), "bytes") / kMega, both->method)));
+            measured_here(m,
+                          fmt::format("while the other way runs, chunks of {:.4g} MB or more; {}",
+                                      both->at(rows.front(), "bytes") / kMega, both->method)));
     };
     add("in", "link.both_ways_host_to_device_gb_per_s");
     add("out", "link.both_ways_device_to_host_gb_per_s");
@@ -101,15 +89,27 @@ void add_pageable(const Measurements& m, const std::string& direction, ProfileJs
                        rate.range, measured_here(m, copies->method));
 }
 
+/// Without a GPU no memory is registered: any copy is one of pageable memory.
+void add_memory_copies(const Measurements& m, ProfileJson& profile) {
+    profile.set_text("link.type", "none: copies within host memory, by the processor");
+    for (const char* direction : {"host_to_device", "device_to_host"}) {
+        const Table* copies = find_rows(m, fmt::format("copy_{}", direction));
+        if (copies == nullptr) continue;
+        const std::vector<double> largest = copy_curve(*copies).back();
+        profile.set_number(fmt::format("link.other.pageable_{}_gb_per_s", direction), largest[1],
+                           Range{largest[2], largest[3]},
+                           measured_here(m, "without a GPU as from any other memory"));
+    }
+}
+
 }  // namespace
 
 void add_link(const Measurements& measurements, ProfileJson& profile) {
-    if (!measurements.facts.has_gpu)
-        profile.set_text("link.type", "none: copies within host memory, by the processor");
     for (const char* direction : {"host_to_device", "device_to_host"}) {
         add_direction(measurements, direction, profile);
         add_pageable(measurements, direction, profile);
     }
+    if (!measurements.facts.has_gpu) add_memory_copies(measurements, profile);
     add_latency(measurements, profile);
     add_both_ways(measurements, profile);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "calibrate/fit/least_squares.h"
 #include "sim/units.h"
@@ -10,8 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::array kGemmTables = {KernelTableId::gemm_forward,
-                                    KernelTableId::gemm_input_gradient,
+constexpr std::array kGemmTables = {KernelTableId::gemm_forward, KernelTableId::gemm_input_gradient,
                                     KernelTableId::gemm_weight_gradient};
 
 /// A profile's numbers are above 0; an overhead below a nanosecond is none.
@@ -28,8 +28,7 @@ Products products_of(const Measurements& measurements) {
         const Table* table = measurements.find(kernel_table_name(id));
         if (table == nullptr) continue;
         for (std::size_t row = 0; row < table->rows.size(); ++row) {
-            const Flops flops =
-                2 * table->at(row, "m") * table->at(row, "n") * table->at(row, "k");
+            const Flops flops = 2 * table->at(row, "m") * table->at(row, "n") * table->at(row, "k");
             products.features.push_back({1, flops / kGiga});
             products.us.push_back(table->at(row, "us"));
         }
@@ -70,8 +69,7 @@ std::optional<GemmLine> fit_gemm_line(const Measurements& measurements) {
     // A slope that may be 0 has no fastest rate.
     line.tflops_high = fit.low[1] > 0 ? tflops(fit.low[1]) : line.tflops;
     for (std::size_t i = 0; i < products.us.size(); ++i) {
-        const double predicted =
-            fit.coefficient[0] + fit.coefficient[1] * products.features[i][1];
+        const double predicted = fit.coefficient[0] + fit.coefficient[1] * products.features[i][1];
         const double error = 100 * std::abs(predicted / products.us[i] - 1);
         line.mean_error_percent += error / line.products;
         line.worst_error_percent = std::max(line.worst_error_percent, error);
@@ -85,6 +83,33 @@ const KernelFit* MachineFits::kernel(KernelTableId id) const {
     return nullptr;
 }
 
+namespace {
+
+/// State sizes whose optimizer ran in windows that are to be fitted.
+std::set<int> fitted_states(const Table& mixed) {
+    std::set<int> states;
+    for (std::size_t row = 0; row < mixed.rows.size(); ++row) {
+        if (mixed.at(row, "held_out") == 0 && mixed.at(row, "threads") != 0)
+            states.insert(static_cast<int>(mixed.at(row, "state_bytes")));
+    }
+    return states;
+}
+
+/// The windows of that state, and those of kernels and copies without an optimizer, which hold for
+/// all.
+Table windows_of(const Table& mixed, int state_bytes) {
+    Table out = mixed;
+    out.rows.clear();
+    for (std::size_t row = 0; row < mixed.rows.size(); ++row) {
+        const bool same = mixed.at(row, "state_bytes") == state_bytes;
+        const bool only_compute = mixed.at(row, "compute") != 0 && mixed.at(row, "threads") == 0;
+        if (same || only_compute) out.rows.push_back(mixed.rows[row]);
+    }
+    return out;
+}
+
+}  // namespace
+
 MachineFits fit_machine(const Measurements& measurements) {
     MachineFits fits;
     const double multiprocessors = std::max(1.0, measurements.facts.multiprocessors);
@@ -96,7 +121,10 @@ MachineFits fit_machine(const Measurements& measurements) {
     }
     fits.gemm_line = fit_gemm_line(measurements);
     const Table* mixed = measurements.find("mixed_load");
-    if (mixed != nullptr && !mixed->rows.empty()) fits.contention = fit_contention(*mixed);
+    if (mixed != nullptr && !mixed->rows.empty()) {
+        for (const int state_bytes : fitted_states(*mixed))
+            fits.contention[state_bytes] = fit_contention(windows_of(*mixed, state_bytes));
+    }
     return fits;
 }
 

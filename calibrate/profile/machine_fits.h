@@ -1,6 +1,7 @@
 // What do all tables of a machine say once fitted? What profile and summary are made from.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@ struct GemmLine {
 struct MachineFits {
     std::vector<std::pair<KernelTableId, KernelFit>> kernels;  ///< those measured, in order
     std::optional<GemmLine> gemm_line;
-    std::optional<ContentionFit> contention;
+    /// By bytes of the optimizer's state a parameter: one that computes more loses less to copies.
+    std::map<int, ContentionFit> contention;
 
     const KernelFit* kernel(KernelTableId id) const;  ///< nullptr: not measured
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "calibrate/measurement/json_text.h"
@@ -14,14 +15,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kSections = {"gpu",     "kernels", "link",  "host", "storage", "gpu_interconnect",
-                                  "network", "price",   "power"};
+constexpr std::array kSections = {
+    "gpu", "kernels", "link", "host", "storage", "gpu_interconnect", "network", "price", "power"};
 
 Json number(double value, int digits) { return json_number(rounded(value, digits)); }
 
+/// Sizes and counts are whole numbers and stay exact, so that the same size is the same number.
 Json row_json(const std::vector<double>& row) {
     Json out = Json::array();
-    for (const double value : row) out.push_back(number(value, kPointDigits));
+    for (const double value : row)
+        out.push_back(std::floor(value) == value ? json_number(value)
+                                                 : number(value, kPointDigits));
     return out;
 }
 
@@ -84,9 +88,7 @@ void ProfileJson::add_source(const std::string& key, const std::string& text) {
     (*root_)["sources"][key] = text;
 }
 
-void ProfileJson::add_note(const std::string& sentence) {
-    (*root_)["notes"].push_back(sentence);
-}
+void ProfileJson::add_note(const std::string& sentence) { (*root_)["notes"].push_back(sentence); }
 
 Json& ProfileJson::at(std::string_view path) {
     Json* entry = root_.get();
@@ -108,6 +110,11 @@ bool ProfileJson::has(std::string_view path) const {
         start = dot + 1;
     }
     return true;
+}
+
+void ProfileJson::remove(std::string_view path) {
+    const std::size_t dot = path.rfind('.');
+    if (has(path)) at(path.substr(0, dot)).erase(std::string(path.substr(dot + 1)));
 }
 
 void ProfileJson::set_text(std::string_view path, const std::string& text) { at(path) = text; }
@@ -145,8 +152,10 @@ void ProfileJson::set_kernel_table(const KernelMeasurement& table, const Origin&
         for (const double size : point.row) row.push_back(json_number(size));
         for (const double us : {point.us, point.us_low, point.us_high})
             row.push_back(number(us, kPointDigits));
-        // Weights of both signs are summed up, and so are their errors.
-        row.push_back(number(point.weight, kNumberDigits));
+        // Weights are of logarithms of time: one this small is none.
+        constexpr double kNoWeight = 1e-9;
+        row.push_back(std::abs(point.weight) < kNoWeight ? Json(0)
+                                                         : number(point.weight, kNumberDigits));
     }
     Json trend = Json::object();
     const std::vector<std::string>& names = kernel_feature_names(table.id);

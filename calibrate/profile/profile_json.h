@@ -52,6 +52,7 @@ class ProfileJson {
                    std::vector<std::vector<double>> points, const Origin& origin);
     void set_kernel_table(const KernelMeasurement& table, const Origin& origin);
     bool has(std::string_view path) const;
+    void remove(std::string_view path);
 
     /// Takes from another profile's text what is not set here, each with its own origin, and the
     /// sources that these need; not what stands at or below one of the paths `left_out`. `id` tells

@@ -1,7 +1,10 @@
 // Which numbers of a profile does each table of measurements give?
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/machine_fits.h"
@@ -30,6 +33,13 @@ struct MeasuredRate {
 };
 MeasuredRate rate_at(const Table& table, std::size_t row, const char* value, const char* low,
                      const char* high);
+/// Nothing where the table lacks the columns.
+std::optional<Range> range_at(const Table& table, std::size_t row, const std::string& low,
+                              const std::string& high);
+/// GB/s of so many bytes in so many microseconds.
+double gb_per_s(double bytes, double us);
+/// Rows of a table in ascending order of a column.
+std::vector<std::size_t> ascending(const Table& table, const char* column);
 /// Row of the largest value in a column. Precondition: there is a row.
 std::size_t row_of_largest(const Table& table, const char* column);
 /// Nothing where the table is missing or has no rows.

@@ -1,8 +1,8 @@
-// What profile would a machine have that is not at hand? A measured one, scaled by the ratio of what
-// the datasheets of both say.
+// What profile would a machine have that is not at hand? A measured one, scaled by the ratio of
+// what the datasheets of both say.
 //
 // S multiprocessors, P dense bf16 FLOP/s, W watts (TDP), B device memory, L link and D host memory
-// bytes/s; ' is the new machine.
+// bytes/s as the datasheets have them; ' is the new machine.
 //
 // Products: a shape has the efficiency (of P) that the measured GPU reached with as many waves of
 // 128 x 128 tiles over its multiprocessors: seconds' = trend'(m, n, k) x residual(m S / S', n, k).
@@ -10,10 +10,10 @@
 // launch); the residual is read where the waves are the same. Attention likewise, with its waves
 // over sequences; its part in scores (exponentials) goes by S / S'.
 // A GPU in large products runs at its power limit, so the efficiency also goes by
-// ((W' / P') / (W / P)) ^ 0.14, where both TDPs are known: see kPowerExponent in the .cpp.
-// Memory-bound kernels go by B / B' but for the constant. Copies: rate x L' / L, latency as is, so a
-// curve's sizes go by L' / L too. Adam: what a thread does is kept and the limit goes by D' / D, so
-// the curve over threads is stretched in both by D' / D. Shares of contention are kept over work
+// ((W' / P') / (W / P)) ^ 0.14, where both TDPs are known: see kPowerExponent in scales.cpp.
+// Memory-bound kernels go by B / B' but for the constant. Copies: rate x L' / L, latency as is, so
+// a curve's sizes go by L' / L too. Adam: what a thread does is kept and the limit goes by D' / D,
+// so the curve over threads is stretched in both by D' / D. Shares of contention are kept over work
 // stretched by D' / D.
 #pragma once
 
@@ -29,11 +29,11 @@ struct NamedText {
 };
 
 /// JSON text of a profile (schema "sluice-machine/1"). Every number derived from `measured` (a
-/// profile) has method "estimated", the note "transferred from NAME: rule", and a range widened by
-/// how far the rule misses among published figures; those of `datasheet` ("sluice-datasheet/1", see
-/// b200.json) are taken as they are. What belongs to one machine only (storage, prices, node power)
-/// is left out unless the datasheet has it. `date`: of today, "2026-11-21".
-/// Throws InputError naming file, field and value.
+/// profile) has method "transferred", the note "transferred from NAME: rule", and a range widened
+/// by how far the rule misses among published figures; those of `datasheet` ("sluice-datasheet/1",
+/// see b200.json) are taken as they are. What belongs to one machine only (storage, prices, node
+/// power) is left out unless the datasheet has it. `date`: of today, "2026-11-21". Throws
+/// InputError naming file, field and value.
 std::string transfer_profile(const NamedText& measured, const NamedText& datasheet,
                              const std::string& date);
 

@@ -58,8 +58,7 @@ struct Side {
         SLUICE_CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         SLUICE_CHECK_CUDA(cudaEventCreate(&done));
         const auto words = pattern(bytes, static_cast<std::uint64_t>(gpu) + 1);
-        SLUICE_CHECK_CUDA(
-            cudaMemcpy(sent, words.data(), words.size() * 8, cudaMemcpyHostToDevice));
+        SLUICE_CHECK_CUDA(cudaMemcpy(sent, words.data(), words.size() * 8, cudaMemcpyHostToDevice));
         int can = 0;
         SLUICE_CHECK_CUDA(cudaDeviceCanAccessPeer(&can, gpu, other));
         if (can == 0) return;
@@ -132,16 +131,16 @@ class CudaPeerCopy final : public PeerCopy {
         }
         const OnGpu on(second_.ordinal);
         std::vector<std::uint64_t> words(static_cast<std::size_t>(bytes) / 8);
-        SLUICE_CHECK_CUDA(cudaMemcpy(words.data(), second_.received, words.size() * 8,
-                                     cudaMemcpyDeviceToHost));
+        SLUICE_CHECK_CUDA(
+            cudaMemcpy(words.data(), second_.received, words.size() * 8, cudaMemcpyDeviceToHost));
         return words == pattern(bytes, static_cast<std::uint64_t>(first_.ordinal) + 1);
     }
 
   private:
     void require(Bytes bytes) const {
         if (bytes > bytes_)
-            throw InternalError(fmt::format("a peer copy of {} bytes with buffers of {}", bytes,
-                                            bytes_));
+            throw InternalError(
+                fmt::format("a peer copy of {} bytes with buffers of {}", bytes, bytes_));
     }
     static void enqueue(const Side& from, const Side& to, Bytes bytes) {
         const OnGpu on(from.ordinal);

@@ -8,6 +8,7 @@
 #include "sim/input_error.h"
 #include "sim/machine/machine_spec.h"
 #include "sim/report/format.h"
+#include "sim/report/machine_diff.h"
 
 namespace sluice {
 namespace {
@@ -101,6 +102,28 @@ int show_json(const MachineProfile& profile) {
     return 0;
 }
 
+struct DiffFlags {
+    std::string a, b;
+    bool json = false;
+};
+
+void add_diff(CLI::App& machines, Command& chosen) {
+    CLI::App* const command = machines.add_subcommand(
+        "diff", "What changed between two machines, or two calibrations of one");
+    const auto flags = std::make_shared<DiffFlags>();
+    command->add_option("a", flags->a, "a name or a path to a profile")->required();
+    command->add_option("b", flags->b, "another")->required();
+    command->add_flag("--json", flags->json, "as JSON");
+    command->callback([&chosen, flags] {
+        chosen = [flags] {
+            const MachineDiff diff =
+                diff_machines(read_machine_profile(flags->a), read_machine_profile(flags->b));
+            fmt::print("{}", flags->json ? machine_diff_json(diff) : machine_diff_text(diff));
+            return 0;
+        };
+    });
+}
+
 }  // namespace
 
 void add_machines(CLI::App& app, Command& chosen) {
@@ -124,6 +147,7 @@ void add_machines(CLI::App& app, Command& chosen) {
                                : show_text(read_machine_profile(flags->name));
         };
     });
+    add_diff(*machines, chosen);
 }
 
 }  // namespace sluice

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/input_error.h"
 
 namespace sluice {
 namespace {
 
-constexpr double kLargestSize = 1e12;
+constexpr double kLargestSize = 1e8;  // of a matrix or a sequence, so that counts fit 64 bits
+constexpr double kMostElements = 1e12;
+constexpr double kLargestWeight = 100;
+constexpr double kFarOff = 4;  // a table must give back its own measurements at least so nearly
 constexpr double kShortest = 0.01, kLongest = 1e9;  // microseconds of one kernel
 // No machine computes faster: a hundred times the best GPU of 2026.
 constexpr double kMostFlopsPerUs = 1e18 / kMega;
@@ -25,16 +29,30 @@ std::string shape_text(const KernelPoint& point) {
     return fmt::format("{:g}", fmt::join(point.row, " x "));
 }
 
+template <typename Refuse>
+void check_sizes(KernelTableId id, const KernelPoint& point, const Refuse& refuse) {
+    const bool gemm = id <= KernelTableId::gemm_weight_gradient;
+    const bool matrix = !gemm && id > KernelTableId::attention_backward;
+    const std::size_t sizes = gemm ? point.row.size() - 1 : point.row.size();
+    for (std::size_t i = 0; i < sizes; ++i) {
+        const double size = point.row[i], most = matrix ? kMostElements : kLargestSize;
+        if (!(size >= 1 && size <= most && size == std::floor(size)))
+            refuse(fmt::format("has the size {:g}, expected a whole number from 1 to {:g}", size,
+                               most));
+    }
+    if (gemm && point.row.back() != 0 && point.row.back() != 1)
+        refuse(fmt::format("has added {:g}, expected 0 or 1", point.row.back()));
+}
+
 void check_point(const JsonObject& object, KernelTableId id, const KernelPoint& point) {
     const auto refuse = [&](const std::string& what) {
         throw InputError(fmt::format("{}: {} {}; {}", object.where("points"), shape_text(point),
                                      what, again(id)));
     };
-    const std::size_t sizes =
-        id <= KernelTableId::gemm_weight_gradient ? point.row.size() - 1 : point.row.size();
-    for (std::size_t i = 0; i < sizes; ++i) {
-        if (!(point.row[i] >= 1 && point.row[i] <= kLargestSize))
-            refuse(fmt::format("has the size {:g}, expected 1 or more", point.row[i]));
+    check_sizes(id, point, refuse);
+    if (!(std::abs(point.weight) <= kLargestWeight)) {
+        refuse(fmt::format("has the weight {:g}, expected {:g} to {:g}", point.weight,
+                           -kLargestWeight, kLargestWeight));
     }
     if (!(point.us >= kShortest && point.us <= kLongest)) {
         refuse(fmt::format("takes {:g} us, expected {:g} to {:g}", point.us, kShortest, kLongest));
@@ -98,12 +116,16 @@ std::vector<KernelPoint> read_points(const JsonObject& object, KernelTableId id)
 std::vector<double> read_trend(const JsonObject& object, KernelTableId id) {
     const JsonObject trend = object.object("trend");
     const std::vector<std::string>& names = kernel_feature_names(id);
-    trend.allow_only(names);
     std::vector<double> out;
     double sum = 0;
-    for (const std::string& name : names) {
-        out.push_back(trend.number(name, 0, kLongest));
-        sum += out.back();
+    try {
+        trend.allow_only(names);
+        for (const std::string& name : names) {
+            out.push_back(trend.number(name, 0, kLongest));
+            sum += out.back();
+        }
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("{}; {}", error.what(), again(id)));
     }
     if (sum > 0) return out;
     throw InputError(fmt::format("{} is all zeros, so that kernels would take no time; {}",
@@ -148,6 +170,22 @@ KernelMeasurement read_kernel_measurement(const JsonObject& object, KernelTableI
     measured.held_out = read_held_out(object);
     check_monotone(object, measured);
     return measured;
+}
+
+void check_predictions(const KernelMeasurement& measured, double multiprocessors,
+                       const std::string& where) {
+    const KernelTable table = measured.table();
+    for (std::size_t i = 0; i < measured.points.size(); ++i) {
+        const KernelPoint& point = measured.points[i];
+        const Kernel kernel = kernel_of_row(measured.id, point.row);
+        const double us =
+            kMega * table.time(kernel_features(measured.id, kernel, multiprocessors), table.at[i]);
+        if (us <= kFarOff * point.us && point.us <= kFarOff * us) continue;
+        throw InputError(
+            fmt::format("{}: {} took {:g} us, which trend and weights predict as "
+                        "{:.4g} us; {}",
+                        where, shape_text(point), point.us, us, again(measured.id)));
+    }
 }
 
 }  // namespace sluice

@@ -38,4 +38,9 @@ struct KernelMeasurement {
 /// Throws InputError: file, field, value, expected, how to measure it again.
 KernelMeasurement read_kernel_measurement(const JsonObject& object, KernelTableId id);
 
+/// Throws InputError where trend and weights do not give the measurements back within a factor of
+/// 4: they are of others. `where` is what the message begins with.
+void check_predictions(const KernelMeasurement& measured, double multiprocessors,
+                       const std::string& where);
+
 }  // namespace sluice

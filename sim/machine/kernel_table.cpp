@@ -12,6 +12,10 @@ namespace {
 // `added` is no size: a product with another epilogue is as far away as one eight times the size.
 constexpr double kAddedDistance = 3;
 
+// What neighbours may change of the trend, either way: a factor of 20. Weights are sums of measured
+// residuals, which are some percent; where a file's are not, times stay finite.
+constexpr double kMostResidual = 3;
+
 constexpr std::array<const char*, kKernelTables> kNames = {"gemm_forward",
                                                            "gemm_input_gradient",
                                                            "gemm_weight_gradient",
@@ -47,15 +51,46 @@ double log2_of(std::int64_t size) {
     return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
 }
 
+/// Waves of a product whose output is cut into tiles, one a multiprocessor at a time.
+double waves_of(const Kernel& k, double multiprocessors, double rows, double columns) {
+    const double tiles = static_cast<double>(k.count) * std::ceil(static_cast<double>(k.m) / rows) *
+                         std::ceil(static_cast<double>(k.n) / columns);
+    return std::ceil(tiles / std::max(1.0, multiprocessors));
+}
+
+/// GFLOPs if the last wave takes as long as a full one.
+double gflop_in_waves(const Kernel& k, double multiprocessors, double rows, double columns) {
+    return waves_of(k, multiprocessors, rows, columns) * std::max(1.0, multiprocessors) * rows *
+           columns * 2 * static_cast<double>(k.k) / kGiga;
+}
+
 std::vector<double> gemm_features(const Kernel& k, double multiprocessors) {
     const double count = static_cast<double>(k.count);
     const double m = static_cast<double>(k.m), n = static_cast<double>(k.n),
                  depth = static_cast<double>(k.k);
+    const auto waves = [&](double rows, double columns) {
+        return gflop_in_waves(k, multiprocessors, rows, columns);
+    };
     const double gflop = 2 * count * m * n * depth / kGiga;
-    const double idle = 1 / busy_share(multiprocessors, k.m, k.n, k.count) - 1;
-    const double out = count * kBf16 * m * n / kMega;
     const double in = count * kBf16 * (m + n) * depth / kMega;
-    return {count, gflop, idle * gflop, in, out, k.added_bytes / kMega};
+    const double out = count * kBf16 * m * n / kMega;
+    const double added = k.added_bytes / kMega;
+    // What takes longer, moving bytes or computing, on a machine of so many FLOPs a byte.
+    const auto longer = [&](double flops_a_byte) {
+        return std::max(in + out + added, gflop * kKilo / flops_a_byte);
+    };
+    return {count,
+            waves_of(k, multiprocessors, 128, 256),
+            gflop,
+            waves(128, 128),
+            waves(128, 256),
+            waves(256, 128),
+            in,
+            out,
+            added,
+            longer(100),
+            longer(200),
+            longer(400)};
 }
 
 std::vector<double> attention_features(const Kernel& k) {
@@ -119,9 +154,18 @@ Kernel kernel_of_row(KernelTableId id, std::span<const double> row) {
 }
 
 const std::vector<std::string>& kernel_feature_names(KernelTableId id) {
-    static const std::vector<std::string> gemm_names = {
-        "us",           "us_per_gflop",  "us_per_idle_gflop",
-        "us_per_mb_in", "us_per_mb_out", "us_per_mb_added"};
+    static const std::vector<std::string> gemm_names = {"us",
+                                                        "us_per_wave_of_128x256",
+                                                        "us_per_gflop",
+                                                        "us_per_gflop_in_waves_of_128x128",
+                                                        "us_per_gflop_in_waves_of_128x256",
+                                                        "us_per_gflop_in_waves_of_256x128",
+                                                        "us_per_mb_in",
+                                                        "us_per_mb_out",
+                                                        "us_per_mb_added",
+                                                        "us_per_mb_or_100_mflop",
+                                                        "us_per_mb_or_200_mflop",
+                                                        "us_per_mb_or_400_mflop"};
     static const std::vector<std::string> attention_names = {
         "us", "us_per_gflop", "us_per_giga_scores", "us_per_million_query_elements",
         "us_per_million_key_elements"};
@@ -164,7 +208,7 @@ Seconds KernelTable::time(std::span<const double> features,
         }
         residual += weight[i] * std::exp(-std::sqrt(squares) / length);
     }
-    return trend_us / kMega * std::exp(residual);
+    return trend_us / kMega * std::exp(std::clamp(residual, -kMostResidual, kMostResidual));
 }
 
 }  // namespace sluice

@@ -9,7 +9,9 @@ namespace {
 constexpr std::int64_t kTile =
     128;  // rows and columns of an output tile that one multiprocessor computes
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+double tiles_of(std::int64_t size) {
+    return std::ceil(static_cast<double>(size) / static_cast<double>(kTile));
+}
 
 Seconds gemm_time(const GpuSpec& gpu, const Kernel& kernel) {
     const double rate =
@@ -48,8 +50,7 @@ std::optional<Seconds> measured_time(const GpuSpec& gpu, const Kernel& kernel, K
 }  // namespace
 
 double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count) {
-    return std::min(1.0, static_cast<double>(ceil_div(m, kTile) * ceil_div(n, kTile) * count) /
-                             multiprocessors);
+    return std::min(1.0, tiles_of(m) * tiles_of(n) * static_cast<double>(count) / multiprocessors);
 }
 
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {

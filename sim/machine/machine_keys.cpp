@@ -85,6 +85,8 @@ constexpr std::array kKeys = {
     KnownKey{"host.adam_8_byte_gparams_per_s_by_threads", kCurve},
     KnownKey{"host.adam_6_byte_gparams_per_s_by_threads", kCurve},
     KnownKey{"host.contention", kCurve},
+    KnownKey{"host.contention_8_byte", kCurve},
+    KnownKey{"host.contention_6_byte", kCurve},
     KnownKey{"host.adam_bytes_per_parameter", kNumber, kRead},
     KnownKey{"host.work.copy_gb_per_s", kNumber, kRead},
     KnownKey{"host.work.first_touch_copy_gb_per_s", kNumber, kRead},

@@ -57,13 +57,19 @@ struct HostSpec {
     Bytes process_base = 0;    ///< resident bytes of a process with CUDA and libtorch loaded
     Bytes system_reserve = 0;  ///< left to the operating system
     double cores = 0;
-    double dram_bandwidth = 0;      ///< bytes/s shared by copies and host work
-    double copy_weight = 1;         ///< DRAM traffic that one byte copied over the link counts as
+    double dram_bandwidth = 0;  ///< bytes/s shared by copies and host work
+    double copy_weight = 1;     ///< DRAM traffic that one byte copied over the link counts as
+    Contention contention_8_byte, contention_6_byte;  ///< beside an optimizer of smaller states
     Contention contention;          ///< as measured, where it was; else the three above
     Interpolated adam_bytes_per_s;  ///< DRAM traffic of AdamW by threads, 12 bytes of state
     Interpolated adam_8_byte_bytes_per_s, adam_6_byte_bytes_per_s;  ///< the same, smaller states
     int best_adam_threads = 0;
 
+    const Contention& contention_of(std::int64_t state_bytes) const {
+        return state_bytes == 12  ? contention
+               : state_bytes == 8 ? contention_8_byte
+                                  : contention_6_byte;
+    }
     const Interpolated& adam_of(std::int64_t state_bytes) const {
         return state_bytes == 12  ? adam_bytes_per_s
                : state_bytes == 8 ? adam_8_byte_bytes_per_s

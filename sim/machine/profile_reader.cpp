@@ -137,6 +137,10 @@ class ProfileReader {
     /// One kind of kernel measured and another guessed would be compared as if both were known.
     void require_all_kernels(const std::string& file) const {
         if (profile_.kernels.empty()) return;
+        const Quantity* count = profile_.find("gpu.multiprocessors");
+        const double multiprocessors = count == nullptr ? 1 : count->value.value_or(1);
+        for (const KernelEntry& entry : profile_.kernels)
+            check_predictions(entry.measured, multiprocessors, file + ": " + entry.path);
         for (int i = 0; i < kKernelTables; ++i) {
             const auto id = static_cast<KernelTableId>(i);
             const auto has = [id](const KernelEntry& entry) { return entry.measured.id == id; };

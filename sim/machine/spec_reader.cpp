@@ -46,8 +46,20 @@ double SpecReader::constant(std::string_view path, double h200, Trust trust) {
     return h200;
 }
 
+std::optional<double> SpecReader::take_for_others(std::string_view path) {
+    const Quantity* quantity = profile_.find(path);
+    if (quantity == nullptr || !quantity->value) return std::nullopt;
+    add_once(inputs_, quantity->path);
+    if (quantity->method != Method::measured) {
+        transfer_for_others(
+            fmt::format("{} {:g} is {} ({})", path, *quantity->value, method_name(quantity->method),
+                        quantity->note.empty() ? quantity->source : quantity->note));
+    }
+    return quantity->value;
+}
+
 double SpecReader::constant_for_others(std::string_view path, double h200) {
-    if (const auto value = take(path)) return *value;
+    if (const auto value = take_for_others(path)) return *value;
     transfer_for_others("PyTorch's launch overheads are the H200 machine's");
     return h200;
 }
@@ -73,7 +85,8 @@ std::optional<KernelTable> SpecReader::take_kernels(KernelTableId id) {
     });
     if (found == kernels.end()) return std::nullopt;
     if (found->method != Method::measured)
-        judge(found->method, Trust::measured, "times of kernels", found->note);
+        judge(found->method, Trust::measured, "times of kernels",
+              found->note.empty() ? found->source : found->note);
     return found->measured.table();
 }
 

@@ -30,7 +30,9 @@ class SpecReader {
     /// An overhead or the size of a context, which hardly moves a prediction: the H200's where it
     /// is missing.
     double constant(std::string_view path, double h200, Trust trust);
-    /// The same, of PyTorch.
+    /// What only schedules of other systems rest on: it lowers no one else's confidence.
+    std::optional<double> take_for_others(std::string_view path);
+    /// constant() of that kind.
     double constant_for_others(std::string_view path, double h200);
     /// First and second column of the curve, empty where it is missing.
     std::vector<std::pair<double, double>> take_curve(std::string_view path);

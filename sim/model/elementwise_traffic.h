@@ -15,8 +15,7 @@ struct ElementwiseTraffic {
     double activation, activation_backward;  ///< per element of the feed-forward's width, gated
     double bias_backward;                    ///< per element of q, k and v
     double cross_entropy;                    ///< per logit
-    /// Per element of hidden, each of two additions; fused: the product before adds it.
-    double residual;
+    double residual;                         ///< per element of hidden, each of two additions
     std::int64_t launches_norm, launches_rotary, launches_activation, launches_cross_entropy;
 };
 

@@ -73,9 +73,9 @@ Kernel attention_forward(const AttentionSize& size) {
     kernel.heads = size.heads;
     kernel.kv_heads = size.kv_heads;
     kernel.head_dim = size.head_dim;
-    kernel.flops =
-        2 * scored_pairs(size.sequence, size.window) *
-        static_cast<double>((size.head_dim + size.value_dim) * size.heads * size.sequences);
+    kernel.flops = 2 * scored_pairs(size.sequence, size.window) *
+                   area(size.head_dim + size.value_dim, size.heads) *
+                   static_cast<double>(size.sequences);
     const std::int64_t width =
         size.heads * (size.head_dim + size.value_dim) + 2 * size.kv_heads * size.head_dim;
     kernel.bytes = kBf16 * area(size.sequences * size.sequence, width);

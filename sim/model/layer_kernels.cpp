@@ -24,6 +24,8 @@ class LayerKernels {
           block_(block),
           tokens_(block.tokens()),
           sums_gradients_(sums_gradients),
+          attention_adds_residual_(style == KernelStyle::fused && layer.norms <= 2),
+          feed_forward_adds_residual_(attention_adds_residual_ && layer.feed_forward.experts == 0),
           traffic_(elementwise_traffic(style)) {}
 
     KernelList take() { return std::move(kernels_); }
@@ -37,9 +39,11 @@ class LayerKernels {
                         traffic_.norm_backward),
             2 * traffic_.launches_norm);
     }
-    void residual(const char* name) {
-        if (traffic_.residual > 0)
-            add(memory_bound(name, traffic_.residual * product(tokens_, hidden_)));
+    void attention_residual() {
+        if (!attention_adds_residual_) residual();
+    }
+    void feed_forward_residual() {
+        if (!feed_forward_adds_residual_) residual();
     }
 
     void projections() {
@@ -76,8 +80,9 @@ class LayerKernels {
     }
     void add(Kernel kernel) { kernels_.push_back(kernel); }
     void output_projection() {
-        add(adds_residual(
-            gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width())));
+        const Kernel output =
+            gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
+        add(attention_adds_residual_ ? with_addend(output) : output);
     }
     void output_projection_backward() { gemm_backward(tokens_, hidden_, a_.output_width(), 1); }
 
@@ -87,8 +92,9 @@ class LayerKernels {
                        std::int64_t count) {
             add(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count));
             activation(rows * count, width);
-            if (with_down)
-                add(adds_residual(gemm(down, GemmRole::forward, rows, hidden_, width, count)));
+            if (!with_down) return;
+            const Kernel product = gemm(down, GemmRole::forward, rows, hidden_, width, count);
+            add(feed_forward_adds_residual_ ? with_addend(product) : product);
         });
     }
     /// The product of gate and up, from both kept; experts also get their tokens again, each copy
@@ -118,8 +124,8 @@ class LayerKernels {
         kernel.launches = launches;
         add(kernel);
     }
-    Kernel adds_residual(const Kernel& gemm) const {
-        return traffic_.residual > 0 ? gemm : with_addend(gemm);
+    void residual() {
+        add(memory_bound("residual", traffic_.residual * product(tokens_, hidden_)));
     }
     void on_heads(const char* name, MemoryBoundWork work, double bytes_per_element) {
         const std::int64_t width =
@@ -210,6 +216,8 @@ class LayerKernels {
     TokenBlock block_;
     std::int64_t tokens_;
     bool sums_gradients_;
+    /// Fused: the product before adds it, unless a norm or other experts stand between.
+    bool attention_adds_residual_, feed_forward_adds_residual_;
     const ElementwiseTraffic& traffic_;
     KernelList kernels_;
 };
@@ -222,7 +230,7 @@ void append_attention_forward(LayerKernels& k, bool with_attention) {
     if (with_attention) k.add(attention_forward(k.attention()));
     k.output_projection();
     if (k.norms() > 2) k.norm("norm after attention");
-    k.residual("residual");
+    k.attention_residual();
     k.norm("norm");
 }
 
@@ -234,7 +242,7 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
     append_attention_forward(k, true);
     k.feed_forward(true);
     if (k.norms() > 2) k.norm("norm after feed-forward");
-    k.residual("residual");
+    k.feed_forward_residual();
     return k.take();
 }
 

@@ -40,7 +40,9 @@ MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool wi
     }
     if (with_memory) {
         out.host.dram_bandwidth *= factor;
-        out.host.contention = out.host.contention.relieved(factor);
+        for (Contention* contention :
+             {&out.host.contention, &out.host.contention_8_byte, &out.host.contention_6_byte})
+            *contention = contention->relieved(factor);
     }
     return out;
 }

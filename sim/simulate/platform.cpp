@@ -77,8 +77,8 @@ Platform::Platform() {
     zone->seal();
 }
 
-void Platform::set_machine(const MachineSpec& machine) {
-    contention_ = machine.host.contention;
+void Platform::set_machine(const MachineSpec& machine, std::int64_t state_bytes) {
+    contention_ = machine.host.contention_of(state_bytes);
     unified_ = machine.unified_memory;
     copy_weight_ = machine.host.copy_weight;
     if (!contention_.empty()) {
@@ -104,41 +104,49 @@ void Platform::pass(Lane lane, const FlowDemand& demand) {
     // SimGrid's payload is whole; the rate is scaled with it, so that alone the flow takes exactly
     // demand.alone().
     const double payload = std::max(1.0, std::round(demand.bytes * units_per_byte(lane)));
-    route.alone = demand.rate;
     route.units = payload / demand.alone() / demand.rate;
-    share_rates();
+    // A flow never gets more than its links had when it started: at first all that it can use.
+    set_rate(route, demand.rate * route.units);
     const sg::CommPtr flow = sg::Comm::sendto_init();
     flow->set_payload_size(static_cast<std::uint64_t>(payload));
     flow->set_source(route.from);
     flow->set_destination(route.to);  // starts the flow
+    route.alone = demand.rate;
+    share_rates();
     flow->wait();
     route.alone = 0;
-    if (!contention_.empty()) share_rates();
+    share_rates();
 }
 
 void Platform::share_rates() {
+    if (contention_.empty()) return;
+    // Other actors run while a bandwidth is set, so that what is right has to be asked anew.
+    while (const auto wrong = wrong_rate()) set_rate(route(wrong->first), wrong->second);
+}
+
+std::optional<std::pair<Lane, double>> Platform::wrong_rate() {
     const auto alone = [this](Lane lane) { return route(lane).alone; };
-    ActiveLanes active;
-    LaneShares shares;
-    if (!contention_.empty()) {
-        active.compute = alone(Lane::compute) > 0;
-        active.in = alone(Lane::host_to_device) > 0;
-        active.out = alone(Lane::device_to_host) > 0;
-        active.work = alone(Lane::optimizer) + alone(Lane::host);
-        shares = contention_.shares(active);
+    const ActiveLanes active = {alone(Lane::compute) > 0, alone(Lane::host_to_device) > 0,
+                                alone(Lane::device_to_host) > 0,
+                                alone(Lane::optimizer) + alone(Lane::host)};
+    const LaneShares shares = contention_.shares(active);
+    const std::pair<Lane, double> of_lanes[] = {{Lane::host_to_device, shares.in},
+                                                {Lane::compute, shares.compute},
+                                                {Lane::device_to_host, shares.out},
+                                                {Lane::optimizer, shares.work},
+                                                {Lane::host, shares.work}};
+    for (const auto& [lane, share] : of_lanes) {
+        const Route& r = route(lane);
+        const double rate = r.alone * r.units * share;
+        if (r.alone > 0 && rate != r.rate_now) return std::pair(lane, rate);
     }
-    const double of_lane[kLaneCount] = {shares.in, shares.compute, shares.out, shares.work,
-                                        shares.work};
-    for (int lane = 0; lane < kLaneCount; ++lane) {
-        Route& r = route(static_cast<Lane>(lane));
-        if (r.alone > 0) set_rate(r, r.alone * r.units * of_lane[lane]);
-    }
+    return std::nullopt;
 }
 
 void Platform::set_rate(Route& route, double rate) {
-    if (rate != route.rate_now)
-        route.rate->set_bandwidth(rate);  // alike layers follow each other: most often it stays
+    if (rate == route.rate_now) return;  // alike layers follow each other: most often it stays
     route.rate_now = rate;
+    route.rate->set_bandwidth(rate);
 }
 
 }  // namespace sluice

@@ -22,6 +22,9 @@
 // optimizer yield).
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "sim/machine/machine_spec.h"
 #include "sim/simulate/operation_cost.h"
 
@@ -38,7 +41,8 @@ class Platform {
   public:
     static Platform& instance();
     /// Precondition: no simulation is running.
-    void set_machine(const MachineSpec& machine);
+    /// `state_bytes` of the optimizer that runs on it: how much it loses to copies depends on them.
+    void set_machine(const MachineSpec& machine, std::int64_t state_bytes);
     /// Blocks the calling SimGrid actor until the flow has passed. One flow at a time on a lane.
     void pass(Lane lane, const FlowDemand& demand);
     /// Where the actors of the lanes live; they do nothing there but wait.
@@ -59,6 +63,8 @@ class Platform {
     Route& route(Lane lane) { return routes_[unified_ ? 1 : 0][static_cast<int>(lane)]; }
     /// Sets every lane's rate to what it keeps of its own beside the others at work.
     void share_rates();
+    /// The lane whose rate is not what it should be, and that rate; nothing where all are right.
+    std::optional<std::pair<Lane, double>> wrong_rate();
     void set_rate(Route& route, double rate);
 
     Route routes_[2][kLaneCount];  ///< by unified memory, by lane

@@ -31,7 +31,7 @@ class StepRun {
                 last_compute_ = static_cast<OperationId>(i);
         }
         waits_for_.fill(-1);
-        Platform::instance().set_machine(machine);
+        Platform::instance().set_machine(machine, training.state_bytes);
     }
 
     void run() {

@@ -2,9 +2,12 @@
 //
 // Every reader gets every input, so that one corpus serves all; what a reader accepts is used as
 // the planner would. Crash, sanitizer report, another exception or a hang is a finding.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "sim/input_error.h"
 #include "sim/machine/kernel_time.h"
@@ -47,12 +50,55 @@ void use_model(ModelSpec model) {
     require(total_parameters(model) <= total);
 }
 
+/// Every measured time, at a shape that was measured and at one far away.
+void use_tables(const GpuSpec& gpu) {
+    for (int i = 0; i < kKernelTables; ++i) {
+        const auto id = static_cast<KernelTableId>(i);
+        const KernelTable& table = gpu.tables[static_cast<std::size_t>(i)];
+        if (table.empty()) continue;
+        std::vector<double> row(kernel_columns(id).size(), 1);
+        const Kernel smallest = kernel_of_row(id, row);
+        std::fill(row.begin(), row.end(), 4096);
+        for (const Kernel& kernel : {smallest, kernel_of_row(id, row)}) {
+            const std::vector<double> features = kernel_features(id, kernel, gpu.multiprocessors);
+            std::vector<std::vector<double>> places = table.at;
+            places.push_back(kernel_coordinates(id, kernel));
+            for (const std::vector<double>& at : places) {
+                const Seconds time = table.time(features, at);
+                require(std::isfinite(time) && time >= 0);
+            }
+        }
+    }
+}
+
+/// Every combination of lanes, at amounts of work that were measured, between them and outside.
+void use_contention(const Contention& contention) {
+    std::vector<double> works = {0, 1e9, 1e15};
+    for (const ContentionPoint& point : contention.points()) works.push_back(point.active.work);
+    for (const double work : works) {
+        for (int lanes = 0; lanes < 8; ++lanes) {
+            const LaneShares kept =
+                contention.shares({(lanes & 4) != 0, (lanes & 2) != 0, (lanes & 1) != 0, work});
+            for (const double share : {kept.compute, kept.in, kept.out, kept.work})
+                require(share > 0 && share <= 1.2);
+        }
+    }
+}
+
 void use_machine(const MachineProfile& profile) {
     const MachineSpec machine = resolve_machine(profile);
     const Kernel product = gemm("product", GemmRole::forward, 4096, 4096, 4096);
     require(kernel_time(machine.gpu, product, KernelStyle::fused) > 0);
     require(machine.link.both_ways_total > 0);
-    require(machine.host.adam_bytes_per_s.at(machine.host.best_adam_threads) > 0);
+    for (const std::int64_t state_bytes : {12, 8, 6})
+        require(machine.host.adam_of(state_bytes).at(machine.host.best_adam_threads) > 0);
+    for (const double bytes : {1.0, 1e6, 1e12}) {
+        const LinkSpec& link = machine.link;
+        require(copy_rate(link.host_to_device, link.share_to_device_by_bytes, bytes) > 0);
+        require(copy_rate(link.device_to_host, link.share_to_host_by_bytes, bytes) > 0);
+    }
+    use_tables(machine.gpu);
+    use_contention(machine.host.contention);
 }
 
 }  // namespace

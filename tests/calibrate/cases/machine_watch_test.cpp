@@ -1,6 +1,5 @@
 #include "calibrate/cases/machine_watch.h"
 
-
 #include "tests/catch.h"
 
 namespace sluice {
@@ -105,7 +104,8 @@ TEST_CASE("machine watch: throttling by heat or by the board is a warning with n
     add_clock_sample(record, clock_events::kHardwareThermal | clock_events::kHardwareSlowdown, 990,
                      91);
     const std::string warning = only(clock_warnings(record));
-    CHECK_THAT(warning, ContainsSubstring("(thermal slowdown by the hardware) in 25% of 4 samples"));
+    CHECK_THAT(warning,
+               ContainsSubstring("(thermal slowdown by the hardware) in 25% of 4 samples"));
     CHECK_THAT(warning, ContainsSubstring("down to 990 MHz, at 91 C"));
 
     ClockRecord brake;

@@ -70,8 +70,21 @@ TEST_CASE("kernel time: a product bound by arithmetic takes FLOPs over rate and 
 
 TEST_CASE("kernel time: a thin product takes the time of its bytes", "[machine]") {
     // One token through 4096 x 4096 weights: 33.6 MB over 1 TB/s; its 33.6 MFLOP take 0.3 us.
-    CHECK(kernel_time(round_gpu(), gemm("test", GemmRole::forward, 1, 4096, 4096), KernelStyle::fused) ==
-          Approx(4e-6 + 2 * (4096.0 * 4096 + 2 * 4096) / 1e12));
+    CHECK(kernel_time(round_gpu(), gemm("test", GemmRole::forward, 1, 4096, 4096),
+                      KernelStyle::fused) == Approx(4e-6 + 2 * (4096.0 * 4096 + 2 * 4096) / 1e12));
+}
+
+TEST_CASE("kernel time: what a product adds takes its bytes on top, beside arithmetic too",
+          "[machine]") {
+    // 1024 x 1024 elements over 1 TB/s: 2 bytes each read by forward; 6 more each by a gradient's
+    // sum in fp32.
+    const auto extra = [](GemmRole role) {
+        const Kernel product = gemm("test", role, 1024, 1024, 1024);
+        return kernel_time(round_gpu(), with_addend(product), KernelStyle::fused) -
+               kernel_time(round_gpu(), product, KernelStyle::fused);
+    };
+    CHECK(extra(GemmRole::forward) == Approx(2 * 1024.0 * 1024 / 1e12));
+    CHECK(extra(GemmRole::weight_gradient) == Approx(6 * 1024.0 * 1024 / 1e12));
 }
 
 TEST_CASE("kernel time: elementwise work takes bytes over bandwidth and its launches",

@@ -29,6 +29,19 @@ TEST_CASE("machine spec: an estimated rate weakens the confidence and is named",
     CHECK(assumes(machine, "host.memory_bandwidth_gb_per_s 300"));
 }
 
+TEST_CASE("library machines: the fuzzer starts from profiles that are accepted", "[machine]") {
+    for (const char* seed : {"least", "measured", "calibrated"}) {
+        CAPTURE(seed);
+        const MachineProfile profile = read_machine_profile(
+            std::string(SLUICE_SOURCE_DIR "/tests/fuzz/corpus/machine-") + seed + ".json");
+        const MachineSpec machine = resolve_machine(profile);
+        CHECK(machine.host.cores > 0);
+        if (seed != std::string("calibrated")) continue;
+        CHECK(profile.kernels.size() == kKernelTables);
+        CHECK(machine.host.contention.points().size() == 5);
+    }
+}
+
 TEST_CASE("machine spec: more memory is no guess about a rate", "[machine]") {
     MachineProfile profile = read_machine_profile(kMeasuredMachine);
     const Confidence before = resolve_machine(profile).confidence;

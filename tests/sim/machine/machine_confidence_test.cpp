@@ -56,13 +56,9 @@ TEST_CASE("confidence: each rate that is missing is said in one sentence", "[mac
         const char* sentence;
     };
     for (const auto& [pointer, sentence] : std::vector<Gap>{
-             {"/host/work/zero_gb_per_s", "host work (zero) goes at the H200 machine's rates"},
-             {"/host/work",
-              "host work (copy, first_touch_copy, zero, release, norm_and_scale, "
-              "bf16_master_adam) goes"},
+             {"/host/work/copy_gb_per_s", "host work (copy) goes at the H200 machine's rates"},
              {"/link/other/pageable_host_to_device_gb_per_s", "copies from pageable memory reach"},
              {"/link/curve", "copies reach their full rate at any size"},
-             {"/kernels/attention_flash_backward_tflops_by_sequence", "attention (flash backward)"},
              {"/kernels/attention_cudnn_forward_tflops_by_sequence", "attention (cudnn forward)"},
              {"/gpu/multiprocessors", "multiprocessors"},
              {"/kernels/launch_us", "launch overheads"},
@@ -75,13 +71,93 @@ TEST_CASE("confidence: each rate that is missing is said in one sentence", "[mac
         CHECK(machine.confidence == Confidence::transferred);
         CHECK(machine.assumptions.size() == 1);
         CHECK(assumes(machine, sentence));
+        CHECK(machine.others_assumptions.empty());
     }
+}
+
+TEST_CASE("confidence: what only PyTorch's schedules rest on is said apart and weakens no other",
+          "[machine]") {
+    // The streamed schedule runs neither flash attention nor eager launches, and of the host work
+    // only the copy (streamed.cpp); the others are MegaTrain's.
+    for (const auto& [pointer, sentence] : std::vector<std::pair<const char*, std::string>>{
+             {"/host/work/zero_gb_per_s", "host work (zero) goes at the H200 machine's rates"},
+             {"/kernels/attention_flash_forward_tflops_by_sequence", "attention (flash forward)"},
+             {"/kernels/attention_flash_backward_tflops_by_sequence", "attention (flash backward)"},
+             {"/kernels/eager_launch_us", "PyTorch's launch overheads"}}) {
+        CAPTURE(pointer);
+        const MachineSpec machine = resolve(measured_without(pointer));
+        CHECK(machine.confidence == Confidence::measured);
+        CHECK(machine.assumptions.empty());
+        REQUIRE(machine.others_assumptions.size() == 1);
+        CHECK_THAT(machine.others_assumptions.front(), ContainsSubstring(sentence));
+    }
+}
+
+TEST_CASE("confidence: numbers of PyTorch's schedules only, of any method, weaken no other's",
+          "[machine]") {
+    for (const char* name : {"zero", "first_touch_copy", "release", "norm_and_scale",
+                             "bf16_master_adam", "eager_launch_us"}) {
+        const bool is_work = name != std::string("eager_launch_us");
+        const std::string path =
+            is_work ? fmt::format("host.work.{}_gb_per_s", name) : "kernels.eager_launch_us";
+        std::string pointer = "/" + path;
+        std::replace(pointer.begin(), pointer.end(), '.', '/');
+        for (const char* method : {"transferred", "datasheet", "estimated"}) {
+            CAPTURE(path, method);
+            json profile = measured_profile();
+            json& number = profile[json::json_pointer(pointer)];
+            number["method"] = method;
+            number["note"] = "taken from elsewhere";
+            const MachineSpec machine = resolve(profile);
+            CHECK(machine.confidence == Confidence::measured);
+            CHECK(machine.assumptions.empty());
+            REQUIRE(machine.others_assumptions.size() == 1);
+            CHECK(machine.others_assumptions.front() ==
+                  fmt::format("{} 50 is {} (taken from elsewhere)", path, method));
+            CHECK(rests_on(machine, path));
+            number.erase("note");  // its source instead
+            CHECK_THAT(resolve(profile).others_assumptions.at(0),
+                       ContainsSubstring("(measured by me)"));
+        }
+    }
+}
+
+TEST_CASE("confidence: host work without any rate is said of the copy, and of others' work apart",
+          "[machine]") {
+    const MachineSpec machine = resolve(measured_without("/host/work"));
+    CHECK(machine.confidence == Confidence::transferred);
+    CHECK(machine.assumptions.size() == 1);
+    CHECK(assumes(machine, "host work (copy) goes"));
+    REQUIRE(machine.others_assumptions.size() == 1);
+    CHECK_THAT(machine.others_assumptions.front(),
+               ContainsSubstring("host work (first_touch_copy, zero, release, norm_and_scale, "
+                                 "bf16_master_adam) goes"));
+}
+
+TEST_CASE("confidence: a number or curve measured elsewhere is transferred, with its reason",
+          "[machine]") {
+    for (const char* pointer :
+         {"/kernels/gemm_sustained_tflops", "/gpu/multiprocessors",
+          "/link/curve/host_to_device_gb_per_s_by_bytes", "/host/adam_gparams_per_s_by_threads"}) {
+        CAPTURE(pointer);
+        json profile = measured_profile();
+        profile[json::json_pointer(pointer)]["method"] = "transferred";
+        profile[json::json_pointer(pointer)]["note"] = "scaled from the bigger one";
+        const MachineSpec machine = resolve(profile);
+        CHECK(machine.confidence == Confidence::transferred);
+        CHECK(machine.assumptions.size() == 1);
+        CHECK(assumes(machine, "is scaled from the bigger one"));
+    }
+    // A size that the user knows is as given, whatever the profile says.
+    json profile = measured_profile();
+    profile["gpu"]["memory_capacity_gb"]["method"] = "transferred";
+    CHECK(resolve(profile).confidence == Confidence::measured);
 }
 
 TEST_CASE("confidence: an estimated rate or curve that the spec rests on weakens it", "[machine]") {
     for (const char* pointer :
          {"/kernels/gemm_sustained_tflops", "/kernels/launch_us", "/gpu/multiprocessors",
-          "/kernels/attention_flash_forward_tflops_by_sequence", "/host/work/zero_gb_per_s",
+          "/kernels/attention_cudnn_forward_tflops_by_sequence", "/host/work/copy_gb_per_s",
           "/link/curve/host_to_device_gb_per_s_by_bytes", "/host/adam_gparams_per_s_by_threads"}) {
         CAPTURE(pointer);
         json profile = measured_profile();

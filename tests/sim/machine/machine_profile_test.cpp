@@ -58,6 +58,18 @@ TEST_CASE("machine profile: a number keeps its path, unit, method, source, date 
     CHECK(profile.find("gpu.tdp") == nullptr);
 }
 
+TEST_CASE("machine profile: a number may say what 5 and 95% of its measurements were",
+          "[machine]") {
+    json profile = small_profile();
+    profile["gpu"]["memory_capacity_gb"]["low"] = 79.5;
+    profile["gpu"]["memory_capacity_gb"]["high"] = 80;
+    const MachineProfile read = parse_profile(profile);
+    CHECK(read.find("gpu.memory_capacity_gb")->low == 79.5);
+    CHECK(read.find("gpu.memory_capacity_gb")->high == 80.0);
+    CHECK_FALSE(read.find("host.cores")->low);
+    CHECK_FALSE(read.find("host.cores")->high);
+}
+
 TEST_CASE("machine profile: texts, flags, curves and nested numbers have their paths",
           "[machine]") {
     json json_profile = small_profile();
@@ -125,8 +137,12 @@ TEST_CASE("machine profile: every mistake names the file, the field and the valu
         {without("/gpu/memory_capacity_gb", "method"),
          {"gpu.memory_capacity_gb.method is missing"}},
         {with("/gpu/memory_capacity_gb/method", "\"guessed\""),
-         {"gpu.memory_capacity_gb.method is \"guessed\"", "measured, datasheet or estimated"}},
-        {with("/gpu/memory_capacity_gb/method", "\"transferred\""), {"\"transferred\""}},
+         {"gpu.memory_capacity_gb.method is \"guessed\"",
+          "measured, transferred, datasheet or estimated"}},
+        {with("/gpu/memory_capacity_gb/low", "81"), {"gpu.memory_capacity_gb.low is 81", "80"}},
+        {with("/gpu/memory_capacity_gb/low", "-1"), {"gpu.memory_capacity_gb.low is -1"}},
+        {with("/gpu/memory_capacity_gb/low", "79"), {"gpu.memory_capacity_gb.high is missing"}},
+        {with("/gpu/memory_capacity_gb/high", "80"), {"gpu.memory_capacity_gb.low is missing"}},
         {with("/gpu/memory_capacity_gb/valeu", "1"),
          {"gpu.memory_capacity_gb", "unknown key \"valeu\"", "did you mean \"value\"?"}},
         {with("/host/cores", "8"), {"host.cores is 8"}},
@@ -149,12 +165,12 @@ TEST_CASE("machine profile: every mistake in a curve names it", "[machine]") {
     };
     const std::vector<Mistake> mistakes = {
         {"[[4096, 5], [1024, 3]]", {"ascending"}},
-        {"[]", {"is []", "rows of 2"}},
+        {"[]", {"is empty, expected one row or more", "leave the curve out"}},
         {"{}", {"is {}", "rows of 2"}},
         {"[1024, 3]", {"is 1024", "rows of 2"}},
         {"[[1024, 3, 7]]", {"is [1024,3,7]", "rows of 2"}},
-        {"[[1024, -3]]", {"is [1024,-3]", "positive"}},
-        {"[[1024, 0]]", {"is [1024,0]", "positive"}},
+        {"[[1024, -3]]", {"is [1024, -3], expected no negative number"}},
+        {"[[-1024, 3]]", {"is [-1024, 3], expected no negative number"}},
         {"[[1024, \"3\"]]", {"is [1024,\"3\"]"}},
         {"[[1024, null]]", {"is [1024,null]"}},
     };

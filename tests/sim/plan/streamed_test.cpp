@@ -192,17 +192,22 @@ TEST_CASE("streamed: gradients are summed by each micro-batch, rounded and norme
     spec.micro_batch = 1;
     const StepPlan plan = plan_step(small(), h200(), spec);
     const double parameters = 4 * 2'622'464;  // of four layers
-    const auto bytes = [&](std::string_view name) {
+    const auto sum = [&](std::string_view name, double Kernel::*bytes) {
         double total = 0;
         for (const Operation& op : plan.program.operations) {
             for (const std::int32_t list : op.kernels) {
                 for (const Kernel& k : plan.program.kernel_lists[static_cast<std::size_t>(list)])
-                    total += k.name == name ? k.bytes : 0;
+                    total += k.name == name ? k.*bytes : 0;
             }
         }
         return total;
     };
-    CHECK(bytes("sum gradients") == 4 * 8 * parameters);
+    const auto bytes = [&](std::string_view name) { return sum(name, &Kernel::bytes); };
+    // The product of each of 4 micro-batches reads and writes the sum in fp32 instead of writing
+    // bf16: 6 bytes more an element of a matrix; a layer has two norms of 512 beside its matrices.
+    // The head's (1000 x 512), in one chunk a micro-batch, too.
+    const double matrices = parameters - 4 * 2 * 512, head_matrix = 1000 * 512;
+    CHECK(sum("weight gradient", &Kernel::added_bytes) == 4 * 6 * (matrices + head_matrix));
     const double head = 1001 * 512;  // its gradient is summed always, chunk by chunk
     CHECK(bytes("round gradients") == 6 * (parameters + head));
     CHECK(bytes("gradient norm") == 2 * (parameters + head));

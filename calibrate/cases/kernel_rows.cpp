@@ -1,0 +1,113 @@
+#include "calibrate/cases/kernel_rows.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "calibrate/cases/operand_sets.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kMostSpread = 0.03;
+constexpr Seconds kBetweenGroups = 0.003;
+
+}  // namespace
+
+KernelRows::KernelRows(Bench& bench, const Timing& timing, std::string table,
+                       const std::vector<std::string>& shape_columns, std::string method)
+    : bench_(bench), timing_(timing), shape_columns_(shape_columns.size()) {
+    table_.name = std::move(table);
+    table_.method = std::move(method);
+    table_.columns = shape_columns;
+    for (const char* name : {"us", "us_low", "us_high"}) table_.columns.push_back(name);
+}
+
+void KernelRows::tell_held_out() {
+    table_.columns.push_back("held_out");
+    tells_held_out_ = true;
+}
+
+void KernelRows::measure(const KernelShape& shape, const std::function<void(std::int64_t)>& enqueue,
+                         std::function<void()> refresh) {
+    Timing timing = timing_;
+    if (refresh) {
+        timing.before_group = [warm = timing_.before_group, refresh = std::move(refresh)] {
+            if (warm) warm();
+            refresh();
+        };
+    }
+    Sample sample = time_on_compute_lane(bench_.device, timing, enqueue);
+    if (sample.spread() > kMostSpread) {
+        const Sample again = time_on_compute_lane(bench_.device, timing, enqueue);
+        if (again.spread() < sample.spread()) sample = again;
+    }
+    if (sample.spread() > worst_.spread()) {
+        worst_ = sample;
+        worst_shape_ = shape.size;
+    }
+    std::vector<double> row(shape.size.begin(), shape.size.end());
+    for (const double seconds : {sample.median, sample.low, sample.high})
+        row.push_back(seconds * kMega);
+    if (tells_held_out_) row.push_back(shape.held_out ? 1 : 0);
+    table_.add(std::move(row));
+}
+
+void KernelRows::leave_out(const KernelShape& shape) {
+    if (left_out_++ == 0) first_left_out_ = shape.size;
+}
+
+void KernelRows::finish(CaseRecord& record) {
+    if (worst_.spread() > kMostSpread) {
+        record.warnings.push_back(fmt::format(
+            "{}: times of {} are {:.1f}% apart ({:.1f} to {:.1f} us), expected 3% at most",
+            table_.name, describe(worst_shape_), 100 * worst_.spread(), worst_.low * kMega,
+            worst_.high * kMega));
+    }
+    if (left_out_ > 0) {
+        record.warnings.push_back(fmt::format(
+            "{}: {} of {} shapes were left out, since {} MiB of memory do not hold their matrices; "
+            "the first is {}",
+            table_.name, left_out_, table_.rows.size() + static_cast<std::size_t>(left_out_),
+            bench_.arena_bytes / kMiB, describe(first_left_out_)));
+    }
+    record.tables.push_back(std::move(table_));
+}
+
+std::string KernelRows::describe(const ShapeSize& size) const {
+    std::string out;
+    for (std::size_t i = 0; i < shape_columns_; ++i)
+        out += fmt::format("{}{} {}", i == 0 ? "" : ", ", table_.columns[i], size[i]);
+    return out;
+}
+
+Timing kernel_timing(Bench& bench) {
+    Timing timing{.warm_up = 0.01, .group = 0.004, .groups = 7};
+    if (bench.quick) timing = {.warm_up = 0.004, .group = 0.003, .groups = 5};
+    if (bench.device_facts.is_gpu) {
+        timing.before_group = [&bench] { enqueue_heat(bench, kBetweenGroups); };
+    } else {
+        // No clock falls with the load, and a call is over when it returns.
+        timing.warm_up /= 2;
+    }
+    return timing;
+}
+
+ShapeLimits shape_limits(Bench& bench, Seconds longest) {
+    const bool is_gpu = bench.device_facts.is_gpu;
+    const std::int64_t size = is_gpu ? 4096 : 512;
+    const Bytes bytes = size * size * bytes_of(DType::fp32);
+    const auto matrix = [&](Zone zone, std::int64_t index, DType type) {
+        return Matrix(bench.at(zone.begin + index * bytes, bytes), type, size, size);
+    };
+    const Kernels::Product product{.d = matrix(output_zone(bench), 0, bench.activations),
+                                   .a = matrix(input_zone(bench), 0, bench.activations),
+                                   .b = matrix(input_zone(bench), 1, DType::bf16),
+                                   .transpose_b = Transpose::yes};
+    const Sample sample = time_on_compute_lane(bench.device, kernel_timing(bench),
+                                               [&](auto) { bench.device.kernels().gemm(product); });
+    const double rate = 2 * static_cast<double>(size * size * size) / sample.median;
+    return {is_gpu, flops_limit(rate, longest), bench.quick};
+}
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+// A nameless file to measure a disk with, past the system's cache where the file system allows it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/units.h"
+
+namespace sluice {
+
+/// What is written: random, so that no disk or file system makes it smaller.
+class RandomBlocks {
+  public:
+    static constexpr Bytes kAlignment = 4096;  ///< of memory, offsets and sizes for direct access
+
+    explicit RandomBlocks(Bytes most_block);
+    /// `bytes` random bytes, other ones for each `index`; aligned.
+    const char* at(std::int64_t index) const;
+
+  private:
+    static constexpr std::int64_t kDistinct = 1024;
+    struct Free {
+        void operator()(char* memory) const;
+    };
+    std::unique_ptr<char, Free> memory_;
+};
+
+class StorageFile {
+  public:
+    /// In `folder`, without a name: gone when closed, however the program ends. Throws
+    /// std::system_error where the folder does not allow it.
+    explicit StorageFile(const std::string& folder);
+    ~StorageFile();
+    StorageFile(const StorageFile&) = delete;
+    StorageFile& operator=(const StorageFile&) = delete;
+
+    /// Whether reads and writes bypass the system's cache.
+    bool is_direct() const { return direct_; }
+    /// Whole blocks; throws std::system_error.
+    void write(const char* from, Bytes bytes, Bytes offset) const;
+    void read(char* to, Bytes bytes, Bytes offset) const;
+    /// Waits until what was written is on the disk; without direct access also drops it from the
+    /// cache, so that reads come from the disk.
+    void flush() const;
+
+  private:
+    int file_ = -1;
+    bool direct_ = false;
+};
+
+/// Free bytes of the file system of a folder for this user; throws std::system_error.
+Bytes free_bytes_below(const std::string& folder);
+
+}  // namespace sluice

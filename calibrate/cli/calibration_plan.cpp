@@ -1,0 +1,157 @@
+#include "calibrate/cli/calibration_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/input_error.h"
+#include "sim/units.h"
+
+namespace sluice {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// What a virtual machine's memory size or a driver's reserve may change by.
+constexpr double kSameMemory = 0.03;
+
+std::string text_difference(const char* what, const std::string& before, const std::string& now) {
+    if (before == now) return "";
+    return fmt::format("{} is \"{}\", was \"{}\"", what, now, before);
+}
+
+std::string number_difference(const char* what, double before, double now, double tolerance = 0) {
+    if (std::abs(now - before) <= tolerance * before) return "";
+    return fmt::format("{} is {:g}, was {:g}", what, now, before);
+}
+
+std::vector<std::string> differences(const MachineFacts& before, const MachineFacts& now) {
+    std::vector<std::string> all = {
+        text_difference("the GPU", before.gpu_name, now.gpu_name),
+        text_difference("the processor", before.cpu_name, now.cpu_name),
+        text_difference("the driver", before.driver, now.driver),
+        text_difference("the activations' type", before.activations, now.activations),
+        number_difference("the number of multiprocessors", before.multiprocessors,
+                          now.multiprocessors),
+        number_difference("GPU memory (GB)", before.gpu_memory_bytes / kGiga,
+                          now.gpu_memory_bytes / kGiga, kSameMemory),
+        number_difference("the GPU's power limit (W)", before.gpu_power_limit_w,
+                          now.gpu_power_limit_w),
+        number_difference("host memory (GB)", before.host_memory_bytes / kGiga,
+                          now.host_memory_bytes / kGiga, kSameMemory),
+        number_difference("the number of CPUs", before.cpus, now.cpus),
+        number_difference("the number of NUMA nodes", before.numa_nodes, now.numa_nodes),
+    };
+    if (!now.has_gpu)
+        all.push_back(
+            number_difference("--cpu-threads", before.compute_threads, now.compute_threads));
+    std::erase(all, "");
+    return all;
+}
+
+CalibrationPlan start_from(const FormerMeasurements& former, const Measurements& now) {
+    require_same_machine(former, now.facts);
+    CalibrationPlan plan;
+    plan.start = former.measurements;
+    plan.start.id = now.id;
+    plan.start.facts = now.facts;
+    // What context and libraries take shows only after all kernels have run: the most that was
+    // seen.
+    for (const auto bytes : {&MachineFacts::gpu_context_bytes, &MachineFacts::process_base_bytes})
+        plan.start.facts.*bytes = std::max(now.facts.*bytes, former.measurements.facts.*bytes);
+    return plan;
+}
+
+CalibrationPlan resume(const FormerMeasurements& former, const Measurements& now, bool quick,
+                       const std::vector<std::string>& all) {
+    CalibrationPlan plan = start_from(former, now);
+    std::erase_if(plan.start.cases,
+                  [&](const CaseRecord& record) { return record.quick && !quick; });
+    plan.cases = missing_cases(plan.start, all);
+    if (plan.start.cases.empty()) plan.start.date = now.date;
+    return plan;
+}
+
+CalibrationPlan measure_only(const FormerMeasurements& former, const Measurements& now,
+                             std::vector<std::string> cases) {
+    CalibrationPlan plan = start_from(former, now);
+    plan.cases = std::move(cases);
+    const bool none_stays =
+        std::all_of(plan.start.cases.begin(), plan.start.cases.end(),
+                    [&](const CaseRecord& record) { return contains(plan.cases, record.name); });
+    if (none_stays) plan.start.date = now.date;
+    return plan;
+}
+
+}  // namespace
+
+std::vector<std::string> choose_cases(const std::vector<std::string>& only,
+                                      const std::vector<std::string>& all) {
+    for (const std::string& name : only) {
+        if (contains(all, name)) continue;
+        throw InputError(fmt::format(
+            "--only: unknown case \"{}\"{}", name,
+            did_you_mean(name, all).empty() ? "; list them with --list" : did_you_mean(name, all)));
+    }
+    if (only.empty()) return all;
+    std::vector<std::string> chosen;
+    for (const std::string& name : all)
+        if (contains(only, name)) chosen.push_back(name);
+    return chosen;
+}
+
+void require_same_machine(const FormerMeasurements& former, const MachineFacts& now) {
+    const auto found = differences(former.measurements.facts, now);
+    if (found.empty()) return;
+    throw InputError(
+        fmt::format("{} was measured on another machine or with other settings: {}; measure this "
+                    "one into another file with --out",
+                    former.file, fmt::join(found, "; ")));
+}
+
+std::vector<std::string> missing_cases(const Measurements& measurements,
+                                       const std::vector<std::string>& all) {
+    std::vector<std::string> missing = all;
+    for (const CaseRecord& record : measurements.cases) std::erase(missing, record.name);
+    return missing;
+}
+
+CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former,
+                                 const Measurements& now, const CalibrationRequest& request,
+                                 const std::vector<std::string>& all) {
+    if (request.resume && !request.only.empty())
+        throw InputError(
+            "--resume and --only together: --resume measures what is missing, --only what it "
+            "names; give one of them");
+    std::vector<std::string> cases = choose_cases(request.only, all);
+    if (!former) return {now, std::move(cases), false};
+    if (request.resume) return resume(*former, now, request.quick, all);
+    if (!request.only.empty()) return measure_only(*former, now, std::move(cases));
+    const std::size_t missing = missing_cases(former->measurements, all).size();
+    if (missing > 0)
+        throw InputError(fmt::format(
+            "{} holds {} of {} cases of an unfinished calibration; go on with --resume, or remove "
+            "it to begin anew",
+            former->file, all.size() - missing, all.size()));
+    return {now, std::move(cases), true};
+}
+
+void store_case(Measurements& measurements, CaseRecord record, const std::string& today,
+                const std::vector<std::string>& all) {
+    if (today != measurements.date)
+        record.warnings.push_back(
+            fmt::format("measured on {}, while other cases are of {}", today, measurements.date));
+    std::erase_if(measurements.cases,
+                  [&](const CaseRecord& former) { return former.name == record.name; });
+    measurements.cases.push_back(std::move(record));
+    const auto place = [&](const CaseRecord& of) {
+        return std::find(all.begin(), all.end(), of.name) - all.begin();
+    };
+    std::stable_sort(measurements.cases.begin(), measurements.cases.end(),
+                     [&](const auto& a, const auto& b) { return place(a) < place(b); });
+}
+
+}  // namespace sluice

@@ -1,0 +1,54 @@
+// Which cases are measured, and which earlier measurements stay?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/measurement/measurements.h"
+
+namespace sluice {
+
+struct CalibrationRequest {
+    std::vector<std::string> only;  ///< names of cases; empty: all
+    bool resume = false;
+    bool quick = false;
+};
+
+struct CalibrationPlan {
+    Measurements start;              ///< what stays, with the machine's facts of now
+    std::vector<std::string> cases;  ///< to measure, in the order in which they run
+    bool keeps_former = false;       ///< the former file is complete: it gets another name
+};
+
+/// Measurements of before, and the file that they stand in.
+struct FormerMeasurements {
+    Measurements measurements;
+    std::string file;
+};
+
+/// The names in --only, in the order of `all`, each once. Throws InputError for an unknown one.
+std::vector<std::string> choose_cases(const std::vector<std::string>& only,
+                                      const std::vector<std::string>& all);
+
+/// Throws InputError naming all that differs, but for small changes of memory sizes.
+void require_same_machine(const FormerMeasurements& former, const MachineFacts& now);
+
+/// `now`: id, date and facts, no cases. With --only, former measurements stay but for those cases;
+/// with --resume, those done stay but for quick ones where a full calibration is asked for. With
+/// neither all is measured: a complete former file gets another name, an unfinished one is refused
+/// (InputError), so that nothing measured is lost.
+CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former,
+                                 const Measurements& now, const CalibrationRequest& request,
+                                 const std::vector<std::string>& all);
+
+/// Replaces the case of that name, or adds it where `all` has it. One measured on another day than
+/// the others says so in its warnings: a file has one date.
+void store_case(Measurements& measurements, CaseRecord record, const std::string& today,
+                const std::vector<std::string>& all);
+
+/// Names of `all` that were not measured.
+std::vector<std::string> missing_cases(const Measurements& measurements,
+                                       const std::vector<std::string>& all);
+
+}  // namespace sluice

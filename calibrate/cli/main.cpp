@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "calibrate/cli/measure.h"
+#include "calibrate/cli/write_profile.h"
+#include "calibrate/profile/make_profile.h"
+#include "calibrate/transfer/transfer_profile.h"
+#include "sim/cli/program.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kBaseHelp =
+    "take what is not measured from this profile (a name of the library or a path), each number "
+    "with "
+    "its own origin: datasheet peaks, prices, PyTorch's rates";
+
+void add_measure(CLI::App& app, Command& chosen) {
+    const auto flags = std::make_shared<MeasureFlags>();
+    const auto list = std::make_shared<bool>(false);
+    app.add_option(
+        "--out", flags->out,
+        "the profile to write; the measurements go to measurements/ beside it, after each "
+        "case. Complete measurements of before are kept under another name; unfinished "
+        "ones are gone on with (--resume), never overwritten");
+    app.add_flag("--quick", flags->quick, "fewer shapes and shorter repeats: 30 s, less certain");
+    app.add_option("--only", flags->only,
+                   "measure these cases again (CASE[,CASE...]), keep the others, fit all anew")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    app.add_flag("--resume", flags->resume,
+                 "go on after an interruption: measure what is missing (and, without --quick, what "
+                 "was measured with it)");
+    app.add_option("--base", flags->base, kBaseHelp);
+    app.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+    app.add_option("--cpu-threads", flags->cpu_threads,
+                   "of the CPU's kernels, without a GPU; 0: half the CPUs")
+        ->check(CLI::NonNegativeNumber);
+    app.add_flag("--list", *list, "the cases, and how long they take");
+    app.callback([&app, &chosen, flags, list] {
+        if (!app.get_subcommands().empty()) return;
+        chosen = [flags, list] {
+            if (*list) {
+                fmt::print("{}", case_list());
+                return 0;
+            }
+            if (flags->out.empty())
+                throw InputError(
+                    "--out is missing: which profile to write? As in --out hwprofiles/NAME.json");
+            return measure(*flags);
+        };
+    });
+}
+
+struct FitFlags {
+    std::string measurements, out;
+    std::optional<std::string> base;
+};
+
+void add_fit(CLI::App& app, Command& chosen) {
+    CLI::App* const fit = app.add_subcommand(
+        "fit", "Makes a profile of measurements again, without measuring; on any machine");
+    const auto flags = std::make_shared<FitFlags>();
+    fit->add_option("measurements", flags->measurements, "hwprofiles/measurements/NAME.json")
+        ->required();
+    fit->add_option("--out", flags->out, "the profile to write")->required();
+    fit->add_option("--base", flags->base, kBaseHelp);
+    fit->callback([&chosen, flags] {
+        chosen = [flags] {
+            check_profile_file(flags->out, flags->base);
+            write_profile(
+                parse_measurements(read_text_file(flags->measurements), flags->measurements),
+                flags->out, flags->base);
+            return 0;
+        };
+    });
+}
+
+struct TransferFlags {
+    std::string from, datasheet, out;
+};
+
+int transfer(const TransferFlags& flags) {
+    check_profile_file(flags.out, std::nullopt);
+    const std::string from = read_base_profile(flags.from, "--from").text;
+    const std::string datasheet = read_text_file(flags.datasheet);
+    write_checked(transfer_profile({from, flags.from}, {datasheet, flags.datasheet}, today()),
+                  flags.out);
+    return 0;
+}
+
+void add_transfer(CLI::App& app, Command& chosen) {
+    CLI::App* const command = app.add_subcommand(
+        "transfer",
+        "Makes a profile for a machine that is not at hand: a measured one, scaled by datasheets");
+    const auto flags = std::make_shared<TransferFlags>();
+    command
+        ->add_option("--from", flags->from, "a measured profile: a name of the library or a path")
+        ->required();
+    command
+        ->add_option("--datasheet", flags->datasheet,
+                     "what is published of the other machine, as calibrate/transfer/b200.json")
+        ->required();
+    command->add_option("--out", flags->out, "the profile to write")->required();
+    command->callback([&chosen, flags] { chosen = [flags] { return transfer(*flags); }; });
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+    CLI::App app("Measures the machine it runs on and writes a profile that sluice predicts from.",
+                 "sluice-calibrate");
+    sluice::Command command;
+    sluice::add_measure(app, command);
+    sluice::add_fit(app, command);
+    sluice::add_transfer(app, command);
+    return sluice::run_program(
+        app, [&command] { return command(); }, argc, argv);
+}

@@ -1,0 +1,240 @@
+#include "calibrate/cli/measure.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+
+#include "calibrate/cases/bench.h"
+#include "calibrate/cases/machine_watch.h"
+#include "calibrate/cli/calibration_plan.h"
+#include "calibrate/cli/machine_facts.h"
+#include "calibrate/cli/progress.h"
+#include "calibrate/cli/write_profile.h"
+#include "engine/device/make_device.h"
+#include "engine/device/peer_copy.h"
+#include "engine/machine/process_memory.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<bool> stop_requested{false};
+extern "C" void request_stop(int signal) {
+    stop_requested = true;
+    std::signal(signal, SIG_DFL);  // a second one ends the program at once
+    constexpr std::string_view kText = "\nstopping after this case; once more: at once\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText.data(), kText.size());
+}
+
+constexpr int kInterrupted = 130;  // as shells say it of SIGINT
+
+std::vector<std::string> case_names() {
+    std::vector<std::string> names;
+    for (const Case& one : all_cases()) names.emplace_back(one.name);
+    return names;
+}
+
+const Case& case_named(const std::string& name) {
+    for (const Case& one : all_cases())
+        if (one.name == name) return one;
+    throw InternalError("no case " + name);
+}
+
+std::optional<FormerMeasurements> read_former(const std::string& file) {
+    if (!fs::exists(file)) return std::nullopt;
+    return FormerMeasurements{parse_measurements(read_text_file(file), file), file};
+}
+
+/// A complete former file becomes NAME.DATE.json, or NAME.DATE.2.json where that is taken.
+void move_aside(const FormerMeasurements& former) {
+    const fs::path path(former.file);
+    fs::path aside;
+    for (int count = 1; aside.empty() || fs::exists(aside); ++count)
+        aside = path.parent_path() / fmt::format("{}.{}{}.json", path.stem().string(),
+                                                 former.measurements.date,
+                                                 count == 1 ? "" : fmt::format(".{}", count));
+    fs::rename(path, aside);
+    fmt::print(stderr, "{}: kept as {}\n", former.file, aside.string());
+}
+
+/// Of the kernels, beside the arena that cases use: see make_bench().
+constexpr Bytes kWorkspace = 32 * kMiB;
+
+/// Anonymous bytes of the process less the bench's own: what device, handles and libraries hold.
+double heap_without_buffers(const BenchMachine& machine) {
+    const Bench& bench = *machine.bench;
+    Bytes own = static_cast<Bytes>(machine.random.size() * sizeof(machine.random[0]));
+    if (!bench.device_facts.is_gpu) own += bench.arena_bytes + kWorkspace;
+    return std::max(0.0, static_cast<double>(read_process_memory().anonymous.value_or(0) - own));
+}
+
+/// One run of the program over one machine.
+class Calibration {
+  public:
+    explicit Calibration(const MeasureFlags& flags)
+        : flags_(flags), file_(measurements_file(flags.out)), host_(read_host_facts()) {
+        choose_cases(flags.only, case_names());  // a wrong name is said before anything starts
+        former_ = read_former(file_);
+        compute_threads_ = flags.cpu_threads > 0 ? flags.cpu_threads : default_cpu_threads(host_);
+        device_ = make_device(flags.device, compute_threads_, host_);
+        device_->attach_thread();
+        if (device_->facts().is_gpu) gpu_ = Nvml::open(attached_gpu_bus_id());
+    }
+
+    int run() {
+        make_plan();
+        if (!plan_.cases.empty() && !measure_cases()) return kInterrupted;
+        try {
+            write_profile(plan_.start, flags_.out, flags_.base);
+        } catch (const InputError& error) {
+            throw InputError(
+                fmt::format("no profile yet: {} (what was measured is kept in {}: fit it "
+                            "again with sluice-calibrate fit {} --out {})",
+                            error.what(), file_, file_, flags_.out));
+        }
+        return 0;
+    }
+
+  private:
+    void make_plan() {
+        Measurements now;
+        now.id = fs::path(flags_.out).stem().string();
+        now.date = today();
+        now.facts = read_machine_facts(*device_, host_, gpu_.get(), compute_threads_);
+        plan_ = plan_calibration(former_, now, {flags_.only, flags_.resume, flags_.quick},
+                                 case_names());
+        if (plan_.keeps_former) move_aside(*former_);
+        fs::create_directories(fs::path(file_).parent_path());
+    }
+
+    /// Whether all were measured.
+    bool measure_cases() {
+        busy_ = load_warnings(read_machine_load(host_, gpu_.get()));
+        for (const std::string& warning : busy_) fmt::print(stderr, "warning: {}\n", warning);
+        const auto machine =
+            make_bench(std::move(device_), host_,
+                       {.optimizer_threads = std::max(1, static_cast<int>(plan_.start.facts.cpus)),
+                        .compute_threads = compute_threads_,
+                        .quick = flags_.quick});
+        libraries_heap_ = heap_without_buffers(*machine);
+        std::optional<ClockWatch> watch;
+        if (gpu_) watch.emplace(*gpu_);
+        std::vector<PlannedCase> planned;
+        for (const std::string& name : plan_.cases) {
+            const Case& one = case_named(name);
+            planned.push_back({name, flags_.quick ? one.quick_seconds : one.seconds});
+        }
+        Progress progress(planned, stderr, isatty(STDERR_FILENO) == 1);
+        machine->bench->progress = [&](double share) { progress.report(share); };
+        for (std::size_t done = 0; done < plan_.cases.size(); ++done) {
+            if (stop_requested) return interrupted(done);
+            measure_case(case_named(plan_.cases[done]), *machine->bench, watch, progress);
+        }
+        return true;
+    }
+
+    void measure_case(const Case& one, Bench& bench, std::optional<ClockWatch>& watch,
+                      Progress& progress) {
+        CaseRecord record;
+        record.name = one.name;
+        record.quick = flags_.quick;
+        if (watch) watch->take();
+        progress.begin();
+        const Seconds start = host_seconds();
+        one.run(bench, record);
+        record.seconds = host_seconds() - start;
+        std::string clocks;
+        if (watch) {
+            const ClockRecord seen = watch->take();
+            for (std::string& warning : clock_warnings(seen))
+                record.warnings.push_back(std::move(warning));
+            clocks = clock_summary(seen);
+        }
+        progress.end(record.seconds, clocks);
+        for (const std::string& warning : record.warnings)
+            fmt::print(stderr, "warning: {}\n", warning);
+        // Shown already, and of the whole run: the first case keeps them.
+        record.warnings.insert(record.warnings.begin(), busy_.begin(), busy_.end());
+        busy_.clear();
+        store(std::move(record), bench);
+    }
+
+    void store(CaseRecord record, const Bench& bench) {
+        MachineFacts& facts = plan_.start.facts;
+        facts.gpu_context_bytes =
+            std::max(facts.gpu_context_bytes,
+                     context_bytes(bench.device, gpu_.get(), bench.arena_bytes + kWorkspace));
+        const double process =
+            libraries_heap_ + static_cast<double>(read_process_memory().file.value_or(0));
+        facts.process_base_bytes = std::max(facts.process_base_bytes, process);
+        store_case(plan_.start, std::move(record), today(), case_names());
+        write_file(file_, measurements_json(plan_.start));
+    }
+
+    /// The command that measures what is left.
+    std::string command_to_go_on(std::size_t done) const {
+        std::string command = "sluice-calibrate --out " + flags_.out;
+        if (flags_.only.empty())
+            command += " --resume";
+        else
+            command += fmt::format(
+                " --only {}", fmt::join(plan_.cases.begin() + static_cast<std::ptrdiff_t>(done),
+                                        plan_.cases.end(), ","));
+        if (flags_.quick) command += " --quick";
+        if (flags_.base) command += " --base " + *flags_.base;
+        if (flags_.device != "auto") command += " --device " + flags_.device;
+        if (flags_.cpu_threads > 0) command += fmt::format(" --cpu-threads {}", flags_.cpu_threads);
+        return command;
+    }
+
+    bool interrupted(std::size_t done) const {
+        fmt::print(stderr, "interrupted after {} of {} cases, which are in {}; go on with: {}\n",
+                   done, plan_.cases.size(), file_, command_to_go_on(done));
+        return false;
+    }
+
+    const MeasureFlags& flags_;
+    std::string file_;
+    HostFacts host_;
+    std::optional<FormerMeasurements> former_;
+    int compute_threads_ = 1;
+    std::unique_ptr<Device> device_;
+    std::unique_ptr<Nvml> gpu_;
+    CalibrationPlan plan_;
+    double libraries_heap_ = 0;
+    std::vector<std::string> busy_;  ///< warnings of before the first case, which keeps them
+};
+
+}  // namespace
+
+int measure(const MeasureFlags& flags) {
+    check_profile_file(flags.out, flags.base);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_stop);
+    return Calibration(flags).run();
+}
+
+std::string case_list() {
+    std::string out = fmt::format("{:<18} {:>7} {:>7}  {}\n", "case", "seconds", "--quick",
+                                  "question (seconds: about, on an H200)");
+    Seconds sum = 0, quick = 0;
+    for (const Case& one : all_cases()) {
+        out += fmt::format("{:<18} {:>7g} {:>7g}  {}\n", one.name, one.seconds, one.quick_seconds,
+                           one.question);
+        sum += one.seconds;
+        quick += one.quick_seconds;
+    }
+    return out + fmt::format("{:<18} {:>7g} {:>7g}\n", "all", sum, quick);
+}
+
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+// Which case is measured, how far is it, how much time is left?
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace sluice {
+
+struct PlannedCase {
+    std::string name;
+    Seconds seconds = 0;  ///< expected
+};
+
+/// "1:05".
+std::string minutes_and_seconds(Seconds seconds);
+
+/// Of a case that has run for `elapsed` and says that it is at `share` (0 to 1): by what it took so
+/// far once it has told a twentieth, before by what was expected; never negative.
+Seconds time_left(Seconds expected, Seconds elapsed, double share);
+
+/// A line a case: on a terminal redrawn while the case runs, else written when it is done. May be
+/// called from one thread at a time.
+class Progress {
+  public:
+    Progress(std::vector<PlannedCase> cases, std::FILE* out, bool is_terminal);
+
+    /// The next case begins.
+    void begin();
+    void report(double share);
+    /// The case took so long; `detail` is shown after it.
+    void end(Seconds seconds, const std::string& detail);
+    Seconds left(double share, Seconds elapsed) const;
+
+  private:
+    void draw(const std::string& text, bool keep);
+
+    std::vector<PlannedCase> cases_;
+    std::FILE* out_;
+    bool is_terminal_;
+    std::size_t current_ = 0;
+    Seconds started_ = 0, drawn_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+#include "calibrate/cli/write_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "calibrate/cli/summary.h"
+#include "calibrate/profile/make_profile.h"
+#include "calibrate/profile/sections.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+#include "sim/machine/machine_spec.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Measured by this program, or transferred.
+bool is_calibrated(const std::string& file) {
+    const std::string text = read_text_file(file);
+    const auto sources = JsonObject::parse(text, file).object_or_none("sources");
+    if (sources && sources->has(kCalibrationSource)) return true;
+    const MachineProfile profile = parse_machine_profile(text, file, "");
+    return std::any_of(profile.quantities.begin(), profile.quantities.end(),
+                       [](const Quantity& q) { return q.method == Method::transferred; });
+}
+
+}  // namespace
+
+std::string measurements_file(const std::string& profile_file) {
+    const fs::path path(profile_file);
+    return (path.parent_path() / "measurements" / (path.stem().string() + ".json")).string();
+}
+
+void check_profile_file(const std::string& file, const std::optional<std::string>& base) {
+    const fs::path folder = fs::absolute(file).parent_path();
+    if (!fs::is_directory(folder))
+        throw InputError(
+            fmt::format("--out {}: the folder {} does not exist; make it, or name another file",
+                        file, folder.string()));
+    if (fs::path(file).extension() != ".json")
+        throw InputError(
+            fmt::format("--out is {}, expected a name that ends with .json; name it so", file));
+    std::error_code ignored;
+    if (!fs::exists(file) || (base && fs::equivalent(file, *base, ignored))) return;
+    if (!is_calibrated(file))
+        throw InputError(fmt::format(
+            "--out {}: is there and not written by sluice-calibrate, so its numbers would be lost; "
+            "name another file, or calibrate with --base {} to keep what is not measured",
+            file, file));
+}
+
+void write_checked(const std::string& text, const std::string& file) {
+    const std::string id = fs::path(file).stem().string();
+    resolve_machine(parse_machine_profile(text, file, id));
+    write_file(file, text);
+    // A name without a folder would be looked for in the library.
+    const std::string path = fs::path(file).has_parent_path() ? file : "./" + file;
+    for (const std::string& assumption : resolve_machine(read_machine_profile(path)).assumptions)
+        fmt::print("assumed: {}\n", assumption);
+    fmt::print("{}: written; predict with: sluice predict --model qwen2.5-3b --machine {}\n", file,
+               path);
+}
+
+void write_profile(const Measurements& measurements, const std::string& file,
+                   const std::optional<std::string>& base) {
+    const MachineFits fits = fit_machine(measurements);
+    std::optional<BaseProfile> base_profile;
+    if (base) base_profile = read_base_profile(*base, "--base");
+    const std::string text = make_profile(measurements, fits, base_profile);
+    const MachineProfile profile = parse_machine_profile(text, file, measurements.id);
+    fmt::print("{}\n", summary_text(profile, measurements, fits));
+    write_checked(text, file);
+}
+
+}  // namespace sluice

@@ -1,0 +1,120 @@
+#include "calibrate/profile/make_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "calibrate/profile/profile_json.h"
+#include "calibrate/profile/sections.h"
+#include "sim/embedded_files.h"
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+#include "sim/machine/machine_profile.h"
+#include "sim/units.h"
+
+namespace sluice {
+namespace {
+
+std::string machine_name(const MachineFacts& facts) {
+    return fmt::format("{}, {:g} CPUs{}{}, {:.4g} GB", facts.has_gpu ? facts.gpu_name : "no GPU",
+                       facts.cpus, facts.cpu_name.empty() ? "" : " of ", facts.cpu_name,
+                       facts.host_memory_bytes / kGiga);
+}
+
+/// Where this was measured (first), a base's figures for the same (second) would mean something
+/// else: another optimizer, another rule for the same shares.
+constexpr std::pair<const char*, const char*> kReplaced[] = {
+    {"host.contention", "host.memory_bandwidth_shared_gb_per_s"},
+    {"host.contention", "host.copy_traffic_weight"},
+    {"host.adam_gparams_per_s_by_threads", "host.adam_gparams_per_s"},
+    {"kernels.attention_forward", "kernels.attention_cudnn_forward_tflops_by_sequence"},
+    {"kernels.attention_backward", "kernels.attention_cudnn_backward_tflops_by_sequence"},
+    {"kernels.rms_norm", "kernels.rms_norm_gb_per_s"},
+};
+
+void take_from_base(const BaseProfile& base, ProfileJson& profile) {
+    std::vector<std::string> left_out;
+    for (const auto& [measured, replaced] : kReplaced)
+        if (profile.has(measured)) left_out.emplace_back(replaced);
+    const std::vector<std::string> taken = profile.take_missing(base.text, base.id, left_out);
+    if (taken.empty()) return;
+    profile.add_note(
+        fmt::format("{} entries that sluice-calibrate did not measure are those of "
+                    "the profile {}, each with its own source.",
+                    taken.size(), base.id));
+}
+
+/// Predictions take measured times of all kernels or of none.
+void drop_incomplete_kernels(ProfileJson& profile) {
+    std::vector<std::string> present, missing;
+    for (int i = 0; i < kKernelTables; ++i) {
+        const char* name = kernel_table_name(static_cast<KernelTableId>(i));
+        const bool has = profile.has(fmt::format("kernels.{}", name));
+        (has ? present : missing).emplace_back(name);
+    }
+    if (present.empty() || missing.empty()) return;
+    for (const std::string& name : present) profile.remove("kernels." + name);
+    profile.add_note(
+        fmt::format("Times of single kernels ({}) are left out, since those of {} are "
+                    "not measured.",
+                    fmt::join(present, ", "), fmt::join(missing, ", ")));
+}
+
+void add_notes(const Measurements& m, ProfileJson& profile) {
+    profile.add_note(
+        "Made by sluice-calibrate: low and high are the 5th and 95th percentile of what was "
+        "measured.");
+    const bool quick = std::any_of(m.cases.begin(), m.cases.end(),
+                                   [](const CaseRecord& record) { return record.quick; });
+    if (quick)
+        profile.add_note(
+            "Some cases were measured with --quick: fewer shapes and repeats, so that kernel times "
+            "between them are less certain.");
+    for (const CaseRecord& record : m.cases)
+        for (const std::string& warning : record.warnings) profile.add_note(warning);
+}
+
+}  // namespace
+
+BaseProfile read_base_profile(const std::string& what, const std::string& option) {
+    for (const EmbeddedFile& file : embedded_machines())
+        if (file.name == what) return {what, std::string(file.text)};
+    const std::filesystem::path path(what);
+    if (what.find('/') == std::string::npos && path.extension() != ".json") {
+        throw InputError(fmt::format(
+            "{}: unknown machine \"{}\"; list them with: sluice machines, or give a path to a "
+            "profile{}",
+            option, what, did_you_mean(what, library_machines())));
+    }
+    BaseProfile base{path.stem().string(), read_text_file(what)};
+    parse_machine_profile(base.text, what, base.id);
+    return base;
+}
+
+std::string calibration_source(const Measurements& m) {
+    double seconds = 0;
+    for (const CaseRecord& record : m.cases) seconds += record.seconds;
+    return fmt::format("sluice-calibrate of {} on {}{}{}, {:.0f} s; measurements/{}.json", m.date,
+                       machine_name(m.facts), m.facts.driver.empty() ? "" : ", driver ",
+                       m.facts.driver, seconds, m.id);
+}
+
+std::string make_profile(const Measurements& measurements, const MachineFits& fits,
+                         const std::optional<BaseProfile>& base) {
+    ProfileJson profile(machine_name(measurements.facts));
+    profile.add_source(kCalibrationSource, calibration_source(measurements));
+    add_notes(measurements, profile);
+    add_gpu(measurements, fits, profile);
+    add_link(measurements, profile);
+    add_host(measurements, fits, profile);
+    add_storage(measurements, profile);
+    add_power(measurements, profile);
+    add_gpu_interconnect(measurements, profile);
+    if (base) take_from_base(*base, profile);
+    drop_incomplete_kernels(profile);
+    if (!profile.has("link.type")) profile.set_text("link.type", "PCIe, as measured");
+    return profile.text();
+}
+
+}  // namespace sluice

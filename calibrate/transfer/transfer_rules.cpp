@@ -1,0 +1,145 @@
+#include "calibrate/transfer/transfer_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+TransferRule as_measured() { return {1, {}, 0, "as measured there"}; }
+
+std::optional<TransferRule> gpu_rule(std::string_view path, const Scales& scales) {
+    if (contains(path, "achieved_gemm_tflops"))
+        return TransferRule{scales.compute, scales.compute_range, 0,
+                            "same share of the dense rate, by power per FLOP"};
+    if (path == "gpu.memory_bandwidth_achieved_gb_per_s")
+        return TransferRule{scales.memory, scales.memory_range, 0, "same share of the peak"};
+    if (path == "gpu.context_gb") return as_measured();
+    return std::nullopt;  // of the datasheet, or not known
+}
+
+TransferRule kernels_rule(std::string_view path, const Scales& scales) {
+    if (path == "kernels.gemm_sustained_tflops")
+        return {scales.compute, scales.compute_range, 0,
+                "same share of the dense rate, by power per FLOP"};
+    if (contains(path, "attention") && contains(path, "tflops"))
+        return {scales.compute, scales.attention_range, 0, "same share of the dense rate"};
+    if (contains(path, "gb_per_s"))
+        return {scales.memory, scales.memory_range, 0, "by GPU memory bandwidth"};
+    return as_measured();
+}
+
+TransferRule link_rule(std::string_view path, const Scales& scales) {
+    const bool is_rate = contains(path, "gb_per_s") && !contains(path, "pageable");
+    if (!is_rate) return as_measured();
+    return {scales.link, contains(path, "both_ways") ? scales.both_ways_range : scales.link_range,
+            scales.link_raw_gb_per_s, "same share of the raw rate"};
+}
+
+TransferRule host_rule(std::string_view path, const Scales& scales) {
+    if (path.starts_with("host.contention"))
+        return {1, {}, 0, "same shares, at as much of the host memory's bandwidth"};
+    if (contains(path, "adam") && contains(path, "gparams_per_s"))
+        return {scales.host, scales.adam_range, 0,
+                "as much a thread, up to as much of the host memory's bandwidth"};
+    if (contains(path, "gb_per_s")) {
+        return {scales.host, scales.host_range, scales.host_peak_gb_per_s,
+                "by host memory bandwidth"};
+    }
+    return as_measured();
+}
+
+/// The GPU's: what it takes goes by TDP, what work takes by TDP over its rate.
+std::optional<TransferRule> power_rule(std::string_view path, const Scales& scales) {
+    if (scales.power == 0 || contains(path, "cpu") || contains(path, "node")) return std::nullopt;
+    const auto joules = [&](double rate, const RateRange& range) {
+        return TransferRule{
+            scales.power / rate, {1 / range.high, 1 / range.low}, 0, "by TDP over the rate"};
+    };
+    if (contains(path, "joules_per_tflop")) return joules(scales.compute, scales.compute_range);
+    if (contains(path, "copy_joules")) return joules(scales.link, scales.link_range);
+    if (contains(path, "joules_per_gb")) return joules(scales.memory, scales.memory_range);
+    return TransferRule{scales.power, {}, 0, "by TDP"};
+}
+
+/// Linear between points from (0, 0) on, constant after the last.
+double value_at(const std::vector<std::vector<double>>& points, std::size_t column, double x) {
+    double x0 = 0, y0 = 0;
+    for (const auto& point : points) {
+        if (x <= point[0]) return y0 + (point[column] - y0) * (x - x0) / (point[0] - x0);
+        x0 = point[0];
+        y0 = point[column];
+    }
+    return y0;
+}
+
+/// Threads do what they did, up to a limit `factor` times as high: the curve is stretched in both.
+std::vector<std::vector<double>> stretched_by_threads(
+    const std::vector<std::vector<double>>& points, double factor, double cores) {
+    std::vector<std::vector<double>> out;
+    for (const auto& point : points) {
+        const double threads = std::clamp(std::round(point[0] * factor), 1.0, std::max(1.0, cores));
+        if (!out.empty() && out.back()[0] >= threads) continue;
+        std::vector<double>& row = out.emplace_back();
+        row.push_back(threads);
+        for (std::size_t column = 1; column < point.size(); ++column)
+            row.push_back(factor * value_at(points, column, threads / factor));
+    }
+    return out;
+}
+
+void widen(std::vector<std::vector<double>>& points, const std::vector<std::string>& columns,
+           const RateRange& range) {
+    for (std::size_t column = 2; column < columns.size(); ++column) {
+        const double factor = columns[column] == "low"    ? range.low
+                              : columns[column] == "high" ? range.high
+                                                          : 1;
+        for (auto& point : points) point[column] *= factor;
+    }
+}
+
+}  // namespace
+
+std::optional<TransferRule> transfer_rule(std::string_view path, const Scales& scales) {
+    if (path.starts_with("gpu.")) return gpu_rule(path, scales);
+    if (path.starts_with("kernels.")) return kernels_rule(path, scales);
+    if (path.starts_with("link.")) return link_rule(path, scales);
+    if (path.starts_with("host.")) return host_rule(path, scales);
+    if (path.starts_with("power.")) return power_rule(path, scales);
+    return std::nullopt;  // storage, network, other GPUs, prices
+}
+
+std::vector<std::vector<double>> transfer_curve(std::string_view path,
+                                                const std::vector<std::string>& columns,
+                                                const std::vector<std::vector<double>>& points,
+                                                const TransferRule& rule, const Scales& scales) {
+    auto out = points;
+    if (path.ends_with("_by_threads")) {
+        out = stretched_by_threads(points, scales.host, scales.new_cores);
+    } else if (path.starts_with("host.contention")) {
+        const auto work = std::find(columns.begin(), columns.end(), "work_gb_per_s");
+        const auto column = static_cast<std::size_t>(work - columns.begin());
+        for (auto& point : out)
+            if (column < point.size()) point[column] *= scales.host;
+        return out;
+    } else {
+        for (auto& point : out) {
+            // Latency stays: a copy of twice the size at twice the rate takes as long.
+            if (path.starts_with("link.")) point[0] *= rule.factor;
+            for (std::size_t column = 1; column < point.size(); ++column)
+                point[column] *= rule.factor;
+        }
+    }
+    widen(out, columns, rule.range);
+    if (rule.most > 0)
+        for (auto& point : out)
+            for (std::size_t column = 1; column < point.size(); ++column)
+                point[column] = std::min(point[column], rule.most);
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,311 @@
+#include "calibrate/profile/make_profile.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "calibrate/profile/sections.h"
+#include "sim/input_error.h"
+#include "sim/machine/kernel_time.h"
+#include "sim/machine/machine_spec.h"
+#include "tests/calibrate/profile/synthetic_machine.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+std::string profile_text(const Measurements& m, const std::optional<BaseProfile>& base = {}) {
+    return make_profile(m, fit_machine(m), base);
+}
+
+MachineProfile profile_of(const Measurements& m, const std::optional<BaseProfile>& base = {}) {
+    return parse_machine_profile(profile_text(m, base), "my-machine.json", "my-machine");
+}
+
+double value(const MachineProfile& profile, const char* path) {
+    INFO(path);
+    const Quantity* quantity = profile.find(path);
+    REQUIRE(quantity != nullptr);
+    return *quantity->value;
+}
+
+/// Kernel times that are up to 10% off their formulas, so that residuals count.
+Measurements with_bumps(Measurements m) {
+    for (CaseRecord& record : m.cases)
+        for (Table& table : record.tables) {
+            if (table.columns.back() != "held_out" || table.name == "mixed_load") continue;
+            const std::size_t us = table.column("us");
+            for (auto& row : table.rows)
+                for (std::size_t column = us; column < us + 3; ++column)
+                    row[column] *= 1 + 0.1 * std::sin(std::log2(row[0]) + std::log2(row[1]));
+        }
+    return m;
+}
+
+/// A small profile with what no calibration measures, and some of what it does.
+BaseProfile base_profile() {
+    const auto number = [](double value, const char* method, const char* source) {
+        return nlohmann::json{{"value", value},
+                              {"method", method},
+                              {"source", source},
+                              {"date", "2025-01-01"},
+                              {"note", "of the base"}};
+    };
+    const nlohmann::json json = {
+        {"schema", "sluice-machine/1"},
+        {"name", "base"},
+        {"sources",
+         {{"sheet", "a datasheet"},
+          {"calibration", "an older calibration"},
+          {"unused", "not needed"}}},
+        {"gpu",
+         {{"name", "other name"},
+          {"memory_capacity_gb", number(141, "datasheet", "sheet")},
+          {"bf16_dense_tflops", number(989, "datasheet", "sheet")},
+          {"tdp_w", number(700, "datasheet", "sheet")}}},
+        {"kernels", {{"eager_launch_us", number(5, "measured", "calibration")}}},
+        {"link", {{"type", "PCIe 5.0 x16"}}},
+        {"host",
+         {{"copy_traffic_weight", number(0.6, "measured", "sheet")},
+          {"work",
+           {{"zero_gb_per_s", number(78, "measured", "sheet")},
+            {"copy_gb_per_s", number(52, "measured", "sheet")}}}}},
+        {"price", {{"rent_usd_per_hour", number(2.5, "estimated", "sheet")}}}};
+    return {"base-machine", json.dump()};
+}
+
+}  // namespace
+
+TEST_CASE("make profile: sizes and rates of a machine that follows formulas") {
+    const MachineProfile p = profile_of(synthetic::gpu_machine());
+    CHECK(p.name == "NVIDIA H200, 16 CPUs of Some Xeon, 137 GB");
+    CHECK(p.text("gpu.name") == "NVIDIA H200");
+    CHECK_FALSE(p.flag("host.unified_memory"));
+    CHECK(value(p, "gpu.memory_capacity_gb") == 150);
+    CHECK(value(p, "gpu.context_gb") == 0.9);
+    CHECK(value(p, "gpu.multiprocessors") == 132);
+    CHECK(value(p, "host.cores") == 16);
+    CHECK(value(p, "host.memory_capacity_gb") == 137);
+    CHECK(value(p, "host.system_reserve_gb") == 1);
+    CHECK(value(p, "host.process_base_gb") == 0.95);
+    // 268 MB in 3 us + 268435456 / 50e3 us, and so on.
+    CHECK(value(p, "link.host_to_device_gb_per_s") == Approx(49.972).epsilon(1e-4));
+    CHECK(value(p, "link.device_to_host_gb_per_s") == Approx(39.982).epsilon(1e-4));
+    CHECK(value(p, "link.copy_latency_us") == Approx(3.0819).epsilon(1e-4));
+    CHECK(value(p, "link.both_ways_host_to_device_gb_per_s") == 42);  // of 64 MiB and more
+    CHECK(value(p, "link.both_ways_device_to_host_gb_per_s") == 32);
+    CHECK(value(p, "link.other.pageable_host_to_device_gb_per_s") == 10);
+    CHECK(value(p, "gpu.memory_bandwidth_achieved_gb_per_s") == Approx(3911.6).epsilon(1e-3));
+    CHECK(value(p, "host.memory_bandwidth_stream_gb_per_s") == 120);
+    CHECK(value(p, "host.work.copy_gb_per_s") == 24);  // at 4 threads, Adam's best
+    CHECK(value(p, "host.adam_bytes_per_parameter") == 26);
+    CHECK(value(p, "storage.read_gb_per_s") == 3.3);
+    CHECK(value(p, "kernels.launch_us") == 1.1);
+    CHECK(p.find("kernels.other.event_us") == nullptr);  // below 0: noise
+    CHECK(value(p, "power.idle_w") == 80);
+    CHECK(value(p, "power.gemm_joules_per_tflop") == 1.05);
+    CHECK(value(p, "power.limit_w") == 700);
+    CHECK(p.find("gpu.bf16_dense_tflops") == nullptr);
+}
+
+TEST_CASE("make profile: every number says range, method, source, date and how") {
+    const Measurements m = synthetic::gpu_machine();
+    const MachineProfile p = profile_of(m);
+    const Quantity* q = p.find("link.both_ways_host_to_device_gb_per_s");
+    REQUIRE(q != nullptr);
+    CHECK(q->low == 40.0);
+    CHECK(q->high == 44.0);
+    CHECK(q->method == Method::measured);
+    CHECK(q->date == "2026-11-21");
+    CHECK(q->source == calibration_source(m));
+    CHECK_THAT(q->note, ContainsSubstring("by formula"));
+    CHECK_THAT(q->source, ContainsSubstring("sluice-calibrate of 2026-11-21 on NVIDIA H200"));
+    CHECK_THAT(q->source, ContainsSubstring("driver 580.1, 79 s; measurements/my-machine.json"));
+    const Quantity* memory = p.find("gpu.memory_bandwidth_achieved_gb_per_s");
+    CHECK(*memory->low < *memory->value);
+    CHECK(*memory->value < *memory->high);
+    REQUIRE(p.notes.size() == 2);
+    CHECK(p.notes[1] == "adam: noisy");
+}
+
+TEST_CASE("make profile: the line through products is the one they were made from") {
+    const Measurements m = synthetic::gpu_machine();
+    const auto line = fit_gemm_line(m);
+    REQUIRE(line);
+    CHECK(line->products == 72);
+    CHECK(line->overhead_us == Approx(synthetic::kOverheadUs).epsilon(1e-6));
+    CHECK(line->tflops == Approx(synthetic::kTflops).epsilon(1e-6));
+    CHECK(line->worst_error_percent < 1e-6);
+    CHECK(line->tflops_low <= line->tflops);
+    const MachineProfile p = profile_of(m);
+    CHECK(value(p, "kernels.gemm_sustained_tflops") == 600);
+    CHECK(value(p, "kernels.gemm_overhead_us") == 4);
+    // 8192 x 4096 x 3584: 2.405e11 FLOPs in 4 + 400.9 us.
+    CHECK(value(p, "gpu.bf16_achieved_gemm_tflops") == Approx(594.07).epsilon(1e-3));
+}
+
+TEST_CASE("make profile: a negative overhead becomes none, not a negative time") {
+    Measurements m = synthetic::gpu_machine();
+    for (CaseRecord& record : m.cases)
+        for (Table& table : record.tables) {
+            if (!table.name.starts_with("gemm_")) continue;
+            for (auto& row : table.rows) row[4] = std::pow(row[0] * row[1] * row[2] / 1e9, 1.2);
+        }
+    const auto line = fit_gemm_line(m);
+    REQUIRE(line);
+    CHECK(line->overhead_us == 0.001);
+    CHECK(line->tflops > 0);
+}
+
+TEST_CASE("make profile: kernel times read back from it are the fit's within 1e-4") {
+    const Measurements m = with_bumps(synthetic::gpu_machine());
+    const MachineFits fits = fit_machine(m);
+    const MachineSpec machine = resolve_machine(profile_of(m, base_profile()));
+    REQUIRE(fits.kernels.size() == kKernelTables);
+    for (const auto& [id, fit] : fits.kernels) {
+        INFO(kernel_table_name(id));
+        const KernelTable& table = machine.gpu.tables[static_cast<std::size_t>(id)];
+        REQUIRE_FALSE(table.empty());
+        for (const double size : {700.0, 1024.0, 5000.0, 20000.0}) {
+            std::vector<double> row = {size, 2 * size};
+            if (kernel_columns(id).front() == "m") row = {size, 2 * size, 1500, 0};
+            if (kernel_columns(id).front() == "sequences") row = {3, size, 24, 8, 128};
+            const Kernel kernel = kernel_of_row(id, row);
+            const auto features = kernel_features(id, kernel, 132);
+            const auto at = kernel_coordinates(id, kernel);
+            CHECK(table.time(features, at) == Approx(fit.table.time(features, at)).epsilon(1e-4));
+        }
+    }
+    const MachineProfile p = profile_of(m);
+    REQUIRE(p.kernels.size() == kKernelTables);
+    const auto forward = std::find_if(p.kernels.begin(), p.kernels.end(), [](const auto& entry) {
+        return entry.path == "kernels.gemm_forward";
+    });
+    REQUIRE(forward != p.kernels.end());
+    CHECK(forward->measured.points.size() == 12);  // of 24 shapes, 12 are held out
+    CHECK(forward->measured.held_out.shapes == 12);
+    CHECK(forward->measured.held_out.mean_percent > 0.1);
+    CHECK(forward->measured.held_out.mean_percent ==
+          Approx(fits.kernels[0].second.held_out.mean_percent).epsilon(1e-3));
+}
+
+TEST_CASE("make profile: some kernels without the others are left out, and the profile says so") {
+    Measurements m = synthetic::gpu_machine();
+    std::erase_if(m.cases, [](const CaseRecord& record) { return record.name == "attention"; });
+    const MachineProfile p = profile_of(m);
+    CHECK(p.kernels.empty());
+    CHECK_THAT(p.notes.back(),
+               ContainsSubstring("gemm_forward") &&
+                   ContainsSubstring("attention_forward, attention_backward are not measured"));
+    CHECK(value(p, "kernels.gemm_sustained_tflops") == 600);
+}
+
+TEST_CASE("make profile: copies by size never take less time for more bytes") {
+    Measurements m = synthetic::gpu_machine();
+    Table& copies = m.cases[0].tables[0];
+    copies.rows[1][1] = 2;  // 64 KiB quicker than 4 KiB
+    copies.rows[1][2] = 1.9;
+    copies.rows[1][3] = 2.1;
+    const MachineProfile p = profile_of(m);
+    const Curve* curve = p.find_curve("link.curve.host_to_device_gb_per_s_by_bytes");
+    REQUIRE(curve != nullptr);
+    REQUIRE(curve->points.size() == 5);
+    double before = 0;
+    for (const auto& point : curve->points) {
+        const double us = point[0] / point[1];
+        CHECK(us >= before * 0.9999);
+        CHECK(point[2] <= point[1]);
+        CHECK(point[1] <= point[3]);
+        before = us;
+    }
+    CHECK(p.find_curve("link.curve.device_to_host_gb_per_s_by_bytes") != nullptr);
+}
+
+TEST_CASE("make profile: Adam by threads and state, in ascending order") {
+    const MachineProfile p = profile_of(synthetic::gpu_machine());
+    const Curve* full = p.find_curve("host.adam_gparams_per_s_by_threads");
+    const Curve* small = p.find_curve("host.adam_6_byte_gparams_per_s_by_threads");
+    REQUIRE(full != nullptr);
+    REQUIRE(small != nullptr);
+    REQUIRE(full->points.size() == 3);
+    CHECK(full->points[0] == std::vector<double>{1, 1, 0.95, 1.05});
+    CHECK(full->points[1] == std::vector<double>{4, 4, 3.8, 4.2});
+    CHECK(small->points[1][1] == 8);
+    CHECK(p.find_curve("host.adam_8_byte_gparams_per_s_by_threads") != nullptr);
+}
+
+TEST_CASE("make profile: shares under mixed load reach the simulator's contention") {
+    const MachineSpec machine =
+        resolve_machine(profile_of(synthetic::gpu_machine(), base_profile()));
+    REQUIRE_FALSE(machine.host.contention.empty());
+    const double work = 4e9 * 26;  // Adam's traffic at 4 threads
+    const LaneShares both = machine.host.contention.shares({false, true, true, 0});
+    CHECK(both.in == Approx(0.85).epsilon(0.01));
+    CHECK(both.out == Approx(0.85).epsilon(0.01));
+    const LaneShares one = machine.host.contention.shares({false, true, false, work});
+    CHECK(one.work == Approx(0.8).epsilon(0.01));
+    CHECK(one.in == Approx(0.9).epsilon(0.01));
+}
+
+TEST_CASE("make profile: without a GPU the device is the host's memory and processor") {
+    const MachineProfile p = profile_of(synthetic::cpu_machine());
+    CHECK(p.text("gpu.name") == "CPU (no GPU)");
+    CHECK(p.flag("host.unified_memory"));
+    CHECK(value(p, "gpu.memory_capacity_gb") == 136);
+    CHECK(value(p, "gpu.multiprocessors") == 1);
+    CHECK(value(p, "gpu.context_gb") < 1e-6);
+    CHECK_THAT(p.text("link.type"), ContainsSubstring("none"));
+    CHECK(p.find("power.limit_w") == nullptr);
+    const MachineSpec machine = resolve_machine(p);
+    CHECK(machine.unified_memory);
+    CHECK(machine.link.host_to_device == Approx(49.972e9).epsilon(1e-4));
+    CHECK(machine.link.pageable_host_to_device == machine.link.host_to_device);
+}
+
+TEST_CASE("make profile: what was not measured comes from the base, with its own origin") {
+    const MachineProfile p = profile_of(synthetic::gpu_machine(), base_profile());
+    CHECK(value(p, "gpu.memory_capacity_gb") == 150);  // measured here
+    CHECK(p.text("gpu.name") == "NVIDIA H200");
+    CHECK(p.text("link.type") == "PCIe 5.0 x16");
+    CHECK(value(p, "host.work.copy_gb_per_s") == 24);
+    CHECK(value(p, "host.work.zero_gb_per_s") == 78);
+    CHECK(value(p, "price.rent_usd_per_hour") == 2.5);
+    const Quantity* dense = p.find("gpu.bf16_dense_tflops");
+    REQUIRE(dense != nullptr);
+    CHECK(dense->method == Method::datasheet);
+    CHECK(dense->source == "a datasheet");
+    CHECK(dense->date == "2025-01-01");
+    CHECK(dense->note == "of the base");
+    // Its "calibration" is not this one.
+    CHECK(p.find("kernels.eager_launch_us")->source == "an older calibration");
+    // Replaced by the contention measured here.
+    CHECK(p.find("host.copy_traffic_weight") == nullptr);
+    CHECK_THAT(p.notes.back(), ContainsSubstring("6 entries"));
+    const auto json = nlohmann::json::parse(profile_text(synthetic::gpu_machine(), base_profile()));
+    CHECK(json["sources"].size() == 3);  // those used, and no other
+    CHECK(json["kernels"]["eager_launch_us"]["source"] == "calibration-base-machine");
+}
+
+TEST_CASE("make profile: a base fills what a few cases did not measure") {
+    Measurements m = synthetic::gpu_machine();
+    std::erase_if(m.cases, [](const CaseRecord& record) { return record.name == "mixed_load"; });
+    const MachineProfile p = profile_of(m, base_profile());
+    CHECK(value(p, "host.copy_traffic_weight") == 0.6);
+    CHECK(p.find_curve("host.contention") == nullptr);
+}
+
+TEST_CASE("make profile: each row of a table is a line, and the same input gives the same text") {
+    const std::string text = profile_text(synthetic::gpu_machine(), base_profile());
+    CHECK(text == profile_text(synthetic::gpu_machine(), base_profile()));
+    CHECK_THAT(text, ContainsSubstring("\n        [512, 1024, 1024, 0, 5.7896, 5.7317, 5.8475, "));
+    CHECK_THAT(text, ContainsSubstring("\n    \"memory_capacity_gb\": {\"value\": 150, "));
+}
+
+TEST_CASE("read base profile: names of the library, paths, and what is neither") {
+    CHECK(read_base_profile("h200-sxm-pcie5", "--base").id == "h200-sxm-pcie5");
+    CHECK_THROWS_WITH(read_base_profile("h200-sxm-pcie", "--base"),
+                      ContainsSubstring("--base: unknown machine \"h200-sxm-pcie\"") &&
+                          ContainsSubstring("did you mean \"h200-sxm-pcie5\""));
+    CHECK_THROWS_WITH(read_base_profile("no/such.json", "--from"),
+                      ContainsSubstring("no/such.json: no such file"));
+}

@@ -1,0 +1,114 @@
+// What does an operation demand of the machine alone? By hand.
+#include "sim/simulate/operation_cost.h"
+
+#include "sim/model/read_model.h"
+#include "sim/simulate/predict.h"
+#include "tests/sim/machine/small_profile.h"
+#include "tests/sim/simulate/hand_made.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+FlowDemand demand_of(const HandMadePlan& made, const MachineSpec& machine,
+                     const TrainingSpec& training = {}) {
+    return operation_demands(made.plan.program, machine, training).front();
+}
+
+double adam_rate(const MachineSpec& machine, std::int64_t state_bytes, std::int64_t threads) {
+    HandMadePlan made;
+    made.adam(30e9);
+    TrainingSpec training;
+    training.state_bytes = state_bytes;
+    training.optimizer_threads = threads;
+    CHECK(demand_of(made, machine, training).bytes == 30e9);
+    return demand_of(made, machine, training).rate;
+}
+
+double copy_in_rate(const MachineSpec& machine, double bytes) {
+    HandMadePlan made;
+    made.copy_in(bytes);
+    return demand_of(made, machine).rate;
+}
+
+double copy_out_rate(const MachineSpec& machine, double bytes) {
+    HandMadePlan made;
+    made.copy_out(bytes);
+    return demand_of(made, machine).rate;
+}
+
+}  // namespace
+
+TEST_CASE("operation cost: smaller states have the rates by threads measured with them",
+          "[simulate]") {
+    // A parameter's traffic: gradient of 2 bytes read, states read and written: 26, 18 and 14 B.
+    nlohmann::json profile = small_profile();
+    nlohmann::json& host = profile["host"];
+    host["adam_gparams_per_s_by_threads"] = measured_points({{1, 1}, {4, 3}});
+    host["adam_8_byte_gparams_per_s_by_threads"] = measured_points({{1, 1.2}, {4, 4}});
+    host["adam_6_byte_gparams_per_s_by_threads"] = measured_points({{1, 1.4}, {4, 5}});
+    const MachineSpec machine = resolve(profile);
+    CHECK(adam_rate(machine, 12, 4) == Approx(3e9 * 26));
+    CHECK(adam_rate(machine, 8, 4) == Approx(4e9 * 18));
+    CHECK(adam_rate(machine, 6, 4) == Approx(5e9 * 14));
+    CHECK(adam_rate(machine, 8, 1) == Approx(1.2e9 * 18));
+    CHECK(adam_rate(machine, 6, 1) == Approx(1.4e9 * 14));
+    CHECK(adam_rate(machine, 8, 2) == Approx(2.6e9 * 18));  // half way in log(threads)
+}
+
+TEST_CASE("operation cost: smaller states without a curve move memory as fast as fp32 ones",
+          "[simulate]") {
+    nlohmann::json profile = small_profile();
+    profile["host"]["adam_gparams_per_s_by_threads"] = measured_points({{1, 1}, {4, 3}});
+    profile["host"]["adam_6_byte_gparams_per_s_by_threads"] = measured_points({{4, 5}});
+    const MachineSpec machine = resolve(profile);
+    CHECK(adam_rate(machine, 8, 4) == Approx(3e9 * 26));
+    CHECK(adam_rate(machine, 6, 4) == Approx(5e9 * 14));
+}
+
+TEST_CASE("operation cost: each direction's copies have the rate by size measured there",
+          "[simulate]") {
+    // To the device 50 GB/s, 20% of it at 1 MB; to the host 40 GB/s, 50% at 1 MB.
+    nlohmann::json profile = small_profile();
+    profile["link"]["host_to_device_gb_per_s"] = measured_number(50);
+    profile["link"]["device_to_host_gb_per_s"] = measured_number(40);
+    nlohmann::json& curve = profile["link"]["curve"];
+    curve["host_to_device_gb_per_s_by_bytes"] = measured_points({{1e6, 10}, {1e8, 50}});
+    CHECK(copy_out_rate(resolve(profile), 1e6) == Approx(8e9));  // as to the device: 20%
+    curve["device_to_host_gb_per_s_by_bytes"] = measured_points({{1e6, 20}, {1e8, 40}});
+    const MachineSpec machine = resolve(profile);
+    CHECK(copy_in_rate(machine, 1e6) == Approx(10e9));
+    CHECK(copy_in_rate(machine, 1e7) == Approx(30e9));
+    CHECK(copy_in_rate(machine, 1e9) == Approx(50e9));
+    CHECK(copy_out_rate(machine, 1e6) == Approx(20e9));
+    CHECK(copy_out_rate(machine, 1e7) == Approx(30e9));
+    CHECK(copy_out_rate(machine, 1e9) == Approx(40e9));
+}
+
+TEST_CASE("prediction: what only PyTorch's schedules rest on is said of those alone",
+          "[simulate]") {
+    MachineSpec machine = round_machine();
+    machine.gpu.fused_attention.forward = machine.gpu.fused_attention.backward =
+        machine.gpu.flash_attention.forward = machine.gpu.flash_attention.backward =
+            Interpolated({{1024, 100e12}});
+    machine.host.adam_8_byte_bytes_per_s = machine.host.adam_6_byte_bytes_per_s =
+        machine.host.adam_bytes_per_s;
+    machine.confidence = Confidence::measured;
+    machine.assumptions = {"of all"};
+    machine.others_assumptions = {"of PyTorch"};
+    const ModelSpec model = read_model("llama-3.2-1b");
+    TrainingSpec training;
+    const StepReport streamed = predict(model, machine, training);
+    CHECK(streamed.confidence == Confidence::measured);
+    CHECK(streamed.assumptions == std::vector<std::string>{"of all"});
+    training.schedule = Schedule::megatrain;
+    const StepReport megatrain = predict(model, machine, training);
+    CHECK(megatrain.confidence == Confidence::transferred);
+    CHECK(megatrain.assumptions == std::vector<std::string>{"of all", "of PyTorch"});
+    machine.confidence = Confidence::datasheet;
+    CHECK(predict(model, machine, training).confidence == Confidence::datasheet);
+    machine.confidence = Confidence::measured;
+    machine.others_assumptions.clear();
+    CHECK(predict(model, machine, training).confidence == Confidence::measured);
+}
