@@ -58,13 +58,19 @@ bool measure(Bench& bench, const KernelShape& shape, KernelRows& forward, Kernel
         const std::int64_t set = call % at.sets();
         kernels.attention(attention, at.qkv(set), at.out(set), at.statistics(set));
     };
-    forward.measure(shape, enqueue_forward);
-    for (std::int64_t set = 0; set < at.sets(); ++set) enqueue_forward(set);
-    backward.measure(shape, [&](std::int64_t call) {
+    const auto enqueue_backward = [&](std::int64_t call) {
         const std::int64_t set = call % at.sets();
         kernels.attention_backward(attention, at.qkv(set), at.out(set), at.statistics(set),
                                    at.dout(set), at.dqkv(set), at.workspace(set));
-    });
+    };
+    for (std::int64_t set = 0; set < at.sets(); ++set) enqueue_forward(set);
+    enqueue_backward(0);
+    // The GPU was idle while the library planned both, and would run above its clock for a while:
+    // on an H200 such shapes were up to 20% quicker.
+    bench.device.finish_all();
+    heat(bench, 0.08);
+    forward.measure(shape, enqueue_forward);
+    backward.measure(shape, enqueue_backward);
     require_finite(bench, "attention", at.out(0).data, at.out(0).type, 1024);
     require_finite(bench, "attention backward", at.dqkv(0).data, at.dqkv(0).type, 1024);
     return true;

@@ -50,7 +50,7 @@ Sample time_calls(bool quick, const std::function<void()>& call) {
     const Seconds group_seconds = quick ? 0.01 : 0.03;
     const Seconds begin = host_seconds();
     call();
-    const int groups = quick || host_seconds() - begin > kLong ? 3 : 5;
+    const int groups = host_seconds() - begin > kLong ? 2 : quick ? 3 : 5;
     std::vector<double> seconds;
     for (int group = 0; group < groups; ++group) {
         const Seconds start = host_seconds();

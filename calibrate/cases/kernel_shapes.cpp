@@ -160,7 +160,7 @@ KernelShapes gemm_shapes(GemmRole role, const ShapeLimits& limits) {
         if (held_out.contains({linear.out, linear.in})) continue;
         add_gemms(candidates, role, linear, fit_tokens(limits.is_gpu), limits);
     }
-    return fit_and_held_out(candidates, limits.is_gpu ? 130 : 25, held_out_gemms(role, limits),
+    return fit_and_held_out(candidates, limits.is_gpu ? 105 : 25, held_out_gemms(role, limits),
                             limits);
 }
 

@@ -29,6 +29,6 @@ std::vector<MixedGroup> mixed_groups(const MixedMachine& machine);
 std::vector<LoadSet> mixed_windows(const MixedGroup& group, const MixedMachine& machine);
 
 /// How often each is measured.
-int mixed_rounds(const MixedMachine& machine);
+int mixed_rounds(const MixedGroup& group, const MixedMachine& machine);
 
 }  // namespace sluice

@@ -37,7 +37,7 @@ class OptimizerLoad {
     void check_result() const;
 
   private:
-    void clear_memory();
+    void clear(char* memory, Bytes bytes);
     void make_parameters();
 
     const Bench& bench_;

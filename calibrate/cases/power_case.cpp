@@ -33,7 +33,7 @@ using Counter = std::function<std::optional<double>()>;
 using Work = std::function<double()>;
 
 struct PowerTimes {
-    Seconds warm_up = 0.5, measured = 1.5;
+    Seconds warm_up = 0.4, measured = 1.1;
 };
 PowerTimes times_of(const Bench& bench) {
     return bench.quick ? PowerTimes{0.2, 0.5} : PowerTimes{};

@@ -141,9 +141,7 @@ CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former
 
 void store_case(Measurements& measurements, CaseRecord record, const std::string& today,
                 const std::vector<std::string>& all) {
-    if (today != measurements.date)
-        record.warnings.push_back(
-            fmt::format("measured on {}, while other cases are of {}", today, measurements.date));
+    record.date = today;
     std::erase_if(measurements.cases,
                   [&](const CaseRecord& former) { return former.name == record.name; });
     measurements.cases.push_back(std::move(record));

@@ -42,8 +42,7 @@ CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former
                                  const Measurements& now, const CalibrationRequest& request,
                                  const std::vector<std::string>& all);
 
-/// Replaces the case of that name, or adds it where `all` has it. One measured on another day than
-/// the others says so in its warnings: a file has one date.
+/// Replaces the case of that name, or adds it where `all` has it, with `today` as its date.
 void store_case(Measurements& measurements, CaseRecord record, const std::string& today,
                 const std::vector<std::string>& all);
 

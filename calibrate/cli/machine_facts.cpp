@@ -1,9 +1,5 @@
 #include "calibrate/cli/machine_facts.h"
 
-#ifdef SLUICE_CUDA_RUNTIME
-#include <cuda_runtime_api.h>
-#endif
-
 #include <algorithm>
 
 #include "engine/machine/machine_here.h"
@@ -16,25 +12,13 @@ void add_gpu(const DeviceFacts& device, const Nvml* gpu, MachineFacts& facts) {
     facts.has_gpu = true;
     facts.gpu_name = device.name;
     facts.gpu_memory_bytes = static_cast<double>(device.memory_capacity);
-    facts.multiprocessors = gpu_multiprocessors();
+    facts.multiprocessors = device.multiprocessors;
     if (gpu == nullptr) return;
     facts.driver = gpu->driver_version().value_or("");
     facts.gpu_power_limit_w = gpu->power_limit_w().value_or(0);
 }
 
 }  // namespace
-
-int gpu_multiprocessors() {
-#ifdef SLUICE_CUDA_RUNTIME
-    int ordinal = 0, count = 0;
-    if (cudaGetDevice(&ordinal) != cudaSuccess ||
-        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, ordinal) != cudaSuccess)
-        return 0;
-    return count;
-#else
-    return 0;
-#endif
-}
 
 MachineFacts read_machine_facts(const Device& device, const HostFacts& host, const Nvml* gpu,
                                 int compute_threads) {

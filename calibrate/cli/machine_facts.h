@@ -18,7 +18,4 @@ MachineFacts read_machine_facts(const Device& device, const HostFacts& host, con
 /// use, less the `arena` and what other programs had.
 double context_bytes(const Device& device, const Nvml* gpu, Bytes arena);
 
-/// Of the GPU that the calling thread is attached to; 0 without one.
-int gpu_multiprocessors();
-
 }  // namespace sluice

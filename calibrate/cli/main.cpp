@@ -41,6 +41,9 @@ void add_measure(CLI::App& app, Command& chosen) {
     app.add_option("--cpu-threads", flags->cpu_threads,
                    "of the CPU's kernels, without a GPU; 0: half the CPUs")
         ->check(CLI::NonNegativeNumber);
+    app.add_option("--storage", flags->storage,
+                   "a folder on the disk to measure: up to 2 GB are written there, and removed")
+        ->capture_default_str();
     app.add_flag("--list", *list, "the cases, and how long they take");
     app.callback([&app, &chosen, flags, list] {
         if (!app.get_subcommands().empty()) return;

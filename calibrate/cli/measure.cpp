@@ -12,6 +12,7 @@
 #include "calibrate/cases/bench.h"
 #include "calibrate/cases/machine_watch.h"
 #include "calibrate/cli/calibration_plan.h"
+#include "calibrate/cli/case_runs.h"
 #include "calibrate/cli/machine_facts.h"
 #include "calibrate/cli/progress.h"
 #include "calibrate/cli/write_profile.h"
@@ -21,6 +22,7 @@
 #include "sim/cli/scenario.h"
 #include "sim/input_error.h"
 #include "sim/json_object.h"
+#include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {
 namespace {
@@ -66,14 +68,11 @@ void move_aside(const FormerMeasurements& former) {
     fmt::print(stderr, "{}: kept as {}\n", former.file, aside.string());
 }
 
-/// Of the kernels, beside the arena that cases use: see make_bench().
-constexpr Bytes kWorkspace = 32 * kMiB;
-
 /// Anonymous bytes of the process less the bench's own: what device, handles and libraries hold.
 double heap_without_buffers(const BenchMachine& machine) {
     const Bench& bench = *machine.bench;
     Bytes own = static_cast<Bytes>(machine.random.size() * sizeof(machine.random[0]));
-    if (!bench.device_facts.is_gpu) own += bench.arena_bytes + kWorkspace;
+    if (!bench.device_facts.is_gpu) own += bench.arena_bytes + kKernelWorkspace;
     return std::max(0.0, static_cast<double>(read_process_memory().anonymous.value_or(0) - own));
 }
 
@@ -95,6 +94,9 @@ class Calibration {
         if (!plan_.cases.empty() && !measure_cases()) return kInterrupted;
         try {
             write_profile(plan_.start, flags_.out, flags_.base);
+        } catch (const MissingCases& missing) {
+            throw InputError(fmt::format("{}; measure them with: {}", missing.what(),
+                                         command_for(flags_, missing.cases)));
         } catch (const InputError& error) {
             throw InputError(
                 fmt::format("no profile yet: {} (what was measured is kept in {}: fit it "
@@ -124,7 +126,8 @@ class Calibration {
             make_bench(std::move(device_), host_,
                        {.optimizer_threads = std::max(1, static_cast<int>(plan_.start.facts.cpus)),
                         .compute_threads = compute_threads_,
-                        .quick = flags_.quick});
+                        .quick = flags_.quick,
+                        .storage_folder = flags_.storage});
         libraries_heap_ = heap_without_buffers(*machine);
         std::optional<ClockWatch> watch;
         if (gpu_) watch.emplace(*gpu_);
@@ -135,11 +138,13 @@ class Calibration {
         }
         Progress progress(planned, stderr, isatty(STDERR_FILENO) == 1);
         machine->bench->progress = [&](double share) { progress.report(share); };
-        for (std::size_t done = 0; done < plan_.cases.size(); ++done) {
-            if (stop_requested) return interrupted(done);
-            measure_case(case_named(plan_.cases[done]), *machine->bench, watch, progress);
-        }
-        return true;
+        const std::size_t done = run_cases(
+            flags_, file_, plan_.cases,
+            [&](const std::string& name) {
+                measure_case(case_named(name), *machine->bench, watch, progress);
+            },
+            [] { return stop_requested.load(); });
+        return done == plan_.cases.size() || interrupted(done);
     }
 
     void measure_case(const Case& one, Bench& bench, std::optional<ClockWatch>& watch,
@@ -172,7 +177,7 @@ class Calibration {
         MachineFacts& facts = plan_.start.facts;
         facts.gpu_context_bytes =
             std::max(facts.gpu_context_bytes,
-                     context_bytes(bench.device, gpu_.get(), bench.arena_bytes + kWorkspace));
+                     context_bytes(bench.device, gpu_.get(), bench.arena_bytes + kKernelWorkspace));
         const double process =
             libraries_heap_ + static_cast<double>(read_process_memory().file.value_or(0));
         facts.process_base_bytes = std::max(facts.process_base_bytes, process);
@@ -180,25 +185,11 @@ class Calibration {
         write_file(file_, measurements_json(plan_.start));
     }
 
-    /// The command that measures what is left.
-    std::string command_to_go_on(std::size_t done) const {
-        std::string command = "sluice-calibrate --out " + flags_.out;
-        if (flags_.only.empty())
-            command += " --resume";
-        else
-            command += fmt::format(
-                " --only {}", fmt::join(plan_.cases.begin() + static_cast<std::ptrdiff_t>(done),
-                                        plan_.cases.end(), ","));
-        if (flags_.quick) command += " --quick";
-        if (flags_.base) command += " --base " + *flags_.base;
-        if (flags_.device != "auto") command += " --device " + flags_.device;
-        if (flags_.cpu_threads > 0) command += fmt::format(" --cpu-threads {}", flags_.cpu_threads);
-        return command;
-    }
-
     bool interrupted(std::size_t done) const {
+        const std::vector<std::string> left(plan_.cases.begin() + static_cast<std::ptrdiff_t>(done),
+                                            plan_.cases.end());
         fmt::print(stderr, "interrupted after {} of {} cases, which are in {}; go on with: {}\n",
-                   done, plan_.cases.size(), file_, command_to_go_on(done));
+                   done, plan_.cases.size(), file_, command_to_go_on(flags_, left));
         return false;
     }
 
@@ -218,6 +209,9 @@ class Calibration {
 
 int measure(const MeasureFlags& flags) {
     check_profile_file(flags.out, flags.base);
+    if (!fs::is_directory(flags.storage))
+        throw InputError(fmt::format(
+            "--storage is {}, expected a folder; name one on the disk to measure", flags.storage));
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_stop);
     return Calibration(flags).run();
 }

@@ -14,6 +14,7 @@ struct MeasureFlags {
     std::optional<std::string> base;
     std::string device = "auto";
     int cpu_threads = 0;
+    std::string storage = ".";  ///< folder whose disk is measured
     bool quick = false, resume = false;
 };
 

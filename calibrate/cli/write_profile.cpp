@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <filesystem>
 
 #include "calibrate/cli/summary.h"
@@ -11,7 +13,8 @@
 #include "sim/cli/scenario.h"
 #include "sim/input_error.h"
 #include "sim/json_object.h"
-#include "sim/machine/machine_spec.h"
+#include "sim/model/read_model.h"
+#include "sim/plan/step_plan.h"
 
 namespace sluice {
 namespace {
@@ -26,6 +29,36 @@ bool is_calibrated(const std::string& file) {
     const MachineProfile profile = parse_machine_profile(text, file, "");
     return std::any_of(profile.quantities.begin(), profile.quantities.end(),
                        [](const Quantity& q) { return q.method == Method::transferred; });
+}
+
+/// Cases without which nothing can be predicted from measurements alone; what the others measure
+/// has a stated assumption in its place.
+constexpr std::array kNeededCases = {"device_copy", "gemm", "host_memory", "copies"};
+
+std::vector<std::string> missing_needed_cases(const Measurements& measurements) {
+    std::vector<std::string> missing;
+    for (const char* name : kNeededCases) {
+        const bool done =
+            std::any_of(measurements.cases.begin(), measurements.cases.end(),
+                        [&](const CaseRecord& record) { return record.name == name; });
+        if (!done) missing.emplace_back(name);
+    }
+    return missing;
+}
+
+/// Whether it can be predicted from.
+void check_resolves(const MachineProfile& profile, const Measurements& measurements) {
+    try {
+        resolve_machine(profile);
+    } catch (const InputError&) {
+        const std::vector<std::string> missing = missing_needed_cases(measurements);
+        if (missing.empty()) throw;
+        throw MissingCases(
+            fmt::format("no profile yet: a prediction also needs what the cases {} measure, or "
+                        "--base PROFILE with it; what was measured is kept",
+                        fmt::join(missing, ", ")),
+            missing);
+    }
 }
 
 }  // namespace
@@ -53,16 +86,27 @@ void check_profile_file(const std::string& file, const std::optional<std::string
             file, file));
 }
 
+std::string example_model(const MachineSpec& machine) {
+    constexpr const char* kLarge = "qwen2.5-3b";
+    constexpr const char* kSmall = "qwen2.5-0.5b";
+    // Without a GPU memory is one pool, and a step of 3B parameters takes half an hour.
+    if (machine.unified_memory) return kSmall;
+    const TrainingSpec training;
+    const StepPlan plan = plan_step(read_model(kLarge), machine, training);
+    return check_fit(plan, machine, training).fits() ? kLarge : kSmall;
+}
+
 void write_checked(const std::string& text, const std::string& file) {
     const std::string id = fs::path(file).stem().string();
     resolve_machine(parse_machine_profile(text, file, id));
     write_file(file, text);
     // A name without a folder would be looked for in the library.
     const std::string path = fs::path(file).has_parent_path() ? file : "./" + file;
-    for (const std::string& assumption : resolve_machine(read_machine_profile(path)).assumptions)
+    const MachineSpec machine = resolve_machine(read_machine_profile(path));
+    for (const std::string& assumption : machine.assumptions)
         fmt::print("assumed: {}\n", assumption);
-    fmt::print("{}: written; predict with: sluice predict --model qwen2.5-3b --machine {}\n", file,
-               path);
+    fmt::print("{}: written; predict with: ./dev predict --model {} --machine {}\n", file,
+               example_model(machine), path);
 }
 
 void write_profile(const Measurements& measurements, const std::string& file,
@@ -73,6 +117,8 @@ void write_profile(const Measurements& measurements, const std::string& file,
     const std::string text = make_profile(measurements, fits, base_profile);
     const MachineProfile profile = parse_machine_profile(text, file, measurements.id);
     fmt::print("{}\n", summary_text(profile, measurements, fits));
+    std::fflush(stdout);  // before what may go wrong is said on the other stream
+    check_resolves(profile, measurements);
     write_checked(text, file);
 }
 

@@ -3,8 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "calibrate/measurement/measurements.h"
+#include "sim/input_error.h"
+#include "sim/machine/machine_spec.h"
 
 namespace sluice {
 
@@ -15,11 +19,22 @@ std::string measurements_file(const std::string& profile_file);
 /// measured nor transferred by this program: its numbers would be lost, unless `base` names it.
 void check_profile_file(const std::string& file, const std::optional<std::string>& base);
 
+/// A prediction needs cases that neither were measured nor have their numbers in a base.
+struct MissingCases : InputError {
+    MissingCases(const std::string& message, std::vector<std::string> names)
+        : InputError(message), cases(std::move(names)) {}
+    std::vector<std::string> cases;
+};
+
 /// Fits, makes the profile, proves that it can be read and resolved, writes it whole or not at all,
-/// and prints the summary and the command that uses it. Throws InputError; then `file` is
-/// untouched.
+/// and prints the summary and the command that uses it. Throws InputError, MissingCases where it is
+/// that; then `file` is untouched.
 void write_profile(const Measurements& measurements, const std::string& file,
                    const std::optional<std::string>& base);
+
+/// A model of the library to predict first: qwen2.5-3b where a step with the default settings fits
+/// on a machine with a GPU, else qwen2.5-0.5b.
+std::string example_model(const MachineSpec& machine);
 
 /// The same for a profile that is ready: proves, writes, prints what it assumes and the command.
 void write_checked(const std::string& text, const std::string& file);

@@ -121,10 +121,11 @@ Table read_table(const JsonObject& object, const nlohmann::json& raw) {
     return table;
 }
 
-CaseRecord read_case(const JsonObject& object, const nlohmann::json& raw) {
-    object.allow_only({"name", "seconds", "quick", "warnings", "tables"});
+CaseRecord read_case(const JsonObject& object, const nlohmann::json& raw, const std::string& date) {
+    object.allow_only({"name", "date", "seconds", "quick", "warnings", "tables"});
     CaseRecord record;
     record.name = object.text("name");
+    record.date = object.has("date") ? object.text("date") : date;
     constexpr double kLongest = 1e7;
     record.seconds = object.number("seconds", 0, kLongest);
     record.quick = object.boolean_or("quick", false);
@@ -145,12 +146,30 @@ const Table* Measurements::find(std::string_view table) const {
     return nullptr;
 }
 
+const std::string& Measurements::date_of(std::string_view table) const {
+    for (const CaseRecord& record : cases) {
+        for (const Table& candidate : record.tables)
+            if (candidate.name == table) return record.date;
+    }
+    return date;
+}
+
+std::string Measurements::days() const {
+    if (cases.empty()) return date;
+    const auto [first, last] = std::minmax_element(
+        cases.begin(), cases.end(),
+        [](const CaseRecord& a, const CaseRecord& b) { return a.date < b.date; });
+    return first->date == last->date ? first->date
+                                     : fmt::format("{} to {}", first->date, last->date);
+}
+
 std::string measurements_json(const Measurements& measurements) {
     Json cases = Json::array();
     for (const CaseRecord& record : measurements.cases) {
         Json tables = Json::array();
         for (const Table& table : record.tables) tables.push_back(table_json(table));
         cases.push_back({{"name", record.name},
+                         {"date", record.date},
                          {"seconds", json_number(record.seconds)},
                          {"quick", record.quick},
                          {"warnings", record.warnings},
@@ -180,7 +199,7 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
     const nlohmann::json raw = nlohmann::json::parse(text);
     const std::vector<JsonObject> cases = root.objects("cases");
     for (std::size_t i = 0; i < cases.size(); ++i)
-        measurements.cases.push_back(read_case(cases[i], raw.at("cases").at(i)));
+        measurements.cases.push_back(read_case(cases[i], raw.at("cases").at(i), measurements.date));
     return measurements;
 }
 

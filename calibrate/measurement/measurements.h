@@ -33,6 +33,7 @@ struct MachineFacts {
 
 struct CaseRecord {
     std::string name;
+    std::string date;    ///< of the day it was measured, 2026-11-21
     double seconds = 0;  ///< it took
     bool quick = false;
     std::vector<Table> tables;
@@ -41,18 +42,22 @@ struct CaseRecord {
 
 struct Measurements {
     std::string id;    ///< of the profile
-    std::string date;  ///< 2026-11-21
+    std::string date;  ///< when it was begun; a case measured again has its own
     MachineFacts facts;
     std::vector<CaseRecord> cases;  ///< those done, in order
 
     /// Nothing where no case has measured it.
     const Table* find(std::string_view table) const;
+    /// Of the case that measured the table; that of the whole where none has.
+    const std::string& date_of(std::string_view table) const;
+    /// "2026-11-21", or "2026-11-21 to 2026-11-23" where cases are of several days.
+    std::string days() const;
 };
 
 /// JSON text of the schema "sluice-measurements/1".
 std::string measurements_json(const Measurements& measurements);
 
-/// Throws InputError: file, field, value, expected.
+/// A case without a date is of the whole's. Throws InputError: file, field, value, expected.
 Measurements parse_measurements(std::string_view text, const std::string& file);
 
 }  // namespace sluice

@@ -43,24 +43,25 @@ void add_memory_bandwidth(const Measurements& m, ProfileJson& profile) {
                        gb_per_s(traffic, copies->at(row, "us")),
                        Range{gb_per_s(traffic, copies->at(row, "us_high")),
                              gb_per_s(traffic, copies->at(row, "us_low"))},
-                       measured_here(m, fmt::format("read plus written; copies of {:.4g} GB; {}",
-                                                    traffic / 2 / kGiga, copies->method)));
+                       measured_here(m, *copies,
+                                     fmt::format("read plus written; copies of {:.4g} GB; {}",
+                                                 traffic / 2 / kGiga, copies->method)));
     std::vector<std::vector<double>> points;
     for (std::size_t i = 0; i < copies->rows.size(); ++i) {
         const double bytes = copies->at(i, "bytes");
         points.push_back({bytes, gb_per_s(2 * bytes, copies->at(i, "us"))});
     }
     std::sort(points.begin(), points.end());
-    profile.set_curve("gpu.other.device_copy_gb_per_s_by_bytes", {"bytes", "gb_per_s"},
-                      std::move(points),
-                      measured_here(m, "read plus written; small copies stay in the caches"));
+    profile.set_curve(
+        "gpu.other.device_copy_gb_per_s_by_bytes", {"bytes", "gb_per_s"}, std::move(points),
+        measured_here(m, *copies, "read plus written; small copies stay in the caches"));
 }
 
 /// The fastest of all products measured.
 void add_best_product(const Measurements& m, ProfileJson& profile) {
     double best = 0;
     Range range;
-    std::string note;
+    Origin origin;
     for (const char* role : {"forward", "input_gradient", "weight_gradient"}) {
         const Table* table = find_rows(m, fmt::format("gemm_{}", role));
         if (table == nullptr) continue;
@@ -72,20 +73,22 @@ void add_best_product(const Measurements& m, ProfileJson& profile) {
             if (tflops("us") <= best) continue;
             best = tflops("us");
             range = {tflops("us_high"), tflops("us_low")};
-            note = fmt::format("{} x {} x {} ({}), activations in {}; {}", sizes[0], sizes[1],
-                               sizes[2], role, m.facts.activations, table->method);
+            origin = measured_here(
+                m, *table,
+                fmt::format("{} x {} x {} ({}), activations in {}; {}", sizes[0], sizes[1],
+                            sizes[2], role, m.facts.activations, table->method));
         }
     }
-    if (best > 0)
-        profile.set_number("gpu.bf16_achieved_gemm_tflops", best, range, measured_here(m, note));
+    if (best > 0) profile.set_number("gpu.bf16_achieved_gemm_tflops", best, range, origin);
 }
 
 void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& profile) {
-    const Origin origin = measured_here(
+    Origin origin = measured_here(
         m,
         fmt::format("fit to {} products, microseconds = overhead + FLOPs / rate: mean error "
                     "{:.1f}%, worst {:.0f}%; predictions take the tables, and this far from them",
                     line.products, line.mean_error_percent, line.worst_error_percent));
+    origin.date = m.date_of("gemm_forward");  // all products are of one case
     profile.set_number("kernels.gemm_sustained_tflops", line.tflops,
                        Range{line.tflops_low, line.tflops_high}, origin);
     profile.set_number("kernels.gemm_overhead_us", line.overhead_us,
@@ -95,7 +98,7 @@ void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& pro
 void add_launches(const Measurements& m, ProfileJson& profile) {
     const Table* launch = find_rows(m, "launch");
     if (launch == nullptr) return;
-    const Origin origin = measured_here(m, launch->method);
+    const Origin origin = measured_here(m, *launch, launch->method);
     const auto set = [&](const char* path, const std::string& column) {
         // An event can cost less than the noise of what it is the difference of.
         const auto range = range_at(*launch, 0, column + "_low", column + "_high");
@@ -121,7 +124,8 @@ void add_kernel_table(const Measurements& m, KernelTableId id, const KernelFit& 
         entry.points.push_back(
             {kernel.shape, kernel.us, kernel.us_low, kernel.us_high, fit.table.weight[i]});
     }
-    profile.set_kernel_table(entry, measured_here(m, m.find(kernel_table_name(id))->method));
+    const Table& table = *m.find(kernel_table_name(id));
+    profile.set_kernel_table(entry, measured_here(m, table, table.method));
 }
 
 }  // namespace

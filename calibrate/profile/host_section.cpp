@@ -50,17 +50,17 @@ void add_memory_rates(const Measurements& m, ProfileJson& profile) {
     if (const Table* triad = find_rows(m, "host_triad")) {
         const std::size_t best = row_of_largest(*triad, "gb_per_s");
         const MeasuredRate rate = rate_at(*triad, best, "gb_per_s", "low", "high");
-        profile.set_number(
-            "host.memory_bandwidth_stream_gb_per_s", rate.value, rate.range,
-            measured_here(m, fmt::format("{:g} threads, the best; {}", triad->at(best, "threads"),
-                                         triad->method)));
+        profile.set_number("host.memory_bandwidth_stream_gb_per_s", rate.value, rate.range,
+                           measured_here(m, *triad,
+                                         fmt::format("{:g} threads, the best; {}",
+                                                     triad->at(best, "threads"), triad->method)));
     }
     for (const char* work : {"read", "write", "triad", "copy", "first_touch"}) {
         const Table* table = find_rows(m, fmt::format("host_{}", work));
         if (table == nullptr) continue;
         profile.set_curve(fmt::format("host.other.{}_gb_per_s_by_threads", work),
                           {"threads", "gb_per_s", "low", "high"}, by_threads(*table, "gb_per_s"),
-                          measured_here(m, table->method));
+                          measured_here(m, *table, table->method));
     }
 }
 
@@ -107,11 +107,12 @@ void add_adam(const Measurements& m, ProfileJson& profile) {
         const std::string state = state_bytes == 12 ? "" : fmt::format("{}_byte_", state_bytes);
         profile.set_curve(fmt::format("host.adam_{}gparams_per_s_by_threads", state),
                           {"threads", "gparams_per_s", "low", "high"}, std::move(points),
-                          measured_here(m, fmt::format("{} bytes of state a parameter; {}",
-                                                       state_bytes, adam->method)));
+                          measured_here(m, *adam,
+                                        fmt::format("{} bytes of state a parameter; {}",
+                                                    state_bytes, adam->method)));
     }
     profile.set_number("host.adam_bytes_per_parameter", adam_bytes_per_parameter(12), {},
-                       measured_here(m,
+                       measured_here(m, *adam,
                                      "traffic with 12 bytes of state: bf16 gradient read, fp32 "
                                      "master and moments read and written"));
 }
@@ -131,14 +132,15 @@ void add_work(const Measurements& m, ProfileJson& profile) {
         }
     }
     const MeasuredRate rate = rate_at(*copies, nearest, "gb_per_s", "low", "high");
-    profile.set_number(
-        "host.work.copy_gb_per_s", rate.value, rate.range,
-        measured_here(
-            m, fmt::format("{:g} threads; {}", copies->at(nearest, "threads"), copies->method)));
+    profile.set_number("host.work.copy_gb_per_s", rate.value, rate.range,
+                       measured_here(m, *copies,
+                                     fmt::format("{:g} threads; {}", copies->at(nearest, "threads"),
+                                                 copies->method)));
 }
 
 void add_contention(const Measurements& m, int state_bytes, const ContentionFit& fit,
                     ProfileJson& profile) {
+    const Table& mixed = *m.find("mixed_load");
     std::vector<std::vector<double>> points;
     for (const ContentionPoint& point : fit.points) {
         const ActiveLanes& active = point.active;
@@ -158,16 +160,17 @@ void add_contention(const Measurements& m, int state_bytes, const ContentionFit&
          "work_share"},
         std::move(points),
         measured_here(
-            m, fmt::format("shares of the rates alone; errors on loads not fitted:{}{}{}{} "
-                           "{}",
-                           error("Adam", fit.adam), error("in", fit.in), error("out", fit.out),
-                           error("compute", fit.compute), m.find("mixed_load")->method)));
+            m, mixed,
+            fmt::format("shares of the rates alone; errors on loads not fitted:{}{}{}{} "
+                        "{}",
+                        error("Adam", fit.adam), error("in", fit.in), error("out", fit.out),
+                        error("compute", fit.compute), mixed.method)));
 }
 
 void add_numa_nodes(const Measurements& m, ProfileJson& profile) {
     const Table* nodes = find_rows(m, "numa");
     if (nodes == nullptr) return;
-    const Origin origin = measured_here(m, nodes->method);
+    const Origin origin = measured_here(m, *nodes, nodes->method);
     for (std::size_t row = 0; row < nodes->rows.size(); ++row) {
         const auto set = [&](const char* name, const char* column) {
             if (const double rate = nodes->at(row, column); rate > 0)

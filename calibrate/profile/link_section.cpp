@@ -39,21 +39,22 @@ void add_direction(const Measurements& m, const std::string& direction, ProfileJ
     const std::vector<double> largest = points.back();
     profile.set_number(
         fmt::format("link.{}_gb_per_s", direction), largest[1], Range{largest[2], largest[3]},
-        measured_here(m,
+        measured_here(m, *copies,
                       fmt::format("copies of {:.4g} MB; {}", largest[0] / kMega, copies->method)));
     profile.set_curve(fmt::format("link.curve.{}_gb_per_s_by_bytes", direction),
                       {"bytes", "gb_per_s", "low", "high"}, std::move(points),
-                      measured_here(m, copies->method));
+                      measured_here(m, *copies, copies->method));
 }
 
 void add_latency(const Measurements& m, ProfileJson& profile) {
     const Table* copies = find_rows(m, "copy_host_to_device");
     if (copies == nullptr) return;
     const std::size_t row = ascending(*copies, "bytes").front();
-    profile.set_number("link.copy_latency_us", copies->at(row, "us"),
-                       Range{copies->at(row, "us_low"), copies->at(row, "us_high")},
-                       measured_here(m, fmt::format("a copy of {} bytes to the device",
-                                                    copies->at(row, "bytes"))));
+    profile.set_number(
+        "link.copy_latency_us", copies->at(row, "us"),
+        Range{copies->at(row, "us_low"), copies->at(row, "us_high")},
+        measured_here(m, *copies,
+                      fmt::format("a copy of {} bytes to the device", copies->at(row, "bytes"))));
 }
 
 void add_both_ways(const Measurements& m, ProfileJson& profile) {
@@ -72,7 +73,7 @@ void add_both_ways(const Measurements& m, ProfileJson& profile) {
         }
         profile.set_number(
             path, sum / static_cast<double>(rows.size()), range,
-            measured_here(m,
+            measured_here(m, *both,
                           fmt::format("while the other way runs, chunks of {:.4g} MB or more; {}",
                                       both->at(rows.front(), "bytes") / kMega, both->method)));
     };
@@ -86,7 +87,7 @@ void add_pageable(const Measurements& m, const std::string& direction, ProfileJs
     const MeasuredRate rate =
         rate_at(*copies, row_of_largest(*copies, "bytes"), "gb_per_s", "low", "high");
     profile.set_number(fmt::format("link.other.pageable_{}_gb_per_s", direction), rate.value,
-                       rate.range, measured_here(m, copies->method));
+                       rate.range, measured_here(m, *copies, copies->method));
 }
 
 /// Without a GPU no memory is registered: any copy is one of pageable memory.
@@ -98,7 +99,7 @@ void add_memory_copies(const Measurements& m, ProfileJson& profile) {
         const std::vector<double> largest = copy_curve(*copies).back();
         profile.set_number(fmt::format("link.other.pageable_{}_gb_per_s", direction), largest[1],
                            Range{largest[2], largest[3]},
-                           measured_here(m, "without a GPU as from any other memory"));
+                           measured_here(m, *copies, "without a GPU as from any other memory"));
     }
 }
 

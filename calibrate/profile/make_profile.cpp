@@ -95,7 +95,7 @@ BaseProfile read_base_profile(const std::string& what, const std::string& option
 std::string calibration_source(const Measurements& m) {
     double seconds = 0;
     for (const CaseRecord& record : m.cases) seconds += record.seconds;
-    return fmt::format("sluice-calibrate of {} on {}{}{}, {:.0f} s; measurements/{}.json", m.date,
+    return fmt::format("sluice-calibrate of {} on {}{}{}, {:.0f} s; measurements/{}.json", m.days(),
                        machine_name(m.facts), m.facts.driver.empty() ? "" : ", driver ",
                        m.facts.driver, seconds, m.id);
 }

@@ -13,11 +13,11 @@ void add_storage_direction(const Measurements& m, const std::string& direction,
     if (table == nullptr) return;
     const std::size_t best = row_of_largest(*table, "gb_per_s");
     const MeasuredRate rate = rate_at(*table, best, "gb_per_s", "low", "high");
-    profile.set_number(
-        fmt::format("storage.{}_gb_per_s", direction), rate.value, rate.range,
-        measured_here(m, fmt::format("blocks of {:g} KiB, {:g} at a time, the best; {}",
-                                     table->at(best, "block_bytes") / 1024,
-                                     table->at(best, "queue_depth"), table->method)));
+    profile.set_number(fmt::format("storage.{}_gb_per_s", direction), rate.value, rate.range,
+                       measured_here(m, *table,
+                                     fmt::format("blocks of {:g} KiB, {:g} at a time, the best; {}",
+                                                 table->at(best, "block_bytes") / 1024,
+                                                 table->at(best, "queue_depth"), table->method)));
     std::vector<std::vector<double>> points;
     for (std::size_t row = 0; row < table->rows.size(); ++row) {
         points.push_back({table->at(row, "block_bytes"), table->at(row, "queue_depth"),
@@ -27,7 +27,7 @@ void add_storage_direction(const Measurements& m, const std::string& direction,
     std::sort(points.begin(), points.end());
     profile.set_curve(fmt::format("storage.curve.{}_gb_per_s_by_block", direction),
                       {"block_bytes", "queue_depth", "gb_per_s", "low", "high"}, std::move(points),
-                      measured_here(m, table->method));
+                      measured_here(m, *table, table->method));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void add_power(const Measurements& measurements, ProfileJson& profile) {
         for (const Table& table : record.tables) {
             if (!table.name.starts_with(kPrefix) || table.rows.empty()) continue;
             const std::string work = table.name.substr(kPrefix.size());
-            const Origin origin = measured_here(measurements, table.method);
+            const Origin origin = measured_here(measurements, table, table.method);
             for (const std::string& column : table.columns) {
                 const double value = table.at(0, column);
                 if (value <= 0 || column.ends_with("_low") || column.ends_with("_high")) continue;
@@ -64,7 +64,7 @@ void add_gpu_interconnect(const Measurements& measurements, ProfileJson& profile
     if (copies == nullptr) return;
     const std::size_t row = row_of_largest(*copies, "bytes");
     const Origin origin = measured_here(
-        measurements,
+        measurements, *copies,
         fmt::format("copies of {:g} bytes; {}", copies->at(row, "bytes"), copies->method));
     const auto set = [&](const char* path, const std::string& ways) {
         profile.set_number(path, copies->at(row, ways + "_gb_per_s"),

@@ -125,8 +125,9 @@ void ProfileJson::set_number(std::string_view path, double value, const std::opt
                              const Origin& origin) {
     Json entry = {{"value", number(value, kNumberDigits)}};
     if (range) {
-        entry["low"] = number(range->low, kPointDigits);
-        entry["high"] = number(range->high, kPointDigits);
+        // As many digits as the value: rounding keeps low <= value <= high.
+        entry["low"] = number(range->low, kNumberDigits);
+        entry["high"] = number(range->high, kNumberDigits);
     }
     add_origin(entry, origin);
     at(path) = std::move(entry);

@@ -11,6 +11,11 @@ Origin measured_here(const Measurements& measurements, std::string note) {
     return {Method::measured, kCalibrationSource, measurements.date, std::move(note)};
 }
 
+Origin measured_here(const Measurements& measurements, const Table& table, std::string note) {
+    return {Method::measured, kCalibrationSource, measurements.date_of(table.name),
+            std::move(note)};
+}
+
 MeasuredRate rate_at(const Table& table, std::size_t row, const char* value, const char* low,
                      const char* high) {
     return {table.at(row, value), {table.at(row, low), table.at(row, high)}};

@@ -15,8 +15,10 @@ namespace sluice {
 /// The key in a profile's sources of what this program measured.
 inline constexpr const char* kCalibrationSource = "calibration";
 
-/// `note`: how, in one sentence.
+/// What the machine says of itself. `note`: how, in one sentence.
 Origin measured_here(const Measurements& measurements, std::string note);
+/// From a table, on the day of its case.
+Origin measured_here(const Measurements& measurements, const Table& table, std::string note);
 
 /// Each adds what was measured; tables that are missing add nothing.
 void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile);

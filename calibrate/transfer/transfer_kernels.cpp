@@ -1,11 +1,16 @@
 #include "calibrate/transfer/transfer_kernels.h"
 
 #include <Eigen/QR>
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/units.h"
 
 namespace sluice {
 namespace {
@@ -17,11 +22,69 @@ bool is_attention(KernelTableId id) {
 
 /// What a part of the trend takes on the new GPU, of what it took.
 double time_factor(std::string_view feature, const Scales& scales) {
-    if (feature == "us") return 1;  // launch and latency
+    // Launch and latency; so is what a wave of tiles begins and ends with.
+    if (feature == "us" || feature.find("per_wave") != std::string_view::npos) return 1;
     if (feature.find("gflop") != std::string_view::npos) return 1 / scales.compute;
     // Exponentials: as many a multiprocessor and clock since Volta.
     if (feature.find("scores") != std::string_view::npos) return 1 / scales.multiprocessors;
     return 1 / scales.memory;  // bytes, rows and elements
+}
+
+/// A part of the trend in what takes longer, moving bytes or computing, on a machine of so many
+/// FLOPs a byte.
+struct Balance {
+    std::string_view feature;
+    double flops_a_byte;
+};
+constexpr std::array kBalances = {Balance{"us_per_mb_or_100_mflop", 100},
+                                  Balance{"us_per_mb_or_200_mflop", 200},
+                                  Balance{"us_per_mb_or_400_mflop", 400}};
+
+/// Adds `us` a MB or so many MFLOP, whichever takes longer. It is linear in bytes a FLOP but for
+/// sizes near the balance, so that balances in between are a mixture; beyond them all, bytes or
+/// FLOPs alone make up the rest.
+void add_balance(double us, double bytes_a_flop,
+                 const std::function<double&(std::string_view)>& to) {
+    const auto bytes_of = [](const Balance& balance) { return 1 / balance.flops_a_byte; };
+    const double most = bytes_of(kBalances.front()), least = bytes_of(kBalances.back());
+    if (bytes_a_flop >= most) {
+        to(kBalances.front().feature) += us;
+        to("us_per_gflop") += us * (bytes_a_flop - most) * kKilo;
+        return;
+    }
+    if (bytes_a_flop <= least) {
+        const double share = bytes_a_flop / least;
+        to(kBalances.back().feature) += us * share;
+        for (const char* moved : {"us_per_mb_in", "us_per_mb_out", "us_per_mb_added"})
+            to(moved) += us * (1 - share);
+        return;
+    }
+    std::size_t next = 1;
+    while (bytes_a_flop < bytes_of(kBalances[next])) ++next;
+    const double before = bytes_of(kBalances[next - 1]), after = bytes_of(kBalances[next]);
+    const double share = (bytes_a_flop - after) / (before - after);
+    to(kBalances[next - 1].feature) += us * share;
+    to(kBalances[next].feature) += us * (1 - share);
+}
+
+std::vector<double> scaled_trend(const KernelMeasurement& measured, const Scales& scales) {
+    const std::vector<std::string>& names = kernel_feature_names(measured.id);
+    std::vector<double> out(names.size(), 0);
+    const auto to = [&](std::string_view name) -> double& {
+        return out[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) -
+                                            names.begin())];
+    };
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto balance =
+            std::find_if(kBalances.begin(), kBalances.end(),
+                         [&](const Balance& own) { return own.feature == names[i]; });
+        const double us = measured.trend[i] * time_factor(names[i], scales);
+        if (balance == kBalances.end())
+            out[i] += us;
+        else
+            add_balance(us, scales.memory / scales.compute / balance->flops_a_byte, to);
+    }
+    return out;
 }
 
 using Coordinates = std::vector<double>;
@@ -83,9 +146,7 @@ RateRange range_of_kernels(KernelTableId id, const Scales& scales) {
 KernelMeasurement transfer_kernels(const KernelMeasurement& measured, const Scales& scales) {
     KernelMeasurement out = measured;
     const KernelTable table = measured.table();
-    const std::vector<std::string>& features = kernel_feature_names(measured.id);
-    for (std::size_t i = 0; i < features.size(); ++i)
-        out.trend[i] *= time_factor(features[i], scales);
+    out.trend = scaled_trend(measured, scales);
 
     // Waves are tiles over multiprocessors: with more of these a shape is like a smaller one.
     const bool has_waves = is_gemm(measured.id) || is_attention(measured.id);

@@ -6,10 +6,11 @@
 //
 // Products: a shape has the efficiency (of P) that the measured GPU reached with as many waves of
 // 128 x 128 tiles over its multiprocessors: seconds' = trend'(m, n, k) x residual(m S / S', n, k).
-// The trend's part in FLOPs goes by P / P', its parts in bytes by B / B', its constant stays (a
-// launch); the residual is read where the waves are the same. Attention likewise, with its waves
-// over sequences; its part in scores (exponentials) goes by S / S'.
-// A GPU in large products runs at its power limit, so the efficiency also goes by
+// The trend's part in FLOPs goes by P / P', its parts in bytes by B / B', its constants stay (a
+// launch, a wave); where it has the larger of both, so goes each of them. The residual is read
+// where the waves are the same. Attention likewise, with its waves over sequences; its part in
+// scores (exponentials) goes by S / S'. A GPU in large products runs at its power limit, so the
+// efficiency also goes by
 // ((W' / P') / (W / P)) ^ 0.14, where both TDPs are known: see kPowerExponent in scales.cpp.
 // Memory-bound kernels go by B / B' but for the constant. Copies: rate x L' / L, latency as is, so
 // a curve's sizes go by L' / L too. Adam: what a thread does is kept and the limit goes by D' / D,

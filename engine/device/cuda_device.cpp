@@ -61,6 +61,7 @@ class CudaDevice final : public Device {
         facts.memory_capacity = static_cast<Bytes>(total);
         facts.context = context_;
         facts.numa_node = numa_node_of(ordinal_);
+        facts.multiprocessors = properties.multiProcessorCount;
         return facts;
     }
     Bytes memory_in_use() const override { return bytes_in_use(); }

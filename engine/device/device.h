@@ -20,8 +20,9 @@ struct DeviceFacts {
     std::string name;
     bool is_gpu = false;
     Bytes memory_capacity = 0;
-    Bytes context = 0;   ///< taken by driver and libraries before the arena
-    int numa_node = -1;  ///< of the host memory nearest to it; -1: not known
+    Bytes context = 0;        ///< taken by driver and libraries before the arena
+    int numa_node = -1;       ///< of the host memory nearest to it; -1: not known
+    int multiprocessors = 0;  ///< 0 without a GPU
 };
 
 /// Lanes are host_to_device, compute and device_to_host; each is used by one thread at a time.

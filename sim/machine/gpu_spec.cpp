@@ -67,20 +67,14 @@ class AttentionReader {
         : reader_(reader), scale_(gemm_flops_per_s / kH200Gemm) {}
 
     /// `needed`: no table of measured times takes its place.
-    Interpolated curve(const char* implementation, const char* direction, const H200Rates& h200,
-                       bool needed) {
-        auto points = reader_.take_curve(
-            fmt::format("kernels.attention_{}_{}_tflops_by_sequence", implementation, direction));
-        for (auto& [sequence, rate] : points) rate *= kTera;
-        if (points.empty()) {
-            if (needed) {
-                missing_ +=
-                    fmt::format("{}{} {}", missing_.empty() ? "" : ", ", implementation, direction);
-            }
-            for (std::size_t i = 0; i < h200.size(); ++i)
-                points.emplace_back(kSequences[i], h200[i] * scale_ * kTera);
-        }
-        return Interpolated(std::move(points));
+    Interpolated cudnn(const char* direction, const H200Rates& h200, bool needed) {
+        return curve(reader_.take_curve(path("cudnn", direction)),
+                     needed ? fmt::format("cudnn {}", direction) : "", h200);
+    }
+    /// PyTorch's.
+    Interpolated flash(const char* direction, const H200Rates& h200) {
+        return curve(reader_.take_curve_for_others(path("flash", direction)),
+                     fmt::format("flash {}", direction), h200);
     }
 
     /// What is missing so far.
@@ -92,6 +86,21 @@ class AttentionReader {
     }
 
   private:
+    static std::string path(const char* implementation, const char* direction) {
+        return fmt::format("kernels.attention_{}_{}_tflops_by_sequence", implementation, direction);
+    }
+    /// `name` is said to be missing where there are no points, unless it is "".
+    Interpolated curve(std::vector<std::pair<double, double>> points, const std::string& name,
+                       const H200Rates& h200) {
+        for (auto& [sequence, rate] : points) rate *= kTera;
+        if (points.empty()) {
+            if (!name.empty()) missing_ += (missing_.empty() ? "" : ", ") + name;
+            for (std::size_t i = 0; i < h200.size(); ++i)
+                points.emplace_back(kSequences[i], h200[i] * scale_ * kTera);
+        }
+        return Interpolated(std::move(points));
+    }
+
     SpecReader& reader_;
     double scale_;
     std::string missing_;
@@ -108,12 +117,12 @@ void resolve_attention(SpecReader& reader, GpuSpec& gpu) {
     gpu.first_step_extra = constant("kernels.first_step_extra_s", 0.5);
     AttentionReader attention(reader, gpu.gemm_flops_per_s);
     AttentionRates& fused = gpu.fused_attention;
-    fused.forward = attention.curve("cudnn", "forward", kCudnnForward, !measured);
-    fused.backward = attention.curve("cudnn", "backward", kCudnnBackward, !measured);
+    fused.forward = attention.cudnn("forward", kCudnnForward, !measured);
+    fused.backward = attention.cudnn("backward", kCudnnBackward, !measured);
     if (const auto missing = attention.missing(); !missing.empty()) reader.transfer(missing);
     AttentionRates& flash = gpu.flash_attention;
-    flash.forward = attention.curve("flash", "forward", kFlashForward, true);
-    flash.backward = attention.curve("flash", "backward", kFlashBackward, true);
+    flash.forward = attention.flash("forward", kFlashForward);
+    flash.backward = attention.flash("backward", kFlashBackward);
     if (const auto missing = attention.missing(); !missing.empty())
         reader.transfer_for_others(missing);
 }

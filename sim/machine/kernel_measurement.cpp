@@ -40,6 +40,10 @@ void check_sizes(KernelTableId id, const KernelPoint& point, const Refuse& refus
             refuse(fmt::format("has the size {:g}, expected a whole number from 1 to {:g}", size,
                                most));
     }
+    if (matrix && point.row[0] * point.row[1] > kMostElements) {
+        refuse(fmt::format("has {:g} elements, expected at most {:g}", point.row[0] * point.row[1],
+                           kMostElements));
+    }
     if (gemm && point.row.back() != 0 && point.row.back() != 1)
         refuse(fmt::format("has added {:g}, expected 0 or 1", point.row.back()));
 }

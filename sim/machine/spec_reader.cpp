@@ -78,6 +78,18 @@ std::vector<std::pair<double, double>> SpecReader::take_curve(std::string_view p
     return points;
 }
 
+std::vector<std::pair<double, double>> SpecReader::take_curve_for_others(std::string_view path) {
+    const Curve* curve = profile_.find_curve(path);
+    if (curve == nullptr) return {};
+    if (curve->method != Method::measured) {
+        transfer_for_others(fmt::format("{} is {} ({})", path, method_name(curve->method),
+                                        curve->note.empty() ? curve->source : curve->note));
+    }
+    std::vector<std::pair<double, double>> points;
+    for (const auto& row : curve->points) points.emplace_back(row[0], row[1]);
+    return points;
+}
+
 std::optional<KernelTable> SpecReader::take_kernels(KernelTableId id) {
     const auto& kernels = profile_.kernels;
     const auto found = std::find_if(kernels.begin(), kernels.end(), [id](const KernelEntry& entry) {

@@ -36,6 +36,8 @@ class SpecReader {
     double constant_for_others(std::string_view path, double h200);
     /// First and second column of the curve, empty where it is missing.
     std::vector<std::pair<double, double>> take_curve(std::string_view path);
+    /// take_curve() of what only schedules of other systems rest on.
+    std::vector<std::pair<double, double>> take_curve_for_others(std::string_view path);
     /// All columns.
     std::vector<std::vector<double>> take_rows(std::string_view path);
     /// Nothing where the profile has no measured times of that kernel.

@@ -12,7 +12,6 @@ namespace {
 // takes 13% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
 // at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
 constexpr std::int64_t kDefaultHostSlabs = 4;
-constexpr Bytes kKernelWorkspace = 32 * kMiB;  // what cuBLAS asks for on Hopper
 constexpr Bytes kSums = 256;
 // Chosen, not measured: room for two halves of 32 MiB, one filled while the other is written, and
 // nothing beside the rest of the host's memory.

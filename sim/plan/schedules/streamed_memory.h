@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+/// Of the kernels, on the device: what cuBLAS asks for on Hopper.
+inline constexpr Bytes kKernelWorkspace = 32 * kMiB;
+
 /// The device buffers of the streamed schedule.
 struct StreamedBuffers {
     // These stand for the whole step.

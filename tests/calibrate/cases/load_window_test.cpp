@@ -160,8 +160,9 @@ TEST_CASE("mixed load: each load alone, then together; with products where that 
     CHECK(mixed_windows({6, 16, false}, {true, 16, false}).size() == 7);
     // A CPU's: all 15 sets.
     CHECK(mixed_windows({12, 1, false}, {false, 2, false}).size() == 15);
-    CHECK(mixed_rounds({true, 16, false}) == 3);
-    CHECK(mixed_rounds({true, 16, true}) == 1);
+    CHECK(mixed_rounds({12, 8, false}, {true, 16, false}) == 4);
+    CHECK(mixed_rounds({8, 8, false}, {true, 16, false}) == 2);
+    CHECK(mixed_rounds({12, 8, false}, {true, 16, true}) == 1);
 }
 
 TEST_CASE("cases: the worst spread over 3% is warned of, with its numbers", "[cases]") {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "calibrate/profile/make_profile.h"
 #include "sim/cli/scenario.h"
 #include "sim/input_error.h"
 #include "sim/json_object.h"
@@ -45,14 +46,45 @@ TEST_CASE("write profile: what is written is read back by its path") {
     CHECK(resolve_machine(read_machine_profile(file)).unified_memory);
 }
 
-TEST_CASE("write profile: one that nothing can be predicted from is not written") {
+TEST_CASE("write profile: one that nothing can be predicted from names the cases that it lacks") {
+    using Names = std::vector<std::string>;
     const TemporaryFolder folder;
     const std::string file = folder.file("mine.json");
+    for (const Measurements& all : {synthetic::gpu_machine(), synthetic::cpu_machine()}) {
+        Names needed;
+        for (const CaseRecord& left_out : all.cases) {
+            Measurements m = all;
+            std::erase_if(m.cases,
+                          [&](const CaseRecord& record) { return record.name == left_out.name; });
+            try {
+                write_profile(m, file, {});
+                fs::remove(file);
+            } catch (const MissingCases& missing) {
+                CHECK(missing.cases == Names{left_out.name});
+                CHECK_THAT(std::string(missing.what()), ContainsSubstring(left_out.name));
+                CHECK_FALSE(fs::exists(file));
+                needed.push_back(left_out.name);
+            }
+        }
+        CHECK(needed == Names{"copies", "host_memory", "device_copy", "gemm"});
+    }
     Measurements m = synthetic::gpu_machine();
-    std::erase_if(m.cases, [](const CaseRecord& record) { return record.name == "device_copy"; });
+    std::erase_if(m.cases, [](const CaseRecord& record) { return record.name != "gemm"; });
     CHECK_THROWS_WITH(write_profile(m, file, {}),
-                      ContainsSubstring("gpu.memory_bandwidth_gb_per_s is missing"));
-    CHECK_FALSE(fs::exists(file));
+                      ContainsSubstring("the cases device_copy, host_memory, copies measure"));
+    CHECK_NOTHROW(write_profile(m, file, "h200-sxm-pcie5"));  // a base has what they measure
+}
+
+TEST_CASE("example model: one that fits the machine") {
+    const auto machine = [](const Measurements& m) {
+        return resolve_machine(
+            parse_machine_profile(make_profile(m, fit_machine(m), {}), "x.json", "x"));
+    };
+    Measurements m = synthetic::gpu_machine();
+    CHECK(example_model(machine(m)) == "qwen2.5-3b");
+    m.facts.host_memory_bytes = 32e9;
+    CHECK(example_model(machine(m)) == "qwen2.5-0.5b");
+    CHECK(example_model(machine(synthetic::cpu_machine())) == "qwen2.5-0.5b");
 }
 
 TEST_CASE("check profile file: another's profile is not overwritten, unless it is the base") {

@@ -274,7 +274,7 @@ TEST_CASE("kernel fit: a time or size that none is names table, row and value", 
     Table table = empty_table(kProduct);
     add(table, {0, 1024, 1024, 0}, 5);
     REQUIRE_THROWS_WITH(fit_kernel_table(kProduct, table, kMultiprocessors),
-                        ContainsSubstring("row 0: m is 0, expected 1 to 1e+12"));
+                        ContainsSubstring("row 0: m is 0, expected 1 to 1e+08"));
     Table all_held_out = empty_table(kProduct);
     add(all_held_out, {1024, 1024, 1024, 0}, 5, true);
     REQUIRE_THROWS_WITH(fit_kernel_table(kProduct, all_held_out, kMultiprocessors),

@@ -30,7 +30,8 @@ Measurements some_measurements() {
     table.columns = {"threads", "gb_per_s"};
     // A third and the next double after 1 show whether all digits survive.
     table.rows = {{0, 1.0 / 3}, {16, std::nextafter(1.0, 2.0)}, {-1, 4096}};
-    m.cases = {{"mixed_load", 12.25, true, {table}, {"one", "two"}}, {"numa", 0.1, false, {}, {}}};
+    m.cases = {{"mixed_load", "2026-11-23", 12.25, true, {table}, {"one", "two"}},
+               {"numa", "2026-11-21", 0.1, false, {}, {}}};
     return m;
 }
 
@@ -62,6 +63,7 @@ TEST_CASE("measurements: written and read again they are the same to the last bi
     CHECK(after.facts.cpus == 16);
     REQUIRE(after.cases.size() == 2);
     CHECK(after.cases[0].name == "mixed_load");
+    CHECK(after.cases[0].date == "2026-11-23");
     CHECK(after.cases[0].seconds == 12.25);
     CHECK(after.cases[0].quick);
     CHECK(after.cases[0].warnings == before.cases[0].warnings);
@@ -71,6 +73,22 @@ TEST_CASE("measurements: written and read again they are the same to the last bi
     CHECK(after.find("mixed_load")->rows == before.cases[0].tables[0].rows);
     CHECK(after.find("gemm_forward") == nullptr);
     CHECK(measurements_json(after) == measurements_json(before));
+}
+
+TEST_CASE("measurements: a case measured on another day keeps its own date") {
+    Measurements m = some_measurements();
+    CHECK(m.date_of("mixed_load") == "2026-11-23");
+    CHECK(m.date_of("gemm_forward") == "2026-11-21");  // not measured
+    CHECK(m.days() == "2026-11-21 to 2026-11-23");
+    m.cases.erase(m.cases.begin());
+    CHECK(m.days() == "2026-11-21");
+    m.cases.clear();
+    CHECK(m.days() == "2026-11-21");
+    nlohmann::json json = as_json();
+    json["cases"][0].erase("date");
+    CHECK(parse_measurements(json.dump(), "x.json").cases[0].date == "2026-11-21");
+    json["cases"][0]["date"] = 20261121;
+    check_refused(json, {"m/x.json: cases[0].date", "20261121"});
 }
 
 TEST_CASE("measurements: a row stands on a line, whole numbers without a point") {

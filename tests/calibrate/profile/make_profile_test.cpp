@@ -108,26 +108,6 @@ TEST_CASE("make profile: sizes and rates of a machine that follows formulas") {
     CHECK(p.find("gpu.bf16_dense_tflops") == nullptr);
 }
 
-TEST_CASE("make profile: every number says range, method, source, date and how") {
-    const Measurements m = synthetic::gpu_machine();
-    const MachineProfile p = profile_of(m);
-    const Quantity* q = p.find("link.both_ways_host_to_device_gb_per_s");
-    REQUIRE(q != nullptr);
-    CHECK(q->low == 40.0);
-    CHECK(q->high == 44.0);
-    CHECK(q->method == Method::measured);
-    CHECK(q->date == "2026-11-21");
-    CHECK(q->source == calibration_source(m));
-    CHECK_THAT(q->note, ContainsSubstring("by formula"));
-    CHECK_THAT(q->source, ContainsSubstring("sluice-calibrate of 2026-11-21 on NVIDIA H200"));
-    CHECK_THAT(q->source, ContainsSubstring("driver 580.1, 79 s; measurements/my-machine.json"));
-    const Quantity* memory = p.find("gpu.memory_bandwidth_achieved_gb_per_s");
-    CHECK(*memory->low < *memory->value);
-    CHECK(*memory->value < *memory->high);
-    REQUIRE(p.notes.size() == 2);
-    CHECK(p.notes[1] == "adam: noisy");
-}
-
 TEST_CASE("make profile: the line through products is the one they were made from") {
     const Measurements m = synthetic::gpu_machine();
     const auto line = fit_gemm_line(m);

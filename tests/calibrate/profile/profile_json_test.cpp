@@ -21,7 +21,7 @@ TEST_CASE("profile json: keys stand in the order of the schema, whatever the ord
     "me": "measured by me"
   },
   "gpu": {
-    "memory_capacity_gb": {"value": 150.11, "low": 149.12, "high": 151, "method": "measured", "source": "me", "date": "2026-11-21"},
+    "memory_capacity_gb": {"value": 150.11, "low": 149.123, "high": 151, "method": "measured", "source": "me", "date": "2026-11-21"},
     "multiprocessors": {"value": 132, "method": "measured", "source": "me", "date": "2026-11-21"}
   },
   "host": {
@@ -50,4 +50,24 @@ TEST_CASE(
     CHECK_FALSE(json.contains("host"));
     CHECK(profile.has("gpu.release_year"));
     CHECK_FALSE(profile.has("gpu.release_year.x.y"));
+}
+
+TEST_CASE("profile json: sizes of curves stay exact, rates have five digits") {
+    ProfileJson profile("machine");
+    profile.set_curve("link.curve.host_to_device_gb_per_s_by_bytes", {"bytes", "gb_per_s"},
+                      {{262144, 34.653219}, {268435456, 55.364012}},
+                      {Method::measured, "me", "2026-11-21", ""});
+    const auto json = nlohmann::json::parse(profile.text());
+    CHECK(json["link"]["curve"]["host_to_device_gb_per_s_by_bytes"]["points"] ==
+          nlohmann::json{{262144, 34.653}, {268435456, 55.364}});
+}
+
+TEST_CASE("profile json: rounding never puts a value outside of its range") {
+    ProfileJson profile("machine");
+    profile.set_number("power.gemm_w", 575.4444, Range{575.4444, 575.4444},
+                       {Method::measured, "me", "2026-11-21", ""});
+    const auto json = nlohmann::json::parse(profile.text())["power"]["gemm_w"];
+    CHECK(json["value"] == 575.444);
+    CHECK(json["low"] == 575.444);
+    CHECK(json["high"] == 575.444);
 }

@@ -10,6 +10,7 @@ namespace sluice::synthetic {
 
 // 4 us + FLOPs at 600 TFLOPS; copies 3 us + 50 GB/s in, 40 GB/s out; 4000 GB/s of device memory.
 inline constexpr double kOverheadUs = 4, kTflops = 600;
+inline constexpr const char* kDate = "2026-11-21";
 inline constexpr double kIn = 50, kOut = 40, kDeviceMemory = 4000;
 
 inline Table table(const std::string& name, std::vector<std::string> columns,
@@ -150,7 +151,7 @@ inline Table both_ways() {
 inline Measurements gpu_machine() {
     Measurements m;
     m.id = "my-machine";
-    m.date = "2026-11-21";
+    m.date = kDate;
     m.facts.has_gpu = true;
     m.facts.gpu_name = "NVIDIA H200";
     m.facts.cpu_name = "Some Xeon";
@@ -168,47 +169,53 @@ inline Measurements gpu_machine() {
     m.facts.numa_nodes = 1;
     m.cases = {
         {"copies",
+         kDate,
          10,
          false,
          {copies("copy_host_to_device", kIn), copies("copy_device_to_host", kOut), both_ways(),
           table("copy_pageable_host_to_device", {"bytes", "gb_per_s", "low", "high"},
                 {{268435456, 10, 9, 11}})},
          {}},
-        {"host_memory", 5, false, {rates("host_triad", 15), rates("host_copy", 6)}, {}},
-        {"adam", 5, false, {adam()}, {"adam: noisy"}},
-        {"mixed_load", 5, false, {mixed_load()}, {}},
+        {"host_memory", kDate, 5, false, {rates("host_triad", 15), rates("host_copy", 6)}, {}},
+        {"adam", kDate, 5, false, {adam()}, {"adam: noisy"}},
+        {"mixed_load", kDate, 5, false, {mixed_load()}, {}},
         {"storage",
+         kDate,
          5,
          false,
          {table("storage_read", {"block_bytes", "queue_depth", "gb_per_s", "low", "high"},
                 {{16777216, 4, 3.3, 3.2, 3.4}, {262144, 1, 1.1, 1, 1.2}})},
          {}},
         {"launch",
+         kDate,
          1,
          false,
          {table("launch", {"kernel_us", "event_us", "host_us"}, {{1.1, -0.1, 2.5}})},
          {}},
-        {"device_copy", 1, false, {copies("device_copy", kDeviceMemory / 2)}, {}},
+        {"device_copy", kDate, 1, false, {copies("device_copy", kDeviceMemory / 2)}, {}},
         {"gemm",
+         kDate,
          30,
          false,
          {products("gemm_forward"), products("gemm_input_gradient"),
           products("gemm_weight_gradient")},
          {}},
         {"attention",
+         kDate,
          10,
          false,
          {attention("attention_forward"), attention("attention_backward")},
          {}},
-        {"memory_bound", 5, false, all_memory_bound(), {}},
+        {"memory_bound", kDate, 5, false, all_memory_bound(), {}},
         {"power",
+         kDate,
          2,
          false,
          {table("power_idle", {"watts", "watts_low", "watts_high"}, {{80, 79, 81}}),
           table("power_gemm", {"watts", "watts_low", "watts_high", "joules_per_tflop"},
                 {{690, 680, 700, 1.05}})},
          {}},
-        {"gpu_interconnect", 0, false, {}, {}},
+        {"gpu_interconnect", kDate, 0, false, {}, {}},
     };
     return m;
 }

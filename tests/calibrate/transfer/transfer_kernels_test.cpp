@@ -1,5 +1,8 @@
 #include "calibrate/transfer/transfer_kernels.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "tests/calibrate/transfer/synthetic_profile.h"
 #include "tests/catch.h"
 
@@ -13,7 +16,7 @@ KernelMeasurement doubling_products() {
     KernelMeasurement measured;
     measured.id = kForward;
     measured.length_doublings = 2;
-    measured.trend = {2, 1.5, 0.5, 0.4, 0.3, 0.2};
+    measured.trend = {2, 0.3, 1.5, 0.5, 0.2, 0.1, 0.4, 0.3, 0.2, 0.05, 0.1, 0.15};
     const std::vector<double> weights = {0.1, -0.05, 0.2, -0.1};
     double m = 1024;
     for (const double weight : weights) {
@@ -45,6 +48,13 @@ double trend_of(const KernelMeasurement& measured, std::size_t row, double multi
     return sum;
 }
 
+std::size_t feature(const std::string& name) {
+    const std::vector<std::string>& names = kernel_feature_names(kForward);
+    const auto found = std::find(names.begin(), names.end(), name);
+    REQUIRE(found != names.end());
+    return static_cast<std::size_t>(found - names.begin());
+}
+
 }  // namespace
 
 TEST_CASE("transfer: equal machines have equal tables", "[transfer]") {
@@ -73,6 +83,52 @@ TEST_CASE("transfer: twice as many multiprocessors do twice the rows with the sa
         CHECK(trend_of(after, i + 1, 200) == Approx(trend - less));
         CHECK(after.points[i + 1].us ==
               Approx(before.points[i].us * (trend - less) / trend).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("transfer: parts of a product's trend go by FLOPs or by bytes, constants stay",
+          "[transfer]") {
+    KernelMeasurement before = doubling_products();
+    before.trend.assign(before.trend.size(), 0.5);
+    Scales scales = equal_scales();
+    scales.compute = 2;
+    const std::vector<double> after = transfer_kernels(before, scales).trend;
+    CHECK(after[feature("us")] == 0.5);
+    CHECK(after[feature("us_per_wave_of_128x256")] == 0.5);
+    CHECK(after[feature("us_per_gflop")] == 0.25);
+    CHECK(after[feature("us_per_gflop_in_waves_of_128x128")] == 0.25);
+    // Balances of 100 and 200 FLOPs a byte are now of 200 and 400; that of 400 is of 800, which is
+    // halfway from 400 to bytes alone.
+    CHECK(after[feature("us_per_mb_or_100_mflop")] == 0);
+    CHECK(after[feature("us_per_mb_or_200_mflop")] == Approx(0.5));
+    CHECK(after[feature("us_per_mb_or_400_mflop")] == Approx(0.75));
+    for (const char* bytes : {"us_per_mb_in", "us_per_mb_out", "us_per_mb_added"})
+        CHECK(after[feature(bytes)] == Approx(0.75));
+}
+
+TEST_CASE("transfer: what takes longer, bytes or FLOPs, goes by the rate of each", "[transfer]") {
+    // 10000 FLOPs a byte, and 1: far from any balance.
+    const Kernel much_work = kernel_of_row(kForward, std::vector<double>{30000, 30000, 30000, 0});
+    const Kernel many_bytes = kernel_of_row(kForward, std::vector<double>{1e6, 16, 1, 0});
+    for (const char* name :
+         {"us_per_mb_or_100_mflop", "us_per_mb_or_200_mflop", "us_per_mb_or_400_mflop"}) {
+        KernelMeasurement before = doubling_products();
+        before.trend.assign(before.trend.size(), 0);
+        before.trend[feature(name)] = 1;
+        for (const double compute : {1.0, 1.5, 2.0, 2.5}) {
+            INFO(name << ", compute " << compute);
+            Scales scales = equal_scales();
+            scales.compute = compute;
+            scales.memory = 2;
+            const KernelMeasurement after = transfer_kernels(before, scales);
+            const auto ratio = [&](const Kernel& kernel) {
+                const auto x = kernel_features(kForward, kernel, 100);
+                return std::inner_product(x.begin(), x.end(), after.trend.begin(), 0.0) /
+                       x[feature(name)];
+            };
+            CHECK(ratio(many_bytes) == Approx(1 / 2.0).epsilon(0.02));
+            CHECK(ratio(much_work) == Approx(1 / compute).epsilon(0.02));
+        }
     }
 }
 

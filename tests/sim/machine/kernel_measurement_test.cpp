@@ -119,6 +119,9 @@ TEST_CASE("kernel measurement: sizes are whole numbers, up to 1e8, of matrices u
         {"/rotary/points/0/0", "-512", {"has the size -512", whole}},
         {"/rotary/points/0/0", "512.5", {"has the size 512.5", whole}},
         {"/rotary/points/0/1", "1e13", {"has the size 1e+13", whole}},
+        {"/rotary/points/0/1",
+         "1000000000000",
+         {"512 x 1e+12 has 5.12e+14 elements", "expected at most 1e+12", only}},
         {"/gemm_forward/points/0/2",
          "1.5",
          {"512 x 512 x 1.5 x 0 has the size 1.5", "expected a whole number from 1 to 1e+08",
@@ -129,7 +132,7 @@ TEST_CASE("kernel measurement: sizes are whole numbers, up to 1e8, of matrices u
          {"has the size 2e+08", "from 1 to 1e+08", "--only attention"}},
     });
     for (const auto& [at, size] : std::vector<std::pair<const char*, double>>{
-             {"/gemm_forward/points/0/0", 1e8}, {"/rotary/points/0/1", 1e12}}) {
+             {"/gemm_forward/points/0/0", 1e8}, {"/rotary/points/0/1", 1e12 / 512}}) {
         json profile = profile_with_kernels();
         profile["kernels"][json::json_pointer(at)] = size;
         CHECK_NOTHROW(parse_profile(profile));
