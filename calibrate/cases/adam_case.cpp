@@ -23,6 +23,8 @@ std::vector<Run> runs(const Bench& bench) {
                                    : state_bytes == 12 ? optimizer_thread_counts(most)
                                                        : few_optimizer_thread_counts(most);
         if (bench.quick && state_bytes != 12) threads = {most};
+        // Most first: they touch the memory.
+        std::reverse(threads.begin(), threads.end());
         for (const int n : threads) all.push_back({state_bytes, n});
     }
     return all;

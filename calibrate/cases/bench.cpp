@@ -12,11 +12,11 @@
 #include "sim/bf16.h"
 #include "sim/input_error.h"
 #include "sim/mixed_bits.h"
+#include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {
 namespace {
 
-constexpr Bytes kKernelWorkspace = 32 * kMiB;  // as in training
 constexpr Bytes kLeastArena = Bytes{256} << 20;
 constexpr Bytes kGigabyte = 1'000'000'000;
 // 64 MiB. Not a power of two, so that matrices which begin one apart are not equal; even, so that

@@ -33,6 +33,8 @@ class KernelRows {
     void finish(CaseRecord& record);
 
   private:
+    /// The first call, after which a GPU that waited for it is heated again.
+    void warm(const std::function<void(std::int64_t)>& enqueue);
     std::string describe(const ShapeSize& size) const;
 
     Bench& bench_;

@@ -234,7 +234,7 @@ std::vector<MixedGroup> mixed_groups(const MixedMachine& machine) {
     };
     if (machine.quick) {
         add(12, false, {8, 16});
-        add(12, true, {12});
+        add(8, true, {12});
         return groups;
     }
     add(12, false, {4, 8, 12, 16});
@@ -246,8 +246,8 @@ std::vector<MixedGroup> mixed_groups(const MixedMachine& machine) {
         }
     } else {
         add(12, true, {10});
-        add(8, false, {16});
         add(6, false, {16});
+        add(8, true, {8, 16});  // predicted by 12: few processors leave no threads between
     }
     // Few threads after few: those held out are measured between those that predict them.
     std::stable_sort(groups.begin(), groups.end(), [](const MixedGroup& a, const MixedGroup& b) {

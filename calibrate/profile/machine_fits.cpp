@@ -95,13 +95,14 @@ std::set<int> fitted_states(const Table& mixed) {
     return states;
 }
 
-/// The windows of that state, and those of kernels and copies without an optimizer, which hold for
-/// all.
-Table windows_of(const Table& mixed, int state_bytes) {
+/// The windows of that state; those of kernels and copies without an optimizer, which hold for all;
+/// and, with 12 bytes, of states that are not fitted, which are predicted by it.
+Table windows_of(const Table& mixed, int state_bytes, const std::set<int>& fitted) {
     Table out = mixed;
     out.rows.clear();
     for (std::size_t row = 0; row < mixed.rows.size(); ++row) {
-        const bool same = mixed.at(row, "state_bytes") == state_bytes;
+        const auto own = static_cast<int>(mixed.at(row, "state_bytes"));
+        const bool same = own == state_bytes || (state_bytes == 12 && !fitted.contains(own));
         const bool only_compute = mixed.at(row, "compute") != 0 && mixed.at(row, "threads") == 0;
         if (same || only_compute) out.rows.push_back(mixed.rows[row]);
     }
@@ -122,8 +123,9 @@ MachineFits fit_machine(const Measurements& measurements) {
     fits.gemm_line = fit_gemm_line(measurements);
     const Table* mixed = measurements.find("mixed_load");
     if (mixed != nullptr && !mixed->rows.empty()) {
-        for (const int state_bytes : fitted_states(*mixed))
-            fits.contention[state_bytes] = fit_contention(windows_of(*mixed, state_bytes));
+        const std::set<int> fitted = fitted_states(*mixed);
+        for (const int state_bytes : fitted)
+            fits.contention[state_bytes] = fit_contention(windows_of(*mixed, state_bytes, fitted));
     }
     return fits;
 }
