@@ -4,9 +4,8 @@
 namespace sluice {
 
 const std::vector<Case>& all_cases() {
-    // The device's first: a virtual machine that has just started gets its memory meanwhile, and
-    // its host memory is slow until then (Adam: 3.7 Gparam/s in the first minute, 4.7 in the second
-    // on an H200 machine). What is one figure (Adam alone and beside others) stands together.
+    // The device's first. What is compared with each other, and drifts on virtual machines (copies,
+    // Adam, mixed load), stands together.
     static const std::vector<Case> cases = {
         {"launch", "What do a kernel launch and an event cost?", 0.5, 0.3, measure_launch},
         {"device_copy", "How fast is the device's memory?", 0.5, 0.3, measure_device_copy},

@@ -14,7 +14,7 @@ namespace {
 constexpr Bytes kOrdinarySwap = Bytes{1} << 30;
 
 /// Page faults at the start of a run: 16 threads touched 4 KiB pages at 32.3 and 33.4 GB/s and huge
-/// ones at 68.6 to 83.6 GB/s (hwprofiles/measurements/h200-pcie5-16vcpu-128gib.json, memory that
+/// ones at 68.6 to 83.6 GB/s (hwprofiles/measurements/h200-pytorch.json, memory that
 /// the machine had used before).
 constexpr double kSmallPageTouch = 33e9;
 constexpr double kHugePageTouch = 75e9;

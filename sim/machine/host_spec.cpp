@@ -34,8 +34,28 @@ Bytes host_capacity(SpecReader& reader) {
                     reader.profile().file, kPath, null != nullptr ? null->note : "missing"));
 }
 
-/// GB/s that host memory gives.
-double stream_gb_per_s(SpecReader& reader) {
+/// Bytes/s of host memory traffic, the most of all that were measured: STREAM, or lanes beside each
+/// other.
+double most_traffic(const HostSpec& host, const LinkSpec& link, double stream) {
+    double most = stream;
+    for (const Contention* contention :
+         {&host.contention, &host.contention_8_byte, &host.contention_6_byte}) {
+        for (const auto& [active, shares] : contention->points()) {
+            most = std::max({most, active.work,
+                             active.work * shares.work +
+                                 (active.in ? shares.in * link.host_to_device : 0) +
+                                 (active.out ? shares.out * link.device_to_host : 0)});
+        }
+    }
+    return most;
+}
+
+/// GB/s that host memory gives. Where contention is measured, no step rests on it.
+double stream_gb_per_s(SpecReader& reader, bool contention_measured) {
+    if (contention_measured) {
+        const Quantity* stream = reader.profile().find("host.memory_bandwidth_stream_gb_per_s");
+        if (stream != nullptr && stream->value) return *stream->value;
+    }
     if (const auto fitted = reader.take("host.memory_bandwidth_shared_gb_per_s")) return *fitted;
     if (const auto measured = reader.take("host.memory_bandwidth_stream_gb_per_s"))
         return *measured;
@@ -150,19 +170,20 @@ HostSpec resolve_host(SpecReader& reader, const LinkSpec& link, bool unified_mem
     };
     host.process_base = size("host.process_base_gb", 1.0);
     host.system_reserve = size("host.system_reserve_gb", 3.3);
-    const double stream = stream_gb_per_s(reader);
-    host.dram_bandwidth = stream * kGiga;
-    // A copy engine can reach more than STREAM does (GH200: 380 against 348 GB/s). In one pool it
-    // cannot: the link's rate is the memory's peak there.
-    if (!unified_memory)
-        host.dram_bandwidth =
-            std::max({host.dram_bandwidth, link.host_to_device, link.device_to_host});
     host.contention = contention(reader, "host.contention");
     host.contention_8_byte = contention(reader, "host.contention_8_byte");
     if (host.contention_8_byte.empty()) host.contention_8_byte = host.contention;
     host.contention_6_byte = contention(reader, "host.contention_6_byte");
     if (host.contention_6_byte.empty()) host.contention_6_byte = host.contention;
-    host.copy_weight = copy_weight(reader, unified_memory, !host.contention.empty());
+    const bool measured = !host.contention.empty();
+    const double stream = stream_gb_per_s(reader, measured);
+    host.dram_bandwidth = most_traffic(host, link, stream * kGiga);
+    // A copy engine can reach more than STREAM does (GH200: 380 against 348 GB/s). In one pool it
+    // cannot: the link's rate is the memory's peak there.
+    if (!unified_memory)
+        host.dram_bandwidth =
+            std::max({host.dram_bandwidth, link.host_to_device, link.device_to_host});
+    host.copy_weight = copy_weight(reader, unified_memory, measured);
     resolve_adam(reader, stream, host);
     resolve_host_work(reader, stream, host);
     return host;

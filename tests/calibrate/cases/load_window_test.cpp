@@ -138,7 +138,9 @@ TEST_CASE("mixed load: what is held out is not in the fit, and nothing is measur
                     CHECK(seen.emplace(group.state_bytes, group.threads).second);
                 }
                 const auto held_out = [](const MixedGroup& group) { return group.held_out; };
-                CHECK(std::any_of(groups.begin(), groups.end(), held_out));
+                // A GPU's host with three threads or fewer has none between those fitted.
+                if (!is_gpu || quick || threads > 3)
+                    CHECK(std::any_of(groups.begin(), groups.end(), held_out));
                 CHECK_FALSE(std::all_of(groups.begin(), groups.end(), held_out));
             }
         }
