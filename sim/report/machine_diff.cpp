@@ -59,7 +59,7 @@ struct CurveColumns {
     std::size_t keys = 1, values = 1;
 };
 CurveColumns columns_of(const Curve& curve) {
-    if (curve.path == "host.contention") return {4, 4};  // lanes and work; shares
+    if (curve.path.starts_with("host.contention")) return {4, 4};  // lanes and work; shares
     if (curve.path.starts_with("storage.")) return {2, 1};
     return {};
 }

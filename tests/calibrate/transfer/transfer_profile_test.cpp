@@ -245,8 +245,9 @@ TEST_CASE("transfer: the example datasheet works with the measured profile of th
         transfer_profile({read_text_file(from), from}, {read_text_file(to), to}, "2026-11-21");
     const MachineProfile profile = parse_machine_profile(text, "b200.json", "b200");
     // Published for the B200: 1745 TFLOPS, 1696 in another table.
-    CHECK(value_of(profile, "gpu.bf16_achieved_gemm_tflops") == Approx(1745).epsilon(0.05));
-    CHECK(*profile.find("gpu.bf16_achieved_gemm_tflops")->high > 1745);
+    const Quantity& best = *profile.find("gpu.bf16_achieved_gemm_tflops");
+    CHECK(*best.low < 1696);
+    CHECK(*best.high > 1745);
 }
 
 TEST_CASE("transfer: what is wrong is said with file, field and value", "[transfer]") {
