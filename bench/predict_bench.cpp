@@ -1,6 +1,6 @@
 // How long does a prediction take in process, and how does it grow with layers? Median of
 // repetitions; no test asserts it.
-//   ./dev bench
+//   ./dev bench [machine]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,8 +52,9 @@ void bench_row(const MachineSpec& machine, int layers, Schedule schedule) {
 
 }  // namespace
 
-int main() {
-    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+int main(int argc, char** argv) {
+    const MachineSpec machine =
+        resolve_machine(read_machine_profile(argc > 1 ? argv[1] : "h200-sxm-pcie5"));
     fmt::print("{:<10} {:>6} {:>10} {:>6} {:>9} {:>12} {:>11} {:>13}\n", "schedule", "layers",
                "operations", "steps", "plan ms", "simulate ms", "predict ms", "us per layer");
     for (const Schedule schedule : {Schedule::streamed, Schedule::megatrain}) {
