@@ -59,9 +59,9 @@ struct BenchMachine {
     std::unique_ptr<Bench> bench;
 };
 
-/// Allocates the arena (24 GB, or 60% of what is free of a smaller GPU's memory; without a GPU 1.5
-/// GB, or 10% of host memory), fills it, and attaches the calling thread to the device. Throws
-/// InputError where the device's memory is taken by others.
+/// Allocates the arena (24 GB, or 60% of a smaller GPU's memory and 90% of what is free; without a
+/// GPU 1.5 GB, or 10% of host memory), fills it, and attaches the calling thread to the device.
+/// Throws InputError where the device's memory is taken by others.
 std::unique_ptr<BenchMachine> make_bench(std::unique_ptr<Device> device, HostFacts host,
                                          const BenchSettings& settings);
 

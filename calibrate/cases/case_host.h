@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-/// Most host memory that a case holds at a time: a quarter of what the machine has, at most 24 GB;
+/// Most host memory that a case holds at a time, but for the optimizer's parameters (OptimizerLoad,
+/// beside a GPU up to 48 GB): a quarter of what the machine has, at most 24 GB;
 /// 1 GB where it is not known how much there is.
 Bytes host_memory_budget(const HostFacts& host);
 

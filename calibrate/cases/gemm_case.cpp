@@ -107,9 +107,10 @@ std::vector<Task> mixed_tasks(const ShapeLimits& limits) {
 
 void measure_gemm(Bench& bench, CaseRecord& record) {
     fill_arena(bench);
-    heat(bench, bench.quick ? 1 : 2);
+    // Choosing takes a second, in which the GPU would cool.
     const std::vector<Task> tasks =
         mixed_tasks(shape_limits(bench, bench.device_facts.is_gpu ? 0.1 : 0.05));
+    heat(bench, bench.quick ? 1 : 2);
     std::vector<std::unique_ptr<KernelRows>> tables;
     const std::vector<std::string> columns = {"m", "n", "k", "added"};
     for (const Role& role : kRoles) {

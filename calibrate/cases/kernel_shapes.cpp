@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "calibrate/cases/layer_sizes.h"
+#include "sim/mixed_bits.h"
 
 namespace sluice {
 namespace {
@@ -46,6 +47,17 @@ Sizes thinned(const Sizes& sizes, std::size_t step) {
     return out;
 }
 
+/// Without pattern: what changes over a minute then looks like noise, and shapes held out meet the
+/// same machine as the others.
+KernelShapes in_mixed_order(KernelShapes shapes) {
+    std::vector<std::pair<std::uint64_t, std::size_t>> order;
+    for (std::size_t i = 0; i < shapes.size(); ++i) order.emplace_back(mixed_bits(i), i);
+    std::sort(order.begin(), order.end());
+    KernelShapes out;
+    for (const auto& [key, index] : order) out.push_back(std::move(shapes[index]));
+    return out;
+}
+
 /// `count` shapes out of `candidates`, and those held out.
 KernelShapes fit_and_held_out(Sizes candidates, std::size_t count, Sizes held_out,
                               const ShapeLimits& limits) {
@@ -57,7 +69,7 @@ KernelShapes fit_and_held_out(Sizes candidates, std::size_t count, Sizes held_ou
     for (ShapeSize& size : spread_evenly(std::move(candidates), count))
         out.push_back({std::move(size), false});
     for (ShapeSize& size : held_out) out.push_back({std::move(size), true});
-    return out;
+    return in_mixed_order(std::move(out));
 }
 
 /// Products with one layer's weights; sums are new and added to in turn.

@@ -45,7 +45,7 @@ struct Nvml::Library {
     int (*by_bus_id)(const char*, void**) = nullptr;
     int (*driver)(char*, unsigned) = nullptr;
     Getter<unsigned long long>*energy = nullptr, *events = nullptr;
-    Getter<unsigned>*power = nullptr, *limit = nullptr;
+    Getter<unsigned>* limit = nullptr;
     Getter<Utilization>* utilization = nullptr;
     int (*clock)(void*, int, unsigned*) = nullptr;
     int (*temperature)(void*, int, unsigned*) = nullptr;
@@ -60,7 +60,6 @@ struct Nvml::Library {
         find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
         find(driver, "nvmlSystemGetDriverVersion");
         find(energy, "nvmlDeviceGetTotalEnergyConsumption");
-        find(power, "nvmlDeviceGetPowerUsage");
         find(limit, "nvmlDeviceGetEnforcedPowerLimit");
         find(utilization, "nvmlDeviceGetUtilizationRates");
         find(clock, "nvmlDeviceGetClockInfo");
@@ -147,7 +146,6 @@ std::optional<std::string> Nvml::driver_version() const {
 }
 
 std::optional<double> Nvml::energy_j() const { return read(library_->energy, device_, 1e-3); }
-std::optional<double> Nvml::power_w() const { return read(library_->power, device_, 1e-3); }
 std::optional<double> Nvml::power_limit_w() const { return read(library_->limit, device_, 1e-3); }
 
 std::optional<double> Nvml::sm_clock_mhz() const {

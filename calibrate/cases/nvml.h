@@ -15,10 +15,8 @@ namespace sluice {
 /// Why clocks are below their most (nvmlClocksEventReasons), each a bit.
 namespace clock_events {
 inline constexpr std::uint64_t kIdle = 0x1;
-inline constexpr std::uint64_t kClocksSetting = 0x2;
 inline constexpr std::uint64_t kSoftwarePowerCap = 0x4;
 inline constexpr std::uint64_t kHardwareSlowdown = 0x8;
-inline constexpr std::uint64_t kSyncBoost = 0x10;
 inline constexpr std::uint64_t kSoftwareThermal = 0x20;
 inline constexpr std::uint64_t kHardwareThermal = 0x40;
 inline constexpr std::uint64_t kPowerBrake = 0x80;
@@ -40,8 +38,7 @@ class Nvml {
     Nvml& operator=(const Nvml&) = delete;
 
     std::optional<std::string> driver_version() const;
-    std::optional<double> energy_j() const;  ///< since the driver was loaded
-    std::optional<double> power_w() const;
+    std::optional<double> energy_j() const;       ///< since the driver was loaded
     std::optional<double> power_limit_w() const;  ///< in force
     std::optional<double> sm_clock_mhz() const;
     std::optional<std::uint64_t> clock_event_bits() const;  ///< of clock_events

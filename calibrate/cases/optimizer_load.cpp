@@ -63,11 +63,23 @@ ParameterBlock place_block(char* memory, std::int64_t count, int state_bytes) {
     return block;
 }
 
-Bytes memory_bytes(const Bench& bench) {
+/// What the nodes have together, or the machine where that is not known, and no more than is free.
+double memory_of(const HostFacts& host, const std::vector<int>& nodes) {
+    Bytes bytes = 0;
+    for (const int id : nodes) {
+        const NumaNode* const node = host.node(id);
+        if (node == nullptr || !node->memory) return 0;
+        bytes += *node->memory;
+    }
+    if (nodes.empty()) bytes = host_memory_capacity(host).value_or(0);
+    return static_cast<double>(std::min(bytes, host.memory_available.value_or(bytes)));
+}
+
+Bytes memory_bytes(const Bench& bench, const std::vector<int>& nodes) {
     const auto budget = static_cast<double>(host_memory_budget(bench.host));
-    const auto capacity = static_cast<double>(host_memory_capacity(bench.host).value_or(0));
+    const double capacity = memory_of(bench.host, nodes);
     const double in_one_place = std::min(kMostBytes, kMostShareOfBudget * budget);
-    if (!bench.device_facts.is_gpu) return static_cast<Bytes>(in_one_place);
+    if (!bench.device_facts.is_gpu || bench.quick) return static_cast<Bytes>(in_one_place);
     return static_cast<Bytes>(
         std::max(in_one_place, std::min(kSpreadBytes, kSpreadShare * capacity)));
 }
@@ -89,8 +101,8 @@ void OptimizerLoad::set(int state_bytes, int threads, const std::vector<int>& cp
     if (stays && state_bytes == state_bytes_) return;
     if (!stays) {
         memory_ = HostRegion();  // the old one goes first: both at once may be too much
-        memory_ =
-            HostRegion(memory_bytes(bench_), "parameters to measure the optimizer with", *pool_);
+        memory_ = HostRegion(memory_bytes(bench_, nodes),
+                             "parameters to measure the optimizer with", *pool_);
     }
     state_bytes_ = state_bytes;
     nodes_ = nodes;

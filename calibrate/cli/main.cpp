@@ -42,7 +42,8 @@ void add_measure(CLI::App& app, Command& chosen) {
                    "of the CPU's kernels, without a GPU; 0: half the CPUs")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--storage", flags->storage,
-                   "a folder on the disk to measure: up to 2 GB are written there, and removed")
+                   "a folder on the disk to measure: a file of up to 2 GB is written there several "
+                   "times, and removed")
         ->capture_default_str();
     app.add_flag("--list", *list, "the cases, and how long they take");
     app.callback([&app, &chosen, flags, list] {

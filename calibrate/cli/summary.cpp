@@ -122,6 +122,41 @@ std::string absent(const Measurements& measurements) {
     return out;
 }
 
+/// Beyond these, predictions rest on errors as large as what they are asked for.
+constexpr double kMostMeanPercent = 3, kMostWorstPercent = 10, kMostMixedPercent = 7;
+constexpr int kMostNoiseDoublings = 12;  ///< of the shapes concerned; then of all
+
+std::string fit_warnings(const MachineFits& fits) {
+    std::string out;
+    const auto warn = [&out](const std::string& what, const FitError& error, double most_mean,
+                             double most_worst) {
+        if (error.mean_percent <= most_mean && error.worst_percent <= most_worst) return;
+        out += fmt::format(
+            "warning: {}: {:.1f}% off on average, {:.1f}% at worst, on what was not "
+            "fitted, expected {:g}% and {:g}% at most; measure again on an idle "
+            "machine\n",
+            what, error.mean_percent, error.worst_percent, most_mean, most_worst);
+    };
+    for (const auto& [id, fit] : fits.kernels) {
+        warn(kernel_table_name(id), fit.held_out, kMostMeanPercent, kMostWorstPercent);
+        if (fit.noise_doublings > kMostNoiseDoublings) {
+            out += fmt::format(
+                "warning: {}: larger shapes took less time than smaller ones, so that only the "
+                "trend is left of them; measure again on an idle machine\n",
+                kernel_table_name(id));
+        }
+    }
+    for (const auto& [state_bytes, fit] : fits.contention) {
+        for (const auto& [name, error] : {std::pair("Adam", fit.adam),
+                                          {"copies in", fit.in},
+                                          {"copies out", fit.out},
+                                          {"compute", fit.compute}})
+            warn(fmt::format("mixed load, {}, {} bytes of state", name, state_bytes), error,
+                 kMostMixedPercent, kMostMixedPercent);
+    }
+    return out;
+}
+
 std::string warnings(const Measurements& measurements) {
     std::string out;
     for (const CaseRecord& record : measurements.cases)
@@ -135,9 +170,9 @@ std::string warnings(const Measurements& measurements) {
 std::string summary_text(const MachineProfile& profile, const Measurements& measurements,
                          const MachineFits& fits) {
     const std::string source = calibration_source(measurements);
-    return fmt::format("{}\n\n{}\n{}\n{}{}{}{}", profile.name, numbers(profile, source),
+    return fmt::format("{}\n\n{}\n{}\n{}{}{}{}{}", profile.name, numbers(profile, source),
                        curves(profile, source), kernel_errors(fits), mixed_errors(fits),
-                       absent(measurements), warnings(measurements));
+                       absent(measurements), fit_warnings(fits), warnings(measurements));
 }
 
 }  // namespace sluice

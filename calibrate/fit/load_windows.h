@@ -12,7 +12,7 @@
 namespace sluice {
 
 /// Of the table mixed_load; indices of the arrays below. Adam runs on the last.
-enum Lane : std::size_t { kCompute, kIn, kOut, kWork };
+enum LoadLane : std::size_t { kCompute, kIn, kOut, kWork };
 inline constexpr std::size_t kLanes = 4;
 /// Columns of the lanes' rates.
 inline constexpr std::array<const char*, kLanes> kRates = {"compute_per_s", "in_gb_per_s",

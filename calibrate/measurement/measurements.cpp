@@ -88,40 +88,22 @@ Json table_json(const Table& table) {
             {"rows", std::move(rows)}};
 }
 
-[[noreturn]] void wrong_row(const std::string& where, const Table& table,
-                            const nlohmann::json& row) {
-    std::string shown = row.dump();
-    constexpr std::size_t kLongestShown = 60;
-    if (shown.size() > kLongestShown) shown = shown.substr(0, kLongestShown) + "...";
-    throw InputError(fmt::format(
-        "{} of table \"{}\" is {}, expected {} numbers, one a column; measure the case again with "
-        "--only",
-        where, table.name, shown, table.columns.size()));
-}
-
-Table read_table(const JsonObject& object, const nlohmann::json& raw) {
+Table read_table(const JsonObject& object) {
     object.allow_only({"name", "method", "columns", "rows"});
     Table table;
     table.name = object.text("name");
     table.method = object.text("method");
     table.columns = object.texts("columns");
-    const auto rows = raw.find("rows");
-    if (rows == raw.end() || !rows->is_array())
-        throw InputError(fmt::format(
-            "{} of table \"{}\" is missing or no list; measure the case again with --only",
-            object.where("rows"), table.name));
-    for (std::size_t i = 0; i < rows->size(); ++i) {
-        const nlohmann::json& row = (*rows)[i];
-        const bool numbers =
-            row.is_array() && row.size() == table.columns.size() &&
-            std::all_of(row.begin(), row.end(), [](const auto& n) { return n.is_number(); });
-        if (!numbers) wrong_row(fmt::format("{}[{}]", object.where("rows"), i), table, row);
-        table.rows.push_back(row.get<std::vector<double>>());
+    try {
+        table.rows = object.rows("rows", table.columns.size());
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("{} (table \"{}\"); measure the case again with --only",
+                                     error.what(), table.name));
     }
     return table;
 }
 
-CaseRecord read_case(const JsonObject& object, const nlohmann::json& raw, const std::string& date) {
+CaseRecord read_case(const JsonObject& object, const std::string& date) {
     object.allow_only({"name", "date", "seconds", "quick", "warnings", "tables"});
     CaseRecord record;
     record.name = object.text("name");
@@ -130,9 +112,8 @@ CaseRecord read_case(const JsonObject& object, const nlohmann::json& raw, const 
     record.seconds = object.number("seconds", 0, kLongest);
     record.quick = object.boolean_or("quick", false);
     record.warnings = object.texts("warnings");
-    const std::vector<JsonObject> tables = object.objects("tables");
-    for (std::size_t i = 0; i < tables.size(); ++i)
-        record.tables.push_back(read_table(tables[i], raw.at("tables").at(i)));
+    for (const JsonObject& table : object.objects("tables"))
+        record.tables.push_back(read_table(table));
     return record;
 }
 
@@ -195,11 +176,8 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
     measurements.id = root.text("id");
     measurements.date = root.text("date");
     measurements.facts = read_facts(root.object("machine"));
-    // JsonObject's rows are positive numbers; measured ones may be 0, so they are read as they are.
-    const nlohmann::json raw = nlohmann::json::parse(text);
-    const std::vector<JsonObject> cases = root.objects("cases");
-    for (std::size_t i = 0; i < cases.size(); ++i)
-        measurements.cases.push_back(read_case(cases[i], raw.at("cases").at(i), measurements.date));
+    for (const JsonObject& record : root.objects("cases"))
+        measurements.cases.push_back(read_case(record, measurements.date));
     return measurements;
 }
 

@@ -28,6 +28,7 @@ Products products_of(const Measurements& measurements) {
         const Table* table = measurements.find(kernel_table_name(id));
         if (table == nullptr) continue;
         for (std::size_t row = 0; row < table->rows.size(); ++row) {
+            if (table->at(row, "held_out") != 0) continue;
             const Flops flops = 2 * table->at(row, "m") * table->at(row, "n") * table->at(row, "k");
             products.features.push_back({1, flops / kGiga});
             products.us.push_back(table->at(row, "us"));

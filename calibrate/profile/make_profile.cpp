@@ -41,8 +41,8 @@ void take_from_base(const BaseProfile& base, ProfileJson& profile) {
     if (taken.empty()) return;
     profile.add_note(
         fmt::format("{} entries that sluice-calibrate did not measure are those of "
-                    "the profile {}, each with its own source.",
-                    taken.size(), base.id));
+                    "the base, each with its own source.",
+                    taken.size()));
 }
 
 /// Predictions take measured times of all kernels or of none.
@@ -111,8 +111,8 @@ std::string make_profile(const Measurements& measurements, const MachineFits& fi
     add_storage(measurements, profile);
     add_power(measurements, profile);
     add_gpu_interconnect(measurements, profile);
-    if (base) take_from_base(*base, profile);
     drop_incomplete_kernels(profile);
+    if (base) take_from_base(*base, profile);
     if (!profile.has("link.type")) profile.set_text("link.type", "PCIe, as measured");
     return profile.text();
 }

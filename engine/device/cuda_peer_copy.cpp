@@ -72,13 +72,17 @@ struct Side {
         enabled_access = true;
     }
     void release(int other) {
-        const OnGpu on(ordinal);
+        // No check throws here: this runs in a destructor too.
+        int before = 0;
+        cudaGetDevice(&before);
+        cudaSetDevice(ordinal);
         cudaDeviceSynchronize();
         if (enabled_access) cudaDeviceDisablePeerAccess(other);
         if (done != nullptr) cudaEventDestroy(done);
         if (stream != nullptr) cudaStreamDestroy(stream);
         cudaFree(received);
         cudaFree(sent);
+        cudaSetDevice(before);
     }
 };
 

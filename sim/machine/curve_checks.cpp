@@ -10,6 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr double kMostGbPerS = 1e6;  // no link, memory or optimizer reaches 1 PB/s
+constexpr double kMostGparamPerS = 1e4;
 constexpr double kMostThreads = 1e5;
 // Measured shares pass 1 by the noise of two measurements.
 constexpr double kMostShare = 1.2;
@@ -34,7 +35,16 @@ struct Place {
 };
 
 void check_positive(const Curve& curve, const Place& place, double most_x, double most_y) {
-    for (const auto& row : curve.points) {
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        const auto& row = curve.points[i];
+        if (i > 0 && row[0] == curve.points[i - 1][0])
+            place.refuse(fmt::format("{:g} stands twice in the first column", row[0]));
+        // x, value, and its range where there is one.
+        if (row.size() == 4 && !(row[2] > 0 && row[2] <= row[1] && row[1] <= row[3]))
+            place.refuse(
+                fmt::format("{:g} at {:g} has the range {:g} to {:g}, expected low <= "
+                            "value <= high",
+                            row[1], row[0], row[2], row[3]));
         if (!(row[0] > 0 && row[0] <= most_x))
             place.refuse(fmt::format("{:g} : {:g}, expected the first from 0 to {:g}", row[0],
                                      row[1], most_x));
@@ -124,7 +134,7 @@ void check_curve(const Curve& curve, const std::string& where) {
     if (path.starts_with("host.contention")) return check_contention(curve, {where, "mixed_load"});
     if (path.starts_with("link.curve.")) return check_rates_by_bytes(curve, {where, "copies"});
     if (path.starts_with("host.adam_"))
-        return check_positive(curve, {where, "adam"}, kMostThreads, kMostGbPerS);
+        return check_positive(curve, {where, "adam"}, kMostThreads, kMostGparamPerS);
     if (path.starts_with("kernels."))
         return check_positive(curve, {where, "attention"}, 1e9, kMostGbPerS);
     for (const auto& row : curve.points) {

@@ -147,7 +147,10 @@ HeldOutError read_held_out(const JsonObject& object) {
     error.worst_percent = held_out.number("worst_error_percent", 0, kMost);
     error.low_percent = held_out.number("low_percent", -kMost, kMost);
     error.high_percent = held_out.number("high_percent", -kMost, kMost);
-    return error;
+    if (error.low_percent <= error.high_percent) return error;
+    throw InputError(fmt::format("{} is {:g}, expected at most high_percent, {:g}",
+                                 held_out.where("low_percent"), error.low_percent,
+                                 error.high_percent));
 }
 
 }  // namespace

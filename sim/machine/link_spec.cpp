@@ -62,20 +62,18 @@ double pageable(SpecReader& reader, double host_to_device) {
     return assumed;
 }
 
-/// Share of the full rate by size. The largest point is the full rate: a curve may fall again.
-Interpolated share_by_bytes(SpecReader& reader, const char* path) {
+/// Share of the one-way rate by size, at most 1: without a GPU small copies come from caches.
+Interpolated share_by_bytes(SpecReader& reader, const char* path, double one_way) {
     auto points = reader.take_curve(path);
-    double full = 0;
-    for (const auto& [bytes, rate] : points) full = std::max(full, rate);
-    for (auto& [bytes, rate] : points) rate /= full;
+    for (auto& [bytes, rate] : points) rate = std::min(1.0, rate * kGiga / one_way);
     return Interpolated(std::move(points));
 }
 
 void resolve_sizes(SpecReader& reader, LinkSpec& link) {
     link.share_to_device_by_bytes =
-        share_by_bytes(reader, "link.curve.host_to_device_gb_per_s_by_bytes");
+        share_by_bytes(reader, "link.curve.host_to_device_gb_per_s_by_bytes", link.host_to_device);
     link.share_to_host_by_bytes =
-        share_by_bytes(reader, "link.curve.device_to_host_gb_per_s_by_bytes");
+        share_by_bytes(reader, "link.curve.device_to_host_gb_per_s_by_bytes", link.device_to_host);
     if (link.share_to_device_by_bytes.empty())
         reader.transfer("copies reach their full rate at any size");
     // One direction measured: the other falls off alike.

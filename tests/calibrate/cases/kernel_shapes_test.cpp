@@ -174,8 +174,8 @@ TEST_CASE("kernel shapes: each memory-bound kernel has three held out, of the 14
                 CHECK(std::find(fit.begin(), fit.end(), size) == fit.end());
         }
     }
-    CHECK(part(memory_bound_shapes(MemoryBoundWork::head_norm, kGpu), true)[0] ==
-          ShapeSize{2048, 6144});
+    const auto norms = part(memory_bound_shapes(MemoryBoundWork::head_norm, kGpu), true);
+    CHECK(std::count(norms.begin(), norms.end(), ShapeSize{2048, 6144}) == 1);
 }
 
 TEST_CASE("kernel shapes: quick is a tenth, still with shapes held out") {

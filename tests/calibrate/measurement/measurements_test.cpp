@@ -103,12 +103,12 @@ TEST_CASE("measurements: what is wrong in a file is refused with file, field and
     check_refused(json, {"m/x.json", "schema", "sluice-machine/1", "sluice-measurements/1"});
     json = as_json();
     json["cases"][0]["tables"][0]["rows"][1] = {1, 2, 3};
-    check_refused(json, {"m/x.json: cases[0].tables[0].rows[1]", "mixed_load", "[1,2,3]",
-                         "expected 2 numbers", "--only"});
+    check_refused(json, {"m/x.json: cases[0].tables[0].rows is [1,2,3]", "mixed_load",
+                         "rows of 2 numbers", "--only"});
     json["cases"][0]["tables"][0]["rows"][1] = {1, "fast"};
-    check_refused(json, {"rows[1]", "\"fast\""});
+    check_refused(json, {"rows is [1,\"fast\"]"});
     json["cases"][0]["tables"][0]["rows"] = 7;
-    check_refused(json, {"cases[0].tables[0].rows", "missing or no list"});
+    check_refused(json, {"cases[0].tables[0].rows is 7", "rows of 2 numbers"});
     json = as_json();
     json["machine"]["cpus"] = -1;
     check_refused(json, {"machine.cpus", "-1"});

@@ -9,7 +9,9 @@ using nlohmann::json;
 
 json with_curve(const char* pointer, const char* points) {
     json profile = small_profile();
-    profile[json::json_pointer(pointer)] = measured_points(json::parse(points));
+    json curve = measured_points(json::parse(points));
+    if (curve["points"][0].size() == 4) curve["columns"] = {"x", "y", "low", "high"};
+    profile[json::json_pointer(pointer)] = std::move(curve);
     return profile;
 }
 
@@ -53,7 +55,12 @@ TEST_CASE("curve checks: sizes and rates that no machine has are refused", "[mac
         {kIn, "[[2e15, 50]]", {"2e+15 : 50", "from 0 to 1e+15", "--only copies"}},
         {kAdam,
          "[[1, 2e6]]",
-         {"host.adam_gparams_per_s_by_threads.points: 2e+06 at 1", "at most 1e+06", "--only adam"}},
+         {"host.adam_gparams_per_s_by_threads.points: 2e+06 at 1", "at most 10000", "--only adam"}},
+        {kAdam, "[[1, 2], [1, 3]]", {"1 stands twice in the first column", "--only adam"}},
+        {kAdam8,
+         "[[1, 2, -1, 3]]",
+         {"2 at 1 has the range -1 to 3", "expected low <= value <= high", "--only adam"}},
+        {kIn, "[[1000, 2, 2.5, 3]]", {"2 at 1000 has the range 2.5 to 3", "--only copies"}},
         {kAdam, "[[2e5, 2]]", {"200000 : 2", "from 0 to 100000", "--only adam"}},
         {kAdam8, "[[2e5, 2]]", {"host.adam_8_byte_gparams_per_s_by_threads", "--only adam"}},
         {kAdam6, "[[1, 2e6]]", {"host.adam_6_byte_gparams_per_s_by_threads", "--only adam"}},

@@ -174,12 +174,13 @@ TEST_CASE("machine spec: a machine's own attention curve is used as it stands", 
 
 TEST_CASE("machine spec: the curve of the link becomes shares of the full rate", "[machine]") {
     json profile = small_profile();
+    profile["link"]["host_to_device_gb_per_s"] = measured_number(50);
     profile["link"]["curve"]["host_to_device_gb_per_s_by_bytes"] =
-        measured_points({{1000, 10}, {100'000, 50}, {1'000'000, 40}});
+        measured_points({{1000, 10}, {100'000, 60}, {1'000'000, 40}});
     const LinkSpec link = resolve(profile).link;
     CHECK(link.share_to_device_by_bytes.at(1000) == Approx(0.2));
     CHECK(link.share_to_device_by_bytes.at(10'000) == Approx(0.6));
-    CHECK(link.share_to_device_by_bytes.at(100'000) == 1);  // the largest, not the last
+    CHECK(link.share_to_device_by_bytes.at(100'000) == 1);  // at most
     CHECK(link.share_to_device_by_bytes.at(1e9) == Approx(0.8));
 }
 
