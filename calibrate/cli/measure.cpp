@@ -16,6 +16,7 @@
 #include "calibrate/cli/machine_facts.h"
 #include "calibrate/cli/progress.h"
 #include "calibrate/cli/write_profile.h"
+#include "calibrate/profile/make_profile.h"
 #include "engine/device/make_device.h"
 #include "engine/device/peer_copy.h"
 #include "engine/machine/process_memory.h"
@@ -209,6 +210,7 @@ class Calibration {
 
 int measure(const MeasureFlags& flags) {
     check_profile_file(flags.out, flags.base);
+    if (flags.base) read_base_profile(*flags.base, "--base");  // now, not after the last case
     if (!fs::is_directory(flags.storage))
         throw InputError(fmt::format(
             "--storage is {}, expected a folder; name one on the disk to measure", flags.storage));

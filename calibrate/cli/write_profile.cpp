@@ -46,6 +46,19 @@ std::vector<std::string> missing_needed_cases(const Measurements& measurements) 
     return missing;
 }
 
+/// What is at `file` is not lost to another machine, unless `base` names it.
+void check_same_machine(const MachineProfile& profile, const std::string& file,
+                        const std::optional<std::string>& base) {
+    std::error_code ignored;
+    if (!fs::exists(file) || (base && fs::equivalent(file, *base, ignored))) return;
+    const std::string there = parse_machine_profile(read_text_file(file), file, "").name;
+    if (there == profile.name) return;
+    throw InputError(
+        fmt::format("--out {}: is the profile of another machine ({}; this one is {}), which would "
+                    "be lost; name another file",
+                    file, there, profile.name));
+}
+
 /// Whether it can be predicted from.
 void check_resolves(const MachineProfile& profile, const Measurements& measurements) {
     try {
@@ -96,9 +109,12 @@ std::string example_model(const MachineSpec& machine) {
     return check_fit(plan, machine, training).fits() ? kLarge : kSmall;
 }
 
-void write_checked(const std::string& text, const std::string& file) {
+void write_checked(const std::string& text, const std::string& file,
+                   const std::optional<std::string>& base) {
     const std::string id = fs::path(file).stem().string();
-    resolve_machine(parse_machine_profile(text, file, id));
+    const MachineProfile profile = parse_machine_profile(text, file, id);
+    resolve_machine(profile);
+    check_same_machine(profile, file, base);
     write_file(file, text);
     // A name without a folder would be looked for in the library.
     const std::string path = fs::path(file).has_parent_path() ? file : "./" + file;
@@ -119,7 +135,7 @@ void write_profile(const Measurements& measurements, const std::string& file,
     fmt::print("{}\n", summary_text(profile, measurements, fits));
     std::fflush(stdout);  // before what may go wrong is said on the other stream
     check_resolves(profile, measurements);
-    write_checked(text, file);
+    write_checked(text, file, base);
 }
 
 }  // namespace sluice

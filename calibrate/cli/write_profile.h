@@ -37,6 +37,8 @@ void write_profile(const Measurements& measurements, const std::string& file,
 std::string example_model(const MachineSpec& machine);
 
 /// The same for a profile that is ready: proves, writes, prints what it assumes and the command.
-void write_checked(const std::string& text, const std::string& file);
+/// Throws InputError where `file` is another machine's profile, unless `base` names it.
+void write_checked(const std::string& text, const std::string& file,
+                   const std::optional<std::string>& base = std::nullopt);
 
 }  // namespace sluice

@@ -9,8 +9,10 @@
 namespace sluice {
 namespace {
 
-constexpr double kMostGbPerS = 1e6;  // no link, memory or optimizer reaches 1 PB/s
-constexpr double kMostGparamPerS = 1e4;
+constexpr double kMostGbPerS = 1e6;      // no link, memory or optimizer reaches 1 PB/s
+constexpr double kMostGparamPerS = 1e3;  // 26 TB/s of memory
+// Copies that leave the caches of a processor keep half of their rate.
+constexpr double kLeastOfSmaller = 0.3;
 constexpr double kMostThreads = 1e5;
 // Measured shares pass 1 by the noise of two measurements.
 constexpr double kMostShare = 1.2;
@@ -57,6 +59,16 @@ void check_positive(const Curve& curve, const Place& place, double most_x, doubl
 /// Rates by size: more bytes take no less time.
 void check_rates_by_bytes(const Curve& curve, const Place& place) {
     check_positive(curve, place, 1e15, kMostGbPerS);
+    double best = 0;
+    for (const auto& row : curve.points) {
+        if (row[1] < kLeastOfSmaller * best) {
+            place.refuse(
+                fmt::format("{:g} GB/s at {:g} bytes is less than {:g} of the {:g} GB/s of "
+                            "fewer bytes",
+                            row[1], row[0], kLeastOfSmaller, best));
+        }
+        best = std::max(best, row[1]);
+    }
     for (std::size_t i = 1; i < curve.points.size(); ++i) {
         const auto &before = curve.points[i - 1], &now = curve.points[i];
         const double us_before = before[0] / before[1] / 1e3, us_now = now[0] / now[1] / 1e3;

@@ -38,6 +38,7 @@ class ProfileReader {
                 walk(*object, section, known_keys_in(section).empty());
         }
         require_all_kernels(root.file());
+        require_below_peaks(root.file());
     }
 
     static void check_top_level(const JsonObject& root) {
@@ -75,13 +76,39 @@ class ProfileReader {
         quantity.date = object.text("date");
         quantity.note = object.text_or("note", "");
         if (object.has("value")) {
-            quantity.value = object.number("value", kSmallestQuantity, kLargestQuantity);
-            read_range(object, quantity);
+            read_value(object, quantity);
         } else if (quantity.note.empty()) {
             throw InputError(fmt::format("{} is null without a note; say why it is not known",
                                          object.where("value")));
         }
         profile_.quantities.push_back(std::move(quantity));
+    }
+
+    static void read_value(const JsonObject& object, Quantity& quantity) {
+        try {
+            quantity.value = object.number("value", kSmallestQuantity, kLargestQuantity);
+            read_range(object, quantity);
+        } catch (const InputError& error) {
+            const char* const name = case_that_measures(quantity.path);
+            if (name == nullptr) throw;
+            throw InputError(
+                fmt::format("{}; measure it again with: sluice-calibrate --only {} --out FILE",
+                            error.what(), name));
+        }
+    }
+
+    /// nullptr: not one of sluice-calibrate's.
+    static const char* case_that_measures(std::string_view path) {
+        constexpr std::array<std::array<const char*, 2>, 6> kCases = {
+            {{"link.", "copies"},
+             {"kernels.", "gemm"},
+             {"host.memory_bandwidth_stream", "host_memory"},
+             {"host.work.copy", "host_memory"},
+             {"gpu.memory_bandwidth_achieved", "device_copy"},
+             {"gpu.bf16_achieved", "gemm"}}};
+        for (const auto& [start, name] : kCases)
+            if (path.starts_with(start)) return name;
+        return nullptr;
     }
 
     /// 5 to 95%: both ends or none.
@@ -132,6 +159,27 @@ class ProfileReader {
         entry.date = object.text("date");
         entry.note = object.text_or("note", "");
         profile_.kernels.push_back(std::move(entry));
+    }
+
+    /// What is reached is below what the vendor states; some processors run a little faster.
+    void require_below_peaks(const std::string& file) const {
+        constexpr double kMost = 1.1;
+        constexpr std::array<std::array<const char*, 3>, 5> kPairs = {
+            {{"link.host_to_device_gb_per_s", "link.raw_per_direction_gb_per_s", "copies"},
+             {"link.device_to_host_gb_per_s", "link.raw_per_direction_gb_per_s", "copies"},
+             {"gpu.memory_bandwidth_achieved_gb_per_s", "gpu.memory_bandwidth_gb_per_s",
+              "device_copy"},
+             {"gpu.bf16_achieved_gemm_tflops", "gpu.bf16_dense_tflops", "gemm"},
+             {"kernels.gemm_sustained_tflops", "gpu.bf16_dense_tflops", "gemm"}}};
+        for (const auto& [reached, peak, name] : kPairs) {
+            const Quantity *a = profile_.find(reached), *b = profile_.find(peak);
+            if (a == nullptr || b == nullptr || !a->value || !b->value) continue;
+            if (*a->value <= kMost * *b->value) continue;
+            throw InputError(fmt::format(
+                "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
+                "with: sluice-calibrate --only {} --out FILE",
+                file, reached, *a->value, kMost, peak, *b->value, name));
+        }
     }
 
     /// One kind of kernel measured and another guessed would be compared as if both were known.

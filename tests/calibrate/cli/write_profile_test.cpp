@@ -42,7 +42,18 @@ TEST_CASE("write profile: what is written is read back by its path") {
     CHECK(profile.id == "mine");
     CHECK(resolve_machine(profile).link.host_to_device == Approx(49.972e9).epsilon(1e-4));
     CHECK_NOTHROW(check_profile_file(file, {}));  // one of this program: replaced
-    write_profile(synthetic::cpu_machine(), file, {});
+    write_profile(synthetic::gpu_machine(), file, "h200-sxm-pcie5");
+}
+
+TEST_CASE("write profile: another machine's is not overwritten, unless it is the base") {
+    const TemporaryFolder folder;
+    const std::string file = folder.file("mine.json");
+    write_profile(synthetic::gpu_machine(), file, "h200-sxm-pcie5");
+    CHECK_THROWS_WITH(write_profile(synthetic::cpu_machine(), file, {}),
+                      ContainsSubstring("mine.json") && ContainsSubstring("NVIDIA H200") &&
+                          ContainsSubstring("no GPU") && ContainsSubstring("name another file"));
+    CHECK_FALSE(resolve_machine(read_machine_profile(file)).unified_memory);
+    write_profile(synthetic::cpu_machine(), file, file);
     CHECK(resolve_machine(read_machine_profile(file)).unified_memory);
 }
 

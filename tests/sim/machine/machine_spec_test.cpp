@@ -213,6 +213,7 @@ TEST_CASE("machine spec: without a curve each optimizer thread moves what one of
 TEST_CASE("machine spec: unified memory shares one rate between both directions", "[machine]") {
     json profile = small_profile();
     profile["host"]["unified_memory"] = true;
+    profile["link"]["raw_per_direction_gb_per_s"] = measured_number(320);
     profile["link"]["host_to_device_gb_per_s"] = measured_number(300);
     profile["link"]["device_to_host_gb_per_s"] = measured_number(310);
     profile["host"]["memory_bandwidth_stream_gb_per_s"] = measured_number(250);
