@@ -13,7 +13,7 @@
 namespace sluice {
 
 /// Products as one line, microseconds = overhead + FLOPs / rate, by least squares of relative
-/// errors: for predictions of shapes far from all measured ones, and for people.
+/// errors, without those held out: what other machines are scaled by, and for people.
 struct GemmLine {
     double tflops = 0, tflops_low = 0, tflops_high = 0;  ///< 5th to 95th percentile
     double overhead_us = 0, overhead_low = 0, overhead_high = 0;
