@@ -200,7 +200,7 @@ KernelShapes attention_shapes(const ShapeLimits& limits) {
 KernelShapes memory_bound_shapes(MemoryBoundWork work, const ShapeLimits& limits) {
     const std::vector<LayerSizes> layers = fit_layers(limits.is_gpu);
     const std::vector<LayerSizes> unseen = {held_out_layers(limits.is_gpu)[1]};
-    const std::size_t count = limits.is_gpu ? 12 : 6;
+    const std::size_t count = limits.is_gpu ? 18 : 6;
     if (work == MemoryBoundWork::sum_squares || work == MemoryBoundWork::round_to_bf16) {
         const Size most = limits.is_gpu ? 2'000'000'000 : 16'000'000;
         return fit_and_held_out(gradient_sizes(layers, most), count, gradient_sizes(unseen, most),
