@@ -15,11 +15,6 @@
 namespace sluice {
 namespace {
 
-bool is_gemm(KernelTableId id) { return id <= KernelTableId::gemm_weight_gradient; }
-bool is_attention(KernelTableId id) {
-    return id == KernelTableId::attention_forward || id == KernelTableId::attention_backward;
-}
-
 /// What a part of the trend takes on the new GPU, of what it took.
 double time_factor(std::string_view feature, const Scales& scales) {
     // Launch and latency; so is what a wave of tiles begins and ends with.
@@ -89,19 +84,6 @@ std::vector<double> scaled_trend(const KernelMeasurement& measured, const Scales
 
 using Coordinates = std::vector<double>;
 
-double closeness(const Coordinates& a, const Coordinates& b, double length) {
-    double squares = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
-    return std::exp(-std::sqrt(squares) / length);
-}
-
-double residual_at(const KernelTable& table, const Coordinates& x) {
-    double sum = 0;
-    for (std::size_t i = 0; i < table.weight.size(); ++i)
-        sum += table.weight[i] * closeness(table.at[i], x, table.length);
-    return sum;
-}
-
 /// Weights that make the residual at the measured points what it was `shift` further along the
 /// first coordinate.
 std::vector<double> shifted_weights(const KernelTable& table, double shift,
@@ -113,9 +95,10 @@ std::vector<double> shifted_weights(const KernelTable& table, double shift,
         const Coordinates& point = table.at[static_cast<std::size_t>(i)];
         Coordinates same_waves = point;
         same_waves.front() += shift;
-        values(i) = residual_at(table, same_waves);
+        values(i) = table.residual(same_waves);
         for (Eigen::Index j = 0; j < count; ++j)
-            close(i, j) = closeness(point, table.at[static_cast<std::size_t>(j)], table.length);
+            close(i, j) =
+                KernelTable::closeness(point, table.at[static_cast<std::size_t>(j)], table.length);
     }
     residuals.assign(values.begin(), values.end());
     // Least norm, so that a shape listed twice has an answer too.
@@ -159,7 +142,7 @@ KernelMeasurement transfer_kernels(const KernelMeasurement& measured, const Scal
         const double ratio =
             trend_us(out.trend, out.id, point.row, scales.new_multiprocessors) /
             trend_us(measured.trend, out.id, point.row, scales.old_multiprocessors) *
-            std::exp(residuals[i] - residual_at(table, table.at[i]));
+            std::exp(residuals[i] - table.residual(table.at[i]));
         point.us *= ratio;
         point.us_low *= ratio / range.high;
         point.us_high *= ratio / range.low;

@@ -31,8 +31,7 @@ std::string shape_text(const KernelPoint& point) {
 
 template <typename Refuse>
 void check_sizes(KernelTableId id, const KernelPoint& point, const Refuse& refuse) {
-    const bool gemm = id <= KernelTableId::gemm_weight_gradient;
-    const bool matrix = !gemm && id > KernelTableId::attention_backward;
+    const bool gemm = is_gemm(id), matrix = !gemm && !is_attention(id);
     const std::size_t sizes = gemm ? point.row.size() - 1 : point.row.size();
     for (std::size_t i = 0; i < sizes; ++i) {
         const double size = point.row[i], most = matrix ? kMostElements : kLargestSize;

@@ -42,11 +42,6 @@ MemoryBoundWork work_of_table(KernelTableId id) {
     return static_cast<MemoryBoundWork>(static_cast<int>(id) - kFirstMemoryBound + 1);
 }
 
-bool is_gemm(KernelTableId id) { return id <= KernelTableId::gemm_weight_gradient; }
-bool is_attention(KernelTableId id) {
-    return id == KernelTableId::attention_forward || id == KernelTableId::attention_backward;
-}
-
 double log2_of(std::int64_t size) {
     return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
 }
@@ -195,20 +190,24 @@ std::vector<double> kernel_coordinates(KernelTableId id, const Kernel& kernel) {
     return {log2_of(kernel.rows), log2_of(kernel.columns)};
 }
 
+double KernelTable::closeness(std::span<const double> a, std::span<const double> b, double length) {
+    double squares = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+    return std::exp(-std::sqrt(squares) / length);
+}
+
+double KernelTable::residual(std::span<const double> coordinates) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < weight.size(); ++i)
+        sum += weight[i] * closeness(coordinates, at[i], length);
+    return std::clamp(sum, -kMostResidual, kMostResidual);
+}
+
 Seconds KernelTable::time(std::span<const double> features,
                           std::span<const double> coordinates) const {
     double trend_us = 0;
     for (std::size_t i = 0; i < trend.size(); ++i) trend_us += trend[i] * features[i];
-    double residual = 0;
-    for (std::size_t i = 0; i < weight.size(); ++i) {
-        double squares = 0;
-        for (std::size_t d = 0; d < coordinates.size(); ++d) {
-            const double apart = coordinates[d] - at[i][d];
-            squares += apart * apart;
-        }
-        residual += weight[i] * std::exp(-std::sqrt(squares) / length);
-    }
-    return trend_us / kMega * std::exp(std::clamp(residual, -kMostResidual, kMostResidual));
+    return trend_us / kMega * std::exp(residual(coordinates));
 }
 
 }  // namespace sluice

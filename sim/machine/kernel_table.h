@@ -40,6 +40,10 @@ enum class KernelTableId : std::uint8_t {
     round_to_bf16,
 };
 inline constexpr int kKernelTables = 16;
+inline bool is_gemm(KernelTableId id) { return id <= KernelTableId::gemm_weight_gradient; }
+inline bool is_attention(KernelTableId id) {
+    return id == KernelTableId::attention_forward || id == KernelTableId::attention_backward;
+}
 /// As in a profile's kernels section: "gemm_forward".
 const char* kernel_table_name(KernelTableId id);
 /// The case of sluice-calibrate that measures it.
@@ -68,6 +72,10 @@ struct KernelTable {
     double length = 1;                    ///< doublings
 
     bool empty() const { return trend.empty(); }
+    /// What a measured kernel counts at another: 1 where it stands, falling with the distance.
+    static double closeness(std::span<const double> a, std::span<const double> b, double length);
+    /// Logarithm of time over trend, within -3 and 3.
+    double residual(std::span<const double> coordinates) const;
     Seconds time(std::span<const double> features, std::span<const double> coordinates) const;
 };
 
