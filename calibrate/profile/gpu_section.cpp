@@ -119,9 +119,7 @@ void add_kernel_table(const Measurements& m, KernelTableId id, const KernelFit& 
     entry.id = id;
     entry.trend = fit.table.trend;
     entry.length_doublings = fit.table.length;
-    const FitError& error = fit.held_out;
-    entry.held_out = {error.shapes, error.mean_percent, error.worst_percent, error.low_percent,
-                      error.high_percent};
+    entry.held_out = fit.held_out;
     for (std::size_t i = 0; i < fit.fitted.size(); ++i) {
         const FittedKernel& kernel = fit.fitted[i];
         entry.points.push_back(

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// Times predicted for shapes that were measured but not fitted: predicted / measured - 1.
+/// What is predicted of what was measured but not fitted: predicted / measured - 1.
 struct HeldOutError {
     int shapes = 0;
     double mean_percent = 0, worst_percent = 0;  ///< of the absolute errors
