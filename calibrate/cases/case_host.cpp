@@ -23,16 +23,6 @@ constexpr int kLaneThreads = 4;
 
 constexpr std::int64_t kDistinct = std::int64_t{1} << 20;
 
-/// The sum of four uniform numbers, of variance 1: never beyond 3.5.
-float normal_like(std::uint64_t seed, std::int64_t index) {
-    const std::uint64_t bits = mixed_bits(seed ^ mixed_bits(static_cast<std::uint64_t>(index)));
-    std::int64_t sum = -2 * 0xFFFF;
-    for (int shift = 0; shift < 64; shift += 16)
-        sum += static_cast<std::int64_t>(bits >> shift & 0xFFFF);
-    constexpr float kDeviation = 37837.2F;  // of the sum: 2^16 sqrt(4 / 12)
-    return static_cast<float>(sum) / kDeviation;
-}
-
 /// Columns that have a range right of them.
 std::vector<std::size_t> ranged_columns(const Table& table) {
     std::vector<std::size_t> ranged;

@@ -6,8 +6,8 @@
 
 #include "calibrate/cases/cases.h"
 #include "calibrate/cases/kernel_rows.h"
+#include "calibrate/cases/mixed_order.h"
 #include "calibrate/cases/operand_sets.h"
-#include "sim/mixed_bits.h"
 
 namespace sluice {
 namespace {
@@ -88,19 +88,13 @@ struct Task {
     KernelShape shape;
 };
 
-/// Of all roles, in an order without pattern: heat and what else changes over a minute then looks
-/// like noise, not like a shape, and held-out shapes meet the same machine as the others.
+/// Of all roles.
 std::vector<Task> mixed_tasks(const ShapeLimits& limits) {
     std::vector<Task> tasks;
     for (std::size_t role = 0; role < kRoles.size(); ++role)
         for (const KernelShape& shape : gemm_shapes(kRoles[role].role, limits))
             tasks.push_back({role, shape});
-    std::vector<std::pair<std::uint64_t, std::size_t>> order;
-    for (std::size_t i = 0; i < tasks.size(); ++i) order.emplace_back(mixed_bits(i), i);
-    std::sort(order.begin(), order.end());
-    std::vector<Task> out;
-    for (const auto& [key, index] : order) out.push_back(std::move(tasks[index]));
-    return out;
+    return in_mixed_order(std::move(tasks));
 }
 
 }  // namespace

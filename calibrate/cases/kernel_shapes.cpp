@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "calibrate/cases/layer_sizes.h"
-#include "sim/mixed_bits.h"
+#include "calibrate/cases/mixed_order.h"
 
 namespace sluice {
 namespace {
@@ -44,17 +44,6 @@ double attention_flops(const ShapeSize& size) {
 Sizes thinned(const Sizes& sizes, std::size_t step) {
     Sizes out;
     for (std::size_t i = step / 2; i < sizes.size(); i += step) out.push_back(sizes[i]);
-    return out;
-}
-
-/// Without pattern: what changes over a minute then looks like noise, and shapes held out meet the
-/// same machine as the others.
-KernelShapes in_mixed_order(KernelShapes shapes) {
-    std::vector<std::pair<std::uint64_t, std::size_t>> order;
-    for (std::size_t i = 0; i < shapes.size(); ++i) order.emplace_back(mixed_bits(i), i);
-    std::sort(order.begin(), order.end());
-    KernelShapes out;
-    for (const auto& [key, index] : order) out.push_back(std::move(shapes[index]));
     return out;
 }
 

@@ -76,18 +76,6 @@ std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int s
     return ranges;
 }
 
-/// The sum of four uniform numbers, of variance 1: near enough to a normal number for weights, and
-/// never beyond 3.5.
-float normal_like(std::uint64_t seed, std::uint64_t counter) {
-    const std::uint64_t bits = mixed_bits(seed ^ mixed_bits(counter));
-    const auto part = [bits](int i) {
-        return static_cast<std::int64_t>(bits >> (16 * i) & 0xFFFF);
-    };
-    const auto sum = static_cast<float>(part(0) + part(1) + part(2) + part(3) - 2 * 0xFFFF);
-    constexpr float kDeviation = 37837.2F;  // of that sum: 2^16 sqrt(4 / 12)
-    return sum / kDeviation;
-}
-
 }  // namespace
 
 HostModel::HostModel(const ModelSpec& model, int state_bytes, ThreadPool& pool, Device& device)
