@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "calibrate/measurement/json_text.h"
+#include "sim/json_text.h"
 #include "sim/input_error.h"
 #include "sim/json_object.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "calibrate/measurement/json_text.h"
+#include "sim/json_text.h"
 #include "sim/machine/machine_keys.h"
 
 namespace sluice {

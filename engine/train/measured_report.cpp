@@ -40,8 +40,15 @@ void MeasuredSteps::add(const StepProgram& program, std::vector<OperationInterva
 
 std::vector<Seconds> MeasuredSteps::durations() const {
     std::vector<Seconds> out;
+    for (const std::size_t i : pairs()) out.push_back(steps_[i].start - steps_[i - 1].start);
+    return out;
+}
+
+std::vector<std::size_t> MeasuredSteps::pairs() const {
+    std::vector<std::size_t> out;
     for (std::size_t i = 1; i < steps_.size(); ++i)
-        if (steps_[i].follows) out.push_back(steps_[i].start - steps_[i - 1].start);
+        if (steps_[i].follows) out.push_back(i);
+    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(out.size() / 2));
     return out;
 }
 
@@ -55,9 +62,9 @@ const std::vector<OperationInterval>& MeasuredSteps::typical() const {
     const Seconds median = step_seconds();
     std::size_t nearest = 0;
     Seconds least = std::numeric_limits<Seconds>::infinity();
-    for (std::size_t i = 1; i < steps_.size(); ++i) {
+    for (const std::size_t i : pairs()) {
         const Seconds off = std::abs(steps_[i].start - steps_[i - 1].start - median);
-        if (!steps_[i].follows || off >= least) continue;
+        if (off >= least) continue;
         nearest = i - 1;
         least = off;
     }

@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-/// Collects steady steps, and how long each took until the next began.
+/// Collects steady steps, and how long each took until the next began. Only the later half counts:
+/// a GPU that was idle before the first step runs above its sustained clock for a while.
 class MeasuredSteps {
   public:
     /// `intervals` of one step on any clock, in seconds.
@@ -29,6 +30,8 @@ class MeasuredSteps {
         std::vector<OperationInterval> intervals;
     };
     std::vector<Seconds> durations() const;
+    /// Steps that follow at once on the one before them, the later half.
+    std::vector<std::size_t> pairs() const;
     std::vector<Step> steps_;
     bool paused_ = true;
 };

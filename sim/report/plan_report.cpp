@@ -32,6 +32,7 @@ StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
     report.parameters = total_parameters(model);
     report.active_parameters = active_parameters(model);
     report.layers = model.layer_count();
+    report.tied_embeddings = model.tied_embeddings;
     report.machine_id = machine.id;
     report.machine_name = machine.name;
     report.training = training;

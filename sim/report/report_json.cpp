@@ -1,8 +1,10 @@
-// The report as JSON: keys carry units, nothing is rounded.
+// The report as JSON: keys carry units, and but for the operations of a measured step nothing is
+// rounded.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "sim/json_text.h"
 #include "sim/report/step_report.h"
 
 namespace sluice {
@@ -53,6 +55,19 @@ Json lanes_json(const StepReport& r) {
     return out;
 }
 
+/// A row an operation, in the plan's order; seconds from the start of the first compute operation.
+Json operations_json(const StepReport& r) {
+    constexpr int kDigits = 9;
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < r.operations.size(); ++i) {
+        const Operation& operation = r.program.operations[i];
+        rows.push_back({operation_label(operation, r.layers), lane_name(operation.lane),
+                        operation.micro_batch, rounded(r.operations[i].start, kDigits),
+                        rounded(r.operations[i].end, kDigits)});
+    }
+    return {{"columns", {"operation", "lane", "micro_batch", "start_s", "end_s"}}, {"rows", rows}};
+}
+
 Json host_timeline_json(const StepReport& r) {
     Json out = Json::array();
     for (const HostMoment& moment : r.host_timeline)
@@ -79,7 +94,8 @@ std::string report_json(const StepReport& r) {
     out["model"] = {{"name", r.model_name},
                     {"parameters", r.parameters},
                     {"active_parameters", r.active_parameters},
-                    {"layers", r.layers}};
+                    {"layers", r.layers},
+                    {"tied_embeddings", r.tied_embeddings}};
     out["machine"] = {
         {"id", r.machine_id}, {"name", r.machine_name}, {"changes", r.machine_changes}};
     out["training"] = training_json(r.training);
@@ -115,7 +131,8 @@ std::string report_json(const StepReport& r) {
     out["lanes"] = lanes_json(r);
     add_advice_json(out, r);
     out["assumptions"] = r.assumptions;
-    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (r.measured) out["operations"] = operations_json(r);
+    return readable_json(out);
 }
 
 }  // namespace sluice

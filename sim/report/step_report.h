@@ -38,6 +38,7 @@ struct StepReport {
     std::int64_t parameters = 0;
     std::int64_t active_parameters = 0;
     int layers = 0;
+    bool tied_embeddings = false;
     std::string machine_id;
     std::string machine_name;
     std::vector<std::string> machine_changes;  ///< what-if values, as flags
@@ -89,7 +90,7 @@ std::string operation_label(const Operation& operation, int layers);
 
 /// One screen.
 std::string report_text(const StepReport& report);
-/// All of it but the operations; keys carry units.
+/// All of it, the operations only of a measured step; keys carry units.
 std::string report_json(const StepReport& report);
 /// Chrome trace event format: opens in Perfetto (ui.perfetto.dev) and chrome://tracing.
 std::string report_chrome_trace(const StepReport& report);

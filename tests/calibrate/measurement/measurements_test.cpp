@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "calibrate/measurement/json_text.h"
+#include "sim/json_text.h"
 #include "sim/input_error.h"
 #include "tests/catch.h"
 

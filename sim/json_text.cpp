@@ -1,4 +1,4 @@
-#include "calibrate/measurement/json_text.h"
+#include "sim/json_text.h"
 
 #include <fmt/format.h>
 
