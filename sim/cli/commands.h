@@ -9,5 +9,6 @@ void add_predict(CLI::App& app, Command& chosen);
 void add_explain(CLI::App& app, Command& chosen);
 void add_models(CLI::App& app, Command& chosen);
 void add_machines(CLI::App& app, Command& chosen);
+void add_validate(CLI::App& app, Command& chosen);
 
 }  // namespace sluice

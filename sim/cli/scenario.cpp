@@ -52,29 +52,6 @@ void check_used(const Setting& setting, const MachineSpec& machine) {
                                  did_you_mean(setting.path, used)));
 }
 
-MachineSpec read_machine(const ScenarioFlags& flags, std::vector<std::string>& changes) {
-    MachineProfile profile = read_machine_profile(flags.machine);
-    if (flags.host_memory) {
-        const double bytes = parse_memory_size(*flags.host_memory, "--host-memory");
-        if (bytes < kGiga) {
-            throw InputError(fmt::format(
-                "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB",
-                *flags.host_memory));
-        }
-        profile.set("host.memory_capacity_gb", bytes / kGiga);
-        changes.push_back("--host-memory " + *flags.host_memory);
-    }
-    std::vector<Setting> settings;
-    for (const std::string& text : flags.settings) {
-        settings.push_back(parse_setting(text));
-        profile.set(settings.back().path, settings.back().value);
-        changes.push_back("--set " + text);
-    }
-    MachineSpec machine = resolve_machine(profile);
-    for (const Setting& setting : settings) check_used(setting, machine);
-    return machine;
-}
-
 std::string option_help(const Option& option) {
     std::string help = option.help;
     if (option.choices.empty()) {
@@ -138,8 +115,7 @@ TrainingSpec read_training_flags(const TrainingFlags& flags) {
     return training;
 }
 
-void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
-    add_model_flags(command, flags.model);
+void add_machine_flags(CLI::App& command, MachineFlags& flags) {
     command
         .add_option("--machine", flags.machine,
                     "a name of `sluice machines`, with a host memory size if wanted "
@@ -150,13 +126,41 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
     command.add_option(
         "--set", flags.settings,
         "another value for a number of the machine: PATH=NUMBER (see `sluice machines show`)");
+}
+
+MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
+    MachineProfile profile = read_machine_profile(flags.machine);
+    if (flags.host_memory) {
+        const double bytes = parse_memory_size(*flags.host_memory, "--host-memory");
+        if (bytes < kGiga) {
+            throw InputError(fmt::format(
+                "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB",
+                *flags.host_memory));
+        }
+        profile.set("host.memory_capacity_gb", bytes / kGiga);
+        changes.push_back("--host-memory " + *flags.host_memory);
+    }
+    std::vector<Setting> settings;
+    for (const std::string& text : flags.settings) {
+        settings.push_back(parse_setting(text));
+        profile.set(settings.back().path, settings.back().value);
+        changes.push_back("--set " + text);
+    }
+    MachineSpec machine = resolve_machine(profile);
+    for (const Setting& setting : settings) check_used(setting, machine);
+    return machine;
+}
+
+void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
+    add_model_flags(command, flags.model);
+    add_machine_flags(command, flags.machine);
     add_training_flags(command, flags.training);
 }
 
 Scenario read_scenario(const ScenarioFlags& flags) {
     Scenario scenario;
     scenario.model = read_model_flags(flags.model);
-    scenario.machine = read_machine(flags, scenario.machine_changes);
+    scenario.machine = read_machine_flags(flags.machine, scenario.machine_changes);
     scenario.training = read_training_flags(flags.training);
     return scenario;
 }

@@ -33,13 +33,21 @@ struct TrainingFlags {
 void add_training_flags(CLI::App& command, TrainingFlags& flags);
 TrainingSpec read_training_flags(const TrainingFlags& flags);
 
+/// Which machine, with what-if values.
+struct MachineFlags {
+    std::string machine;
+    std::optional<std::string> host_memory;
+    std::vector<std::string> settings;  ///< --set path=value
+};
+void add_machine_flags(CLI::App& command, MachineFlags& flags);
+/// `changes` gets the what-if values, as flags.
+MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes);
+
 /// Which model, machine and settings: the flags that predict and explain share.
 struct ScenarioFlags {
     ModelFlags model;
     TrainingFlags training;
-    std::string machine;
-    std::optional<std::string> host_memory;
-    std::vector<std::string> settings;  ///< --set path=value
+    MachineFlags machine;
 };
 
 struct Scenario {

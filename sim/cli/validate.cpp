@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <memory>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+#include "sim/validate/validation.h"
+#include "sim/validate/validation_report.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kBeyondLimit = 1;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+struct ValidateFlags {
+    std::vector<std::string> files;
+    MachineFlags machine;
+    std::optional<std::string> model, limit;
+    bool json = false, csv = false;
+};
+
+/// "5%" -> 0.05.
+double parse_percent(const std::string& text, const char* flag) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    const bool whole = error == std::errc() && end - rest == 1 && *rest == '%';
+    if (!whole || !(value > 0 && value <= 1000))
+        throw InputError(
+            fmt::format("{} is \"{}\", expected a percentage above 0, as in 5%", flag, text));
+    return value / 100;
+}
+
+/// Says on standard error which runs are beyond the limit.
+int check_limit(const Validation& validation, double limit) {
+    std::vector<std::string> beyond;
+    for (const RunComparison& c : validation.runs)
+        if (std::abs(c.throughput_error()) > limit)
+            beyond.push_back(fmt::format("{} ({:+.1f}%)", c.run.name, 100 * c.throughput_error()));
+    if (beyond.empty()) return 0;
+    fmt::print(stderr, "sluice: tokens/s are off by more than {:g}%: {}\n", 100 * limit,
+               fmt::join(beyond, ", "));
+    return kBeyondLimit;
+}
+
+std::string text_of(const Validation& validation, const ValidateFlags& flags) {
+    if (flags.json) return validation_json(validation);
+    return flags.csv ? validation_csv(validation) : validation_text(validation);
+}
+
+int run_validate(const ValidateFlags& flags) {
+    if (flags.json && flags.csv)
+        throw InputError("--json and --csv both go to standard output; give one");
+    const double limit = flags.limit ? parse_percent(*flags.limit, "--limit") : kNoLimit;
+    std::vector<std::string> changes;
+    const MachineSpec machine = read_machine_flags(flags.machine, changes);
+    Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
+    validation.machine_changes = std::move(changes);
+    std::fputs(text_of(validation, flags).c_str(), stdout);
+    return check_limit(validation, limit);
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Command& chosen) {
+    CLI::App* const command = app.add_subcommand(
+        "validate", "How near are predictions to measured runs, and what makes the difference?");
+    const auto flags = std::make_shared<ValidateFlags>();
+    command
+        ->add_option("files", flags->files,
+                     "reports of sluice-train --report, tables of other systems' steps, or folders "
+                     "of them; a report's folder names its group")
+        ->required();
+    add_machine_flags(*command, flags->machine);
+    command->add_option("--model", flags->model,
+                        "the config.json of reports whose model name is no model known here");
+    command->add_option("--limit", flags->limit,
+                        "exit status 1 where tokens/s of a run are off by more, as in 5%");
+    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
+        ->group("Output");
+    command->add_flag("--csv", flags->csv, "a line a run")->group("Output");
+    command->callback([&chosen, flags] { chosen = [flags] { return run_validate(*flags); }; });
+}
+
+}  // namespace sluice

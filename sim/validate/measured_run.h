@@ -1,0 +1,57 @@
+// What was measured: a run of the trainer or of another system, and the settings it had.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/model/model_spec.h"
+#include "sim/plan/training_spec.h"
+#include "sim/report/step_timeline.h"
+
+namespace sluice {
+
+/// A row of the report's operations.
+struct MeasuredOperation {
+    std::string label;  ///< "backward 12"
+    std::string lane;
+    std::int64_t micro_batch = 0;
+    OperationInterval interval;
+};
+
+struct MeasuredPhase {
+    std::string name;
+    Seconds seconds = 0;
+};
+
+struct MeasuredRun {
+    std::string name;   ///< the file's name without .json; of another system its model and layers
+    std::string group;  ///< the folder's name; of another system its name
+    std::string file;
+    ModelSpec model;
+    TrainingSpec training;
+    Seconds step = 0;                     ///< median
+    Seconds step_low = 0, step_high = 0;  ///< 5% and 95% of the steps took less; 0: not known
+    Bytes device = 0;  ///< most in use in a step, less the CUDA context; 0: not measured
+    Bytes host = 0;    ///< most resident over the steps; 0: not measured
+    bool host_between_steps = false;  ///< `host` is what was resident when a step had ended
+    bool unified_memory = false;      ///< ran on the CPU: device memory is host memory
+    Bytes planned_device = 0;         ///< peak of the plan that ran; 0: not known
+    std::vector<MeasuredOperation> operations;  ///< in the plan's order; empty: not in the file
+    std::vector<MeasuredPhase> phases;          ///< only of other systems
+
+    double tokens_per_s() const { return static_cast<double>(training.tokens()) / step; }
+};
+
+struct MeasuredRuns {
+    std::vector<MeasuredRun> runs;
+    std::vector<std::string> left_out;  ///< what was not taken and why, a sentence each
+};
+
+/// Reads reports of `sluice-train --report`, tables of other systems' rows, and folders of them,
+/// in the order given, a folder's files sorted. `model` is read in place of a model name that says
+/// nothing here. Throws InputError; so it does where no run is left.
+MeasuredRuns read_measured_runs(const std::vector<std::string>& paths,
+                                const std::optional<std::string>& model);
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+#include "sim/validate/phases.h"
+
+#include <algorithm>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+const OperationInterval& first_of(const StepReport& report, OperationKind kind) {
+    const auto& operations = report.program.operations;
+    const auto found = std::find_if(operations.begin(), operations.end(),
+                                    [&](const Operation& o) { return o.kind == kind; });
+    if (found == operations.end())
+        throw InternalError(std::string("a step without ") + operation_name(kind));
+    return report.operations[static_cast<std::size_t>(found - operations.begin())];
+}
+
+Seconds compute_ends(const StepReport& report) {
+    Seconds end = 0;
+    for (std::size_t i = 0; i < report.operations.size(); ++i)
+        if (report.program.operations[i].lane == Lane::compute)
+            end = std::max(end, report.operations[i].end);
+    return end;
+}
+
+std::vector<Seconds> streamed_phases(const StepReport& report) {
+    const Seconds loss = first_of(report, OperationKind::loss).start;
+    const Seconds backward = first_of(report, OperationKind::backward).start;
+    const Seconds end = compute_ends(report);
+    return {loss, backward - loss, end - backward, report.step - end};
+}
+
+/// The copy to pinned memory includes the upload of embedding and head that follows it.
+std::vector<Seconds> megatrain_phases(const StepReport& report) {
+    const auto duration = [&](OperationKind kind) {
+        const OperationInterval& interval = first_of(report, kind);
+        return interval.end - interval.start;
+    };
+    return {first_of(report, OperationKind::clip_gradients).start,
+            duration(OperationKind::clip_gradients), duration(OperationKind::update),
+            first_of(report, OperationKind::zero_gradients).start -
+                first_of(report, OperationKind::copy_to_pinned).start,
+            duration(OperationKind::zero_gradients)};
+}
+
+}  // namespace
+
+std::vector<std::string> phase_names(Schedule schedule) {
+    if (schedule == Schedule::megatrain)
+        return {"forward_backward", "clip_grad_norm", "adam", "copy_to_pinned", "zero_grad"};
+    return {"forward", "loss", "backward", "tail"};
+}
+
+std::vector<Seconds> step_phases(const StepReport& report) {
+    return report.training.schedule == Schedule::megatrain ? megatrain_phases(report)
+                                                           : streamed_phases(report);
+}
+
+}  // namespace sluice

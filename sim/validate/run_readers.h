@@ -1,0 +1,23 @@
+// Which kinds of files hold measured runs, and how is each read?
+#pragma once
+
+#include "sim/json_object.h"
+#include "sim/validate/measured_run.h"
+
+namespace sluice {
+
+/// The report of a measured step. `text` is the text of `root`. Throws InputError.
+MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
+                            const std::optional<std::string>& model);
+
+/// A table of other systems' steps ("rows"). Those of a system that has no schedule here are left
+/// out. Throws InputError.
+void read_system_rows(const JsonObject& root, MeasuredRuns& out);
+
+// Larger numbers, or a step this short, are mistakes in a file.
+inline constexpr Seconds kShortestStep = 1e-9;
+inline constexpr double kMostSeconds = 1e9;
+inline constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
+inline constexpr std::int64_t kMostLayers = 10'000;
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+#include "sim/validate/validation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+void add_error(ErrorSummary& summary, std::optional<double> error, const std::string& name) {
+    if (!error) return;
+    ++summary.count;
+    summary.mean_absolute += (std::abs(*error) - summary.mean_absolute) / summary.count;
+    if (!summary.worst_name.empty() && std::abs(*error) <= std::abs(summary.worst)) return;
+    summary.worst = *error;
+    summary.worst_name = name;
+}
+
+/// Of the runs of `group`, or of all where it is empty.
+GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::string& group) {
+    GroupSummary summary;
+    summary.group = group;
+    std::vector<double> measured, predicted;
+    for (const RunComparison& c : runs) {
+        if (!group.empty() && c.run.group != group) continue;
+        ++summary.runs;
+        add_error(summary.throughput, c.throughput_error(), c.run.name);
+        add_error(summary.device, c.device_error(), c.run.name);
+        add_error(summary.host, c.host_error(), c.run.name);
+        measured.push_back(c.run.tokens_per_s());
+        predicted.push_back(c.predicted.tokens_per_s());
+        summary.with_band += c.in_band() ? 1 : 0;
+        summary.in_band += c.in_band().value_or(false) ? 1 : 0;
+    }
+    summary.tau_b = kendall_tau_b(predicted, measured);
+    return summary;
+}
+
+}  // namespace
+
+std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs) {
+    std::vector<std::string> groups;
+    for (const RunComparison& c : runs)
+        if (std::find(groups.begin(), groups.end(), c.run.group) == groups.end())
+            groups.push_back(c.run.group);
+    std::vector<GroupSummary> summaries;
+    if (groups.size() > 1)
+        for (const std::string& group : groups) summaries.push_back(summary_of(runs, group));
+    summaries.push_back(summary_of(runs, ""));
+    return summaries;
+}
+
+Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
+    Validation out;
+    out.machine_id = machine.id;
+    out.left_out = std::move(measured.left_out);
+    for (MeasuredRun& run : measured.runs) out.runs.push_back(compare_run(std::move(run), machine));
+    out.summaries = summarize(out.runs);
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// How good are the predictions for a machine, over all runs that were measured on it?
+#pragma once
+
+#include "sim/validate/compare_run.h"
+#include "sim/validate/ranking.h"
+
+namespace sluice {
+
+/// Predicted over measured, less 1, over several runs.
+struct ErrorSummary {
+    int count = 0;
+    double mean_absolute = 0;
+    double worst = 0;  ///< of largest size, with its sign
+    std::string worst_name;
+};
+
+struct GroupSummary {
+    std::string group;  ///< empty: all runs
+    int runs = 0;
+    ErrorSummary throughput, device, host;
+    std::optional<double> tau_b;  ///< of tokens/s, predicted against measured
+    int with_band = 0;            ///< runs whose prediction has a 5-95% band
+    int in_band = 0;              ///< of these, how many were measured within it
+};
+
+struct Validation {
+    std::string machine_id;
+    std::vector<std::string> machine_changes;
+    std::vector<RunComparison> runs;
+    std::vector<GroupSummary> summaries;  ///< of groups, where there are several, then of all
+    std::vector<std::string> left_out;
+};
+
+/// Precondition: `measured` has a run. Throws InputError as compare_run() does.
+Validation validate(MeasuredRuns measured, const MachineSpec& machine);
+
+/// One a group in the order of the runs where there are several groups, then one over all.
+std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs);
+
+}  // namespace sluice

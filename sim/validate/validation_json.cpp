@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/json_text.h"
+#include "sim/validate/validation_report.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json();
+}
+
+Json step_json(Seconds step, Seconds low, Seconds high, double tokens_per_s) {
+    Json out = {{"step_s", step}, {"tokens_per_s", tokens_per_s}};
+    if (high > 0) {
+        out["step_5_percent_s"] = low;
+        out["step_95_percent_s"] = high;
+    }
+    return out;
+}
+
+Json run_json(const RunComparison& c) {
+    const MeasuredRun& run = c.run;
+    Json out = {{"name", run.name},
+                {"group", run.group},
+                {"file", run.file},
+                {"model", run.model.name},
+                {"layers", run.model.layer_count()},
+                {"batch", run.training.batch},
+                {"seq", run.training.sequence}};
+    out["measured"] = step_json(run.step, run.step_low, run.step_high, run.tokens_per_s());
+    out["measured"]["device_bytes"] = run.device > 0 ? Json(run.device) : Json();
+    out["measured"]["host_bytes"] = run.host > 0 ? Json(run.host) : Json();
+    out["predicted"] = step_json(c.predicted.step, c.predicted.step_low, c.predicted.step_high,
+                                 c.predicted.tokens_per_s());
+    out["predicted"]["device_bytes"] = c.predicted_device;
+    out["predicted"]["host_bytes"] = c.predicted_host;
+    out["predicted"]["fits"] = c.predicted.fit.fits();
+    out["step_error"] = c.step_error();
+    out["throughput_error"] = c.throughput_error();
+    out["device_error"] = or_null(c.device_error());
+    out["host_error"] = or_null(c.host_error());
+    out["in_band"] = or_null(c.in_band());
+    out["phases"] = Json::array();
+    for (const PhaseComparison& phase : c.phases)
+        out["phases"].push_back({{"phase", phase.name},
+                                 {"measured_s", phase.measured},
+                                 {"predicted_s", phase.predicted}});
+    return out;
+}
+
+Json errors_json(const ErrorSummary& errors) {
+    if (errors.count == 0) return Json();
+    return {{"runs", errors.count},
+            {"mean_absolute_error", errors.mean_absolute},
+            {"worst_error", errors.worst},
+            {"worst_run", errors.worst_name}};
+}
+
+Json summary_json(const GroupSummary& s) {
+    return {{"group", s.group.empty() ? Json() : Json(s.group)},
+            {"runs", s.runs},
+            {"throughput", errors_json(s.throughput)},
+            {"device", errors_json(s.device)},
+            {"host", errors_json(s.host)},
+            {"kendall_tau_b", or_null(s.tau_b)},
+            {"runs_with_band", s.with_band},
+            {"runs_in_band", s.in_band}};
+}
+
+Json set_json(const OptionSet& set) {
+    Json names = Json::array();
+    for (const RunComparison* run : set.runs) names.push_back(run->run.name);
+    return {{"option", set.option},
+            {"runs", names},
+            {"predicted_best", set.predicted_best->run.name},
+            {"measured_best", set.measured_best->run.name},
+            {"loss", set.loss()}};
+}
+
+/// A text between quotes where it holds what separates.
+std::string csv_text(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string csv_number(std::optional<double> value) {
+    return value ? fmt::format("{}", rounded(*value, 6)) : "";
+}
+
+std::string csv_bytes(Bytes bytes) { return bytes > 0 ? fmt::format("{}", bytes) : ""; }
+
+}  // namespace
+
+std::string validation_json(const Validation& v) {
+    Json out = {{"machine", {{"id", v.machine_id}, {"changes", v.machine_changes}}}};
+    out["error_formula"] = "predicted / measured - 1";
+    out["runs"] = out["summaries"] = out["option_sets"] = Json::array();
+    for (const RunComparison& c : v.runs) out["runs"].push_back(run_json(c));
+    for (const GroupSummary& summary : v.summaries)
+        out["summaries"].push_back(summary_json(summary));
+    for (const OptionSet& set : option_sets(v.runs)) out["option_sets"].push_back(set_json(set));
+    out["left_out"] = v.left_out;
+    return readable_json(out);
+}
+
+std::string validation_csv(const Validation& v) {
+    std::string out =
+        "group,name,model,layers,batch,seq,measured_step_s,predicted_step_s,step_error,"
+        "measured_tokens_per_s,predicted_tokens_per_s,throughput_error,measured_device_bytes,"
+        "predicted_device_bytes,device_error,measured_host_bytes,predicted_host_bytes,host_error\n";
+    for (const RunComparison& c : v.runs) {
+        const MeasuredRun& run = c.run;
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                           csv_text(run.group), csv_text(run.name), csv_text(run.model.name),
+                           run.model.layer_count(), run.training.batch, run.training.sequence,
+                           csv_number(run.step), csv_number(c.predicted.step),
+                           csv_number(c.step_error()), csv_number(run.tokens_per_s()),
+                           csv_number(c.predicted.tokens_per_s()), csv_number(c.throughput_error()),
+                           csv_bytes(run.device), c.predicted_device, csv_number(c.device_error()),
+                           csv_bytes(run.host), c.predicted_host, csv_number(c.host_error()));
+    }
+    return out;
+}
+
+}  // namespace sluice

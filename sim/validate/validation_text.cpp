@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/report/format.h"
+#include "sim/validate/validation_report.h"
+
+namespace sluice {
+namespace {
+
+std::string percent(std::optional<double> error) {
+    return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
+}
+
+std::size_t name_width(const Validation& v) {
+    std::size_t width = 12;
+    for (const RunComparison& c : v.runs) width = std::max(width, c.run.name.size());
+    return width;
+}
+
+bool several_groups(const Validation& v) { return v.summaries.size() > 1; }
+
+std::string run_line(const RunComparison& c, std::size_t width) {
+    const std::string band =
+        c.in_band()
+            ? fmt::format("  {:>8} to {:<8}{}", format_seconds(c.predicted.step_low),
+                          format_seconds(c.predicted.step_high), *c.in_band() ? "" : "  outside")
+            : "";
+    std::string line = fmt::format(
+        "{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9}  {:>7} {:>7}{}", c.run.name, width,
+        format_seconds(c.run.step), format_seconds(c.predicted.step), percent(c.step_error()),
+        format_thousands(c.run.tokens_per_s()), format_thousands(c.predicted.tokens_per_s()),
+        percent(c.device_error()), percent(c.host_error()), band);
+    return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string run_lines(const Validation& v) {
+    const std::size_t width = name_width(v);
+    const bool band = std::any_of(v.runs.begin(), v.runs.end(),
+                                  [](const RunComparison& c) { return c.in_band().has_value(); });
+    std::string out = fmt::format(
+        "{:<{}} {:>27}  {:>19}  {:>7} {:>7}{}\n{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9}  {:>7} "
+        "{:>7}{}\n",
+        "", width, "step", "tokens/s", "device", "host", band ? "  predicted step," : "", "run",
+        width, "measured", "predicted", "delta", "measured", "predicted", "delta", "delta",
+        band ? "  5 to 95%" : "");
+    std::string group;
+    for (const RunComparison& c : v.runs) {
+        if (several_groups(v) && c.run.group != group) {
+            group = c.run.group;
+            out += group + "\n";
+        }
+        out += run_line(c, width);
+    }
+    return out;
+}
+
+std::string phase_lines(const Validation& v) {
+    std::string out;
+    const std::size_t width = name_width(v);
+    for (const RunComparison& c : v.runs) {
+        if (c.phases.empty()) continue;
+        std::string line = fmt::format("{:<{}}", c.run.name, width);
+        for (const PhaseComparison& phase : c.phases)
+            line += fmt::format("  {} {} {}", phase.name, format_seconds(phase.measured),
+                                format_seconds(phase.predicted));
+        out += line + "\n";
+    }
+    return out.empty() ? "" : "\nphases, each measured and predicted\n" + out;
+}
+
+std::string worst_of(const char* name, const ErrorSummary& errors) {
+    if (errors.count == 0) return "";
+    return fmt::format("  {:<12} mean {:>5.1f}%, worst {} ({})\n", name, 100 * errors.mean_absolute,
+                       percent(errors.worst), errors.worst_name);
+}
+
+std::string summary_lines(const GroupSummary& s) {
+    std::string out = fmt::format("\n{}: {} run{}\n", s.group.empty() ? "all" : s.group, s.runs,
+                                  s.runs == 1 ? "" : "s");
+    out += worst_of("tokens/s", s.throughput) + worst_of("device", s.device) +
+           worst_of("host", s.host);
+    if (s.tau_b)
+        out += fmt::format("  {:<12} Kendall's tau-b of predicted and measured tokens/s {:.2f}\n",
+                           "order", *s.tau_b);
+    if (s.with_band > 0)
+        out += fmt::format(
+            "  {:<12} {} of {} steps ({:.0f}%) measured within the predicted 5 to "
+            "95%; 85 to 97% are wanted\n",
+            "band", s.in_band, s.with_band, 100.0 * s.in_band / s.with_band);
+    return out;
+}
+
+std::string option_line(const OptionSet& set) {
+    const Option& option =
+        *std::find_if(training_options().begin(), training_options().end(),
+                      [&](const Option& candidate) { return set.option == candidate.field; });
+    std::string values;
+    for (const RunComparison* run : set.runs)
+        values += (values.empty() ? "" : ", ") + option_text(run->run.training, option);
+    return fmt::format(
+        "  {} of {}: predicted best {}, measured best {}; the choice loses {:.1f}% ({} ...)\n",
+        set.option, values, option_text(set.predicted_best->run.training, option),
+        option_text(set.measured_best->run.training, option), 100 * set.loss(),
+        set.runs.front()->run.name);
+}
+
+std::string option_lines(const Validation& v) {
+    std::string out;
+    for (const OptionSet& set : option_sets(v.runs)) out += option_line(set);
+    return out.empty() ? "" : "\nruns that differ in one option only\n" + out;
+}
+
+}  // namespace
+
+std::string validation_text(const Validation& v) {
+    std::string out = fmt::format("predictions for {}", v.machine_id);
+    if (!v.machine_changes.empty())
+        out += fmt::format(", what-if: {}", fmt::join(v.machine_changes, " "));
+    out += "\ndelta: predicted / measured - 1\n\n" + run_lines(v) + phase_lines(v);
+    for (const GroupSummary& summary : v.summaries) out += summary_lines(summary);
+    out += option_lines(v);
+    for (const RunComparison& c : v.runs)
+        if (!c.predicted.fit.fits())
+            out += fmt::format("\n{}: predicted not to fit, and timed as if it did\n", c.run.name);
+    for (const std::string& sentence : v.left_out) out += "\n" + sentence + "\n";
+    return out;
+}
+
+}  // namespace sluice
