@@ -14,6 +14,7 @@ const std::vector<Case>& all_cases() {
         {"memory_bound", "How long do norms, activations, loss and sums take?", 17, 2,
          measure_memory_bound},
         {"power", "How much energy does each kind of work take?", 8, 3, measure_power},
+        {"clock", "How does the GPU's clock follow its load?", 6, 6, measure_clock},
         {"gpu_interconnect", "How fast are copies between GPUs?", 0.5, 0.5,
          measure_gpu_interconnect},
         {"storage", "How fast is the disk, by block and queue depth?", 10, 2, measure_storage},

@@ -68,7 +68,7 @@ bool measure(Bench& bench, const KernelShape& shape, KernelRows& forward, Kernel
     // The GPU was idle while the library planned both, and would run above its clock for a while:
     // on an H200 such shapes were up to 20% quicker.
     bench.device.finish_all();
-    heat(bench, 0.15);
+    heat(bench, 0.1);
     forward.measure(shape, enqueue_forward);
     backward.measure(shape, enqueue_backward);
     require_finite(bench, "attention", at.out(0).data, at.out(0).type, 1024);

@@ -16,6 +16,7 @@ void measure_device_copy(Bench& bench, CaseRecord& record);
 void measure_gemm(Bench& bench, CaseRecord& record);
 void measure_attention(Bench& bench, CaseRecord& record);
 void measure_memory_bound(Bench& bench, CaseRecord& record);
+void measure_clock(Bench& bench, CaseRecord& record);
 void measure_power(Bench& bench, CaseRecord& record);
 void measure_gpu_interconnect(Bench& bench, CaseRecord& record);
 

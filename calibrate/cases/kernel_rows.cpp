@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "calibrate/cases/operand_sets.h"
+#include "calibrate/cases/rested.h"
 
 namespace sluice {
 namespace {
@@ -14,7 +15,8 @@ constexpr Seconds kBetweenGroups = 0.003;
 // Enqueuing takes some 10 us, a kernel's first use, when it is loaded, more than a millisecond. The
 // GPU is idle then and runs above its sustained clock for a while: one product was 15% quicker than
 // on three other machines.
-constexpr Seconds kPreparing = 0.001, kHeatAfterPreparing = 0.15;
+constexpr Seconds kPreparing = 0.001, kHeatAfterPreparing = 0.1;
+constexpr std::size_t kRestedEvery = 24, kRestedFirst = 8;
 
 }  // namespace
 
@@ -25,6 +27,10 @@ KernelRows::KernelRows(Bench& bench, const Timing& timing, std::string table,
     table_.method = std::move(method);
     table_.columns = shape_columns;
     for (const char* name : {"us", "us_low", "us_high"}) table_.columns.push_back(name);
+    rested_.name = table_.name + "_rested";
+    rested_.method = "bursts of 3 ms after 25 ms of rest, beside the time under load";
+    rested_.columns = table_.columns;
+    rested_.columns.push_back("us_under_load");
 }
 
 void KernelRows::tell_held_out() {
@@ -36,7 +42,8 @@ void KernelRows::measure(const KernelShape& shape, const std::function<void(std:
                          std::function<void()> refresh) {
     warm(enqueue);
     Timing timing = timing_;
-    if (refresh) {
+    const bool in_place = refresh != nullptr;
+    if (in_place) {
         timing.before_group = [warm = timing_.before_group, refresh = std::move(refresh)] {
             if (warm) warm();
             refresh();
@@ -56,6 +63,19 @@ void KernelRows::measure(const KernelShape& shape, const std::function<void(std:
         row.push_back(seconds * kMega);
     if (tells_held_out_) row.push_back(shape.held_out ? 1 : 0);
     table_.add(std::move(row));
+    if (bench_.heating_product > 0 && !in_place &&
+        table_.rows.size() % kRestedEvery == kRestedFirst)
+        measure_rested(shape, sample, enqueue);
+}
+
+void KernelRows::measure_rested(const KernelShape& shape, const Sample& sample,
+                                const std::function<void(std::int64_t)>& enqueue) {
+    const Sample rested = time_rested(bench_, sample.median, enqueue);
+    std::vector<double> row(shape.size.begin(), shape.size.end());
+    for (const double seconds : {rested.median, rested.low, rested.high, sample.median})
+        row.push_back(seconds * kMega);
+    rested_.add(std::move(row));
+    heat(bench_, kHeatAfterPreparing);
 }
 
 void KernelRows::warm(const std::function<void(std::int64_t)>& enqueue) {
@@ -85,6 +105,7 @@ void KernelRows::finish(CaseRecord& record) {
             bench_.arena_bytes / kMiB, describe(first_left_out_)));
     }
     record.tables.push_back(std::move(table_));
+    if (!rested_.rows.empty()) record.tables.push_back(std::move(rested_));
 }
 
 std::string KernelRows::describe(const ShapeSize& size) const {

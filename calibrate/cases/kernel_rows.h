@@ -23,7 +23,8 @@ class KernelRows {
     /// Times `enqueue` (see time_on_compute_lane) and adds the row; twice, of which the steadier
     /// counts, where the spread is more than 3%. `refresh` enqueues what restores
     /// operands that calls change in place, before each group; numbers that pass a kernel some
-    /// hundred times overflow.
+    /// hundred times overflow. On a GPU every 24th is timed rested too (rested.h), if it changes
+    /// nothing in place.
     void measure(const KernelShape& shape, const std::function<void(std::int64_t)>& enqueue,
                  std::function<void()> refresh = {});
     /// The shape's operands do not fit in the arena.
@@ -33,13 +34,16 @@ class KernelRows {
     void finish(CaseRecord& record);
 
   private:
+    /// The same call on a rested GPU, in a table of its own.
+    void measure_rested(const KernelShape& shape, const Sample& sample,
+                        const std::function<void(std::int64_t)>& enqueue);
     /// The first call, after which a GPU that waited for it is heated again.
     void warm(const std::function<void(std::int64_t)>& enqueue);
     std::string describe(const ShapeSize& size) const;
 
     Bench& bench_;
     Timing timing_;
-    Table table_;
+    Table table_, rested_;
     std::size_t shape_columns_;
     bool tells_held_out_ = false;
     Sample worst_;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -127,6 +129,28 @@ void resolve_attention(SpecReader& reader, GpuSpec& gpu) {
         reader.transfer_for_others(missing);
 }
 
+/// All of it or nothing: without a number of these, kernels take their times of the profile.
+ClockSpec resolve_clock(SpecReader& reader) {
+    ClockSpec clock;
+    const auto all = [&](std::initializer_list<std::pair<const char*, double*>> numbers) {
+        return std::all_of(numbers.begin(), numbers.end(), [&](const auto& number) {
+            if (!reader.knows(number.first)) return false;
+            *number.second = *reader.take(number.first);
+            return true;
+        });
+    };
+    const bool known = all({{"power.headroom_j", &clock.headroom_j},
+                            {"power.gemm_w", &clock.limit_w},
+                            {"power.idle_w", &clock.idle_w},
+                            {"power.gemm_rested_w", &clock.gemm_w},
+                            {"power.attention_w", &clock.attention_w},
+                            {"power.memory_w", &clock.memory_w},
+                            {"kernels.gemm_rested_share", &clock.gemm_share},
+                            {"kernels.attention_rested_share", &clock.attention_share},
+                            {"kernels.memory_bound_rested_share", &clock.memory_share}});
+    return known ? clock : ClockSpec{};
+}
+
 }  // namespace
 
 GpuSpec resolve_gpu(SpecReader& reader) {
@@ -148,6 +172,7 @@ GpuSpec resolve_gpu(SpecReader& reader) {
     gpu.gemm_overhead = overhead("kernels.gemm_overhead_us", 4) / kMega;
     gpu.launch = overhead("kernels.launch_us", 1.09) / kMega;
     resolve_attention(reader, gpu);
+    gpu.clock = resolve_clock(reader);
     gpu.eager_launch = reader.constant_for_others("kernels.eager_launch_us", 5) / kMega;
     return gpu;
 }

@@ -47,6 +47,24 @@ std::optional<Seconds> measured_time(const GpuSpec& gpu, const Kernel& kernel, K
                       kernel_coordinates(*id, kernel));
 }
 
+KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
+    const Seconds seconds = kernel_time(gpu, kernel, style);
+    const ClockSpec& clock = gpu.clock;
+    const auto cost = [seconds](double share, double watts) {
+        return KernelCost{seconds, share * seconds, watts * share * seconds};
+    };
+    switch (kernel.kind) {
+        case KernelKind::gemm:
+            return cost(clock.gemm_share, clock.gemm_w);
+        case KernelKind::attention_forward:
+        case KernelKind::attention_backward:
+            return cost(clock.attention_share, clock.attention_w);
+        case KernelKind::memory_bound:
+            break;
+    }
+    return cost(clock.memory_share, clock.memory_w);
+}
+
 }  // namespace
 
 double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count) {
@@ -68,13 +86,22 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
     return launches + kernel.bytes / gpu.memory_bandwidth;
 }
 
-Seconds kernels_time(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style) {
-    Seconds device = 0;
-    for (const Kernel& kernel : kernels) device += kernel_time(gpu, kernel, style);
-    const Seconds host = style == KernelStyle::eager
-                             ? gpu.eager_launch * static_cast<double>(total_launches(kernels))
-                             : 0;
-    return std::max(device, host);
+KernelCost& KernelCost::operator+=(const KernelCost& other) {
+    seconds += other.seconds;
+    rested += other.rested;
+    rested_j += other.rested_j;
+    return *this;
+}
+
+KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style) {
+    KernelCost cost;
+    for (const Kernel& kernel : kernels) cost += kernel_cost(gpu, kernel, style);
+    if (style == KernelStyle::eager) {
+        const Seconds host = gpu.eager_launch * static_cast<double>(total_launches(kernels));
+        cost.seconds = std::max(cost.seconds, host);
+        cost.rested = std::max(cost.rested, host);
+    }
+    return cost;
 }
 
 double copy_rate(double full_rate, const Interpolated& share_by_bytes, double bytes) {

@@ -11,8 +11,18 @@ namespace sluice {
 /// `style` picks the attention implementation (fused: cuDNN, eager: flash).
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style);
 
-/// Seconds of a list run back to back; in eager style the host's launching may be what limits.
-Seconds kernels_time(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style);
+/// What kernels cost that run back to back. Where the clock's part is not measured both times are
+/// the same and no energy is known.
+struct KernelCost {
+    Seconds seconds = 0;  ///< at the clock that large products leave
+    Seconds rested = 0;   ///< at the highest clock
+    double rested_j = 0;  ///< joules at the highest clock
+
+    KernelCost& operator+=(const KernelCost& other);
+};
+
+/// Of a list; in eager style the host's launching may be what limits.
+KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style);
 
 /// Share of the multiprocessors that have an output tile to compute; 1 from one whole wave of 128 x
 /// 128 tiles on. Later partial waves cost nothing on the H200 measured: at its power limit, idle

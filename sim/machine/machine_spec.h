@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "sim/machine/clock_spec.h"
 #include "sim/machine/contention.h"
 #include "sim/machine/interpolated.h"
 #include "sim/machine/kernel_table.h"
 #include "sim/machine/machine_profile.h"
+#include "sim/machine/rate_ranges.h"
 #include "sim/units.h"
 
 namespace sluice {
@@ -39,6 +41,7 @@ struct GpuSpec {
     Seconds first_step_extra = 0;  ///< the first attention backward builds its plan
     /// Measured times of the engine's kernels, by KernelTableId; empty where there are none.
     std::array<KernelTable, kKernelTables> tables;
+    ClockSpec clock;
 };
 
 struct LinkSpec {
@@ -90,6 +93,7 @@ struct MachineSpec {
     GpuSpec gpu;
     LinkSpec link;
     HostSpec host;
+    RateRanges ranges;
     Confidence confidence = Confidence::datasheet;
     /// One sentence for every rate that is not measured on this machine, or is measured but
     /// simplified.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/machine/kernel_time.h"
-
 namespace sluice {
 namespace {
 
@@ -52,10 +50,10 @@ int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) 
 
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
                                           const TrainingSpec& training) {
-    std::vector<Seconds> seconds;
+    std::vector<KernelCost> costs;
     std::vector<double> bytes;
     for (const KernelList& list : program.kernel_lists) {
-        seconds.push_back(kernels_time(machine.gpu, list, program.style));
+        costs.push_back(kernels_cost(machine.gpu, list, program.style));
         bytes.push_back(total_bytes(list));
     }
     const double threads = optimizer_threads(machine, training);
@@ -66,13 +64,13 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
             demands.push_back(host_demand(operation, machine.host,
                                           machine.host.adam_of(training.state_bytes), threads));
         } else if (operation.lane == Lane::compute) {
-            Seconds time = 0;
+            KernelCost cost;
             double traffic = 1;
             for (const std::int32_t list : operation.kernels) {
-                time += seconds[static_cast<std::size_t>(list)];
+                cost += costs[static_cast<std::size_t>(list)];
                 traffic += bytes[static_cast<std::size_t>(list)];
             }
-            demands.push_back({traffic, traffic / std::max(time, 1e-9)});
+            demands.push_back({traffic, traffic / std::max(cost.seconds, 1e-9), cost});
         } else {
             demands.push_back(link_demand(operation, machine.link));
         }

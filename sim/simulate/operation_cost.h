@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sim/machine/kernel_time.h"
 #include "sim/machine/machine_spec.h"
 #include "sim/plan/step_plan.h"
 
@@ -12,7 +13,8 @@ namespace sluice {
 /// platform.h). Alone it takes bytes / rate seconds.
 struct FlowDemand {
     double bytes = 0;
-    double rate = 0;  ///< bytes/s, > 0
+    double rate = 0;          ///< bytes/s, > 0
+    KernelCost kernels = {};  ///< of the compute lane; the rate is that of its `seconds`
 
     Seconds alone() const { return bytes / rate; }
 };

@@ -8,6 +8,7 @@
 #include "sim/input_error.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/platform.h"
+#include "sim/simulate/power_budget.h"
 
 namespace sluice {
 namespace sg = simgrid::s4u;
@@ -23,6 +24,7 @@ class StepRun {
     StepRun(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training)
         : program_(plan.program),
           demands_(operation_demands(plan.program, machine, training)),
+          power_(machine.gpu.clock),
           completed_(program_.operations.size(), 0) {
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
             const auto lane = static_cast<std::size_t>(program_.operations[i].lane);
@@ -88,12 +90,22 @@ class StepRun {
         if (step >= static_cast<int>(intervals_.size()))
             intervals_.emplace_back(program_.operations.size());
         const Seconds begin = sg::Engine::get_clock() - start_;
-        Platform::instance().pass(program_.operations[index].lane, demands_[index]);
+        pass(index, begin);
         intervals_[static_cast<std::size_t>(step)][index] = {begin,
                                                              sg::Engine::get_clock() - start_};
         ++completed_[index];
         if (id == last_compute_) end_of_compute();
         wake_lanes(id);
+    }
+
+    void pass(std::size_t index, Seconds now) {
+        const Lane lane = program_.operations[index].lane;
+        if (lane != Lane::compute) return Platform::instance().pass(lane, demands_[index]);
+        FlowDemand demand = demands_[index];
+        const Seconds seconds = power_.begin(now, demand.kernels);
+        if (seconds > 0) demand.rate = demand.bytes / seconds;
+        Platform::instance().pass(lane, demand);
+        power_.end(sg::Engine::get_clock() - start_);
     }
 
     void end_of_compute() {
@@ -151,6 +163,7 @@ class StepRun {
 
     const StepProgram& program_;
     const std::vector<FlowDemand> demands_;
+    PowerBudget power_;
     std::array<std::vector<OperationId>, kLaneCount> lanes_;
     std::array<sg::SemaphorePtr, kLaneCount> awake_;
     std::array<OperationId, kLaneCount>

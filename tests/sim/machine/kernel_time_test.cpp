@@ -130,10 +130,10 @@ TEST_CASE("kernel time: eager launches cost host time when the kernels are short
     const GpuSpec gpu = round_gpu();
     const KernelList brief(100, memory_bound("norm", 1e3));
     // Device: 100 x (1 us + 1 ns); host: 100 x 5 us.
-    CHECK(kernels_time(gpu, brief, KernelStyle::fused) == Approx(100 * 1.001e-6));
-    CHECK(kernels_time(gpu, brief, KernelStyle::eager) == Approx(500e-6));
+    CHECK(kernels_cost(gpu, brief, KernelStyle::fused).seconds == Approx(100 * 1.001e-6));
+    CHECK(kernels_cost(gpu, brief, KernelStyle::eager).seconds == Approx(500e-6));
     const KernelList lengthy(100, memory_bound("norm", 10e6));
-    CHECK(kernels_time(gpu, lengthy, KernelStyle::eager) == Approx(100 * 11e-6));
+    CHECK(kernels_cost(gpu, lengthy, KernelStyle::eager).seconds == Approx(100 * 11e-6));
 }
 
 TEST_CASE("copy rate: the full rate times the share that so many bytes reach", "[machine]") {
