@@ -5,13 +5,9 @@
 #include <string>
 
 #include "sim/machine/machine_profile.h"
+#include "sim/machine/rate_ranges.h"
 
 namespace sluice {
-
-/// Where the true rate lies, of the rate scaled: 5 to 95%.
-struct RateRange {
-    double low = 1, high = 1;
-};
 
 /// New over measured.
 struct Scales {

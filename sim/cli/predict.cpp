@@ -10,6 +10,7 @@
 #include "sim/cli/scenario.h"
 #include "sim/input_error.h"
 #include "sim/simulate/advice.h"
+#include "sim/simulate/prediction_band.h"
 
 namespace sluice {
 namespace {
@@ -40,6 +41,7 @@ int run_predict(const PredictFlags& flags) {
     check_files(flags);
     const Scenario scenario = read_scenario(flags.scenario);
     StepReport report = predict_scenario(scenario);
+    add_band(report, scenario.model, scenario.machine, scenario.training);
     add_advice(report, scenario.model, scenario.machine);
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(report));
     if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(report));

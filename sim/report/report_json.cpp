@@ -104,6 +104,8 @@ std::string report_json(const StepReport& r) {
     if (r.measured) {
         out["measured_device_bytes"] = r.measured_device;
         out["measured_host_bytes"] = r.measured_host;
+    }
+    if (r.has_band()) {
         out["step_5_percent_s"] = r.step_low;
         out["step_95_percent_s"] = r.step_high;
     }
@@ -111,6 +113,10 @@ std::string report_json(const StepReport& r) {
     if (!r.measured) out["first_step_s"] = r.first_step;
     out["tokens_per_step"] = r.training.tokens();
     out["tokens_per_s"] = r.tokens_per_s();
+    if (r.has_band()) {
+        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(r.step_high);
+        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.step_low);
+    }
     out["model_tflops_per_s"] = r.model_flops_per_s() / kTera;
     out["model_tflops_formula"] = "6 x active parameters x tokens / step_s";
     out["executed_tflops_per_s"] = r.executed_flops_per_s() / kTera;

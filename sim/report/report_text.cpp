@@ -73,6 +73,19 @@ void append_misfit(std::string& out, const StepReport& r) {
     out += "  speed below: as if it did fit\n";
 }
 
+/// Of a measured step its range; of a predicted one its band and the first step.
+std::string beside_speed(const StepReport& r) {
+    if (r.measured)
+        return fmt::format("; nine in ten steps took {} to {}", format_seconds(r.step_low),
+                           format_seconds(r.step_high));
+    const std::string band =
+        r.has_band()
+            ? fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(r.step_high)),
+                          format_thousands(r.tokens_per_s_at(r.step_low)))
+            : "";
+    return fmt::format("{}; the first step takes {}", band, format_seconds(r.first_step));
+}
+
 void append_verdict(std::string& out, const StepReport& r) {
     if (r.fit.fits()) {
         out += fmt::format(
@@ -81,12 +94,8 @@ void append_verdict(std::string& out, const StepReport& r) {
     } else {
         append_misfit(out, r);
     }
-    out += fmt::format("speed        {} a step, {} tokens/s; {}\n", format_seconds(r.step),
-                       format_thousands(r.tokens_per_s()),
-                       r.measured
-                           ? fmt::format("nine in ten steps took {} to {}",
-                                         format_seconds(r.step_low), format_seconds(r.step_high))
-                           : "the first step takes " + format_seconds(r.first_step));
+    out += fmt::format("speed        {} a step, {} tokens/s{}\n", format_seconds(r.step),
+                       format_thousands(r.tokens_per_s()), beside_speed(r));
     out += fmt::format(
         "             {:.1f} TFLOPS useful (6PT: six a token and active parameter), {:.1f} "
         "executed\n",

@@ -58,7 +58,8 @@ struct StepReport {
     bool measured = false;      ///< by the trainer, not predicted
     Bytes measured_device = 0;  ///< only measured: most in use as the driver says, less the context
     Bytes measured_host = 0;    ///< only measured: most resident in the process
-    Seconds step_low = 0, step_high = 0;  ///< only measured: 5% and 95% of the steps took less
+    /// 5% and 95% of the steps take less: of those measured, or as add_band() expects; else 0.
+    Seconds step_low = 0, step_high = 0;
     Seconds step = 0;
     Seconds first_step = 0;
     Flops executed_flops = 0;  ///< with recomputation
@@ -75,7 +76,11 @@ struct StepReport {
     Confidence confidence = Confidence::datasheet;
     std::vector<std::string> assumptions;
 
-    double tokens_per_s() const { return static_cast<double>(training.tokens()) / step; }
+    double tokens_per_s() const { return tokens_per_s_at(step); }
+    double tokens_per_s_at(Seconds one_step) const {
+        return static_cast<double>(training.tokens()) / one_step;
+    }
+    bool has_band() const { return step_high > 0; }
     /// 6 P T: six FLOPs a parameter and token, whatever is recomputed. P are the active parameters.
     double model_flops_per_s() const {
         return 6 * static_cast<double>(active_parameters) * tokens_per_s();

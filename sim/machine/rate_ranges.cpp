@@ -1,0 +1,176 @@
+#include "sim/machine/rate_ranges.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "sim/machine/machine_profile.h"
+
+namespace sluice {
+namespace {
+
+// What a measured rate is off by at least, however steady its repeats are: the same number differs
+// so much between machines of one kind and from day to day.
+//
+// Four H200 machines of one kind: products 0.5 to 0.9% apart, attention up to 1.9%; a step bound by
+// compute took 2.79, 2.80 and 2.86 s. Copies alone 0.1% apart, both ways 1.3%. Adam 9% apart at the
+// same threads of two calibrations, 4.5 to 5.6 Gparam/s in training on four. Copies beside other
+// work 10 to 30% apart within minutes, where they keep half to two thirds of their rate: a fifth of
+// host memory is a tenth of them.
+constexpr RateRange kClock = {0.98, 1.02};
+constexpr RateRange kLink = {0.98, 1.02};
+constexpr RateRange kHost = {0.90, 1.10};
+constexpr RateRange kHostMemory = {0.80, 1.20};
+// Kernels of PyTorch by a measured rate instead of their own times: three steps of MegaTrain on the
+// H200 measured were predicted 2.0 to 3.7% high.
+constexpr RateRange kFormulas = {0.95, 1.05};
+
+// Rates that were not measured on the machine.
+//
+// Kernels: ten published steps of MegaTrain on MI355X (batch 32 to 300) and GH200 (1 k to 512 k
+// tokens), almost all of them compute, took 1.68, 1.18, 1.08, 1.07, 1.21, 1.11, 1.13, 0.67, 0.91
+// and 0.91 of what was predicted. The root mean square of the logarithms is 0.234; 5 to 95% is
+// exp(+-1.645 x 0.234).
+constexpr RateRange kUnknownKernels = {0.68, 1.47};
+// One way, PCIe reaches 0.82 to 0.91 of its raw rate; both ways as little as 0.40 (A100), and the
+// link of a GH200 0.43 to 0.84: a choice between these.
+constexpr RateRange kUnknownLink = {0.75, 1.10};
+// Adam moves 0.43 (two Xeon 8168) to 0.59 (one Xeon 8480) of what host memory has at most; as far
+// apart are what processors do with the rest of host work.
+constexpr RateRange kUnknownHost = {0.58, 1.72};
+// STREAM reaches 0.71 to 0.91 of that, and lanes that share it fairly are 12 to 15% off.
+constexpr RateRange kUnknownHostMemory = {0.75, 1.25};
+
+// Beyond these a range says that nothing is known, and a band from it would say no more.
+constexpr double kLeast = 0.5, kMost = 2;
+
+RateRange limited(const RateRange& range) {
+    return {std::clamp(range.low, kLeast, kMost), std::clamp(range.high, kLeast, kMost)};
+}
+
+RateRange wider(const RateRange& a, const RateRange& b) {
+    return limited({std::min(a.low, b.low), std::max(a.high, b.high)});
+}
+
+/// What is known of a number or a curve by its origin. `stated`: the range that it states itself;
+/// `measured`, `unknown`: of its kind.
+RateRange by_method(Method method, const RateRange& stated, const RateRange& measured,
+                    const RateRange& unknown) {
+    if (method == Method::measured) return wider(stated, measured);
+    const bool states_range = stated.low < 1 || stated.high > 1;
+    // A transferred number's range has how far the rule misses.
+    if (method == Method::transferred && states_range) return wider(stated, measured);
+    return unknown;
+}
+
+RateRange of_number(const MachineProfile& profile, const char* path, const RateRange& measured,
+                    const RateRange& unknown) {
+    const Quantity* quantity = profile.find(path);
+    if (quantity == nullptr || !quantity->value) return unknown;
+    RateRange stated;
+    if (quantity->low && quantity->high)
+        stated = {*quantity->low / *quantity->value, *quantity->high / *quantity->value};
+    return by_method(quantity->method, stated, measured, unknown);
+}
+
+/// The widest of several numbers.
+RateRange of_numbers(const MachineProfile& profile, std::initializer_list<const char*> paths,
+                     const RateRange& measured, const RateRange& unknown) {
+    RateRange range;
+    for (const char* path : paths)
+        range = wider(range, of_number(profile, path, measured, unknown));
+    return range;
+}
+
+/// Rows of x, rate, low and high: the mean of their ranges.
+RateRange stated_by(const Curve& curve) {
+    constexpr std::size_t kWithRange = 4;
+    RateRange sum{0, 0};
+    for (const auto& row : curve.points) {
+        if (row.size() < kWithRange) return {};
+        sum.low += row[2] / row[1];
+        sum.high += row[3] / row[1];
+    }
+    const auto count = static_cast<double>(curve.points.size());
+    return {sum.low / count, sum.high / count};
+}
+
+RateRange of_adam(const MachineProfile& profile) {
+    RateRange range;
+    bool is_curve = false;
+    for (const char* path :
+         {"host.adam_gparams_per_s_by_threads", "host.adam_8_byte_gparams_per_s_by_threads",
+          "host.adam_6_byte_gparams_per_s_by_threads"}) {
+        const Curve* curve = profile.find_curve(path);
+        if (curve == nullptr || curve->points.empty()) continue;
+        is_curve = true;
+        range = wider(range, by_method(curve->method, stated_by(*curve), kHost, kUnknownHost));
+    }
+    return is_curve ? range : of_number(profile, "host.adam_gparams_per_s", kHost, kUnknownHost);
+}
+
+/// Copies both ways are timed in windows beside each other: their range is that of contention.
+RateRange of_host_memory(const MachineProfile& profile) {
+    const Curve* contention = profile.find_curve("host.contention");
+    if (contention == nullptr)
+        return of_number(profile, "host.memory_bandwidth_shared_gb_per_s", kHostMemory,
+                         kUnknownHostMemory);
+    const RateRange copies = of_numbers(
+        profile,
+        {"link.both_ways_host_to_device_gb_per_s", "link.both_ways_device_to_host_gb_per_s"}, {},
+        {});
+    return by_method(contention->method, wider(copies, {}), kHostMemory, kUnknownHostMemory);
+}
+
+RateRange of_link(const MachineProfile& profile) {
+    const RateRange one_way =
+        of_numbers(profile, {"link.host_to_device_gb_per_s", "link.device_to_host_gb_per_s"}, kLink,
+                   kUnknownLink);
+    // Where contention is measured, it holds what both ways reach.
+    if (profile.find_curve("host.contention") != nullptr || profile.flag("host.unified_memory"))
+        return one_way;
+    return wider(one_way, of_numbers(profile,
+                                     {"link.both_ways_host_to_device_gb_per_s",
+                                      "link.both_ways_device_to_host_gb_per_s"},
+                                     kLink, kUnknownLink));
+}
+
+/// What was held out: a rate is higher by as much as a time was predicted too long. Few shapes show
+/// little of the range: Student's t over the normal quantile is 1 + 2 / n or so (1.77 with 3
+/// shapes, 1.07 with 15).
+RateRange of_table(const HeldOutError& error) {
+    if (error.shapes == 0) return kFormulas;
+    const double middle = (error.low_percent + error.high_percent) / 2;
+    const double half = (error.high_percent - error.low_percent) / 2 * (1 + 2.0 / error.shapes);
+    return limited({1 + (middle - half) / 100, 1 + (middle + half) / 100});
+}
+
+/// A rate of kernels by which other machines' are judged.
+RateRange of_formulas(const MachineProfile& profile) {
+    if (profile.kernels.empty())
+        return of_number(profile, "kernels.gemm_sustained_tflops", kFormulas, kUnknownKernels);
+    const Curve* attention =
+        profile.find_curve("kernels.attention_flash_forward_tflops_by_sequence");
+    return attention == nullptr ? kUnknownKernels
+                                : by_method(attention->method, {}, kFormulas, kUnknownKernels);
+}
+
+}  // namespace
+
+RateRanges resolve_ranges(const MachineProfile& profile) {
+    RateRanges ranges;
+    ranges.tables_measured = true;
+    for (const KernelEntry& entry : profile.kernels) {
+        ranges.tables[static_cast<std::size_t>(entry.measured.id)] =
+            of_table(entry.measured.held_out);
+        ranges.tables_measured &= entry.method == Method::measured;
+    }
+    ranges.formulas = of_formulas(profile);
+    ranges.clock = kClock;
+    ranges.optimizer = of_adam(profile);
+    ranges.host_memory = of_host_memory(profile);
+    ranges.link = of_link(profile);
+    ranges.host_work = of_number(profile, "host.work.copy_gb_per_s", kHost, kUnknownHost);
+    return ranges;
+}
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+#include "sim/simulate/prediction_band.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/machine/kernel_time.h"
+#include "sim/simulate/scaled_machine.h"
+#include "sim/simulate/simulate_step.h"
+
+namespace sluice {
+namespace {
+
+/// What is off together: one kernel of a measured table (by its shape), a whole scaled table, or
+/// (no table) all that goes by a formula.
+using SameError = std::pair<int, std::vector<double>>;
+constexpr int kFormula = -1, kScaledTables = -2;
+
+struct WeightedRange {
+    Seconds seconds = 0;
+    double middle = 0, half = 0;  ///< of the relative error, times seconds
+
+    void add(Seconds more, const RateRange& range) {
+        seconds += more;
+        middle += more * ((range.high + range.low) / 2 - 1);
+        half += more * (range.high - range.low) / 2;
+    }
+};
+
+/// The table that kernel_time() looks it up in.
+std::optional<KernelTableId> table_of(const Kernel& kernel, KernelStyle style, const GpuSpec& gpu) {
+    if (style != KernelStyle::fused && kernel.kind != KernelKind::gemm) return std::nullopt;
+    const auto id = kernel_table_of(kernel);
+    const bool is_measured = id && !gpu.tables[static_cast<std::size_t>(*id)].empty();
+    return is_measured ? id : std::nullopt;
+}
+
+/// Looks up what a kernel's error is shared with, and its range.
+std::pair<SameError, RateRange> error_of(const Kernel& kernel, KernelStyle style,
+                                         const MachineSpec& machine) {
+    const auto id = table_of(kernel, style, machine.gpu);
+    if (!id) return {{kFormula, {}}, machine.ranges.formulas};
+    const RateRange& range = machine.ranges.tables[static_cast<std::size_t>(*id)];
+    if (!machine.ranges.tables_measured) return {{kScaledTables, {}}, range};
+    return {{static_cast<int>(*id), kernel_coordinates(*id, kernel)}, range};
+}
+
+/// How often each list of kernels runs in a step.
+std::vector<int> runs_of_lists(const StepProgram& program) {
+    std::vector<int> runs(program.kernel_lists.size(), 0);
+    for (const Operation& operation : program.operations)
+        for (const std::int32_t list : operation.kernels) ++runs[static_cast<std::size_t>(list)];
+    return runs;
+}
+
+/// A group of rates and how to scale it.
+struct Group {
+    RateRange range;
+    void (*scale)(MachineSpec&, double);
+};
+
+}  // namespace
+
+double combined(std::span<const double> deviations) {
+    double squares = 0;
+    for (const double deviation : deviations) squares += deviation * deviation;
+    return std::sqrt(squares);
+}
+
+RateRange kernels_range(const StepProgram& program, const MachineSpec& machine) {
+    const std::vector<int> runs = runs_of_lists(program);
+    std::map<SameError, WeightedRange> errors;
+    Seconds all = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        for (const Kernel& kernel : program.kernel_lists[i]) {
+            const Seconds seconds = runs[i] * kernel_time(machine.gpu, kernel, program.style);
+            const auto& [same, range] = error_of(kernel, program.style, machine);
+            errors[same].add(seconds, range);
+            all += seconds;
+        }
+    }
+    if (all == 0) return {};
+    const RateRange& clock = machine.ranges.clock;
+    double middle = (clock.low + clock.high) / 2;
+    std::vector<double> halves = {(clock.high - clock.low) / 2};
+    for (const auto& [same, error] : errors) {
+        middle += error.middle / all;
+        halves.push_back(error.half / all);
+    }
+    const double half = combined(halves);
+    return {middle - half, middle + half};
+}
+
+void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& machine,
+              const TrainingSpec& training) {
+    const StepPlan plan = plan_step(model, machine, training);
+    const RateRanges& ranges = machine.ranges;
+    const std::array groups = {
+        Group{kernels_range(plan.program, machine), scale_kernels},
+        Group{ranges.optimizer, scale_optimizer}, Group{ranges.host_memory, scale_host_memory},
+        Group{ranges.link, scale_link}, Group{ranges.host_work, scale_host_work}};
+    std::vector<double> longer = {kStructuralError * report.step}, shorter = longer;
+    const auto deviation = [&](const Group& group, double factor) {
+        MachineSpec scaled = machine;
+        group.scale(scaled, factor);
+        return simulate_step(plan, scaled, training).step - report.step;
+    };
+    for (const Group& group : groups) {
+        const auto [least, most] = std::minmax(
+            {deviation(group, group.range.low), deviation(group, group.range.high), 0.0});
+        longer.push_back(most);
+        shorter.push_back(least);
+    }
+    report.step_low = report.step - combined(shorter);
+    report.step_high = report.step + combined(longer);
+}
+
+}  // namespace sluice

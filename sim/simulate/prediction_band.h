@@ -1,0 +1,43 @@
+// How far from its prediction may a step be? The band in which nine of ten measured steps lie.
+//
+// The machine's rates are off in groups that move together (RateRanges). The step is simulated
+// again with each group at the low and at the high end of its range; groups are independent, so
+// that what each adds to the step is combined as the root of the sum of squares, and likewise what
+// each takes from it.
+//
+// Kernels: a step has some tens of different ones, whose errors average out, while what they have
+// in common does not. Of kernel i, with the share w of all time of kernels, the table says that the
+// true rate is 1 + m +- h of the rate taken (m the middle, h half of 5 to 95%), and the clock, on
+// which all of them run, is known to +- c. All together are then at
+//
+//   1 + sum w m  +-  sqrt(c^2 + sum (w h)^2)
+//
+// where alike layers have the same kernels, which count once. Kernels by a formula are off
+// together, and so are those of another machine's tables, scaled: they are one i.
+#pragma once
+
+#include <span>
+
+#include "sim/machine/machine_spec.h"
+#include "sim/model/model_spec.h"
+#include "sim/plan/step_plan.h"
+#include "sim/report/step_report.h"
+
+namespace sluice {
+
+/// What the model of a step leaves out, of the step's time: 5 to 95% is 1 +- this. Chosen, until
+/// more runs are compared: the runs measured so far were predicted 0.5 to 3.3% high.
+inline constexpr double kStructuralError = 0.03;
+
+/// Sets step_low and step_high of a report of predict() with the same arguments; simulates its step
+/// ten times.
+void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& machine,
+              const TrainingSpec& training);
+
+/// Of all kernels of the plan together.
+RateRange kernels_range(const StepProgram& program, const MachineSpec& machine);
+
+/// Root of the sum of squares.
+double combined(std::span<const double> deviations);
+
+}  // namespace sluice

@@ -1,0 +1,18 @@
+// What if a group of a machine's rates were all off by one factor?
+#pragma once
+
+#include "sim/machine/machine_spec.h"
+
+namespace sluice {
+
+/// Each multiplies the group's rates (see RateRanges). Precondition: the factor is above 0.
+void scale_kernels(MachineSpec& machine, double factor);
+void scale_optimizer(MachineSpec& machine, double factor);
+/// Where contention is measured: lanes lose 1 / factor as much to each other for what they keep, so
+/// that a lane that keeps little gets `factor` times as much and one that loses little loses
+/// 1 / factor as much.
+void scale_host_memory(MachineSpec& machine, double factor);
+void scale_link(MachineSpec& machine, double factor);
+void scale_host_work(MachineSpec& machine, double factor);
+
+}  // namespace sluice
