@@ -1,24 +1,63 @@
 #!/usr/bin/env bash
-# Trains every configuration of configurations.txt on this machine's GPU and leaves a report of each in OUT_FOLDER.
+# Trains every configuration of configurations.txt on this machine's GPU and leaves a report of each in
+# OUT_FOLDER/GROUP/NAME.json, and in OUT_FOLDER/machine.txt what the machine is.
 # Configurations with a report there already are left out, so that an interrupted campaign goes on.
 # usage: run_campaign.sh SLUICE_TRAIN TEXT OUT_FOLDER [look | held-out]
 set -euo pipefail
+[ $# = 3 ] || [ $# = 4 ] || { sed -n 5p "$0" >&2; exit 2; }
 program=$1 text=$2 out=$3 wanted=${4:-}
 list=$(dirname "${BASH_SOURCE[0]}")/configurations.txt
-mkdir -p "$out"
 
+fail() { echo "run_campaign.sh: $*" >&2; exit 2; }
+command -v "$program" >/dev/null || fail "$program is no program; give the path of sluice-train"
+[ -r "$text" ] || fail "$text cannot be read; give a text file to train on"
+case $wanted in '' | look | held-out) ;; *) fail "group \"$wanted\", expected look or held-out" ;; esac
+# sluice-train ends well when it is interrupted, with a report of fewer steps.
+trap 'exit 130' INT TERM HUP
+
+machine_facts() {
+    nvidia-smi --query-gpu=name,memory.total,driver_version,power.limit --format=csv,noheader \
+        2>/dev/null || echo "no GPU"
+    LC_ALL=C lscpu | grep -E '^(Model name|CPU\(s\)|Thread\(s\) per core|NUMA node\(s\)):' || true
+    awk '/^MemTotal:/ {printf "host memory: %.0f GiB\n", $2 / 2^20}' /proc/meminfo
+}
+
+# record_machine: its facts after the date of the first start. Another machine's reports are not added to.
+record_machine() {
+    local file=$out/machine.txt
+    if [ -e "$file" ]; then
+        diff <(tail -n +2 "$file") <(machine_facts) >&2 ||
+            fail "$out holds reports of another machine (above: < there, > this one); give another folder"
+        return
+    fi
+    mkdir -p "$out"
+    { date -u +%F; machine_facts; } >"$file.partial"
+    mv "$file.partial" "$file"
+}
+
+# train GROUP NAME FLAG...: random weights and real text, a byte a token. A norm of 1000 is never reached: no step
+# is done twice. A report has its name only when it is whole.
+train() {
+    local report=$out/$1/$2.json log=$out/$1/$2.log name=$2 start=$SECONDS
+    shift 2
+    [ ! -s "$report" ] || return 0
+    mkdir -p "$(dirname "$report")"
+    if ! "$program" --data "$text" --learning-rate 1e-4 --warmup-steps 5 --max-norm 1000 "$@" \
+        --report "$report.partial" >"$log" 2>&1 </dev/null; then
+        echo "$name: failed; see $log" >&2
+        return 1
+    fi
+    mv "$report.partial" "$report"
+    echo "$name: $(grep '^speed' "$log" || true), $((SECONDS - start)) s in all"
+    rm "$log"
+}
+
+record_machine
+failed=0
 while read -r group name flags; do
     case $group in '#'* | '') continue ;; esac
     [ -z "$wanted" ] || [ "$group" = "$wanted" ] || continue
-    [ ! -s "$out/$name.json" ] || continue
-    start=$SECONDS
-    # Random weights and real text, a byte a token. A norm of 1000 is never reached: no step is done twice.
     # shellcheck disable=SC2086
-    if "$program" --data "$text" --learning-rate 1e-4 --warmup-steps 5 --max-norm 1000 $flags \
-        --report "$out/$name.json" >"$out/$name.log" 2>&1; then
-        echo "$name: $(grep '^speed' "$out/$name.log"), $((SECONDS - start)) s in all"
-        rm "$out/$name.log"
-    else
-        echo "$name: failed; see $out/$name.log" >&2
-    fi
+    train "$group" "$name" $flags || failed=$((failed + 1))
 done <"$list"
+[ $failed = 0 ] || { echo "$failed configurations failed" >&2; exit 1; }
