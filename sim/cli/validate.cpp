@@ -22,8 +22,9 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 struct ValidateFlags {
     std::vector<std::string> files;
     MachineFlags machine;
-    std::optional<std::string> model, limit;
-    bool json = false, csv = false;
+    std::optional<std::string> model, limit, overlay_file;
+    bool json = false, csv = false, operations = false;
+    std::size_t worst = 12;
 };
 
 /// "5%" -> 0.05.
@@ -50,19 +51,49 @@ int check_limit(const Validation& validation, double limit) {
     return kBeyondLimit;
 }
 
+OperationErrors errors_of(const Validation& validation, std::size_t worst) {
+    std::vector<const RunComparison*> runs;
+    for (const RunComparison& run : validation.runs) runs.push_back(&run);
+    return operation_errors(runs, worst);
+}
+
 std::string text_of(const Validation& validation, const ValidateFlags& flags) {
-    if (flags.json) return validation_json(validation);
-    return flags.csv ? validation_csv(validation) : validation_text(validation);
+    if (flags.csv) return validation_csv(validation);
+    if (!flags.operations)
+        return flags.json ? validation_json(validation) : validation_text(validation);
+    const OperationErrors errors = errors_of(validation, flags.worst);
+    return flags.json ? validation_json(validation, &errors)
+                      : validation_text(validation) + operation_errors_text(errors);
+}
+
+void check_flags(const ValidateFlags& flags) {
+    if (flags.json && flags.csv)
+        throw InputError("--json and --csv both go to standard output; give one");
+    if (flags.csv && flags.operations)
+        throw InputError("--csv has a line a run; for --operations give --json or neither");
+}
+
+void write_overlay(const std::string& file, const Validation& validation) {
+    if (validation.runs.size() != 1)
+        throw InputError(fmt::format("--overlay shows one run, but {} are given; name one report",
+                                     validation.runs.size()));
+    const RunComparison& run = validation.runs.front();
+    if (!run.measured)
+        throw InputError(fmt::format(
+            "{}: operations is missing, so --overlay has nothing to show; measure again with this "
+            "version",
+            run.run.file));
+    write_file(file, overlay_chrome_trace(run.predicted, *run.measured));
 }
 
 int run_validate(const ValidateFlags& flags) {
-    if (flags.json && flags.csv)
-        throw InputError("--json and --csv both go to standard output; give one");
+    check_flags(flags);
     const double limit = flags.limit ? parse_percent(*flags.limit, "--limit") : kNoLimit;
     std::vector<std::string> changes;
     const MachineSpec machine = read_machine_flags(flags.machine, changes);
     Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
     validation.machine_changes = std::move(changes);
+    if (flags.overlay_file) write_overlay(*flags.overlay_file, validation);
     std::fputs(text_of(validation, flags).c_str(), stdout);
     return check_limit(validation, limit);
 }
@@ -86,6 +117,21 @@ void add_validate(CLI::App& app, Command& chosen) {
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
     command->add_flag("--csv", flags->csv, "a line a run")->group("Output");
+    command
+        ->add_flag("--operations", flags->operations,
+                   "what the error is made of, by kind of operation. A kind explains, to first "
+                   "order, the errors of its durations, each times the share of the operation "
+                   "that is on the critical path (mean of the measured and the predicted one)")
+        ->group("Output");
+    command
+        ->add_option("--worst", flags->worst,
+                     "how many single operations --operations lists; default 12")
+        ->check(CLI::Range(0, 100000))
+        ->group("Output");
+    command
+        ->add_option("--overlay", flags->overlay_file,
+                     "of one run: write both timelines as a Chrome trace, lane beside lane")
+        ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_validate(*flags); }; });
 }
 

@@ -1,5 +1,5 @@
 // How does the step look in Perfetto? Two consecutive steady steps as Chrome trace events, one
-// thread a lane.
+// thread a lane; of two reports of one plan, the lanes of both beside each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,19 +34,46 @@ struct Slice {
 std::size_t lane_index(const Operation& operation) {
     return static_cast<std::size_t>(operation.lane);
 }
-int thread_of(Lane lane) { return static_cast<int>(lane) + 1; }
 
-class Trace {
+const char* how(const StepReport& report) { return report.measured ? "measured" : "predicted"; }
+
+Seconds first_start(const StepReport& report) {
+    Seconds first = std::numeric_limits<Seconds>::infinity();
+    for (const OperationInterval& interval : report.operations)
+        first = std::min(first, interval.start);
+    return first;
+}
+
+/// The events of the trace, as text.
+struct Events {
+    std::vector<std::string> lines;
+    int arrows = 0;
+
+    /// Model names come from files; a byte that is no UTF-8 shall not cost the trace.
+    void add(const Json& event) {
+        lines.push_back(event.dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+};
+
+/// A report's threads among those of all reports shown: lane beside lane.
+struct Threads {
+    int index = 0, reports = 1;
+    int of(Lane lane) const { return static_cast<int>(lane) * reports + index + 1; }
+};
+
+/// Writes the events of one report. Time 0 of the trace is `first` seconds after its first compute.
+class ReportTrace {
   public:
-    explicit Trace(const StepReport& report) : report_(report) { lay_out(); }
+    ReportTrace(const StepReport& report, Threads threads, Seconds first, Events& events)
+        : report_(report), threads_(threads), events_(events) {
+        lay_out(first);
+    }
 
-    std::string text() {
+    void write() {
         metadata();
         for (int step = 0; step < kSteps; ++step) {
             for (std::size_t i = 0; i < report_.operations.size(); ++i) operation(step, i);
         }
-        return fmt::format("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{}\n]}}\n",
-                           fmt::join(events_, ",\n"));
     }
 
   private:
@@ -58,15 +85,7 @@ class Trace {
         return operation_label(operation, report_.layers);
     }
 
-    /// Model names come from files; a byte that is no UTF-8 shall not cost the trace.
-    void add(const Json& event) {
-        events_.push_back(event.dump(-1, ' ', false, Json::error_handler_t::replace));
-    }
-
-    void lay_out() {
-        Seconds first = std::numeric_limits<Seconds>::infinity();
-        for (const OperationInterval& interval : report_.operations)
-            first = std::min(first, interval.start);
+    void lay_out(Seconds first) {
         std::array<double, kLaneCount> lane_end{};
         for (int step = 0; step < kSteps; ++step) {
             for (std::size_t i = 0; i < report_.operations.size(); ++i) {
@@ -86,43 +105,38 @@ class Trace {
     }
 
     void metadata() {
-        const std::string process =
-            fmt::format("sluice {} on {} ({})", report_.model_name, report_.machine_name,
-                        report_.measured ? "measured" : "predicted");
-        add({{"ph", "M"},
-             {"pid", kProcess},
-             {"name", "process_name"},
-             {"args", {{"name", process}}}});
         std::array<bool, kLaneCount> used{};
         for (const Operation& operation : report_.program.operations)
             used[lane_index(operation)] = true;
         for (int i = 0; i < kLaneCount; ++i) {
             const auto lane = static_cast<Lane>(i);
             if (!used[static_cast<std::size_t>(i)]) continue;
-            thread_metadata(lane, "thread_name", {{"name", lane_label(lane)}});
-            thread_metadata(lane, "thread_sort_index", {{"sort_index", i}});
+            std::string name = lane_label(lane);
+            if (threads_.reports > 1) name += std::string(" ") + how(report_);
+            thread_metadata(lane, "thread_name", {{"name", name}});
+            thread_metadata(lane, "thread_sort_index", {{"sort_index", threads_.of(lane) - 1}});
         }
     }
 
     void thread_metadata(Lane lane, const char* name, Json args) {
-        add({{"ph", "M"},
-             {"pid", kProcess},
-             {"tid", thread_of(lane)},
-             {"name", name},
-             {"args", std::move(args)}});
+        events_.add({{"ph", "M"},
+                     {"pid", kProcess},
+                     {"tid", threads_.of(lane)},
+                     {"name", name},
+                     {"args", std::move(args)}});
     }
 
     void operation(int step, std::size_t i) {
         const Operation& operation = operation_at(i);
         const Slice& at = slice(step, i);
-        add({{"ph", "X"},
-             {"pid", kProcess},
-             {"tid", thread_of(operation.lane)},
-             {"ts", at.start},
-             {"dur", at.end - at.start},
-             {"name", label(operation)},
-             {"cat", operation_name(operation.kind)},
-             {"args", arguments(i)}});
+        events_.add({{"ph", "X"},
+                     {"pid", kProcess},
+                     {"tid", threads_.of(operation.lane)},
+                     {"ts", at.start},
+                     {"dur", at.end - at.start},
+                     {"name", label(operation)},
+                     {"cat", operation_name(operation.kind)},
+                     {"args", arguments(i)}});
         arrow(step, i);
     }
 
@@ -160,25 +174,50 @@ class Trace {
         if (from == nullptr || lane == operation_at(i).lane) return;
         arrow_end("s", lane, std::max(from->start, from->end - kArrowLead));
         arrow_end("f", operation_at(i).lane, to.start);
-        ++arrows_;
+        ++events_.arrows;
     }
 
     void arrow_end(const char* phase, Lane lane, double time) {
-        Json event = {{"ph", phase},  {"pid", kProcess}, {"tid", thread_of(lane)},
-                      {"ts", time},   {"id", arrows_},   {"name", "waits for"},
+        Json event = {{"ph", phase},  {"pid", kProcess},      {"tid", threads_.of(lane)},
+                      {"ts", time},   {"id", events_.arrows}, {"name", "waits for"},
                       {"cat", "wait"}};
         if (phase[0] == 'f') event["bp"] = "e";  // binds to the event that encloses the time
-        add(event);
+        events_.add(event);
     }
 
     const StepReport& report_;
+    const Threads threads_;
+    Events& events_;
     std::vector<Slice> slices_;  // of all steps, in the program's order
-    std::vector<std::string> events_;
-    int arrows_ = 0;
 };
+
+/// Reports of one plan, on one clock that is 0 at the start of each one's first compute.
+std::string trace_text(const std::vector<const StepReport*>& reports) {
+    Events events;
+    Seconds first = std::numeric_limits<Seconds>::infinity();
+    std::vector<std::string> kinds;
+    for (const StepReport* report : reports) {
+        first = std::min(first, first_start(*report));
+        kinds.emplace_back(how(*report));
+    }
+    const StepReport& front = *reports.front();
+    const std::string process = fmt::format("sluice {} on {} ({})", front.model_name,
+                                            front.machine_name, fmt::join(kinds, " and "));
+    events.add(
+        {{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", process}}}});
+    const int count = static_cast<int>(reports.size());
+    for (int i = 0; i < count; ++i)
+        ReportTrace(*reports[static_cast<std::size_t>(i)], {i, count}, first, events).write();
+    return fmt::format("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{}\n]}}\n",
+                       fmt::join(events.lines, ",\n"));
+}
 
 }  // namespace
 
-std::string report_chrome_trace(const StepReport& report) { return Trace(report).text(); }
+std::string report_chrome_trace(const StepReport& report) { return trace_text({&report}); }
+
+std::string overlay_chrome_trace(const StepReport& predicted, const StepReport& measured) {
+    return trace_text({&predicted, &measured});
+}
 
 }  // namespace sluice

@@ -99,6 +99,9 @@ std::string report_text(const StepReport& report);
 std::string report_json(const StepReport& report);
 /// Chrome trace event format: opens in Perfetto (ui.perfetto.dev) and chrome://tracing.
 std::string report_chrome_trace(const StepReport& report);
+/// The same of two reports of one plan, each lane of the one above the same lane of the other; both
+/// start with the step's first compute operation.
+std::string overlay_chrome_trace(const StepReport& predicted, const StepReport& measured);
 /// Lanes over one steady step, with what compute waits for.
 std::string report_svg(const StepReport& report);
 /// The operations of the plan, one a line.

@@ -33,20 +33,39 @@ class WaitChains {
         }
     }
 
-    /// Walks back over `steps` steps, so that a chain which is not the same in each is averaged.
-    std::array<double, kLaneCount> critical_shares(int steps) const {
-        std::array<double, kLaneCount> shares{};
+    /// The critical path over `steps` steps, so that one which is not the same in each is averaged:
+    /// from the last compute operation back, calls visit(operation, begin, end) for the time that
+    /// each has on it; from the end of an operation to the start of what waited for it counts too.
+    template <typename Visit>
+    void walk_critical_path(int steps, Visit visit) const {
         Occurrence at = last_compute();
         Seconds high = end(at);
         const Seconds low = high - steps * step_;
         for (int links = 0; high > low && links < kLongestChain; ++links) {
             const Seconds begin = std::max(low, std::min(high, start(at)));
-            const Lane lane = program_.operations[static_cast<std::size_t>(at.operation)].lane;
-            shares[static_cast<std::size_t>(lane)] += (high - begin) / (steps * step_);
+            visit(at, begin, high);
             high = begin;
             at = blocker(at);
         }
+    }
+
+    std::array<double, kLaneCount> critical_shares() const {
+        std::array<double, kLaneCount> shares{};
+        walk_critical_path(kSteps, [&](Occurrence at, Seconds begin, Seconds until) {
+            const Lane lane = program_.operations[static_cast<std::size_t>(at.operation)].lane;
+            shares[static_cast<std::size_t>(lane)] += (until - begin) / (kSteps * step_);
+        });
         return shares;
+    }
+
+    std::vector<Seconds> critical_seconds() const {
+        std::vector<Seconds> seconds(program_.operations.size(), 0);
+        walk_critical_path(kSteps, [&](Occurrence at, Seconds begin, Seconds until) {
+            const Seconds ran_until = std::min(until, end(at));
+            seconds[static_cast<std::size_t>(at.operation)] +=
+                std::max(0.0, ran_until - begin) / kSteps;
+        });
+        return seconds;
     }
 
     void charge_gaps(LaneTimes& lanes) {
@@ -62,6 +81,7 @@ class WaitChains {
   private:
     static constexpr Seconds kShortest = 1e-9;
     static constexpr int kLongestChain = 100'000;
+    static constexpr int kSteps = 4;  // that the critical path is averaged over
 
     Occurrence last_compute() const {
         Occurrence last;
@@ -129,8 +149,13 @@ LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInte
 std::array<double, kLaneCount> critical_shares(const StepProgram& program,
                                                const std::vector<OperationInterval>& intervals,
                                                Seconds step) {
-    constexpr int kSteps = 4;
-    return WaitChains(program, intervals, step).critical_shares(kSteps);
+    return WaitChains(program, intervals, step).critical_shares();
+}
+
+std::vector<Seconds> critical_seconds(const StepProgram& program,
+                                      const std::vector<OperationInterval>& intervals,
+                                      Seconds step) {
+    return WaitChains(program, intervals, step).critical_seconds();
 }
 
 }  // namespace sluice

@@ -38,4 +38,10 @@ std::array<double, kLaneCount> critical_shares(const StepProgram& program,
                                                const std::vector<OperationInterval>& intervals,
                                                Seconds step);
 
+/// Seconds a step that each operation runs on the critical path: all of its time, none, or less
+/// where the path is not the same in every step. In the program's order.
+std::vector<Seconds> critical_seconds(const StepProgram& program,
+                                      const std::vector<OperationInterval>& intervals,
+                                      Seconds step);
+
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include "sim/input_error.h"
 #include "sim/report/plan_report.h"
 #include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
 #include "sim/validate/phases.h"
 
 namespace sluice {
@@ -91,7 +92,9 @@ std::vector<PhaseComparison> compare_phases(const RunComparison& comparison) {
 
 StepReport predict_run(const MeasuredRun& run, const MachineSpec& machine) {
     try {
-        return predict(run.model, machine, run.training);
+        StepReport report = predict(run.model, machine, run.training);
+        add_band(report, run.model, machine, run.training);
+        return report;
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: training: {}", run.file, error.what()));
     }

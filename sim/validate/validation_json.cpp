@@ -99,14 +99,20 @@ std::string csv_bytes(Bytes bytes) { return bytes > 0 ? fmt::format("{}", bytes)
 
 }  // namespace
 
-std::string validation_json(const Validation& v) {
+std::string validation_json(const Validation& v, const OperationErrors* operations) {
     Json out = {{"machine", {{"id", v.machine_id}, {"changes", v.machine_changes}}}};
     out["error_formula"] = "predicted / measured - 1";
     out["runs"] = out["summaries"] = out["option_sets"] = Json::array();
-    for (const RunComparison& c : v.runs) out["runs"].push_back(run_json(c));
+    for (const RunComparison& c : v.runs) {
+        out["runs"].push_back(run_json(c));
+        if (operations != nullptr && c.measured)
+            out["runs"].back()["operations"] =
+                operation_errors_json(operation_errors({&c}, operations->worst.size()));
+    }
     for (const GroupSummary& summary : v.summaries)
         out["summaries"].push_back(summary_json(summary));
     for (const OptionSet& set : option_sets(v.runs)) out["option_sets"].push_back(set_json(set));
+    if (operations != nullptr) out["operations"] = operation_errors_json(*operations);
     out["left_out"] = v.left_out;
     return readable_json(out);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/report/format.h"
+#include "sim/validate/phases.h"
 #include "sim/validate/validation_report.h"
 
 namespace sluice {
@@ -13,7 +14,7 @@ std::string percent(std::optional<double> error) {
 }
 
 std::size_t name_width(const Validation& v) {
-    std::size_t width = 12;
+    std::size_t width = 16;
     for (const RunComparison& c : v.runs) width = std::max(width, c.run.name.size());
     return width;
 }
@@ -27,10 +28,10 @@ std::string run_line(const RunComparison& c, std::size_t width) {
                           format_seconds(c.predicted.step_high), *c.in_band() ? "" : "  outside")
             : "";
     std::string line = fmt::format(
-        "{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9}  {:>7} {:>7}{}", c.run.name, width,
+        "{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9} {:>7}  {:>7} {:>7}{}", c.run.name, width,
         format_seconds(c.run.step), format_seconds(c.predicted.step), percent(c.step_error()),
         format_thousands(c.run.tokens_per_s()), format_thousands(c.predicted.tokens_per_s()),
-        percent(c.device_error()), percent(c.host_error()), band);
+        percent(c.throughput_error()), percent(c.device_error()), percent(c.host_error()), band);
     return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
@@ -55,18 +56,29 @@ std::string run_lines(const Validation& v) {
     return out;
 }
 
-std::string phase_lines(const Validation& v) {
-    std::string out;
-    const std::size_t width = name_width(v);
+/// Of the runs with one schedule, whose phases are the same.
+std::string phase_lines(const Validation& v, Schedule schedule) {
+    constexpr std::size_t kColumn = 17;
+    const std::vector<std::string> names = phase_names(schedule);
+    std::string head = fmt::format("\n{:<{}}", "phases, measured", name_width(v)), rows;
+    for (const std::string& name : names) head += fmt::format(" {:>{}}", name, kColumn);
     for (const RunComparison& c : v.runs) {
-        if (c.phases.empty()) continue;
-        std::string line = fmt::format("{:<{}}", c.run.name, width);
-        for (const PhaseComparison& phase : c.phases)
-            line += fmt::format("  {} {} {}", phase.name, format_seconds(phase.measured),
-                                format_seconds(phase.predicted));
-        out += line + "\n";
+        if (c.phases.empty() || c.run.training.schedule != schedule) continue;
+        rows += fmt::format("{:<{}}", c.run.name, name_width(v));
+        for (const std::string& name : names) {
+            const auto phase =
+                std::find_if(c.phases.begin(), c.phases.end(),
+                             [&](const PhaseComparison& p) { return p.name == name; });
+            rows += phase == c.phases.end()
+                        ? fmt::format(" {:>{}}", "-", kColumn)
+                        : fmt::format(" {:>9} {:>7}", format_seconds(phase->measured),
+                                      phase->measured > 0
+                                          ? percent(phase->predicted / phase->measured - 1)
+                                          : "-");
+        }
+        rows += "\n";
     }
-    return out.empty() ? "" : "\nphases, each measured and predicted\n" + out;
+    return rows.empty() ? "" : head + "\n" + rows;
 }
 
 std::string worst_of(const char* name, const ErrorSummary& errors) {
@@ -117,7 +129,8 @@ std::string validation_text(const Validation& v) {
     std::string out = fmt::format("predictions for {}", v.machine_id);
     if (!v.machine_changes.empty())
         out += fmt::format(", what-if: {}", fmt::join(v.machine_changes, " "));
-    out += "\ndelta: predicted / measured - 1\n\n" + run_lines(v) + phase_lines(v);
+    out += "\ndelta: predicted / measured - 1\n\n" + run_lines(v) +
+           phase_lines(v, Schedule::streamed) + phase_lines(v, Schedule::megatrain);
     for (const GroupSummary& summary : v.summaries) out += summary_lines(summary);
     out += option_lines(v);
     for (const RunComparison& c : v.runs)
