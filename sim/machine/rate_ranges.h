@@ -21,11 +21,12 @@ struct RateRanges {
     /// kernels are independent; where it is another machine's, scaled, they are one.
     std::array<RateRange, kKernelTables> tables;
     bool tables_measured = false;
-    RateRange formulas;     ///< of all kernels that no table has
-    RateRange clock;        ///< of all kernels: another GPU of the kind, another day
-    RateRange optimizer;    ///< of Adam alone
-    RateRange host_memory;  ///< of what lanes that share it get beside each other
-    RateRange link;         ///< of copies alone, and of both ways where that limits
+    RateRange formulas;                ///< of all kernels that no table has
+    RateRange clock;                   ///< of all kernels: another GPU of the kind, another day
+    RateRange optimizer;               ///< of Adam alone
+    bool optimizer_by_memory = false;  ///< its rate was not measured, but follows host memory's
+    RateRange host_memory;  ///< of what lanes get beside each other, copies both ways too
+    RateRange link;         ///< of copies alone
     RateRange host_work;    ///< of all else that the processor does
 };
 

@@ -57,6 +57,11 @@ std::vector<int> runs_of_lists(const StepProgram& program) {
     return runs;
 }
 
+void scale_host_memory_and_optimizer(MachineSpec& machine, double factor) {
+    scale_host_memory(machine, factor);
+    scale_optimizer(machine, factor);
+}
+
 /// A group of rates and how to scale it.
 struct Group {
     RateRange range;
@@ -101,7 +106,9 @@ void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& mac
     const RateRanges& ranges = machine.ranges;
     const std::array groups = {
         Group{kernels_range(plan.program, machine), scale_kernels},
-        Group{ranges.optimizer, scale_optimizer}, Group{ranges.host_memory, scale_host_memory},
+        Group{ranges.optimizer, scale_optimizer},
+        Group{ranges.host_memory,
+              ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
         Group{ranges.link, scale_link}, Group{ranges.host_work, scale_host_work}};
     std::vector<double> longer = {kStructuralError * report.step}, shorter = longer;
     const auto deviation = [&](const Group& group, double factor) {

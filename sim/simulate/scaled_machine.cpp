@@ -44,6 +44,7 @@ void scale_optimizer(MachineSpec& machine, double factor) {
 void scale_host_memory(MachineSpec& machine, double factor) {
     HostSpec& host = machine.host;
     host.dram_bandwidth *= factor;
+    machine.link.both_ways_total *= factor;
     for (Contention* contention :
          {&host.contention, &host.contention_8_byte, &host.contention_6_byte})
         *contention = scaled(*contention, factor);
@@ -51,8 +52,7 @@ void scale_host_memory(MachineSpec& machine, double factor) {
 
 void scale_link(MachineSpec& machine, double factor) {
     LinkSpec& link = machine.link;
-    for (double* rate : {&link.host_to_device, &link.device_to_host, &link.both_ways_total,
-                         &link.pageable_host_to_device})
+    for (double* rate : {&link.host_to_device, &link.device_to_host, &link.pageable_host_to_device})
         *rate *= factor;
 }
 

@@ -8,9 +8,8 @@ namespace sluice {
 /// Each multiplies the group's rates (see RateRanges). Precondition: the factor is above 0.
 void scale_kernels(MachineSpec& machine, double factor);
 void scale_optimizer(MachineSpec& machine, double factor);
-/// Where contention is measured: lanes lose 1 / factor as much to each other for what they keep, so
-/// that a lane that keeps little gets `factor` times as much and one that loses little loses
-/// 1 / factor as much.
+/// What lanes share, copies both ways too. Where contention is measured, the shares: a lane that
+/// keeps little gets `factor` times as much, one that loses little loses 1 / factor as much.
 void scale_host_memory(MachineSpec& machine, double factor);
 void scale_link(MachineSpec& machine, double factor);
 void scale_host_work(MachineSpec& machine, double factor);

@@ -64,13 +64,15 @@ struct TemporaryFolder {
 TEST_CASE("cli: predict answers as text and as JSON with the promised keys", "[cli]") {
     const Result text = run(kPredict + "--batch 8");
     CHECK(text.status == 0);
-    CHECK_THAT(text.output, ContainsSubstring("tokens/s"));
+    CHECK_THAT(text.output, ContainsSubstring("tokens/s (5 to 95%: "));
     const Result json = run(kPredict + "--batch 8 --json");
     REQUIRE(json.status == 0);
     const auto parsed = nlohmann::json::parse(json.output);
-    for (const char* key : {"fits", "step_s", "tokens_per_s", "model_tflops_per_s", "utilization",
-                            "bottleneck", "device_peak_bytes", "device_capacity_bytes",
-                            "host_peak_bytes", "host_capacity_bytes", "confidence", "memory"}) {
+    for (const char* key :
+         {"fits", "step_s", "step_5_percent_s", "step_95_percent_s", "tokens_per_s",
+          "tokens_per_s_5_percent", "tokens_per_s_95_percent", "model_tflops_per_s", "utilization",
+          "bottleneck", "device_peak_bytes", "device_capacity_bytes", "host_peak_bytes",
+          "host_capacity_bytes", "confidence", "memory"}) {
         INFO(key);
         CHECK(parsed.contains(key));
     }

@@ -58,7 +58,8 @@ TEST_CASE("sharing: a small copy reaches the share of the rate that the curve by
     HandMadePlan made;
     const OperationId in = made.copy_in(1e6);
     made.compute(0.001);
-    CHECK(duration(simulate(made, machine), in) == Approx(50e-6).epsilon(1e-9));
+    // All tests share one clock, which has run for half an hour by now.
+    CHECK(duration(simulate(made, machine), in) == Approx(50e-6).epsilon(1e-7));
 }
 
 TEST_CASE("sharing: copies both ways share what the link gives both together", "[simulate]") {
