@@ -13,10 +13,10 @@ namespace {
 //
 // Four H200 machines of one kind: products 0.5 to 0.9% apart, attention up to 1.9%; a step bound by
 // compute took 2.79, 2.80 and 2.86 s. Copies alone 0.1% apart, both ways 1.3%. Adam 9% apart at the
-// same threads of two calibrations; in training 4.5 to 4.6 Gparam/s, as predicted, but 5.6 on one of
-// them: the standard deviation of the logarithms is 0.10, 5 to 95% is exp(+-1.645 x 0.10). Copies
-// beside other work 10 to 30% apart within minutes, where they keep half to two thirds of their
-// rate: a fifth of host memory is a tenth of them.
+// same threads of two calibrations; in training 4.5 to 4.6 Gparam/s, as predicted, but 5.6 on one
+// of them: the standard deviation of the logarithms is 0.10, 5 to 95% is exp(+-1.645 x 0.10).
+// Copies beside other work 10 to 30% apart within minutes, where they keep half to two thirds of
+// their rate: a fifth of host memory is a tenth of them.
 constexpr RateRange kClock = {0.98, 1.02};
 constexpr RateRange kLink = {0.98, 1.02};
 constexpr RateRange kHost = {0.85, 1.18};
