@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "sim/input_error.h"
 #include "sim/validate/validation.h"
 #include "sim/validate/validation_report.h"
+#include "sim/validate/validation_svg.h"
 
 namespace sluice {
 namespace {
@@ -22,7 +24,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 struct ValidateFlags {
     std::vector<std::string> files;
     MachineFlags machine;
-    std::optional<std::string> model, limit, overlay_file;
+    std::optional<std::string> model, limit, overlay_file, html_file, svg_file;
     bool json = false, csv = false, operations = false;
     std::size_t worst = 12;
 };
@@ -71,6 +73,17 @@ void check_flags(const ValidateFlags& flags) {
         throw InputError("--json and --csv both go to standard output; give one");
     if (flags.csv && flags.operations)
         throw InputError("--csv has a line a run; for --operations give --json or neither");
+    std::vector<std::string> names;
+    for (const auto& file : {flags.overlay_file, flags.html_file, flags.svg_file}) {
+        if (!file) continue;
+        if (file->empty())
+            throw InputError(
+                "--overlay, --html and --svg need the name of a file, not an empty one");
+        if (std::find(names.begin(), names.end(), *file) != names.end())
+            throw InputError(fmt::format(
+                "--overlay, --html and --svg: {} is named twice; give two names", *file));
+        names.push_back(*file);
+    }
 }
 
 void write_overlay(const std::string& file, const Validation& validation) {
@@ -93,6 +106,8 @@ int run_validate(const ValidateFlags& flags) {
     const MachineSpec machine = read_machine_flags(flags.machine, changes);
     Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
     validation.machine_changes = std::move(changes);
+    if (flags.html_file) write_file(*flags.html_file, validation_html(validation));
+    if (flags.svg_file) write_file(*flags.svg_file, validation_svg(validation));
     if (flags.overlay_file) write_overlay(*flags.overlay_file, validation);
     std::fputs(text_of(validation, flags).c_str(), stdout);
     return check_limit(validation, limit);
@@ -127,6 +142,12 @@ void add_validate(CLI::App& app, Command& chosen) {
         ->add_option("--worst", flags->worst,
                      "how many single operations --operations lists; default 12")
         ->check(CLI::Range(0, 100000))
+        ->group("Output");
+    command
+        ->add_option("--html", flags->html_file,
+                     "write one page that needs no other file: tables, a scatter, a bar a run")
+        ->group("Output");
+    command->add_option("--svg", flags->svg_file, "write the scatter of tokens/s alone")
         ->group("Output");
     command
         ->add_option("--overlay", flags->overlay_file,

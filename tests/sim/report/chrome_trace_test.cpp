@@ -123,4 +123,39 @@ TEST_CASE("chrome trace: an arrow leads from what held an operation up", "[repor
     CHECK(ends[0]["ts"] == 200'000.0);
 }
 
+TEST_CASE("chrome trace: two reports of one plan, lane beside lane from one zero", "[report]") {
+    const StepReport predicted = one_layer_report();
+    StepReport measured = one_layer_report();
+    measured.measured = true;
+    measured.step = 2;
+    measured.operations = {{-0.3, 0}, {0, 0.5}, {0.6, 1.6}, {1.6, 2.6}};
+    const json events = json::parse(overlay_chrome_trace(predicted, measured)).at("traceEvents");
+    CHECK(with_phase(events, "X").size() == 2 * 2 * 4);
+    CHECK(overlaps(events) == 0);
+    std::map<int, std::string> threads;
+    std::string process;
+    for (const json& event : with_phase(events, "M")) {
+        if (event["name"] == "thread_name") threads[event["tid"]] = event["args"]["name"];
+        if (event["name"] == "process_name") process = event["args"]["name"];
+    }
+    CHECK(process == "sluice tiny on box (predicted and measured)");
+    std::vector<std::string> names;
+    for (const auto& [tid, name] : threads) names.push_back(name);
+    CHECK(names == std::vector<std::string>{"H2D predicted", "H2D measured", "compute predicted",
+                                            "compute measured", "optimizer predicted",
+                                            "optimizer measured"});
+    // Both forwards start at the same time, 0.3 s after the measured copy, which starts first.
+    const std::vector<json> forward = operations_named(events, "forward 0");
+    REQUIRE(forward.size() == 4);
+    CHECK(forward[0]["ts"] == 300'000.0);
+    CHECK(forward[1]["ts"] == 1'300'000.0);  // predicted, a step later
+    CHECK(forward[2]["ts"] == 300'000.0);
+    CHECK(forward[3]["ts"] == 2'300'000.0);
+    CHECK(threads[forward[2]["tid"]] == "compute measured");
+    std::map<int, int> arrow_ends;
+    for (const char* phase : {"s", "f"})
+        for (const json& event : with_phase(events, phase)) ++arrow_ends[event["id"]];
+    for (const auto& [id, ends] : arrow_ends) CHECK(ends == 2);
+}
+
 }  // namespace sluice

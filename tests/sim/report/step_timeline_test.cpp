@@ -77,3 +77,17 @@ TEST_CASE("timeline: the critical path runs through the lane that is always at w
     CHECK(shares[static_cast<std::size_t>(Lane::compute)] == Approx(0.1));
     CHECK(shares[static_cast<std::size_t>(Lane::device_to_host)] == Approx(0.1));
 }
+
+TEST_CASE("timeline: an operation's time on the critical path is all of it, none, or a share",
+          "[report]") {
+    // As above: the first copy and both updates are on the path, the second copy is beside it.
+    StepProgram program;
+    program.operations = {on(Lane::compute, {{4, true}}), on(Lane::device_to_host, {{0, false}}),
+                          on(Lane::optimizer, {{1, false}}), on(Lane::device_to_host, {{0, false}}),
+                          on(Lane::optimizer, {{3, false}})};
+    const std::vector<OperationInterval> intervals = {{0, 1}, {1, 2}, {2, 6}, {2, 3}, {6, 9}};
+    // The next compute starts at 10: the pause of 1 s belongs to no operation.
+    CHECK(critical_seconds(program, intervals, 10) == std::vector<Seconds>{1, 1, 4, 0, 3});
+    const auto shares = critical_shares(program, intervals, 10);
+    CHECK(shares[static_cast<std::size_t>(Lane::optimizer)] == Approx(0.8));
+}

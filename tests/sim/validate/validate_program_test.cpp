@@ -1,0 +1,103 @@
+// sluice validate as people run it: exit status, files, output.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+
+#include "sim/json_object.h"
+#include "tests/sim/validate/made_runs.h"
+
+using namespace sluice;
+using nlohmann::json;
+
+namespace {
+
+struct Result {
+    int status = 0;
+    std::string output;  ///< of both streams
+};
+
+Result run(const std::string& arguments) {
+    FILE* const pipe = popen(("'" SLUICE_BINARY "' validate " + arguments + " 2>&1").c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    Result result;
+    std::array<char, 4096> buffer{};
+    while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
+        result.output.append(buffer.data(), n);
+    result.status = WEXITSTATUS(pclose(pipe));
+    return result;
+}
+
+/// A folder with an exact run and one that took twice as long, and their machine.
+struct TwoRuns {
+    RunFolder folder;
+    std::string exact, slow, arguments;
+    TwoRuns() {
+        const std::string machine = folder.write("machine.json", small_profile().dump());
+        json report = exact_report();
+        exact = folder.write("runs/exact.json", report.dump());
+        report["step_s"] = report["step_s"].get<double>() * 2;
+        slow = folder.write("runs/slow.json", report.dump());
+        arguments = " --machine " + machine;
+    }
+    std::string runs() const { return (folder.path / "runs").string() + arguments; }
+    std::string file(const char* name) const { return (folder.path / name).string(); }
+};
+
+}  // namespace
+
+TEST_CASE("validate: a table, JSON, CSV; status 1 beyond the limit", "[validate]") {
+    const TwoRuns two;
+    const Result text = run(two.runs());
+    CHECK(text.status == 0);
+    CHECK_THAT(text.output, ContainsSubstring("all: 2 runs"));
+    const Result parsed = run(two.runs() + " --operations --json");
+    REQUIRE(parsed.status == 0);
+    const json out = json::parse(parsed.output);
+    CHECK(out["runs"].size() == 2);
+    CHECK(out["operations"]["runs"] == 2);
+    CHECK(out["operations"]["worst"].size() == 12);
+    CHECK(out["runs"][1]["operations"]["runs"] == 1);
+    CHECK(run(two.runs() + " --csv").output.starts_with("group,name,"));
+
+    CHECK(run(two.exact + two.arguments + " --limit 5%").status == 0);
+    const Result beyond = run(two.runs() + " --limit 5%");
+    CHECK(beyond.status == 1);
+    CHECK_THAT(beyond.output, ContainsSubstring("off by more than 5%: slow (+100.0%)"));
+    CHECK(run(two.runs() + " --limit 101%").status == 0);
+}
+
+TEST_CASE("validate: pictures and traces are written", "[validate]") {
+    const TwoRuns two;
+    const Result result = run(two.exact + two.arguments + " --html " + two.file("v.html") +
+                              " --svg " + two.file("v.svg") + " --overlay " + two.file("v.json"));
+    CHECK(result.status == 0);
+    CHECK(read_text_file(two.file("v.html")).starts_with("<!DOCTYPE html>"));
+    CHECK(read_text_file(two.file("v.svg")).starts_with("<?xml"));
+    CHECK(json::parse(read_text_file(two.file("v.json"))).contains("traceEvents"));
+}
+
+TEST_CASE("validate: mistakes are one sentence and exit 2", "[validate]") {
+    const TwoRuns two;
+    const auto check_mistake = [](const std::string& arguments, const std::string& part) {
+        const Result result = run(arguments);
+        INFO(arguments << "\n" << result.output);
+        CHECK(result.status == 2);
+        CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
+        CHECK_THAT(result.output, ContainsSubstring(part));
+    };
+    check_mistake(two.exact, "--machine");
+    check_mistake("nowhere.json" + two.arguments, "nowhere.json: no such file");
+    check_mistake(two.runs() + " --limit 5", "--limit is \"5\", expected a percentage");
+    check_mistake(two.runs() + " --limit -5%", "--limit is \"-5%\"");
+    check_mistake(two.runs() + " --limit nan%", "--limit is \"nan%\"");
+    check_mistake(two.runs() + " --json --csv", "give one");
+    check_mistake(two.runs() + " --operations --csv", "--csv has a line a run");
+    check_mistake(two.runs() + " --overlay x.json", "--overlay shows one run, but 2 are given");
+    check_mistake(two.runs() + " --html x --svg x", "x is named twice");
+    check_mistake(two.runs() + " --html ''", "not an empty one");
+    json older = exact_report();
+    older.erase("operations");
+    check_mistake(two.folder.write("older.json", older.dump()) + two.arguments + " --overlay x",
+                  "operations is missing");
+}
