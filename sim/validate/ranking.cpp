@@ -13,8 +13,8 @@ int sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
 /// All but the value of one option, as text.
 std::string settings_without(const MeasuredRun& run, const Option& left_out) {
-    std::string key = fmt::format("{} {} {} {}", run.group, run.model.name, run.model.layer_count(),
-                                  run.model.tied_embeddings);
+    std::string key =
+        fmt::format("{} {} {}", run.model.name, run.model.layer_count(), run.model.tied_embeddings);
     for (const Option& option : training_options())
         if (option.field != left_out.field) key += " " + option_text(run.training, option);
     return key;

@@ -13,7 +13,7 @@ namespace sluice {
 /// ties count for neither. None where one of the lists is all ties, or shorter than two.
 std::optional<double> kendall_tau_b(const std::vector<double>& a, const std::vector<double>& b);
 
-/// Runs that differ in one training option and nothing else.
+/// Runs that differ in one training option and nothing else; their groups may differ.
 struct OptionSet {
     std::string option;
     std::vector<const RunComparison*> runs;  ///< by the option's value; at least two

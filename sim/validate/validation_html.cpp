@@ -9,11 +9,12 @@ namespace {
 
 constexpr const char* kStyle =
     "body{font-family:sans-serif;margin:24px;color:#222;background:#fff}"
-    "table{border-collapse:collapse;margin:12px 0 24px;font-size:14px}"
-    "th,td{padding:3px 10px;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
-    "th{border-bottom:2px solid #888}td:first-child,th:first-child{text-align:left}"
-    ".group td{font-weight:bold;background:#f1f1f1;text-align:left}.out{color:#a02000}"
-    "svg{display:block;margin:0 0 24px;max-width:100%;height:auto}";
+    "table{border-collapse:collapse;margin:12px 0 24px;font-size:13px}"
+    "th,td{padding:3px 8px;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
+    "th{border-bottom:2px solid "
+    "#888;white-space:normal;vertical-align:bottom}td:first-child,th:first-child{text-align:left}"
+    ".group td{font-weight:bold;background:#f1f1f1;text-align:left}"
+    ".wide{overflow-x:auto}svg{display:block;margin:0 0 24px;max-width:100%;height:auto}";
 
 std::string percent(std::optional<double> error) {
     return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
@@ -39,9 +40,9 @@ std::string run_row(const RunComparison& c) {
 }
 
 std::string runs_table(const Validation& v) {
-    std::string out =
-        "<table>\n" + cells({"run", "measured step", "predicted", "error", "5 to 95%",
-                             "measured tokens/s", "predicted", "error", "device memory", "host"},
+    std::string out = "<div class=\"wide\"><table>\n" +
+                      cells({"run", "measured step", "predicted", "error", "5 to 95%",
+                             "measured tokens/s", "predicted", "error", "device", "host"},
                             "th");
     const std::vector<std::string> groups = group_names(v);
     for (const std::string& group : groups) {
@@ -51,7 +52,7 @@ std::string runs_table(const Validation& v) {
         for (const RunComparison& c : v.runs)
             if (c.run.group == group) out += run_row(c);
     }
-    return out + "</table>\n";
+    return out + "</table></div>\n";
 }
 
 std::string mean_and_worst(const ErrorSummary& errors) {

@@ -19,12 +19,13 @@ TEST_CASE("ranking: Kendall's tau-b", "[validate]") {
 
 TEST_CASE("ranking: runs that differ in one option only, and what the choice loses", "[validate]") {
     std::vector<RunComparison> runs = {
-        made_run("depth 3", "look", 0.8, 0.9),     made_run("depth 1", "look", 1.0, 1.2),
-        made_run("depth 2", "look", 1.25, 0.7),    made_run("other batch", "look", 2, 2),
-        made_run("other group", "held-out", 2, 2), made_run("depth 3 again", "look", 0.8, 0.9)};
+        made_run("depth 3", "look", 0.8, 0.9),      made_run("depth 1", "look", 1.0, 1.2),
+        made_run("depth 2", "held-out", 1.25, 0.7), made_run("other batch", "look", 2, 2),
+        made_run("other model", "look", 2, 2),      made_run("depth 3 again", "look", 0.8, 0.9)};
     runs[0].run.training.buffer_depth = 3;
     runs[1].run.training.buffer_depth = 1;
     runs[3].run.training = {.batch = 16, .buffer_depth = 7};
+    runs[4].run.model.name = "other";
     runs[5].run.training.buffer_depth = 3;
     for (RunComparison& c : runs) c.predicted.training = c.run.training;
     const std::vector<OptionSet> sets = option_sets(runs);
