@@ -1,0 +1,71 @@
+"""Are all measured steps that the project keeps compared, and is a large error an exit status?"""
+
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+from programs import PROGRAMS, TOP, VALIDATION, run
+
+MACHINE = "h200-pcie5-16vcpu-128gib"
+MEASURED = TOP / "engine" / "measurements"
+
+
+def compare(*folder):
+    return run(VALIDATION / "compare_all.sh", PROGRAMS / "sluice", *folder)
+
+
+class CompareAll(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def add(self, machine, group, report):
+        to = self.folder / machine / group
+        to.mkdir(parents=True, exist_ok=True)
+        shutil.copy(MEASURED / f"{report}.json", to)
+
+    def limit(self, text):
+        (self.folder / MACHINE / "limit.txt").write_text(text + "\n")
+
+    def test_what_the_project_keeps_is_within_its_limits(self):
+        done = compare()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"predictions for {MACHINE}\n", done.stdout)
+        for folder in VALIDATION.glob("*/"):
+            for report in [*folder.glob("look/*.json"), *folder.glob("held-out/*.json")]:
+                self.assertIn(f"\n{report.stem} ", done.stdout)
+
+    def test_both_groups_are_compared(self):
+        self.add(MACHINE, "look", "7b-batch-8")
+        self.add(MACHINE, "held-out", "8-layers-batch-32")
+        done = compare(self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\nlook\n7b-batch-8 ", done.stdout)
+        self.assertIn("\nheld-out\n8-layers-batch-32 ", done.stdout)
+
+    def test_an_error_beyond_the_limit_is_an_exit_status(self):
+        self.add(MACHINE, "look", "8-layers-batch-32")
+        self.limit("0.01%")
+        done = compare(self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("off by more than 0.01%: 8-layers-batch-32", done.stderr)
+        self.limit("90%")
+        self.assertEqual(compare(self.folder).returncode, 0)
+
+    def test_a_wrong_file_does_not_hide_the_others(self):
+        self.add("a-machine-nobody-has", "look", "7b-batch-8")
+        self.add(MACHINE, "look", "8-layers-batch-32")
+        done = compare(self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a-machine-nobody-has", done.stderr)
+        self.assertIn("\n8-layers-batch-32 ", done.stdout)
+
+    def test_no_measurements_are_no_mistake(self):
+        done = compare(self.folder)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
