@@ -9,8 +9,8 @@ const std::vector<Case>& all_cases() {
     static const std::vector<Case> cases = {
         {"launch", "What do a kernel launch and an event cost?", 0.5, 0.3, measure_launch},
         {"device_copy", "How fast is the device's memory?", 0.5, 0.3, measure_device_copy},
-        {"gemm", "How long do matrix products take?", 66, 6, measure_gemm},
-        {"attention", "How long does attention take?", 27, 2, measure_attention},
+        {"gemm", "How long do matrix products take?", 50, 6, measure_gemm},
+        {"attention", "How long does attention take?", 20, 2, measure_attention},
         {"memory_bound", "How long do norms, activations, loss and sums take?", 17, 2,
          measure_memory_bound},
         {"power", "How much energy does each kind of work take?", 8, 3, measure_power},

@@ -65,10 +65,6 @@ bool measure(Bench& bench, const KernelShape& shape, KernelRows& forward, Kernel
     };
     for (std::int64_t set = 0; set < at.sets(); ++set) enqueue_forward(set);
     enqueue_backward(0);
-    // The GPU was idle while the library planned both, and would run above its clock for a while:
-    // on an H200 such shapes were up to 20% quicker.
-    bench.device.finish_all();
-    heat(bench, 0.1);
     forward.measure(shape, enqueue_forward);
     backward.measure(shape, enqueue_backward);
     require_finite(bench, "attention", at.out(0).data, at.out(0).type, 1024);
@@ -80,7 +76,6 @@ bool measure(Bench& bench, const KernelShape& shape, KernelRows& forward, Kernel
 
 void measure_attention(Bench& bench, CaseRecord& record) {
     fill_arena(bench);
-    heat(bench, bench.quick ? 0.3 : 1);
     const bool is_gpu = bench.device_facts.is_gpu;
     // Without a GPU attention reaches a quarter of the rate of products: 8 of 35 GFLOP/s on 2
     // cores.
@@ -90,7 +85,7 @@ void measure_attention(Bench& bench, CaseRecord& record) {
     const Timing timing = kernel_timing(bench);
     KernelRows forward(bench, timing, "attention_forward", columns,
                        "causal attention with log-sum-exp; groups of calls timed by events on a "
-                       "device that is warm, over operands larger than the caches");
+                       "rested device, over operands larger than the caches");
     KernelRows backward(bench, timing, "attention_backward", columns,
                         "gradients of queries, keys and values; as attention_forward");
     forward.tell_held_out();

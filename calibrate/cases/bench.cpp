@@ -68,26 +68,25 @@ Bytes arena_size(const Device& device, const DeviceFacts& facts, const HostFacts
     return bytes / 4096 * 4096;
 }
 
-constexpr std::int64_t kHeatingSize = 8192;
-constexpr Bytes kHeatingMatrix = kHeatingSize * kHeatingSize * kBf16;
+constexpr Bytes kLargeMatrix = kLargeSize * kLargeSize * kBf16;
 
-void run_heating_product(Bench& bench) {
+void run_large_product(Bench& bench) {
     constexpr Bytes kSparedAtEnd = 16 * kMiB;  // small operands that cases keep there
     const auto matrix = [&](Bytes offset) {
-        return Matrix(bench.at(offset, kHeatingMatrix), DType::bf16, kHeatingSize, kHeatingSize);
+        return Matrix(bench.at(offset, kLargeMatrix), DType::bf16, kLargeSize, kLargeSize);
     };
-    const Bytes result = (bench.arena_bytes - kSparedAtEnd - kHeatingMatrix) / 4096 * 4096;
+    const Bytes result = (bench.arena_bytes - kSparedAtEnd - kLargeMatrix) / 4096 * 4096;
     bench.device.kernels().gemm({.d = matrix(result),
                                  .a = matrix(0),
-                                 .b = matrix(kHeatingMatrix),
+                                 .b = matrix(kLargeMatrix),
                                  .transpose_b = Transpose::yes});
 }
 
 /// 0 without a GPU, or where its memory is too small to heat it.
-Seconds time_heating_product(Bench& bench) {
-    if (!bench.device_facts.is_gpu || bench.arena_bytes < 4 * kHeatingMatrix) return 0;
+Seconds time_large_product(Bench& bench) {
+    if (!bench.device_facts.is_gpu || bench.arena_bytes < 4 * kLargeMatrix) return 0;
     return time_on_compute_lane(bench.device, {.groups = 3},
-                                [&](std::int64_t) { run_heating_product(bench); })
+                                [&](std::int64_t) { run_large_product(bench); })
         .median;
 }
 
@@ -129,7 +128,7 @@ std::unique_ptr<BenchMachine> make_bench(std::unique_ptr<Device> device, HostFac
         .random = &machine->random,
     });
     fill_arena(*machine->bench);
-    machine->bench->heating_product = time_heating_product(*machine->bench);
+    machine->bench->large_product = time_large_product(*machine->bench);
     return machine;
 }
 
@@ -173,22 +172,10 @@ void require_finite(Bench& bench, const char* what, const void* data, DType type
     }
 }
 
-void enqueue_heat(Bench& bench, Seconds seconds) {
-    if (bench.heating_product == 0) return;
-    const auto calls = static_cast<std::int64_t>(std::ceil(seconds / bench.heating_product));
-    for (std::int64_t call = 0; call < calls; ++call) run_heating_product(bench);
-}
-
-void heat(Bench& bench, Seconds seconds) {
-    constexpr Seconds kPiece = 0.01;  // two are enqueued: the GPU never waits for the host
-    bench.device.create_events(2);
-    const Seconds end = host_seconds() + seconds;
-    for (int piece = 0; bench.heating_product > 0 && host_seconds() < end; ++piece) {
-        if (piece > 1) bench.device.synchronize(piece % 2);
-        enqueue_heat(bench, kPiece);
-        bench.device.record(Lane::compute, piece % 2);
-    }
-    bench.device.finish_all();
+void enqueue_large_products(Bench& bench, Seconds seconds) {
+    if (bench.large_product == 0) return;
+    const auto calls = static_cast<std::int64_t>(std::ceil(seconds / bench.large_product));
+    for (std::int64_t call = 0; call < calls; ++call) run_large_product(bench);
 }
 
 }  // namespace sluice

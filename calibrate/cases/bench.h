@@ -17,6 +17,9 @@
 
 namespace sluice {
 
+/// Rows and columns of the matrices of large products.
+inline constexpr std::int64_t kLargeSize = 8192;
+
 /// One for all cases. `device` has its arena; all of it but the kernels' workspace is full of
 /// random normal numbers of deviation 1 after fill_arena(): zeros and NaN make a GPU up to 20%
 /// faster than training is. Read as bf16 or as fp32 they are such numbers.
@@ -34,8 +37,8 @@ struct Bench {
 
     /// Told by a case how far it is, 0 to 1; may be empty.
     std::function<void(double share)> progress = {};
-    /// Of one product of enqueue_heat(); 0: there is none, without a GPU.
-    Seconds heating_product = 0;
+    /// Of one product of enqueue_large_products(); 0: there is none, without a GPU.
+    Seconds large_product = 0;
     /// Host memory of random bf16 numbers, which the arena is filled from.
     const std::vector<std::uint16_t>* random = nullptr;
 
@@ -75,11 +78,9 @@ void fill_arena(Bench& bench, Bytes offset, Bytes bytes);
 void require_finite(Bench& bench, const char* what, const void* data, DType type,
                     std::int64_t count);
 
-/// On a GPU: lets it multiply large matrices for so long, so that it is as warm, and its clock as
-/// low, as in training. Without one: nothing.
-void heat(Bench& bench, Seconds seconds);
-/// Enqueues such products on the compute lane, for about so long.
-void enqueue_heat(Bench& bench, Seconds seconds);
+/// Enqueues large products on the compute lane, for about so long: what draws most power. Without a
+/// GPU: nothing.
+void enqueue_large_products(Bench& bench, Seconds seconds);
 
 /// A case: one careful measurement.
 struct Case {

@@ -28,7 +28,7 @@ Table products_after_rest(Bench& bench) {
         device.align_clocks();
         for (int product = 0; product < kProducts; ++product) {
             device.record(Lane::compute, product);
-            enqueue_heat(bench, bench.heating_product / 2);  // one
+            enqueue_large_products(bench, bench.large_product / 2);  // one
         }
         device.record(Lane::compute, kProducts);
         device.synchronize(kProducts);
@@ -39,16 +39,17 @@ Table products_after_rest(Bench& bench) {
             us[i].push_back((device.time_of(product + 1) - from) * kMega);
         }
     }
+    constexpr double kTflop = 2.0 * kLargeSize * kLargeSize * kLargeSize / kTera;
     Table table;
     table.name = "clock_after_rest";
     table.method = fmt::format(
         "large products one after another after 0.3 s of rest, by when each "
         "began; medians of {} repeats",
         kRepeats);
-    table.columns = {"begin_s", "us", "us_low", "us_high"};
+    table.columns = {"begin_s", "us", "us_low", "us_high", "tflop"};
     for (std::size_t i = 0; i < us.size(); ++i) {
         const Sample sample = summarize(us[i]);
-        table.add({summarize(begin[i]).median, sample.median, sample.low, sample.high});
+        table.add({summarize(begin[i]).median, sample.median, sample.low, sample.high, kTflop});
     }
     return table;
 }
@@ -65,7 +66,7 @@ void measure_burst_power(Bench& bench, const Nvml& gpu, CaseRecord& record) {
         std::this_thread::sleep_for(kRest);
         device.align_clocks();
         device.record(Lane::compute, 0);
-        enqueue_heat(bench, kBurst);
+        enqueue_large_products(bench, kBurst);
         device.record(Lane::compute, 1);
         device.synchronize(1);
         busy += device.time_of(1) - device.time_of(0);
@@ -97,7 +98,7 @@ void measure_burst_power(Bench& bench, const Nvml& gpu, CaseRecord& record) {
 }  // namespace
 
 void measure_clock(Bench& bench, CaseRecord& record) {
-    if (bench.heating_product == 0) return;  // no GPU: no clock that falls with the load
+    if (bench.large_product == 0) return;  // no GPU: no clock that falls with the load
     fill_arena(bench);
     record.tables.push_back(products_after_rest(bench));
     bench.report(0.5);

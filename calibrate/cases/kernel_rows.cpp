@@ -2,21 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "calibrate/cases/operand_sets.h"
-#include "calibrate/cases/rested.h"
 
 namespace sluice {
 namespace {
 
 constexpr double kMostSpread = 0.03;
-constexpr Seconds kBetweenGroups = 0.003;
-// Enqueuing takes some 10 us, a kernel's first use, when it is loaded, more than a millisecond. The
-// GPU is idle then and runs above its sustained clock for a while: one product was 15% quicker than
-// on three other machines.
-constexpr Seconds kPreparing = 0.001, kHeatAfterPreparing = 0.1;
-constexpr std::size_t kRestedEvery = 24, kRestedFirst = 8;
+/// Lets a GPU rest as long as it worked since it rested last, at most 30 ms. The large product
+/// after that gives the host time to enqueue short calls.
+class Rest {
+  public:
+    explicit Rest(Bench& bench) : bench_(&bench) {}
+    void operator()() {
+        bench_->device.finish_all();
+        const Seconds worked = host_seconds() - rested_at_;
+        std::this_thread::sleep_for(
+            std::chrono::duration<double>(std::clamp(worked, kLeastRest, kMostRest)));
+        rested_at_ = host_seconds();
+        enqueue_large_products(*bench_, bench_->large_product / 2);  // one
+    }
+
+  private:
+    // H200: it may draw 280 W more than its limit for 54 ms, and at rest gains 560 W.
+    static constexpr Seconds kLeastRest = 0.005, kMostRest = 0.03;
+    Bench* bench_;
+    Seconds rested_at_ = 0;
+};
 
 }  // namespace
 
@@ -27,10 +43,6 @@ KernelRows::KernelRows(Bench& bench, const Timing& timing, std::string table,
     table_.method = std::move(method);
     table_.columns = shape_columns;
     for (const char* name : {"us", "us_low", "us_high"}) table_.columns.push_back(name);
-    rested_.name = table_.name + "_rested";
-    rested_.method = "bursts of 3 ms after 25 ms of rest, beside the time under load";
-    rested_.columns = table_.columns;
-    rested_.columns.push_back("us_under_load");
 }
 
 void KernelRows::tell_held_out() {
@@ -40,12 +52,10 @@ void KernelRows::tell_held_out() {
 
 void KernelRows::measure(const KernelShape& shape, const std::function<void(std::int64_t)>& enqueue,
                          std::function<void()> refresh) {
-    warm(enqueue);
     Timing timing = timing_;
-    const bool in_place = refresh != nullptr;
-    if (in_place) {
-        timing.before_group = [warm = timing_.before_group, refresh = std::move(refresh)] {
-            if (warm) warm();
+    if (refresh) {
+        timing.before_group = [rest = timing_.before_group, refresh = std::move(refresh)] {
+            if (rest) rest();
             refresh();
         };
     }
@@ -63,27 +73,6 @@ void KernelRows::measure(const KernelShape& shape, const std::function<void(std:
         row.push_back(seconds * kMega);
     if (tells_held_out_) row.push_back(shape.held_out ? 1 : 0);
     table_.add(std::move(row));
-    if (bench_.heating_product > 0 && !in_place &&
-        table_.rows.size() % kRestedEvery == kRestedFirst)
-        measure_rested(shape, sample, enqueue);
-}
-
-void KernelRows::measure_rested(const KernelShape& shape, const Sample& sample,
-                                const std::function<void(std::int64_t)>& enqueue) {
-    const Sample rested = time_rested(bench_, sample.median, enqueue);
-    std::vector<double> row(shape.size.begin(), shape.size.end());
-    for (const double seconds : {rested.median, rested.low, rested.high, sample.median})
-        row.push_back(seconds * kMega);
-    rested_.add(std::move(row));
-    heat(bench_, kHeatAfterPreparing);
-}
-
-void KernelRows::warm(const std::function<void(std::int64_t)>& enqueue) {
-    const Seconds begin = host_seconds();
-    enqueue(0);
-    const bool prepared = host_seconds() - begin > kPreparing;
-    bench_.device.finish_all();
-    if (prepared) heat(bench_, kHeatAfterPreparing);
 }
 
 void KernelRows::leave_out(const KernelShape& shape) {
@@ -105,7 +94,6 @@ void KernelRows::finish(CaseRecord& record) {
             bench_.arena_bytes / kMiB, describe(first_left_out_)));
     }
     record.tables.push_back(std::move(table_));
-    if (!rested_.rows.empty()) record.tables.push_back(std::move(rested_));
 }
 
 std::string KernelRows::describe(const ShapeSize& size) const {
@@ -116,14 +104,9 @@ std::string KernelRows::describe(const ShapeSize& size) const {
 }
 
 Timing kernel_timing(Bench& bench) {
-    Timing timing{.warm_up = 0.01, .group = 0.004, .groups = 7};
-    if (bench.quick) timing = {.warm_up = 0.004, .group = 0.003, .groups = 5};
-    if (bench.device_facts.is_gpu) {
-        timing.before_group = [&bench] { enqueue_heat(bench, kBetweenGroups); };
-    } else {
-        // No clock falls with the load, and a call is over when it returns.
-        timing.warm_up /= 2;
-    }
+    Timing timing{.warm_up = 0.003, .group = 0.004, .groups = 5};
+    if (bench.quick) timing = {.warm_up = 0.003, .group = 0.003, .groups = 3};
+    if (bench.large_product > 0) timing.before_group = Rest(bench);
     return timing;
 }
 

@@ -23,8 +23,7 @@ class KernelRows {
     /// Times `enqueue` (see time_on_compute_lane) and adds the row; twice, of which the steadier
     /// counts, where the spread is more than 3%. `refresh` enqueues what restores
     /// operands that calls change in place, before each group; numbers that pass a kernel some
-    /// hundred times overflow. On a GPU every 24th is timed rested too (rested.h), if it changes
-    /// nothing in place.
+    /// hundred times overflow.
     void measure(const KernelShape& shape, const std::function<void(std::int64_t)>& enqueue,
                  std::function<void()> refresh = {});
     /// The shape's operands do not fit in the arena.
@@ -34,16 +33,11 @@ class KernelRows {
     void finish(CaseRecord& record);
 
   private:
-    /// The same call on a rested GPU, in a table of its own.
-    void measure_rested(const KernelShape& shape, const Sample& sample,
-                        const std::function<void(std::int64_t)>& enqueue);
-    /// The first call, after which a GPU that waited for it is heated again.
-    void warm(const std::function<void(std::int64_t)>& enqueue);
     std::string describe(const ShapeSize& size) const;
 
     Bench& bench_;
     Timing timing_;
-    Table table_, rested_;
+    Table table_;
     std::size_t shape_columns_;
     bool tells_held_out_ = false;
     Sample worst_;
@@ -51,10 +45,10 @@ class KernelRows {
     int left_out_ = 0;
 };
 
-/// How kernels are timed: 10 ms of warm-up and 28 ms of groups, less where the bench is quick. On a
-/// GPU 3 ms of large products stand before each group: alone, a kernel that draws little power runs
-/// at a clock which it does not have beside the products of training (H200: 1,980 instead of 1,450
-/// MHz), and its time depends on what ran before it.
+/// How kernels are timed: 3 ms of warm-up and groups of 4 ms, fewer where the bench is quick. A GPU
+/// rests before each group, so that its clock is the highest: at its power limit the clock depends
+/// on all that ran in the last 50 ms, and one product was 11% quicker to 15% slower on machines of
+/// one kind. How much slower kernels are at the limit is measured apart (clock_case.cpp).
 Timing kernel_timing(Bench& bench);
 
 /// Products or attention that take at most so long, probed with one product.

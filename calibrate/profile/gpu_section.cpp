@@ -92,8 +92,14 @@ void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& pro
                        "other machines takes this",
                        line.products, line.mean_error_percent, line.worst_error_percent));
     origin.date = m.date_of("gemm_forward");  // all products are of one case
-    profile.set_number("kernels.gemm_sustained_tflops", line.tflops,
-                       Range{line.tflops_low, line.tflops_high}, origin);
+    // The tables are of the highest clock.
+    const Table* const after_rest = find_rows(m, "clock_after_rest");
+    const auto clock = after_rest == nullptr ? std::nullopt : fit_clock(*after_rest);
+    const double share = clock ? clock->time_share : 1;
+    Origin sustained = origin;
+    if (clock) sustained.note += "; at the power limit, by kernels.rested_time_share";
+    profile.set_number("kernels.gemm_sustained_tflops", line.tflops * share,
+                       Range{line.tflops_low * share, line.tflops_high * share}, sustained);
     profile.set_number("kernels.gemm_overhead_us", line.overhead_us,
                        Range{line.overhead_low, line.overhead_high}, origin);
 }

@@ -110,6 +110,7 @@ std::string make_profile(const Measurements& measurements, const MachineFits& fi
     add_host(measurements, fits, profile);
     add_storage(measurements, profile);
     add_power(measurements, profile);
+    add_clock(measurements, profile);
     add_gpu_interconnect(measurements, profile);
     drop_incomplete_kernels(profile);
     if (base) take_from_base(*base, profile);

@@ -26,7 +26,17 @@ void add_link(const Measurements& measurements, ProfileJson& profile);
 void add_host(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile);
 void add_storage(const Measurements& measurements, ProfileJson& profile);
 void add_power(const Measurements& measurements, ProfileJson& profile);
+void add_clock(const Measurements& measurements, ProfileJson& profile);
 void add_gpu_interconnect(const Measurements& measurements, ProfileJson& profile);
+
+/// How a GPU's clock falls when it is at work.
+struct ClockFit {
+    double rested_us = 0;  ///< of one product at the highest clock
+    double time_share = 1, time_share_low = 1, time_share_high = 1;  ///< of that at the limit
+    Seconds seconds_at_highest = 0;  ///< from rest on; time at clocks between counts in part
+};
+/// From the table clock_after_rest. Nothing where the clock does not fall.
+std::optional<ClockFit> fit_clock(const Table& after_rest);
 
 /// Numbers of a row as a rate with its range: the columns `value`, `low` and `high`.
 struct MeasuredRate {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -129,26 +128,32 @@ void resolve_attention(SpecReader& reader, GpuSpec& gpu) {
         reader.transfer_for_others(missing);
 }
 
-/// All of it or nothing: without a number of these, kernels take their times of the profile.
+/// Without one of its numbers the clock is taken to be always the highest.
 ClockSpec resolve_clock(SpecReader& reader) {
+    constexpr std::array kPaths = {"power.headroom_j",
+                                   "power.idle_w",
+                                   "power.gemm_w",
+                                   "power.gemm_rested_w",
+                                   "power.memory_w",
+                                   "power.gemm_rested_joules_per_tflop",
+                                   "power.memory_joules_per_gb",
+                                   "kernels.rested_time_share"};
+    if (!std::all_of(kPaths.begin(), kPaths.end(),
+                     [&](const char* path) { return reader.knows(path); }))
+        return {};
+    const auto number = [&](const char* path) { return *reader.take(path); };
     ClockSpec clock;
-    const auto all = [&](std::initializer_list<std::pair<const char*, double*>> numbers) {
-        return std::all_of(numbers.begin(), numbers.end(), [&](const auto& number) {
-            if (!reader.knows(number.first)) return false;
-            *number.second = *reader.take(number.first);
-            return true;
-        });
-    };
-    const bool known = all({{"power.headroom_j", &clock.headroom_j},
-                            {"power.gemm_w", &clock.limit_w},
-                            {"power.idle_w", &clock.idle_w},
-                            {"power.gemm_rested_w", &clock.gemm_w},
-                            {"power.attention_w", &clock.attention_w},
-                            {"power.memory_w", &clock.memory_w},
-                            {"kernels.gemm_rested_share", &clock.gemm_share},
-                            {"kernels.attention_rested_share", &clock.attention_share},
-                            {"kernels.memory_bound_rested_share", &clock.memory_share}});
-    return known ? clock : ClockSpec{};
+    clock.headroom_j = number("power.headroom_j");
+    clock.idle_w = number("power.idle_w");
+    clock.limit_w = number("power.gemm_w");
+    clock.time_share = number("kernels.rested_time_share");
+    const double rested_w = number("power.gemm_rested_w"), memory_w = number("power.memory_w");
+    clock.energy_share = clock.limit_w / (rested_w * clock.time_share);
+    clock.joules_per_flop =
+        number("power.gemm_rested_joules_per_tflop") * (1 - clock.idle_w / rested_w) / kTera;
+    clock.joules_per_byte =
+        number("power.memory_joules_per_gb") * (1 - clock.idle_w / memory_w) / kGiga;
+    return clock;
 }
 
 }  // namespace

@@ -47,22 +47,21 @@ std::optional<Seconds> measured_time(const GpuSpec& gpu, const Kernel& kernel, K
                       kernel_coordinates(*id, kernel));
 }
 
+/// At a lower clock all takes longer but for the time in which memory moves the kernel's bytes.
 KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
-    const Seconds seconds = kernel_time(gpu, kernel, style);
     const ClockSpec& clock = gpu.clock;
-    const auto cost = [seconds](double share, double watts) {
-        return KernelCost{seconds, share * seconds, watts * share * seconds};
-    };
-    switch (kernel.kind) {
-        case KernelKind::gemm:
-            return cost(clock.gemm_share, clock.gemm_w);
-        case KernelKind::attention_forward:
-        case KernelKind::attention_backward:
-            return cost(clock.attention_share, clock.attention_w);
-        case KernelKind::memory_bound:
-            break;
-    }
-    return cost(clock.memory_share, clock.memory_w);
+    const Seconds known = kernel_time(gpu, kernel, style);
+    const Seconds by_memory = std::min(known, kernel.bytes / gpu.memory_bandwidth);
+    // Tables are of the highest clock, rates of large work at the limit.
+    const bool highest = measured_time(gpu, kernel, style).has_value();
+    const double to_limit = highest ? 1 / clock.time_share : 1;
+    const double to_highest = highest ? 1 : clock.time_share;
+    KernelCost cost;
+    cost.seconds = by_memory + (known - by_memory) * to_highest;
+    cost.at_limit = by_memory + (known - by_memory) * to_limit;
+    cost.joules = clock.idle_w * cost.seconds + clock.joules_per_flop * kernel.flops +
+                  clock.joules_per_byte * kernel.bytes;
+    return cost;
 }
 
 }  // namespace
@@ -88,8 +87,8 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
 
 KernelCost& KernelCost::operator+=(const KernelCost& other) {
     seconds += other.seconds;
-    rested += other.rested;
-    rested_j += other.rested_j;
+    at_limit += other.at_limit;
+    joules += other.joules;
     return *this;
 }
 
@@ -99,7 +98,7 @@ KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelSty
     if (style == KernelStyle::eager) {
         const Seconds host = gpu.eager_launch * static_cast<double>(total_launches(kernels));
         cost.seconds = std::max(cost.seconds, host);
-        cost.rested = std::max(cost.rested, host);
+        cost.at_limit = std::max(cost.at_limit, host);
     }
     return cost;
 }

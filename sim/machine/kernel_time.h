@@ -7,16 +7,15 @@
 
 namespace sluice {
 
-/// Seconds of one kernel: as measured at its shape or near, else from the rates of its kind.
+/// Seconds of one kernel at the highest clock: as measured at its shape or near, else from the rates of its kind.
 /// `style` picks the attention implementation (fused: cuDNN, eager: flash).
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style);
 
-/// What kernels cost that run back to back. Where the clock's part is not measured both times are
-/// the same and no energy is known.
+/// What kernels cost that run back to back, alone.
 struct KernelCost {
-    Seconds seconds = 0;  ///< at the clock that large products leave
-    Seconds rested = 0;   ///< at the highest clock
-    double rested_j = 0;  ///< joules at the highest clock
+    Seconds seconds = 0;   ///< at the highest clock
+    Seconds at_limit = 0;  ///< at the clock to which large products fall (see ClockSpec)
+    double joules = 0;     ///< at the highest clock
 
     KernelCost& operator+=(const KernelCost& other);
 };
