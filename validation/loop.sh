@@ -69,12 +69,13 @@ ticks() {
 
 # undisturbed COMMAND...: says so where others used more than a twentieth of the processors meanwhile.
 undisturbed() {
-    local others all others_after all_after
+    local others all others_after all_after rc=0
     read -r others all < <(ticks)
-    "$@" || return
+    "$@" || rc=$?
     read -r others_after all_after < <(ticks)
     local percent=$((100 * (others_after - others) / (all_after - all + 1)))
     [ $percent -le 5 ] || say "other programs took $percent% of the processors meanwhile: not a fair measurement"
+    return $rc
 }
 
 # calibrate: all cases but those that no prediction of a step rests on. A time that another program disturbed may be so

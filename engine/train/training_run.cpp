@@ -52,6 +52,11 @@ void append_batch(const std::string& file, const Batch& batch) {
     }
 }
 
+std::int64_t distinct(std::vector<std::int32_t> tokens) {
+    std::sort(tokens.begin(), tokens.end());
+    return std::unique(tokens.begin(), tokens.end()) - tokens.begin();
+}
+
 class Run {
   public:
     Run(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings)
@@ -297,6 +302,7 @@ void Run::save(std::int64_t step, std::int64_t position) {
 
 StepReport Run::measured_report() const {
     StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
+    report.training.distinct_tokens = distinct(batches_[0].inputs);
     if (type_ == DType::fp32) double_device_memory(report);
     report.measured = true;
     report.measured_device = most_device_;

@@ -85,6 +85,10 @@ std::vector<Option> declare_options() {
     options.push_back(option<&T::feed_forward_chunk_tokens>(
         "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
         "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
+    options.push_back(option<&T::distinct_tokens>(
+        "distinct_tokens", "tokens", 0, 100'000'000,
+        "different tokens of a batch, whose rows of the embedding are updated between two steps; "
+        "0: as many as it has tokens"));
     options.push_back(memory_option<&T::device_budget_bytes>(
         "device_budget_bytes", "use no more device memory; 0: all there is"));
     options.push_back(memory_option<&T::host_budget_bytes>(
@@ -131,7 +135,8 @@ void check_used_options(const TrainingSpec& spec) {
                                          "optimizer_threads",
                                          "clipping",
                                          "loss_chunk_tokens",
-                                         "feed_forward_chunk_tokens"};
+                                         "feed_forward_chunk_tokens",
+                                         "distinct_tokens"};
     const Fields& unused = spec.schedule == Schedule::megatrain ? kNotMegatrain : kNotStreamed;
     const TrainingSpec standard;
     for (const Option& option : training_options()) {

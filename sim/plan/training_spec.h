@@ -41,6 +41,8 @@ struct TrainingSpec {
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
     std::int64_t feed_forward_chunk_tokens =
         0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
+    std::int64_t distinct_tokens =
+        0;  ///< of a batch: rows of the embedding that it uses; 0: as many as it has tokens
     double device_budget_bytes = 0;  ///< use no more device memory; 0: all there is
     double host_budget_bytes = 0;    ///< use no more host memory; 0: all there is
 

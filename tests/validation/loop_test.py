@@ -17,6 +17,8 @@ class Loop(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "out"
             done = run(VALIDATION / "loop.sh", "--quick", "--cpu", PROGRAMS, out)
+            if "no profile yet: " in done.stderr and "other programs took" in done.stderr:
+                self.skipTest("the machine is too busy to calibrate: " + done.stderr)
             self.assertEqual(done.returncode, 0, done.stderr)
             for name in RUNS:
                 self.assertIn(f"\n{name} ", done.stdout)

@@ -258,7 +258,8 @@ class Streamed {
         // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B of payload at the rate of a
         // copy.
         scatter_ = on_embedding(OperationKind::scatter_embeddings, 2.5 * row_bytes, {{out, false}});
-        const double first = embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden);
+        const auto all = static_cast<double>(embedding_parameters(model_));
+        const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
         update(kEmbeddingLayer, first, out);
         gather_ = on_embedding(OperationKind::gather_embeddings, row_bytes, {});
         if (updates_wait_for_norm()) {
@@ -266,8 +267,7 @@ class Streamed {
                 state(layer).update = update(layer, parameters(layer), out);
             if (!tied()) head_update_ = update(layers_, head_params(), out);
         }
-        const double rest = static_cast<double>(embedding_parameters(model_)) - first;
-        if (rest > 0) rest_update_ = update(kEmbeddingLayer, rest, out);
+        if (first < all) rest_update_ = update(kEmbeddingLayer, all - first, out);
     }
 
     void updates_before_next_forward() {

@@ -17,6 +17,11 @@ constexpr Bytes kSums = 256;
 // nothing beside the rest of the host's memory.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 
+/// Of a parameter: 8-bit moments have an fp32 scale for every 128, both moments.
+double scale_bytes(const TrainingSpec& training) {
+    return training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
+}
+
 class Declaration {
   public:
     Declaration(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
@@ -64,7 +69,7 @@ class Declaration {
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
         build_.on_host("weights (high plane)", Kind::weights, kBf16 * all);
         build_.on_host("master low plane and moments", Kind::optimizer_state,
-                       static_cast<double>(t_.state_bytes - kBf16) * all);
+                       (static_cast<double>(t_.state_bytes - kBf16) + scale_bytes(t_)) * all);
         if (t_.clipping == Clipping::exact) {
             build_.on_host("gradients held for clipping", Kind::gradients,
                            static_cast<double>(model_.layer_count()) * largest_layer_bytes(model_) +
@@ -192,6 +197,13 @@ class Declaration {
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
     return std::min(tokens(training),
                     static_cast<double>(model.vocabulary + model.learned_positions));
+}
+
+double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) {
+    const double most = embedding_rows_in_use(model, training);
+    const bool all = most == static_cast<double>(model.vocabulary + model.learned_positions);
+    if (all || training.distinct_tokens == 0) return most;
+    return std::min(most, static_cast<double>(training.distinct_tokens));
 }
 
 std::int64_t host_gradient_slabs(const TrainingSpec& training) {

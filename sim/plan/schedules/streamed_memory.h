@@ -40,6 +40,9 @@ void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
 /// Rows of the embedding that a batch can touch at most.
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training);
+/// Rows that stand between two steps: those of the next batch's different tokens. All where a batch
+/// may touch all.
+double rows_updated_first(const ModelSpec& model, const TrainingSpec& training);
 /// Pinned layer gradients on the host.
 std::int64_t host_gradient_slabs(const TrainingSpec& training);
 /// The layer recomputes nothing.
