@@ -24,9 +24,13 @@ constexpr double kMostShareOfBudget = 0.08;
 // Beside a GPU, blocks lie all over so much memory, as parameters do in training. Pages differ:
 // Adam on 1.8 GB in one place was 15 to 30% slower in some processes than in others minutes apart
 // (H200, virtual machine), and than in training, which uses all of it.
-constexpr double kSpreadBytes = 48e9, kSpreadShare = 0.4;
-constexpr std::int64_t kMostBlocks = 24;
+constexpr double kSpreadShare = 0.75;
+constexpr std::int64_t kMostBlocks = 36;
 constexpr Bytes kPage = 4096;
+// Arrays of a layer begin anywhere within a page. At the same place in it, a load looks as if it
+// needed the store before it to another array (they differ in bits above the 12th only), and bytes
+// of all arrays compete for the same lines of the cache.
+constexpr Bytes kStagger = 832, kMostArrays = 8;
 
 constexpr float kParameterDeviation = 0.02F;
 constexpr float kGradientDeviation = 1e-3F;
@@ -38,14 +42,15 @@ Bytes scale_bytes(std::int64_t count) {
 
 /// Of state and gradient. `count` is a multiple of kMomentBlock.
 Bytes block_bytes(std::int64_t count, int state_bytes) {
-    return count * (state_bytes + kBf16) + (state_bytes == 6 ? 2 * scale_bytes(count) : 0);
+    return count * (state_bytes + kBf16) + (state_bytes == 6 ? 2 * scale_bytes(count) : 0) +
+           kMostArrays * kStagger;
 }
 
 /// Lays the arrays of a block one after another from `memory` on; the gradient follows them.
 ParameterBlock place_block(char* memory, std::int64_t count, int state_bytes) {
     const auto take = [&memory](Bytes bytes) {
         char* const part = memory;
-        memory += bytes;
+        memory += bytes + kStagger;
         return part;
     };
     const Bytes moment = (state_bytes - 4) / 2;
@@ -80,8 +85,7 @@ Bytes memory_bytes(const Bench& bench, const std::vector<int>& nodes) {
     const double capacity = memory_of(bench.host, nodes);
     const double in_one_place = std::min(kMostBytes, kMostShareOfBudget * budget);
     if (!bench.device_facts.is_gpu || bench.quick) return static_cast<Bytes>(in_one_place);
-    return static_cast<Bytes>(
-        std::max(in_one_place, std::min(kSpreadBytes, kSpreadShare * capacity)));
+    return static_cast<Bytes>(std::max(in_one_place, kSpreadShare * capacity));
 }
 
 float master_of(const ParameterBlock& block, std::int64_t i) {
@@ -129,7 +133,8 @@ void OptimizerLoad::make_parameters() {
         char* const memory = memory_.data() + offset;
         clear(memory, each);
         const ParameterBlock block = place_block(memory, count, state_bytes_);
-        auto* const gradient = reinterpret_cast<std::uint16_t*>(memory + each - kBf16 * count);
+        auto* const gradient =
+            reinterpret_cast<std::uint16_t*>(memory + each - kBf16 * count - kStagger);
         const auto seed = static_cast<std::uint64_t>(offset);
         // Lower planes stay 0; moments grow out of the gradients.
         fill_normal(*pool_, block.high, count, kParameterDeviation, seed);
