@@ -121,8 +121,8 @@ void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* fl
 
 constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
 
-/// Options that a schedule does not have must be left as they are.
-void check_used_options(const TrainingSpec& spec) {
+/// The fields of options that a schedule does not have.
+const std::vector<std::string_view>& unused_fields(Schedule schedule) {
     using Fields = std::vector<std::string_view>;
     static const Fields kNotStreamed = {"checkpoint_interval"};
     static const Fields kNotMegatrain = {"micro_batch",
@@ -137,11 +137,20 @@ void check_used_options(const TrainingSpec& spec) {
                                          "loss_chunk_tokens",
                                          "feed_forward_chunk_tokens",
                                          "distinct_tokens"};
-    const Fields& unused = spec.schedule == Schedule::megatrain ? kNotMegatrain : kNotStreamed;
+    switch (schedule) {
+        case Schedule::streamed:
+            return kNotStreamed;
+        case Schedule::megatrain:
+            return kNotMegatrain;
+    }
+    throw InternalError("training options: unknown schedule");
+}
+
+/// Options that a schedule does not have must be left as they are.
+void check_used_options(const TrainingSpec& spec) {
     const TrainingSpec standard;
     for (const Option& option : training_options()) {
-        const bool used = std::find(unused.begin(), unused.end(), option.field) == unused.end();
-        if (used || option.get(spec) == option.get(standard)) continue;
+        if (has_option(spec.schedule, option) || option.get(spec) == option.get(standard)) continue;
         throw InputError(fmt::format("{} is {}, which the schedule {} does not have; leave it out",
                                      option_flag(option), option_text(spec, option),
                                      option_text(spec, training_options().front())));
@@ -153,6 +162,11 @@ void check_used_options(const TrainingSpec& spec) {
 const std::vector<Option>& training_options() {
     static const std::vector<Option> options = declare_options();
     return options;
+}
+
+bool has_option(Schedule schedule, const Option& option) {
+    const std::vector<std::string_view>& unused = unused_fields(schedule);
+    return std::find(unused.begin(), unused.end(), option.field) == unused.end();
 }
 
 std::string option_flag(const Option& option) {

@@ -78,6 +78,9 @@ struct Option {
 /// list.
 const std::vector<Option>& training_options();
 
+/// Whether a schedule has an option; one that it does not have must be left at its default.
+bool has_option(Schedule schedule, const Option& option);
+
 /// Sets one option from text, as a flag gives it; `where` is the name in messages. Throws
 /// InputError.
 void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
