@@ -35,16 +35,9 @@ Seconds attention_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
                     kernel.bytes / gpu.memory_bandwidth);
 }
 
-/// Nothing where it is not measured: attention and the kernels bound by memory are the engine's,
-/// products anyone's.
-std::optional<Seconds> measured_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
-    if (style != KernelStyle::fused && kernel.kind != KernelKind::gemm) return std::nullopt;
-    const auto id = kernel_table_of(kernel);
-    if (!id) return std::nullopt;
-    const KernelTable& table = gpu.tables[static_cast<std::size_t>(*id)];
-    if (table.empty()) return std::nullopt;
-    return table.time(kernel_features(*id, kernel, gpu.multiprocessors),
-                      kernel_coordinates(*id, kernel));
+Seconds measured_time(const GpuSpec& gpu, const Kernel& kernel, KernelTableId id) {
+    return gpu.tables[static_cast<std::size_t>(id)].time(
+        kernel_features(id, kernel, gpu.multiprocessors), kernel_coordinates(id, kernel));
 }
 
 /// At a lower clock all takes longer but for the time in which memory moves the kernel's bytes.
@@ -53,7 +46,7 @@ KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
     const Seconds known = kernel_time(gpu, kernel, style);
     const Seconds by_memory = std::min(known, kernel.bytes / gpu.memory_bandwidth);
     // Tables are of the highest clock, rates of large work at the limit.
-    const bool highest = measured_time(gpu, kernel, style).has_value();
+    const bool highest = measured_table(gpu, kernel, style).has_value();
     const double to_limit = highest ? 1 / clock.time_share : 1;
     const double to_highest = highest ? 1 : clock.time_share;
     KernelCost cost;
@@ -66,12 +59,20 @@ KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
 
 }  // namespace
 
+std::optional<KernelTableId> measured_table(const GpuSpec& gpu, const Kernel& kernel,
+                                            KernelStyle style) {
+    if (style != KernelStyle::fused && kernel.kind != KernelKind::gemm) return std::nullopt;
+    const auto id = kernel_table_of(kernel);
+    const bool is_measured = id && !gpu.tables[static_cast<std::size_t>(*id)].empty();
+    return is_measured ? id : std::nullopt;
+}
+
 double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count) {
     return std::min(1.0, tiles_of(m) * tiles_of(n) * static_cast<double>(count) / multiprocessors);
 }
 
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
-    if (const auto measured = measured_time(gpu, kernel, style)) return *measured;
+    if (const auto id = measured_table(gpu, kernel, style)) return measured_time(gpu, kernel, *id);
     const Seconds launches = gpu.launch * static_cast<double>(kernel.launches);
     switch (kernel.kind) {
         case KernelKind::gemm:
@@ -97,6 +98,7 @@ KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelSty
     for (const Kernel& kernel : kernels) cost += kernel_cost(gpu, kernel, style);
     if (style == KernelStyle::eager) {
         const Seconds host = gpu.eager_launch * static_cast<double>(total_launches(kernels));
+        cost.joules += gpu.clock.idle_w * std::max(0.0, host - cost.seconds);
         cost.seconds = std::max(cost.seconds, host);
         cost.at_limit = std::max(cost.at_limit, host);
     }

@@ -1,14 +1,22 @@
 // How long does a kernel or a copy take on this machine, alone?
 #pragma once
 
+#include <optional>
+
 #include "sim/machine/machine_spec.h"
 #include "sim/model/kernel.h"
 #include "sim/model/layer_kernels.h"
 
 namespace sluice {
 
-/// Seconds of one kernel at the highest clock: as measured at its shape or near, else from the rates of its kind.
-/// `style` picks the attention implementation (fused: cuDNN, eager: flash).
+/// The table of measured times that a kernel is looked up in. Nothing where the machine has none:
+/// those of attention and of kernels bound by memory are of the engine's, of products anyone's.
+std::optional<KernelTableId> measured_table(const GpuSpec& gpu, const Kernel& kernel,
+                                            KernelStyle style);
+
+/// Seconds of one kernel: at the highest clock as measured at its shape or near, else from the
+/// rates of its kind, which are those at the power limit. `style` picks the attention
+/// implementation (fused: cuDNN, eager: flash).
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style);
 
 /// What kernels cost that run back to back, alone.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,18 +30,10 @@ struct WeightedRange {
     }
 };
 
-/// The table that kernel_time() looks it up in.
-std::optional<KernelTableId> table_of(const Kernel& kernel, KernelStyle style, const GpuSpec& gpu) {
-    if (style != KernelStyle::fused && kernel.kind != KernelKind::gemm) return std::nullopt;
-    const auto id = kernel_table_of(kernel);
-    const bool is_measured = id && !gpu.tables[static_cast<std::size_t>(*id)].empty();
-    return is_measured ? id : std::nullopt;
-}
-
 /// Looks up what a kernel's error is shared with, and its range.
 std::pair<SameError, RateRange> error_of(const Kernel& kernel, KernelStyle style,
                                          const MachineSpec& machine) {
-    const auto id = table_of(kernel, style, machine.gpu);
+    const auto id = measured_table(machine.gpu, kernel, style);
     if (!id) return {{kFormula, {}}, machine.ranges.formulas};
     const RateRange& range = machine.ranges.tables[static_cast<std::size_t>(*id)];
     if (!machine.ranges.tables_measured) return {{kScaledTables, {}}, range};
