@@ -17,6 +17,11 @@ class PowerBudget {
     /// They ended, later than alone where something slowed them down.
     void end(Seconds now) { idle_since_ = now; }
 
+    /// What may still be drawn beyond the limit.
+    double left_j() const { return joules_; }
+    /// As if so much of it had been used. Precondition: at most left_j().
+    void use(double joules) { joules_ -= joules; }
+
   private:
     ClockSpec clock_;
     double joules_;

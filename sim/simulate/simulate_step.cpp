@@ -25,6 +25,8 @@ class StepRun {
         : program_(plan.program),
           demands_(operation_demands(plan.program, machine, training)),
           power_(machine.gpu.clock),
+          headroom_j_(machine.gpu.clock.headroom_j),
+          left_j_(headroom_j_),
           completed_(program_.operations.size(), 0) {
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
             const auto lane = static_cast<std::size_t>(program_.operations[i].lane);
@@ -110,10 +112,17 @@ class StepRun {
 
     void end_of_compute() {
         compute_ends_.push_back(sg::Engine::get_clock() - start_);
-        steady_ = steady();
+        const double used_j = left_j_ - power_.left_j();
+        const bool alike = steady(), uses_up = used_j > kSteady * headroom_j_;
+        // Short steps are alike until the GPU has used up what it may draw beyond its power limit:
+        // all of them but the last are passed over.
+        if (alike && uses_up) power_.use(power_.left_j() - std::fmod(power_.left_j(), used_j));
+        left_j_ = power_.left_j();
+        steady_ = alike && !uses_up;
         finished_ = steady_ || compute_ends_.size() == kMostSteps;
     }
 
+    /// The last two steps took as long.
     bool steady() const {
         const std::size_t n = compute_ends_.size();
         if (n == 2) return second_repeats_first();
@@ -164,6 +173,8 @@ class StepRun {
     const StepProgram& program_;
     const std::vector<FlowDemand> demands_;
     PowerBudget power_;
+    const double headroom_j_;
+    double left_j_;  ///< of it, after the last step
     std::array<std::vector<OperationId>, kLaneCount> lanes_;
     std::array<sg::SemaphorePtr, kLaneCount> awake_;
     std::array<OperationId, kLaneCount>
