@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/input_error.h"
 #include "sim/machine/spec_reader.h"
 
 namespace sluice {
@@ -128,6 +129,29 @@ void resolve_attention(SpecReader& reader, GpuSpec& gpu) {
         reader.transfer_for_others(missing);
 }
 
+/// Throws InputError where the numbers of the clock contradict each other.
+void check_clock(const SpecReader& reader) {
+    const auto number = [&](const char* path) { return *reader.profile().find(path)->value; };
+    constexpr const char* kWhatToDo =
+        "correct it, or measure again: sluice-calibrate --only clock,power";
+    if (const double share = number("kernels.rested_time_share"); share > 1) {
+        throw InputError(
+            fmt::format("{}: kernels.rested_time_share is {:g}, expected at most 1, since the "
+                        "highest clock is not slower than the one at the power limit; {}",
+                        reader.profile().file, share, kWhatToDo));
+    }
+    constexpr std::pair<const char*, const char*> kAscending[] = {
+        {"power.idle_w", "power.memory_w"},
+        {"power.idle_w", "power.gemm_w"},
+        {"power.gemm_w", "power.gemm_rested_w"}};
+    for (const auto& [less, more] : kAscending) {
+        if (number(less) < number(more)) continue;
+        throw InputError(fmt::format("{}: {} is {:g}, expected more than {}, which is {:g}; {}",
+                                     reader.profile().file, more, number(more), less, number(less),
+                                     kWhatToDo));
+    }
+}
+
 /// Without one of its numbers the clock is taken to be always the highest.
 ClockSpec resolve_clock(SpecReader& reader) {
     constexpr std::array kPaths = {"power.headroom_j",
@@ -141,6 +165,7 @@ ClockSpec resolve_clock(SpecReader& reader) {
     if (!std::all_of(kPaths.begin(), kPaths.end(),
                      [&](const char* path) { return reader.knows(path); }))
         return {};
+    check_clock(reader);
     const auto number = [&](const char* path) { return *reader.take(path); };
     ClockSpec clock;
     clock.headroom_j = number("power.headroom_j");

@@ -97,6 +97,17 @@ constexpr std::array kKeys = {
     KnownKey{"host.work.bf16_master_adam_gb_per_s", kNumber, kRead},
 };
 
+/// Read from a section whose keys are otherwise free.
+constexpr std::array<std::string_view, 7> kReadOfPower = {
+    "power.headroom_j",
+    "power.idle_w",
+    "power.gemm_w",
+    "power.gemm_rested_w",
+    "power.gemm_rested_joules_per_tflop",
+    "power.memory_w",
+    "power.memory_joules_per_gb",
+};
+
 }  // namespace
 
 std::vector<std::string> known_keys_in(std::string_view path) {
@@ -122,6 +133,7 @@ const std::vector<std::string>& machine_numbers() {
         std::vector<std::string> paths;
         for (const KnownKey& known : kKeys)
             if (known.is_read) paths.emplace_back(known.path);
+        paths.insert(paths.end(), kReadOfPower.begin(), kReadOfPower.end());
         return paths;
     }();
     return numbers;
