@@ -23,7 +23,7 @@ std::string machine_name(const MachineFacts& facts) {
 }
 
 /// Where this was measured (first), a base's figures for the same (second) would mean something
-/// else: another optimizer, another rule for the same shares.
+/// else: another optimizer, another rule for the same shares, another GPU's clock.
 constexpr std::pair<const char*, const char*> kReplaced[] = {
     {"host.contention", "host.memory_bandwidth_shared_gb_per_s"},
     {"host.contention", "host.copy_traffic_weight"},
@@ -31,6 +31,10 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
     {"kernels.attention_forward", "kernels.attention_cudnn_forward_tflops_by_sequence"},
     {"kernels.attention_backward", "kernels.attention_cudnn_backward_tflops_by_sequence"},
     {"kernels.rms_norm", "kernels.rms_norm_gb_per_s"},
+    {"kernels.gemm_forward", "kernels.rested_time_share"},
+    {"kernels.gemm_forward", "power.gemm_rested_w"},
+    {"kernels.gemm_forward", "power.gemm_rested_joules_per_tflop"},
+    {"kernels.gemm_forward", "power.headroom_j"},
 };
 
 void take_from_base(const BaseProfile& base, ProfileJson& profile) {

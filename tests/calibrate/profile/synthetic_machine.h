@@ -220,7 +220,34 @@ inline Measurements gpu_machine() {
     return m;
 }
 
-/// The same without a GPU.
+/// Products one after another: the first waits for the host; 1365 us each before 50 ms, at the
+/// 37th, then 1600 us.
+inline Table clock_after_rest(int products = 100) {
+    Table out = table("clock_after_rest", {"begin_s", "us", "us_low", "us_high", "tflop"}, {});
+    double begin_s = 0;
+    for (int i = 0; i < products; ++i) {
+        const double us = i == 0 ? 2000 : begin_s < 0.05 ? 1365 : 1600;
+        out.rows.push_back({begin_s, us, us, us, 1.1});
+        begin_s += us / 1e6;
+    }
+    return out;
+}
+
+/// gpu_machine() with a clock that falls under load: 950 W before, 690 W after.
+inline Measurements gpu_machine_with_clock() {
+    Measurements m = gpu_machine();
+    // Busy 40% of the time: 0.4 x 950 W + 0.6 x 80 W.
+    const Table bursts = table("clock_bursts", {"watts", "busy_share"}, {{428, 0.4}});
+    m.cases.push_back({"clock", kDate, 5, false, {clock_after_rest(), bursts}, {}});
+    for (CaseRecord& record : m.cases)
+        if (record.name == "power")
+            record.tables.push_back(table("power_memory",
+                                          {"watts", "watts_low", "watts_high", "joules_per_gb"},
+                                          {{600, 590, 610, 0.15}}));
+    return m;
+}
+
+/// gpu_machine() without a GPU.
 inline Measurements cpu_machine() {
     Measurements m = gpu_machine();
     m.facts.has_gpu = false;

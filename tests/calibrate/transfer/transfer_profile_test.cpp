@@ -4,6 +4,7 @@
 
 #include "sim/input_error.h"
 #include "sim/json_object.h"
+#include "sim/machine/kernel_time.h"
 #include "sim/machine/machine_profile.h"
 #include "sim/machine/machine_spec.h"
 #include "tests/calibrate/transfer/synthetic_profile.h"
@@ -229,6 +230,37 @@ TEST_CASE("transfer: what belongs to one machine is left out, the rest says wher
     CHECK(resolve_machine(profile).gpu.multiprocessors == 132);
 }
 
+TEST_CASE("transfer: the clock's powers go by TDP, its share of the time stays", "[transfer]") {
+    Json measured = measured_profile();
+    measured["kernels"]["rested_time_share"] = measured_number(0.86);
+    measured["power"]["gemm_w"] = measured_number(700);
+    measured["power"]["memory_w"] = measured_number(600);
+    measured["power"]["memory_joules_per_gb"] = measured_number(0.15);
+    measured["power"]["gemm_rested_w"] = measured_number(950);
+    measured["power"]["gemm_rested_joules_per_tflop"] = measured_number(1.2);
+    measured["power"]["headroom_j"] = measured_number(12);
+    // Twice the power for products of 2.5 times the rate but for their efficiency, as in another
+    // test.
+    Json datasheet = same_datasheet();
+    set(datasheet, "gpu", "tdp_w", 1400);
+    set(datasheet, "gpu", "bf16_dense_tflops", 2500);
+    const MachineProfile profile = transferred(datasheet, measured);
+    CHECK(value_of(profile, "kernels.rested_time_share") == Approx(0.86));
+    CHECK(value_of(profile, "power.gemm_w") == Approx(1400));
+    CHECK(value_of(profile, "power.gemm_rested_w") == Approx(1900));
+    CHECK(value_of(profile, "power.headroom_j") == Approx(24));
+    CHECK(value_of(profile, "power.gemm_rested_joules_per_tflop") ==
+          Approx(1.2 * 2 / (2.5 * std::pow(0.8, 0.14))).epsilon(1e-4));
+    CHECK(value_of(profile, "power.memory_joules_per_gb") == Approx(0.3));  // as fast a memory
+    CHECK(profile.find("power.headroom_j")->note == "transferred from syn: by TDP");
+
+    const ClockSpec clock = resolve_machine(profile).gpu.clock;
+    const ClockSpec before = resolve_machine(transferred(same_datasheet(), measured)).gpu.clock;
+    CHECK(clock.headroom_j == Approx(2 * before.headroom_j));
+    CHECK(clock.energy_share == Approx(before.energy_share));
+    CHECK(clock.joules_per_flop < before.joules_per_flop);
+}
+
 TEST_CASE("transfer: its own range and that of the rule make up the new range", "[transfer]") {
     const MachineProfile profile = transferred(same_datasheet());
     const Quantity* bandwidth = profile.find("gpu.memory_bandwidth_achieved_gb_per_s");
@@ -250,6 +282,21 @@ TEST_CASE("transfer: the example datasheet works with the measured profile of th
                                      "gpu.bf16_achieved_gemm_tflops");
     CHECK(value_of(profile, "gpu.bf16_achieved_gemm_tflops") ==
           Approx(1745 * measured / 788).epsilon(0.06));
+
+    // Its clock falls as the H200's does, at 1000 W instead of 700.
+    const MachineSpec b200 = resolve_machine(profile);
+    const MachineSpec h200 = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
+    CHECK(b200.gpu.clock.limit_w == Approx(h200.gpu.clock.limit_w / 0.7));
+    CHECK(b200.gpu.clock.headroom_j == Approx(h200.gpu.clock.headroom_j / 0.7));
+    CHECK(b200.gpu.clock.time_share == h200.gpu.clock.time_share);
+    const KernelList product = {gemm("product", GemmRole::forward, 32768, 8192, 8192)};
+    const KernelCost fast = kernels_cost(b200.gpu, product, KernelStyle::fused);
+    const KernelCost slow = kernels_cost(h200.gpu, product, KernelStyle::fused);
+    CHECK(slow.at_limit / fast.at_limit == Approx(2250.0 / 989).epsilon(0.1));
+    // Powers of large products: above the limit at the highest clock, not far from it after.
+    CHECK(fast.joules / fast.seconds > 1.1 * b200.gpu.clock.limit_w);
+    CHECK(fast.joules * b200.gpu.clock.energy_share / fast.at_limit ==
+          Approx(b200.gpu.clock.limit_w).epsilon(0.15));
 }
 
 TEST_CASE("transfer: what is wrong is said with file, field and value", "[transfer]") {
