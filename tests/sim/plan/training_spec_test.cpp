@@ -45,7 +45,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
         "gradient_slabs": 4, "host_gradient_slabs": 5, "recompute": "keep_attention",
         "keep_last_layers": 6, "checkpoints": "host", "checkpoint_interval": 7, "state_bytes": 8,
         "optimizer_threads": 9, "clipping": "exact", "loss_chunk_tokens": 1000,
-        "feed_forward_chunk_tokens": 500,
+        "feed_forward_chunk_tokens": 500, "distinct_tokens": 900,
         "device_budget_bytes": "80GB", "host_budget_bytes": 1.5e12
     })");
     CHECK(spec.schedule == Schedule::megatrain);
@@ -64,6 +64,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
     CHECK(spec.clipping == Clipping::exact);
     CHECK(spec.loss_chunk_tokens == 1000);
     CHECK(spec.feed_forward_chunk_tokens == 500);
+    CHECK(spec.distinct_tokens == 900);
     CHECK(spec.device_budget_bytes == 80e9);
     CHECK(spec.host_budget_bytes == 1.5e12);
     CHECK(spec.tokens() == 64 * 2048);
@@ -239,7 +240,7 @@ TEST_CASE("training spec: megatrain refuses every option that it has not", "[pla
     for (const char* other :
          {R"("micro_batch": 4)", R"("state_bytes": 8)", R"("recompute": "none")",
           R"("keep_last_layers": 1)", R"("checkpoints": "host")", R"("buffer_depth": 3)",
-          R"("feed_forward_chunk_tokens": 64)"}) {
+          R"("feed_forward_chunk_tokens": 64)", R"("distinct_tokens": 64)"}) {
         CAPTURE(other);
         const std::string text = R"({"schedule": "megatrain", )" + std::string(other) + "}";
         CHECK_THAT(check_error(text), ContainsSubstring("megatrain") && ContainsSubstring("leave"));

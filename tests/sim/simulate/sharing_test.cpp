@@ -128,15 +128,16 @@ TEST_CASE("sharing: on unified memory a kernel and Adam draw on one pool", "[sim
     CHECK(duration(step, adam) == Approx(0.1).epsilon(1e-6));
 }
 
-TEST_CASE("sharing: the H200 measured has 55.5 and 55.4 GB/s alone, 51.4 and 50.3 at once",
+TEST_CASE("sharing: the H200 measured has 55.5 and 55.4 GB/s alone, 51.8 and 49.4 at once",
           "[simulate]") {
+    // At once beside a kernel: shares of 0.934 in and 0.892 out in the profile's contention.
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
     CHECK(alone_in(machine) == Approx(machine.link.host_to_device / 1e9).epsilon(1e-9));
     CHECK(alone_in(machine) == Approx(55.5).epsilon(0.01));
     CHECK(alone_out(machine) == Approx(55.4).epsilon(0.01));
     const auto [in, out] = both_ways(machine);
-    CHECK(in == Approx(51.4).epsilon(0.01));
-    CHECK(out == Approx(50.3).epsilon(0.01));
+    CHECK(in == Approx(51.8).epsilon(0.01));
+    CHECK(out == Approx(49.4).epsilon(0.01));
 }
 
 TEST_CASE("sharing: the GH200 has 380 GB/s in, 297.5 out and 184 each way at once", "[simulate]") {

@@ -34,6 +34,7 @@ TEST_CASE("measured runs: a report is read as the trainer writes it", "[validate
     TrainingSpec training = small_training();
     training.buffer_depth = 3;
     training.clipping = Clipping::exact;
+    training.distinct_tokens = 77;
     const json report = exact_report(training);
     const MeasuredRun run = read_one(report);
     CHECK(run.name == "run");
@@ -41,6 +42,7 @@ TEST_CASE("measured runs: a report is read as the trainer writes it", "[validate
     CHECK(run.model.layer_count() == 3);
     CHECK(run.training.buffer_depth == 3);
     CHECK(run.training.clipping == Clipping::exact);
+    CHECK(run.training.distinct_tokens == 77);
     CHECK(run.step == report["step_s"]);
     CHECK(run.device == report["measured_device_bytes"]);
     CHECK(run.host == report["measured_host_bytes"]);
