@@ -19,7 +19,8 @@ struct TokenBlock {
 /// `fused`: our kernels, each tensor read once and written once.
 /// `eager`: a plain PyTorch module, one kernel per operation (RMSNorm in fp32 through six, rotary
 /// through four).
-enum class KernelStyle : std::uint8_t { fused, eager };
+/// `plain`: as eager, but RMSNorm is one kernel (torch.nn.RMSNorm).
+enum class KernelStyle : std::uint8_t { fused, eager, plain };
 
 /// What backward finds of a layer's forward.
 enum class Recompute : std::uint8_t {
@@ -45,5 +46,10 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
                         KernelStyle style);
+
+/// The same of a PyTorch model that computes all logits at once and their cross-entropy in fp32
+/// (`logits.float()`): what forward runs, and what backward.
+KernelList whole_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
+KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
 
 }  // namespace sluice

@@ -54,4 +54,22 @@ KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t c
     return out;
 }
 
+KernelList whole_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style) {
+    const std::int64_t tokens = block.tokens(), words = model.vocabulary;
+    const double logits = static_cast<double>(tokens) * static_cast<double>(words);
+    return {norm(elementwise_traffic(style), tokens, model.hidden),
+            gemm("logits", GemmRole::forward, tokens, words, model.hidden),
+            memory_bound("cross-entropy in fp32", kFloatCrossEntropy * logits, 3)};
+}
+
+KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block,
+                                       KernelStyle style) {
+    const std::int64_t tokens = block.tokens(), words = model.vocabulary, hidden = model.hidden;
+    const double logits = static_cast<double>(tokens) * static_cast<double>(words);
+    return {memory_bound("cross-entropy in fp32 backward", kFloatCrossEntropyBackward * logits, 3),
+            gemm("weight gradient", GemmRole::weight_gradient, words, hidden, tokens),
+            gemm("input gradient", GemmRole::input_gradient, tokens, hidden, words),
+            norm_backward(elementwise_traffic(style), tokens, hidden)};
+}
+
 }  // namespace sluice

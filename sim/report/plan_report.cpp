@@ -46,7 +46,7 @@ StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
     report.executed_flops = plan.program.flops();
     report.confidence = machine.confidence;
     report.assumptions = machine.assumptions;
-    if (plan.program.style == KernelStyle::eager && !machine.others_assumptions.empty()) {
+    if (plan.program.style != KernelStyle::fused && !machine.others_assumptions.empty()) {
         report.confidence = std::max(report.confidence, Confidence::transferred);
         report.assumptions.insert(report.assumptions.end(), machine.others_assumptions.begin(),
                                   machine.others_assumptions.end());

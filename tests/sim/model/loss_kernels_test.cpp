@@ -164,4 +164,21 @@ TEST_CASE("layer kernels: biases of q, k and v have a gradient kernel, heads' no
     CHECK(count(forward, "rotary") == 1);
 }
 
+TEST_CASE("loss kernels: whole fp32 logits, forward one product, backward two", "[model]") {
+    const ModelSpec model = parse_generic_model("layers=1,hidden=256,vocabulary=500");
+    const Flops product = 2.0 * 1000 * 256 * 500;
+    const KernelList forward = whole_loss_forward_kernels(model, {1, 1000, 0}, KernelStyle::plain);
+    const KernelList backward =
+        whole_loss_backward_kernels(model, {1, 1000, 0}, KernelStyle::plain);
+    CHECK(total_flops(forward) == product);
+    CHECK(total_flops(backward) == 2 * product);
+    // Each logit: bf16 read, fp32 written, read and its log-softmax written at the least.
+    CHECK(bytes(forward, "cross-entropy in fp32") > 14.0 * 1000 * 500);
+    CHECK(bytes(backward, "cross-entropy in fp32 backward") > 14.0 * 1000 * 500);
+    // torch.nn.RMSNorm is one kernel, the module of transformers six.
+    const KernelList eager = whole_loss_forward_kernels(model, {1, 1000, 0}, KernelStyle::eager);
+    CHECK(forward[0].launches < eager[0].launches);
+    CHECK(forward[0].bytes < eager[0].bytes);
+}
+
 }  // namespace sluice
