@@ -5,18 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 namespace sluice {
 namespace {
 
 int sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
+/// What a batch's different tokens are, the data decides.
+bool is_choice(const Option& option) { return std::string_view(option.field) != "distinct_tokens"; }
+
 /// All but the value of one option, as text.
 std::string settings_without(const MeasuredRun& run, const Option& left_out) {
     std::string key =
         fmt::format("{} {} {}", run.model.name, run.model.layer_count(), run.model.tied_embeddings);
     for (const Option& option : training_options())
-        if (option.field != left_out.field) key += " " + option_text(run.training, option);
+        if (option.field != left_out.field && is_choice(option))
+            key += " " + option_text(run.training, option);
     return key;
 }
 
@@ -47,6 +52,7 @@ std::optional<double> kendall_tau_b(const std::vector<double>& a, const std::vec
 std::vector<OptionSet> option_sets(const std::vector<RunComparison>& runs) {
     std::vector<OptionSet> sets;
     for (const Option& option : training_options()) {
+        if (!is_choice(option)) continue;
         std::map<std::string, std::vector<const RunComparison*>> alike;
         for (const RunComparison& comparison : runs)
             alike[settings_without(comparison.run, option)].push_back(&comparison);
