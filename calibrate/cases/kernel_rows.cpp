@@ -28,7 +28,7 @@ class Rest {
     }
 
   private:
-    // H200: it may draw 280 W more than its limit for 54 ms, and at rest gains 560 W.
+    // H200: it may draw some 280 W more than its limit for some 50 ms, and at rest gains 570 W.
     static constexpr Seconds kLeastRest = 0.005, kMostRest = 0.03;
     Bench* bench_;
     Seconds rested_at_ = 0;

@@ -24,7 +24,7 @@ constexpr double kMostShareOfBudget = 0.08;
 // Beside a GPU, blocks lie all over so much memory, as parameters do in training. Pages differ:
 // Adam on 1.8 GB in one place was 15 to 30% slower in some processes than in others minutes apart
 // (H200, virtual machine), and than in training, which uses all of it.
-constexpr double kSpreadShare = 0.75;
+constexpr double kSpreadShare = 0.75, kMostSpreadBytes = 100e9;
 constexpr std::int64_t kMostBlocks = 36;
 constexpr Bytes kPage = 4096;
 // Arrays of a layer begin anywhere within a page. At the same place in it, a load looks as if it
@@ -76,7 +76,9 @@ double memory_of(const HostFacts& host, const std::vector<int>& nodes) {
         if (node == nullptr || !node->memory) return 0;
         bytes += *node->memory;
     }
-    if (nodes.empty()) bytes = host_memory_capacity(host).value_or(0);
+    // Also a container's limit.
+    const Bytes whole = host_memory_capacity(host).value_or(bytes);
+    bytes = nodes.empty() ? whole : std::min(bytes, whole);
     return static_cast<double>(std::min(bytes, host.memory_available.value_or(bytes)));
 }
 
@@ -85,7 +87,8 @@ Bytes memory_bytes(const Bench& bench, const std::vector<int>& nodes) {
     const double capacity = memory_of(bench.host, nodes);
     const double in_one_place = std::min(kMostBytes, kMostShareOfBudget * budget);
     if (!bench.device_facts.is_gpu || bench.quick) return static_cast<Bytes>(in_one_place);
-    return static_cast<Bytes>(std::max(in_one_place, kSpreadShare * capacity));
+    return static_cast<Bytes>(
+        std::max(in_one_place, std::min(kMostSpreadBytes, kSpreadShare * capacity)));
 }
 
 float master_of(const ParameterBlock& block, std::int64_t i) {

@@ -31,6 +31,9 @@ std::optional<ClockFit> fit_clock(const Table& after_rest) {
     if (limit.median < kLeastSlowing * highest.median) return std::nullopt;
     ClockFit fit;
     fit.rested_us = highest.median;
+    fit.limit_us = limit.median;
+    fit.limit_us_low = limit.low;
+    fit.limit_us_high = limit.high;
     fit.time_share = highest.median / limit.median;
     fit.time_share_low = highest.low / limit.high;
     fit.time_share_high = highest.high / limit.low;

@@ -95,11 +95,18 @@ void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& pro
     // The tables are of the highest clock.
     const Table* const after_rest = find_rows(m, "clock_after_rest");
     const auto clock = after_rest == nullptr ? std::nullopt : fit_clock(*after_rest);
-    const double share = clock ? clock->time_share : 1;
-    Origin sustained = origin;
-    if (clock) sustained.note += "; at the power limit, by kernels.rested_time_share";
-    profile.set_number("kernels.gemm_sustained_tflops", line.tflops * share,
-                       Range{line.tflops_low * share, line.tflops_high * share}, sustained);
+    if (clock) {
+        const double at_limit = after_rest->at(0, "tflop") * kMega / clock->limit_us;
+        profile.set_number(
+            "kernels.gemm_sustained_tflops", at_limit,
+            Range{after_rest->at(0, "tflop") * kMega / clock->limit_us_high,
+                  after_rest->at(0, "tflop") * kMega / clock->limit_us_low},
+            measured_here(m, *after_rest,
+                          "large products at the power limit; " + after_rest->method));
+    } else {
+        profile.set_number("kernels.gemm_sustained_tflops", line.tflops,
+                           Range{line.tflops_low, line.tflops_high}, origin);
+    }
     profile.set_number("kernels.gemm_overhead_us", line.overhead_us,
                        Range{line.overhead_low, line.overhead_high}, origin);
 }

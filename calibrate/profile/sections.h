@@ -32,6 +32,7 @@ void add_gpu_interconnect(const Measurements& measurements, ProfileJson& profile
 /// How a GPU's clock falls when it is at work.
 struct ClockFit {
     double rested_us = 0;  ///< of one product at the highest clock
+    double limit_us = 0, limit_us_low = 0, limit_us_high = 0;        ///< at the power limit
     double time_share = 1, time_share_low = 1, time_share_high = 1;  ///< of that at the limit
     Seconds seconds_at_highest = 0;  ///< from rest on; time at clocks between counts in part
 };

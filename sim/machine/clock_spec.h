@@ -14,7 +14,7 @@ struct ClockSpec {
     double limit_w = 0;
     double idle_w = 0;
     /// Energy at the highest clock, beside what idling takes.
-    double joules_per_flop = 0, joules_per_byte = 0;
+    double joules_per_flop = 0, joules_per_flop_of_attention = 0, joules_per_byte = 0;
     /// Large products, held at the limit: their time at the highest clock as a share of it, and
     /// energy as a multiple of it.
     double time_share = 1, energy_share = 1;

@@ -152,6 +152,9 @@ void check_clock(const SpecReader& reader) {
     }
 }
 
+/// Of the product whose power is calibrated, 8,192 rows and columns: three bf16 matrices.
+constexpr double kCalibratedBytesPerFlop = 3.0 / 8192;
+
 /// Without one of its numbers the clock is taken to be always the highest.
 ClockSpec resolve_clock(SpecReader& reader) {
     constexpr std::array kPaths = {"power.headroom_j",
@@ -159,6 +162,8 @@ ClockSpec resolve_clock(SpecReader& reader) {
                                    "power.gemm_w",
                                    "power.gemm_rested_w",
                                    "power.memory_w",
+                                   "power.attention_w",
+                                   "power.attention_joules_per_tflop",
                                    "power.gemm_rested_joules_per_tflop",
                                    "power.memory_joules_per_gb",
                                    "kernels.rested_time_share"};
@@ -172,12 +177,18 @@ ClockSpec resolve_clock(SpecReader& reader) {
     clock.idle_w = number("power.idle_w");
     clock.limit_w = number("power.gemm_w");
     clock.time_share = number("kernels.rested_time_share");
-    const double rested_w = number("power.gemm_rested_w"), memory_w = number("power.memory_w");
-    clock.energy_share = clock.limit_w / (rested_w * clock.time_share);
+    // What work takes beside idling.
+    const auto beside_idling = [&](const char* joules, const char* watts) {
+        return number(joules) * (1 - clock.idle_w / number(watts));
+    };
+    clock.energy_share = clock.limit_w / (number("power.gemm_rested_w") * clock.time_share);
+    clock.joules_per_byte = beside_idling("power.memory_joules_per_gb", "power.memory_w") / kGiga;
     clock.joules_per_flop =
-        number("power.gemm_rested_joules_per_tflop") * (1 - clock.idle_w / rested_w) / kTera;
-    clock.joules_per_byte =
-        number("power.memory_joules_per_gb") * (1 - clock.idle_w / memory_w) / kGiga;
+        beside_idling("power.gemm_rested_joules_per_tflop", "power.gemm_rested_w") / kTera -
+        clock.joules_per_byte * kCalibratedBytesPerFlop;
+    // Attention alone stays below the limit: it was measured at the highest clock.
+    clock.joules_per_flop_of_attention =
+        beside_idling("power.attention_joules_per_tflop", "power.attention_w") / kTera;
     return clock;
 }
 

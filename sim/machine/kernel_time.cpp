@@ -52,8 +52,11 @@ KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
     KernelCost cost;
     cost.seconds = by_memory + (known - by_memory) * to_highest;
     cost.at_limit = by_memory + (known - by_memory) * to_limit;
-    cost.joules = clock.idle_w * cost.seconds + clock.joules_per_flop * kernel.flops +
-                  clock.joules_per_byte * kernel.bytes;
+    const bool attention = kernel.kind == KernelKind::attention_forward ||
+                           kernel.kind == KernelKind::attention_backward;
+    cost.joules =
+        clock.idle_w * cost.seconds + clock.joules_per_byte * kernel.bytes +
+        (attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop) * kernel.flops;
     return cost;
 }
 
