@@ -15,18 +15,28 @@ case $wanted in '' | look | held-out) ;; *) fail "group \"$wanted\", expected lo
 # sluice-train ends well when it is interrupted, with a report of fewer steps.
 trap 'exit 130' INT TERM HUP
 
+# gpu_id: tells two machines of one kind apart. Hashed, since reports are shown to others.
+gpu_id() {
+    local uuids
+    uuids=$(nvidia-smi --query-gpu=uuid --format=csv,noheader 2>/dev/null | sort) || return 0
+    [ -z "$uuids" ] || echo "GPU id: $(sha256sum <<<"$uuids" | cut -c 1-12)"
+}
+
 machine_facts() {
     nvidia-smi --query-gpu=name,memory.total,driver_version,power.limit --format=csv,noheader \
         2>/dev/null || echo "no GPU"
     LC_ALL=C lscpu | grep -E '^(Model name|CPU\(s\)|Thread\(s\) per core|NUMA node\(s\)):' || true
     awk '/^MemTotal:/ {printf "host memory: %.0f GiB\n", $2 / 2^20}' /proc/meminfo
+    gpu_id
 }
 
 # record_machine: its facts after the date of the first start. Another machine's reports are not added to.
+# Older files have no GPU id.
 record_machine() {
-    local file=$out/machine.txt
+    local file=$out/machine.txt unknown='^$'
     if [ -e "$file" ]; then
-        diff <(tail -n +2 "$file") <(machine_facts) >&2 ||
+        grep -q '^GPU id: ' "$file" || unknown='^GPU id: '
+        diff <(tail -n +2 "$file") <(machine_facts | grep -v "$unknown") >&2 ||
             fail "$out holds reports of another machine (above: < there, > this one); give another folder"
         return
     fi

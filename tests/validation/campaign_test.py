@@ -1,6 +1,8 @@
 """Does a campaign leave whole reports by group, go on after an interruption, and keep machines apart? The trainer is
 a script that notes its flags."""
 
+import hashlib
+import os
 import pathlib
 import signal
 import subprocess
@@ -16,13 +18,14 @@ TEXT = TOP / "README.md"
 # well, with a report.
 TRAINER = """#!/usr/bin/env bash
 cat >/dev/null
-echo "$*" >>"$NOTES"
+arguments=$*
 while [ $# -gt 0 ]; do
     case $1 in --report) report=$2 ;; --model) model=$2 ;; esac
     shift
 done
-[ "$model" != qwen2.5-72b ] || { echo "does not fit"; exit 2; }
 trap 'echo "{}" >"$report"; exit 0' INT
+echo "$arguments" >>"$NOTES"  # after the trap: who reads it may interrupt
+[ "$model" != qwen2.5-72b ] || { echo "does not fit"; exit 2; }
 sleep "${SECONDS_A_RUN:-0}" & wait
 echo "{}" >"$report"
 echo "speed        1 s a step, 2 tokens/s"
@@ -34,6 +37,19 @@ def configurations():
     lines = (VALIDATION / "configurations.txt").read_text().splitlines()
     rows = [line.split(None, 2) for line in lines if line and not line.startswith("#")]
     return {name: (group, " ".join(flags.split())) for group, name, flags in rows}
+
+
+def end(process):
+    """Kills what a failed test has left of a campaign."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+# An nvidia-smi with one GPU.
+NVIDIA_SMI = """#!/bin/sh
+case $* in *=uuid*) echo "$GPU_UUID" ;; *) echo "NVIDIA H200, 143771 MiB, 580.159.04, 700.00 W" ;; esac
+"""
 
 
 class Campaign(unittest.TestCase):
@@ -87,9 +103,12 @@ class Campaign(unittest.TestCase):
             env={"PATH": "/usr/bin:/bin", "NOTES": str(self.notes), "SECONDS_A_RUN": "600"},
             start_new_session=True,
         )
+        self.addCleanup(end, campaign)
+        deadline = time.monotonic() + 60
         while not self.notes.read_text():
+            self.assertIsNone(campaign.poll(), "the campaign ended before it trained")
+            self.assertLess(time.monotonic(), deadline, "no configuration was started")
             time.sleep(0.02)
-        time.sleep(0.2)  # until the trainer has set its trap
         # As Ctrl-C does: to all processes of the terminal.
         subprocess.run(["kill", "-INT", "--", f"-{campaign.pid}"], check=True)
         self.assertEqual(campaign.wait(timeout=60), 130)
@@ -104,6 +123,35 @@ class Campaign(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("holds reports of another machine", done.stderr)
         self.assertEqual(self.notes.read_text(), "")
+
+    def on_gpu(self, uuid):
+        """The environment of a machine with that GPU."""
+        programs = self.folder / "programs"
+        programs.mkdir(exist_ok=True)
+        (programs / "nvidia-smi").write_text(NVIDIA_SMI)
+        (programs / "nvidia-smi").chmod(0o755)
+        return {"PATH": f"{programs}:{os.environ['PATH']}", "GPU_UUID": uuid}
+
+    def test_two_machines_of_one_kind_are_told_apart(self):
+        self.campaign("look", **self.on_gpu("GPU-1"))
+        facts = (self.out / "machine.txt").read_text()
+        digits = hashlib.sha256(b"GPU-1\n").hexdigest()[:12]
+        self.assertTrue(facts.endswith(f"\nGPU id: {digits}\n"), facts)
+        self.assertNotIn("GPU-1", facts)
+        self.assertNotEqual(self.campaign("look", **self.on_gpu("GPU-1")).returncode, 2)
+        other = self.campaign("look", **self.on_gpu("GPU-2"))
+        self.assertEqual(other.returncode, 2)
+        self.assertIn("holds reports of another machine", other.stderr)
+
+    def test_facts_without_a_gpu_id_stay_valid(self):
+        self.campaign("look", **self.on_gpu("GPU-1"))
+        facts = self.out / "machine.txt"
+        lines = facts.read_text().splitlines(keepends=True)
+        facts.write_text("".join(lines[:-1]))
+        (self.out / "look" / "0.5b-batch-8.json").unlink()
+        self.assertNotEqual(self.campaign("look", **self.on_gpu("GPU-2")).returncode, 2)
+        self.assertIn("look/0.5b-batch-8", self.reports())
+        self.assertEqual(facts.read_text(), "".join(lines[:-1]))
 
     def test_wrong_arguments_are_refused(self):
         for words, message in [
