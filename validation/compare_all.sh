@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How near are predictions to every measured step that is kept here? ./dev validate builds and calls it.
-#   peers-h200.json                  other systems' steps, on the machine named below
+#   peers-h200.json                  other systems' steps, on a machine of the kind of the one named below
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile
 #   MACHINE/limit.txt                how far tokens/s may be off, as 5%; none: as far as they are
 # Exit status 1 if any is further off.
