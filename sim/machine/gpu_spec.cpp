@@ -142,6 +142,7 @@ void check_clock(const SpecReader& reader) {
     }
     constexpr std::pair<const char*, const char*> kAscending[] = {
         {"power.idle_w", "power.memory_w"},
+        {"power.idle_w", "power.attention_w"},
         {"power.idle_w", "power.gemm_w"},
         {"power.gemm_w", "power.gemm_rested_w"}};
     for (const auto& [less, more] : kAscending) {

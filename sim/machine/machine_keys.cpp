@@ -98,12 +98,14 @@ constexpr std::array kKeys = {
 };
 
 /// Read from a section whose keys are otherwise free.
-constexpr std::array<std::string_view, 7> kReadOfPower = {
+constexpr std::array<std::string_view, 9> kReadOfPower = {
     "power.headroom_j",
     "power.idle_w",
     "power.gemm_w",
     "power.gemm_rested_w",
     "power.gemm_rested_joules_per_tflop",
+    "power.attention_w",
+    "power.attention_joules_per_tflop",
     "power.memory_w",
     "power.memory_joules_per_gb",
 };

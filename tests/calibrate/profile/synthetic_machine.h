@@ -239,11 +239,12 @@ inline Measurements gpu_machine_with_clock() {
     // Busy 40% of the time: 0.4 x 950 W + 0.6 x 80 W.
     const Table bursts = table("clock_bursts", {"watts", "busy_share"}, {{428, 0.4}});
     m.cases.push_back({"clock", kDate, 5, false, {clock_after_rest(), bursts}, {}});
-    for (CaseRecord& record : m.cases)
-        if (record.name == "power")
-            record.tables.push_back(table("power_memory",
-                                          {"watts", "watts_low", "watts_high", "joules_per_gb"},
-                                          {{600, 590, 610, 0.15}}));
+    for (CaseRecord& record : m.cases) {
+        if (record.name != "power") continue;
+        record.tables.push_back(
+            table("power_attention", {"watts", "joules_per_tflop"}, {{500, 1.5}}));
+        record.tables.push_back(table("power_memory", {"watts", "joules_per_gb"}, {{600, 0.15}}));
+    }
     return m;
 }
 

@@ -234,6 +234,8 @@ TEST_CASE("transfer: the clock's powers go by TDP, its share of the time stays",
     Json measured = measured_profile();
     measured["kernels"]["rested_time_share"] = measured_number(0.86);
     measured["power"]["gemm_w"] = measured_number(700);
+    measured["power"]["attention_w"] = measured_number(550);
+    measured["power"]["attention_joules_per_tflop"] = measured_number(1.6);
     measured["power"]["memory_w"] = measured_number(600);
     measured["power"]["memory_joules_per_gb"] = measured_number(0.15);
     measured["power"]["gemm_rested_w"] = measured_number(950);
@@ -259,6 +261,7 @@ TEST_CASE("transfer: the clock's powers go by TDP, its share of the time stays",
     CHECK(clock.headroom_j == Approx(2 * before.headroom_j));
     CHECK(clock.energy_share == Approx(before.energy_share));
     CHECK(clock.joules_per_flop < before.joules_per_flop);
+    CHECK(clock.joules_per_flop_of_attention < before.joules_per_flop_of_attention);
 }
 
 TEST_CASE("transfer: its own range and that of the rule make up the new range", "[transfer]") {

@@ -24,6 +24,8 @@ constexpr const char* kClockNumbers[] = {"kernels.rested_time_share",
                                          "power.gemm_w",
                                          "power.gemm_rested_w",
                                          "power.gemm_rested_joules_per_tflop",
+                                         "power.attention_w",
+                                         "power.attention_joules_per_tflop",
                                          "power.memory_w",
                                          "power.memory_joules_per_gb"};
 
@@ -44,7 +46,9 @@ GpuSpec gpu() {
     gpu.clock.idle_w = 100;
     gpu.clock.time_share = 0.8;
     gpu.clock.joules_per_flop = 1e-12;
+    gpu.clock.joules_per_flop_of_attention = 3e-12;
     gpu.clock.joules_per_byte = 2e-10;
+    gpu.fused_attention = {Interpolated({{1, 50e12}}), Interpolated({{1, 50e12}})};
     return gpu;
 }
 
@@ -74,9 +78,12 @@ TEST_CASE("clock: energies are those beside what idling takes", "[machine]") {
     CHECK(clock.limit_w == 700);
     CHECK(clock.time_share == 0.8);
     CHECK(clock.energy_share == Approx(700.0 / (1000 * 0.8)));
-    // Of 1.2 J a TFLOP at 1000 W a tenth is idling, of 0.2 J a GB at 600 W a sixth.
-    CHECK(clock.joules_per_flop == Approx(1.08e-12));
+    // Of 0.2 J a GB at 600 W a sixth is idling, of 1.5 J a TFLOP at 500 W a fifth, of 1.2 at 1000 W
+    // a tenth; the product calibrated moves three bf16 matrices of 8192 x 8192: 3 / 8192 byte a
+    // FLOP, 0.061 J a TFLOP.
     CHECK(clock.joules_per_byte == Approx(0.2e-9 * 5 / 6));
+    CHECK(clock.joules_per_flop_of_attention == Approx(1.2e-12));
+    CHECK(clock.joules_per_flop == Approx(1.08e-12 - 0.2e-9 * 5 / 6 * 3 / 8192));
 }
 
 TEST_CASE("clock: it is off where one of its numbers is missing, and rests on none", "[machine]") {
@@ -103,7 +110,7 @@ TEST_CASE("clock: all its numbers can be given by --set", "[machine]") {
     }
     const ClockSpec clock = resolve_machine(profile).gpu.clock;
     CHECK(clock.headroom_j == 15);
-    CHECK(clock.joules_per_flop == Approx(1.08e-12));
+    CHECK(clock.joules_per_flop_of_attention == Approx(1.2e-12));
 }
 
 TEST_CASE("clock: numbers that contradict each other are refused", "[machine]") {
@@ -165,6 +172,18 @@ TEST_CASE("kernel cost: energy goes by time, FLOPs and bytes, and adds up over a
     CHECK(twice.joules == Approx(2 * joules));
     CHECK(twice.seconds == Approx(30e-6));
     CHECK(twice.at_limit == Approx(2 * (4e-6 + 11e-6 / 0.8)));
+}
+
+TEST_CASE("kernel cost: a FLOP of attention has an energy of its own", "[machine]") {
+    for (const KernelKind kind : {KernelKind::attention_forward, KernelKind::attention_backward}) {
+        Kernel attention = product();
+        attention.kind = kind;
+        attention.sequence = 1024;
+        attention.head_dim = 128;
+        attention.launches = 0;
+        const KernelCost cost = cost_of(gpu(), attention);
+        CHECK(cost.joules == Approx(100 * cost.seconds + 3e-3 + 0.8e-3));
+    }
 }
 
 TEST_CASE("kernel cost: a GPU that waits for the host idles, whatever its clock", "[machine]") {

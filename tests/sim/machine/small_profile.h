@@ -42,7 +42,7 @@ inline nlohmann::json small_profile() {
 
 /// Adds a GPU that draws 100 W idle, 700 W at its power limit and 1000 W at its highest clock in
 /// large products, which take 0.8 of the time then and 1.2 J a TFLOP; 600 W and 0.2 J a GB in
-/// copies; it may draw 15 J beyond its limit.
+/// copies; 500 W and 1.5 J a TFLOP in attention; it may draw 15 J beyond its limit.
 inline void add_clock_numbers(nlohmann::json& profile) {
     profile["kernels"]["rested_time_share"] = measured_number(0.8);
     profile["power"] = {{"idle_w", measured_number(100)},
@@ -51,6 +51,8 @@ inline void add_clock_numbers(nlohmann::json& profile) {
                         {"gemm_rested_joules_per_tflop", measured_number(1.2)},
                         {"memory_w", measured_number(600)},
                         {"memory_joules_per_gb", measured_number(0.2)},
+                        {"attention_w", measured_number(500)},
+                        {"attention_joules_per_tflop", measured_number(1.5)},
                         {"headroom_j", measured_number(15)}};
 }
 
