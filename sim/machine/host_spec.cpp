@@ -154,6 +154,7 @@ void resolve_host_work(SpecReader& reader, double stream, HostSpec& host) {
     host.first_touch = rate("first_touch_copy", 26.2);
     host.zero = rate("zero", 78.6);
     host.release = rate("release", 44.3);
+    host.scale = rate("scale", 60.7);
     host.norm_and_scale = rate("norm_and_scale", 7.37);
     host.eager_adam_bytes_per_s = rate("bf16_master_adam", 176.9);
     if (const auto what = missing_so_far(); !what.empty()) reader.transfer_for_others(what);

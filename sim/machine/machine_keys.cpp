@@ -93,6 +93,7 @@ constexpr std::array kKeys = {
     KnownKey{"host.work.first_touch_copy_gb_per_s", kNumber, kRead},
     KnownKey{"host.work.zero_gb_per_s", kNumber, kRead},
     KnownKey{"host.work.release_gb_per_s", kNumber, kRead},
+    KnownKey{"host.work.scale_gb_per_s", kNumber, kRead},
     KnownKey{"host.work.norm_and_scale_gb_per_s", kNumber, kRead},
     KnownKey{"host.work.bf16_master_adam_gb_per_s", kNumber, kRead},
 };

@@ -82,6 +82,7 @@ struct HostSpec {
     double first_touch = 0;     ///< payload bytes/s of a copy into fresh pages
     double zero = 0;            ///< bytes/s written
     double release = 0;         ///< bytes/s given back to the system
+    double scale = 0;           ///< bytes/s multiplied in place (reads and writes that much)
     double norm_and_scale = 0;  ///< bytes/s of gradient through PyTorch's clip_grad_norm_ (bf16)
     double eager_adam_bytes_per_s = 0;  ///< DRAM traffic of a bf16-master AdamW (22 B a parameter)
 };

@@ -96,7 +96,7 @@ TEST_CASE("confidence: what only PyTorch's schedules rest on is said apart and w
 
 TEST_CASE("confidence: numbers of PyTorch's schedules only, of any method, weaken no other's",
           "[machine]") {
-    for (const char* name : {"zero", "first_touch_copy", "release", "norm_and_scale",
+    for (const char* name : {"zero", "first_touch_copy", "release", "scale", "norm_and_scale",
                              "bf16_master_adam", "eager_launch_us"}) {
         const bool is_work = name != std::string("eager_launch_us");
         const std::string path =
@@ -131,8 +131,8 @@ TEST_CASE("confidence: host work without any rate is said of the copy, and of ot
     CHECK(assumes(machine, "host work (copy) goes"));
     REQUIRE(machine.others_assumptions.size() == 1);
     CHECK_THAT(machine.others_assumptions.front(),
-               ContainsSubstring("host work (first_touch_copy, zero, release, norm_and_scale, "
-                                 "bf16_master_adam) goes"));
+               ContainsSubstring("host work (first_touch_copy, zero, release, scale, "
+                                 "norm_and_scale, bf16_master_adam) goes"));
 }
 
 TEST_CASE("confidence: a number or curve measured elsewhere is transferred, with its reason",

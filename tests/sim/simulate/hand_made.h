@@ -29,7 +29,7 @@ inline MachineSpec round_machine() {
     machine.host.best_adam_threads = 1;
     machine.host.memory_copy = machine.host.first_touch = machine.host.zero = machine.host.release =
         50e9;
-    machine.host.norm_and_scale = machine.host.eager_adam_bytes_per_s = 50e9;
+    machine.host.scale = machine.host.norm_and_scale = machine.host.eager_adam_bytes_per_s = 50e9;
     return machine;
 }
 
