@@ -104,6 +104,8 @@ std::string report_json(const StepReport& r) {
     if (r.measured) {
         out["measured_device_bytes"] = r.measured_device;
         out["measured_host_bytes"] = r.measured_host;
+        out["steps_measured"] = r.steps_measured;
+        out["precision"] = precision_name(r.precision);
     }
     if (r.has_band()) {
         out["step_5_percent_s"] = r.step_low;

@@ -73,11 +73,18 @@ void append_misfit(std::string& out, const StepReport& r) {
     out += "  speed below: as if it did fit\n";
 }
 
+std::string measured_range(const StepReport& r) {
+    if (r.steps_measured == 1) return "; of one step";
+    const std::string range =
+        fmt::format("{} to {}", format_seconds(r.step_low), format_seconds(r.step_high));
+    return r.steps_measured > 0 && r.steps_measured < kFewSteps
+               ? fmt::format("; fastest and slowest of {}: {}", r.steps_measured, range)
+               : fmt::format("; nine in ten steps took {}", range);
+}
+
 /// Of a measured step its range; of a predicted one its band and the first step.
 std::string beside_speed(const StepReport& r) {
-    if (r.measured)
-        return fmt::format("; nine in ten steps took {} to {}", format_seconds(r.step_low),
-                           format_seconds(r.step_high));
+    if (r.measured) return measured_range(r);
     const std::string band =
         r.has_band()
             ? fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(r.step_high)),

@@ -31,6 +31,15 @@ struct Remedy {
     std::string sentence;  ///< "H2D 61 GB/s would hide the weights"
 };
 
+/// Of activations; a plan counts bf16.
+enum class Precision : std::uint8_t { bf16, fp32 };
+inline const char* precision_name(Precision precision) {
+    return precision == Precision::fp32 ? "fp32" : "bf16";
+}
+
+/// Of fewer steps, 5% and 95% say no more than the fastest and the slowest.
+inline constexpr int kFewSteps = 20;
+
 struct StepReport {
     // What was asked.
     std::string model_name;
@@ -58,7 +67,10 @@ struct StepReport {
     bool measured = false;      ///< by the trainer, not predicted
     Bytes measured_device = 0;  ///< only measured: most in use as the driver says, less the context
     Bytes measured_host = 0;    ///< only measured: most resident in the process
-    /// 5% and 95% of the steps take less: of those measured, or as add_band() expects; else 0.
+    int steps_measured = 0;     ///< only measured: that `step` is the median of; 0: not known
+    Precision precision = Precision::bf16;
+    /// 5% and 95% of the steps take less: of those measured (of fewer than kFewSteps the fastest
+    /// and the slowest), or as add_band() expects; else 0.
     Seconds step_low = 0, step_high = 0;
     Seconds step = 0;
     Seconds first_step = 0;

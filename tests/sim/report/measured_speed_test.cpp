@@ -1,0 +1,40 @@
+// What a measured report says of the steps that its time is the median of.
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/sim/report/one_layer_report.h"
+
+using namespace sluice;
+
+namespace {
+
+StepReport measured(int steps) {
+    StepReport report = one_layer_report();
+    report.measured = true;
+    report.steps_measured = steps;
+    report.step_low = 0.5;
+    report.step_high = 2;
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("measured report: few steps have a fastest and a slowest, many a range", "[report]") {
+    CHECK_THAT(report_text(measured(20)),
+               ContainsSubstring("; nine in ten steps took 500.0 ms to 2.00 s\n"));
+    CHECK_THAT(report_text(measured(19)),
+               ContainsSubstring("; fastest and slowest of 19: 500.0 ms to 2.00 s\n"));
+    CHECK_THAT(report_text(measured(1)), ContainsSubstring("tokens/s; of one step\n"));
+}
+
+TEST_CASE("measured report: JSON has the number of steps and the precision", "[report]") {
+    StepReport report = measured(7);
+    report.precision = Precision::fp32;
+    const auto json = nlohmann::json::parse(report_json(report));
+    CHECK(json["steps_measured"] == 7);
+    CHECK(json["precision"] == "fp32");
+    report.measured = false;
+    const auto predicted = nlohmann::json::parse(report_json(report));
+    CHECK_FALSE(predicted.contains("steps_measured"));
+    CHECK_FALSE(predicted.contains("precision"));
+}
