@@ -39,4 +39,8 @@ std::string format_percent(double share) {
     return fmt::format("{:.{}f}%", share * 100, share < 0.0995 ? 1 : 0);
 }
 
+std::string format_error(std::optional<double> error) {
+    return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
+}
+
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // How do bytes, seconds and counts read in a sentence or a table?
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace sluice {
@@ -15,5 +16,7 @@ std::string format_count(double count);
 std::string format_thousands(double number);
 /// "87%"; tenths below ten percent.
 std::string format_percent(double share);
+/// "+1.2%"; "-" where it is not known.
+std::string format_error(std::optional<double> error);
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/report/format.h"
 #include "sim/report/svg_geometry.h"
 #include "sim/validate/svg_canvas.h"
 #include "sim/validate/validation_svg.h"
@@ -96,8 +97,8 @@ class ErrorBars {
             "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>\n",
             x(std::min(error, 0.0)), middle - kBar / 2, x(std::abs(error)) - x(0), kBar,
             group_colour(validation_, c.run.group));
-        canvas_.text(left_ + kPlot + kValue, middle + 4, kSmall,
-                     fmt::format("{:+.1f}%", 100 * error), "text-anchor=\"end\"");
+        canvas_.text(left_ + kPlot + kValue, middle + 4, kSmall, format_error(error),
+                     "text-anchor=\"end\"");
     }
 
     const Validation& validation_;

@@ -8,8 +8,6 @@
 namespace sluice {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:+.1f}%", 100 * share); }
-
 std::string ratio(Seconds predicted, Seconds measured) {
     return measured > 0 ? fmt::format("{:.2f}", predicted / measured) : "-";
 }
@@ -22,12 +20,12 @@ std::string kind_lines(const OperationErrors& errors) {
         out += fmt::format("{:<10} {:<20} {:>6} {:>10} {:>10} {:>6}  {:>8}  {:>8.1f}%\n",
                            lane_label(k.lane), operation_name(k.kind), k.operations,
                            format_seconds(k.measured), format_seconds(k.predicted),
-                           ratio(k.predicted, k.measured), percent(k.explained),
+                           ratio(k.predicted, k.measured), format_error(k.explained),
                            100 * k.explained_absolute);
     out += fmt::format("{:<10} {:<20} {:>46}  {:>8.1f}%\n", "", "pauses between",
-                       percent(errors.unexplained), 100 * errors.unexplained_absolute);
+                       format_error(errors.unexplained), 100 * errors.unexplained_absolute);
     return out + fmt::format("{:<10} {:<20} {:>46}\n", "", "the step's delta",
-                             percent(errors.step_error));
+                             format_error(errors.step_error));
 }
 
 std::string worst_lines(const OperationErrors& errors) {

@@ -1,6 +1,5 @@
 // Predicted over measured tokens/s: what lies on the diagonal is predicted well.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sim/report/format.h"
@@ -79,8 +78,8 @@ class Scatter {
         const GroupSummary& all = validation_.summaries.back();
         canvas_.text(
             kMargin, 50, kNormal,
-            fmt::format("tokens/s of {} runs: mean error {:.1f}%, largest {:+.1f}%", all.runs,
-                        100 * all.throughput.mean_absolute, 100 * all.throughput.worst),
+            fmt::format("tokens/s of {} runs: mean error {:.1f}%, largest {}", all.runs,
+                        100 * all.throughput.mean_absolute, format_error(all.throughput.worst)),
             kGrey);
     }
 
@@ -175,7 +174,7 @@ class Scatter {
             at += width + 18;
             return left;
         };
-        for (const std::string& group : group_names(validation_)) {
+        for (const std::string& group : group_names(validation_.runs)) {
             const double left = place(kSwatch + 5 + text_width(group, kNormal));
             canvas_.add("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"/>\n", left + kSwatch / 2,
                         line - 4, kRadius, group_colour(validation_, group));
@@ -198,24 +197,6 @@ std::string scatter_svg(const Validation& validation) { return Scatter(validatio
 
 std::string validation_svg(const Validation& validation) {
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + scatter_svg(validation);
-}
-
-std::vector<std::string> group_names(const Validation& validation) {
-    std::vector<std::string> groups;
-    for (const RunComparison& run : validation.runs)
-        if (std::find(groups.begin(), groups.end(), run.run.group) == groups.end())
-            groups.push_back(run.run.group);
-    return groups;
-}
-
-const char* group_colour(const Validation& validation, const std::string& group) {
-    // Okabe and Ito's colours, as in the picture of a step; those that are legible as dots on
-    // white.
-    constexpr std::array<const char*, 6> kColours = {"#0072b2", "#d55e00", "#009e73",
-                                                     "#cc79a7", "#e69f00", "#56b4e9"};
-    const std::vector<std::string> groups = group_names(validation);
-    const auto at = std::find(groups.begin(), groups.end(), group) - groups.begin();
-    return kColours[static_cast<std::size_t>(at) % kColours.size()];
 }
 
 }  // namespace sluice

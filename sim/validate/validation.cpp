@@ -37,11 +37,16 @@ GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::strin
 
 }  // namespace
 
-std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs) {
+std::vector<std::string> group_names(const std::vector<RunComparison>& runs) {
     std::vector<std::string> groups;
     for (const RunComparison& c : runs)
         if (std::find(groups.begin(), groups.end(), c.run.group) == groups.end())
             groups.push_back(c.run.group);
+    return groups;
+}
+
+std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs) {
+    const std::vector<std::string> groups = group_names(runs);
     std::vector<GroupSummary> summaries;
     if (groups.size() > 1)
         for (const std::string& group : groups) summaries.push_back(summary_of(runs, group));

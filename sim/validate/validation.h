@@ -34,6 +34,9 @@ struct Validation {
 /// Precondition: `measured` has a run. Throws InputError as compare_run() does.
 Validation validate(MeasuredRuns measured, const MachineSpec& machine);
 
+/// The groups, in the order of the runs.
+std::vector<std::string> group_names(const std::vector<RunComparison>& runs);
+
 /// One a group in the order of the runs where there are several groups, then one over all.
 std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs);
 

@@ -16,10 +16,6 @@ constexpr const char* kStyle =
     ".group td{font-weight:bold;background:#f1f1f1;text-align:left}"
     ".wide{overflow-x:auto}svg{display:block;margin:0 0 24px;max-width:100%;height:auto}";
 
-std::string percent(std::optional<double> error) {
-    return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
-}
-
 std::string cells(const std::vector<std::string>& texts, const char* tag) {
     std::string out = "<tr>";
     for (const std::string& text : texts)
@@ -33,9 +29,9 @@ std::string run_row(const RunComparison& c) {
         band = fmt::format("{} to {}{}", format_seconds(c.predicted.step_low),
                            format_seconds(c.predicted.step_high), *c.in_band() ? "" : ", outside");
     return cells({c.run.name, format_seconds(c.run.step), format_seconds(c.predicted.step),
-                  percent(c.step_error()), band, format_thousands(c.run.tokens_per_s()),
-                  format_thousands(c.predicted.tokens_per_s()), percent(c.throughput_error()),
-                  percent(c.device_error()), percent(c.host_error())},
+                  format_error(c.step_error()), band, format_thousands(c.run.tokens_per_s()),
+                  format_thousands(c.predicted.tokens_per_s()), format_error(c.throughput_error()),
+                  format_error(c.device_error()), format_error(c.host_error())},
                  "td");
 }
 
@@ -44,7 +40,7 @@ std::string runs_table(const Validation& v) {
                       cells({"run", "measured step", "predicted", "error", "5 to 95%",
                              "measured tokens/s", "predicted", "error", "device", "host"},
                             "th");
-    const std::vector<std::string> groups = group_names(v);
+    const std::vector<std::string> groups = group_names(v.runs);
     for (const std::string& group : groups) {
         if (groups.size() > 1)
             out += fmt::format("<tr class=\"group\"><td colspan=\"10\">{}</td></tr>\n",
@@ -57,7 +53,7 @@ std::string runs_table(const Validation& v) {
 
 std::string mean_and_worst(const ErrorSummary& errors) {
     if (errors.count == 0) return "-";
-    return fmt::format("{:.1f}%, {}", 100 * errors.mean_absolute, percent(errors.worst));
+    return fmt::format("{:.1f}%, {}", 100 * errors.mean_absolute, format_error(errors.worst));
 }
 
 std::string summary_table(const Validation& v) {

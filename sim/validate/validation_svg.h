@@ -22,7 +22,5 @@ std::string validation_html(const Validation& validation);
 
 /// The colour of a run's group.
 const char* group_colour(const Validation& validation, const std::string& group);
-/// The groups, in the order of the runs.
-std::vector<std::string> group_names(const Validation& validation);
 
 }  // namespace sluice

@@ -9,10 +9,6 @@
 namespace sluice {
 namespace {
 
-std::string percent(std::optional<double> error) {
-    return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
-}
-
 std::size_t name_width(const Validation& v) {
     std::size_t width = 16;
     for (const RunComparison& c : v.runs) width = std::max(width, c.run.name.size());
@@ -29,9 +25,10 @@ std::string run_line(const RunComparison& c, std::size_t width) {
             : "";
     std::string line = fmt::format(
         "{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9} {:>7}  {:>7} {:>7}{}", c.run.name, width,
-        format_seconds(c.run.step), format_seconds(c.predicted.step), percent(c.step_error()),
+        format_seconds(c.run.step), format_seconds(c.predicted.step), format_error(c.step_error()),
         format_thousands(c.run.tokens_per_s()), format_thousands(c.predicted.tokens_per_s()),
-        percent(c.throughput_error()), percent(c.device_error()), percent(c.host_error()), band);
+        format_error(c.throughput_error()), format_error(c.device_error()),
+        format_error(c.host_error()), band);
     return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
@@ -73,7 +70,7 @@ std::string phase_lines(const Validation& v, Schedule schedule) {
                         ? fmt::format(" {:>{}}", "-", kColumn)
                         : fmt::format(" {:>9} {:>7}", format_seconds(phase->measured),
                                       phase->measured > 0
-                                          ? percent(phase->predicted / phase->measured - 1)
+                                          ? format_error(phase->predicted / phase->measured - 1)
                                           : "-");
         }
         rows += "\n";
@@ -84,7 +81,7 @@ std::string phase_lines(const Validation& v, Schedule schedule) {
 std::string worst_of(const char* name, const ErrorSummary& errors) {
     if (errors.count == 0) return "";
     return fmt::format("  {:<12} mean {:>5.1f}%, worst {} ({})\n", name, 100 * errors.mean_absolute,
-                       percent(errors.worst), errors.worst_name);
+                       format_error(errors.worst), errors.worst_name);
 }
 
 std::string summary_lines(const GroupSummary& s) {
