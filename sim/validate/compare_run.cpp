@@ -46,18 +46,18 @@ StepReport measured_step(const MeasuredRun& run, const StepReport& predicted) {
     report.measured = true;
     report.measured_device = run.device;
     report.measured_host = run.host;
+    report.steps_measured = run.steps;
+    report.precision = run.precision;
     report.step_low = run.step_low;
     report.step_high = run.step_high;
     add_times(report, std::move(intervals), run.step);
     return report;
 }
 
-/// The CPU computes in fp32 unless it is told not to, and then its device buffers are twice as
-/// large as planned for bf16: the peak that the trainer says it planned tells.
+/// Device buffers of fp32 are twice as large as planned, which is for bf16.
 Bytes device_memory(const MeasuredRun& run, const StepReport& predicted) {
     const Bytes planned = predicted.fit.device.peak.bytes;
-    const bool doubled = run.unified_memory && 2 * run.planned_device > 3 * planned;
-    return doubled ? 2 * planned : planned;
+    return run.precision == Precision::fp32 ? 2 * planned : planned;
 }
 
 /// The trainer's host memory is the most that was resident over its steps: the plan's steady

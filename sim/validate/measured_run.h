@@ -7,7 +7,7 @@
 
 #include "sim/model/model_spec.h"
 #include "sim/plan/training_spec.h"
-#include "sim/report/step_timeline.h"
+#include "sim/report/step_report.h"
 
 namespace sluice {
 
@@ -28,15 +28,17 @@ struct MeasuredRun {
     std::string name;   ///< the file's name without .json; of another system its model and layers
     std::string group;  ///< the folder's name; of another system its name
     std::string file;
+    std::string machine_name;  ///< as the machine said of itself; empty: not known
     ModelSpec model;
     TrainingSpec training;
     Seconds step = 0;                     ///< median
     Seconds step_low = 0, step_high = 0;  ///< 5% and 95% of the steps took less; 0: not known
+    int steps = 0;                        ///< that `step` is the median of; 0: not known
+    Precision precision = Precision::bf16;
     Bytes device = 0;  ///< most in use in a step, less the CUDA context; 0: not measured
     Bytes host = 0;    ///< most resident over the steps; 0: not measured
     bool host_between_steps = false;  ///< `host` is what was resident when a step had ended
     bool unified_memory = false;      ///< ran on the CPU: device memory is host memory
-    Bytes planned_device = 0;         ///< peak of the plan that ran; 0: not known
     std::vector<MeasuredOperation> operations;  ///< in the plan's order; empty: not in the file
     std::vector<MeasuredPhase> phases;          ///< only of other systems
 
@@ -49,8 +51,8 @@ struct MeasuredRuns {
 };
 
 /// Reads reports of `sluice-train --report`, tables of other systems' rows, and folders of them,
-/// in the order given, a folder's files sorted. `model` is read in place of a model name that says
-/// nothing here. Throws InputError; so it does where no run is left.
+/// in the order given, a folder's files sorted, each file once. `model` is read in place of a model
+/// name that says nothing here. Throws InputError; so it does where no run is left.
 MeasuredRuns read_measured_runs(const std::vector<std::string>& paths,
                                 const std::optional<std::string>& model);
 

@@ -77,10 +77,23 @@ std::vector<MeasuredOperation> read_operations(const JsonObject& root, const jso
     if (!rows.is_array())
         throw InputError(fmt::format("{} is no list of operations; measure again with this version",
                                      entry->where("rows")));
+    if (rows.empty())
+        throw InputError(fmt::format(
+            "{} is empty, expected a row an operation of the plan; measure again with this version",
+            entry->where("rows")));
     std::vector<MeasuredOperation> operations;
     for (const json& row : rows)
         operations.push_back(read_operation(row, root.where("operations"), operations.size()));
     return operations;
+}
+
+/// Reports of before it was written are of GPUs.
+Precision read_precision(const JsonObject& root) {
+    const std::string name = root.text_or("precision", precision_name(Precision::bf16));
+    for (const Precision precision : {Precision::bf16, Precision::fp32})
+        if (name == precision_name(precision)) return precision;
+    throw InputError(
+        fmt::format("{} is \"{}\", expected bf16 or fp32", root.where("precision"), name));
 }
 
 void refuse_prediction(const JsonObject& root) {
@@ -102,7 +115,11 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
     run.file = root.file();
     run.name = path.stem().string();
     run.group = path.parent_path().filename().string();
+    if (const auto machine = root.object_or_none("machine"))
+        run.machine_name = machine->text_or("name", "");
     run.step = root.number("step_s", kShortestStep, kMostSeconds);
+    run.steps = static_cast<int>(root.integer_or("steps_measured", 0, 0, kMostSteps));
+    run.precision = read_precision(root);
     run.model = read_reported_model(root, model);
     root.object("training");  // is there
     run.training = parse_training_spec(whole.at("training").dump(), root.file() + ": training");
@@ -113,7 +130,6 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
     run.device = root.integer_or("measured_device_bytes", 0, 0, kMostBytes);
     run.host = root.integer_or("measured_host_bytes", 0, 0, kMostBytes);
     run.unified_memory = root.boolean_or("unified_memory", false);
-    run.planned_device = root.integer_or("device_peak_bytes", 0, 0, kMostBytes);
     run.operations = read_operations(root, whole);
     return run;
 }

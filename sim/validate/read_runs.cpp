@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "sim/input_error.h"
 #include "sim/validate/run_readers.h"
@@ -15,9 +16,15 @@ constexpr const char* kExpected =
     "expected a report of sluice-train --report (it has step_s and training) or a table of other "
     "systems' rows";
 
-/// Whether the file was of a kind that is known.
+/// Whether the file was of a kind that is known. `done` are the files read before.
 bool read_file(const std::string& path, const std::optional<std::string>& model,
-               MeasuredRuns& out) {
+               std::set<fs::path>& done, MeasuredRuns& out) {
+    std::error_code error;
+    const fs::path file = fs::weakly_canonical(path, error);
+    if (!error && !done.insert(file).second) {
+        out.left_out.push_back(fmt::format("{}: given twice: counted once", path));
+        return true;
+    }
     const std::string text = read_text_file(path);
     const JsonObject root = JsonObject::parse(text, path);
     if (root.has("rows")) {
@@ -49,10 +56,10 @@ std::vector<std::string> json_files(const std::string& folder) {
 
 /// Traces often lie beside reports: in a folder, other files are no mistake.
 void read_folder(const std::string& folder, const std::optional<std::string>& model,
-                 MeasuredRuns& out) {
+                 std::set<fs::path>& done, MeasuredRuns& out) {
     bool any = false;
     for (const std::string& file : json_files(folder)) {
-        if (read_file(file, model, out))
+        if (read_file(file, model, done, out))
             any = true;
         else
             out.left_out.push_back(fmt::format("{}: no report: left out", file));
@@ -67,11 +74,12 @@ void read_folder(const std::string& folder, const std::optional<std::string>& mo
 MeasuredRuns read_measured_runs(const std::vector<std::string>& paths,
                                 const std::optional<std::string>& model) {
     MeasuredRuns out;
+    std::set<fs::path> done;
     for (const std::string& path : paths) {
         std::error_code error;
         if (fs::is_directory(path, error))
-            read_folder(path, model, out);
-        else if (!read_file(path, model, out))
+            read_folder(path, model, done, out);
+        else if (!read_file(path, model, done, out))
             throw InputError(fmt::format("{}: holds no measured run; {}", path, kExpected));
     }
     if (out.runs.empty())

@@ -14,9 +14,10 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
 /// out. Throws InputError.
 void read_system_rows(const JsonObject& root, MeasuredRuns& out);
 
-// Larger numbers, or a step this short, are mistakes in a file.
-inline constexpr Seconds kShortestStep = 1e-9;
-inline constexpr double kMostSeconds = 1e9;
+// Larger numbers, or a shorter step, are mistakes in a file.
+inline constexpr Seconds kShortestStep = 1e-6;
+inline constexpr Seconds kMostSeconds = 86'400;  // a day
+inline constexpr std::int64_t kMostSteps = 1'000'000'000;
 inline constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
 inline constexpr std::int64_t kMostLayers = 10'000;
 

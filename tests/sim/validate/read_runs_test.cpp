@@ -35,7 +35,8 @@ TEST_CASE("measured runs: a report is read as the trainer writes it", "[validate
     training.buffer_depth = 3;
     training.clipping = Clipping::exact;
     training.distinct_tokens = 77;
-    const json report = exact_report(training);
+    json report = exact_report(training);
+    report["steps_measured"] = 24;
     const MeasuredRun run = read_one(report);
     CHECK(run.name == "run");
     CHECK(run.group == "look");
@@ -46,6 +47,9 @@ TEST_CASE("measured runs: a report is read as the trainer writes it", "[validate
     CHECK(run.step == report["step_s"]);
     CHECK(run.device == report["measured_device_bytes"]);
     CHECK(run.host == report["measured_host_bytes"]);
+    CHECK(run.steps == 24);
+    CHECK(run.precision == Precision::bf16);
+    CHECK(run.machine_name == small_machine().name);
     CHECK(run.operations.size() == report["operations"]["rows"].size());
     CHECK(run.operations.at(0).label == "weights in 0");
     CHECK(run.operations.at(0).lane == "host_to_device");
@@ -63,6 +67,28 @@ TEST_CASE("measured runs: layers, tied embeddings and missing options", "[valida
     CHECK(run.operations.empty());
     report["model"]["tied_embeddings"] = false;
     CHECK_FALSE(read_one(report).model.tied_embeddings);
+}
+
+TEST_CASE("measured runs: older reports are read", "[validate]") {
+    json report = exact_report();
+    for (const char* key : {"steps_measured", "precision", "machine"}) report.erase(key);
+    const MeasuredRun run = read_one(report);
+    CHECK(run.steps == 0);
+    CHECK(run.precision == Precision::bf16);
+    CHECK(run.machine_name.empty());
+}
+
+TEST_CASE("measured runs: a file given twice counts once", "[validate]") {
+    const RunFolder folder;
+    const std::string file = folder.write("look/a.json", exact_report().dump());
+    folder.write("look/b.json", exact_report().dump());
+    const std::string again = (folder.path / "look" / ".." / "look" / "a.json").string();
+    const MeasuredRuns read =
+        read_measured_runs({file, (folder.path / "look").string(), again}, {});
+    CHECK(read.runs.size() == 2);
+    REQUIRE(read.left_out.size() == 2);
+    for (const std::string& sentence : read.left_out)
+        CHECK_THAT(sentence, ContainsSubstring("a.json: given twice: counted once"));
 }
 
 TEST_CASE("measured runs: --model stands for a name that says nothing here", "[validate]") {
@@ -137,8 +163,16 @@ TEST_CASE("measured runs: wrong entries are named with file, field and value", "
                ContainsSubstring("run.json: measured is not true, so this is a prediction"));
     CHECK_THAT(error_with("/step_s"_json_pointer, nullptr), ContainsSubstring("run.json: step_s"));
     CHECK_THAT(error_with("/step_s"_json_pointer, -1.5),
-               ContainsSubstring("run.json: step_s is -1.5, expected a number from 1e-09"));
+               ContainsSubstring("run.json: step_s is -1.5, expected a number from 1e-06"));
     CHECK_THAT(error_with("/step_s"_json_pointer, 0), ContainsSubstring("step_s is 0"));
+    CHECK_THAT(error_with("/step_s"_json_pointer, 5e-7), ContainsSubstring("step_s is 5e-07"));
+    CHECK_THAT(
+        error_with("/step_s"_json_pointer, 86401),
+        ContainsSubstring("run.json: step_s is 86401, expected a number from 1e-06 to 86400"));
+    CHECK_THAT(error_with("/steps_measured"_json_pointer, -1),
+               ContainsSubstring("steps_measured is -1"));
+    CHECK_THAT(error_with("/precision"_json_pointer, "fp16"),
+               ContainsSubstring("run.json: precision is \"fp16\", expected bf16 or fp32"));
     CHECK_THAT(error_with("/step_s"_json_pointer, "fast"), ContainsSubstring("step_s is \"fast\""));
     CHECK_THAT(error_with("/measured_host_bytes"_json_pointer, -4),
                ContainsSubstring("measured_host_bytes is -4"));
@@ -157,6 +191,9 @@ TEST_CASE("measured runs: wrong entries are named with file, field and value", "
                ContainsSubstring("operations.rows[2] is not an operation"));
     CHECK_THAT(error_with("/operations/rows/1"_json_pointer, "forward"),
                ContainsSubstring("operations.rows[1] is not an operation"));
+    CHECK_THAT(
+        error_with("/operations/rows"_json_pointer, json::array()),
+        ContainsSubstring("run.json: operations.rows is empty, expected a row an operation"));
 }
 
 TEST_CASE("measured runs: wrong rows of other systems are named", "[validate]") {
