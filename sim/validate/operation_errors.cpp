@@ -45,7 +45,7 @@ void add_to_kinds(std::vector<KindError>& kinds, const std::vector<OperationErro
         ++kind.operations;
         kind.measured += error.measured;
         kind.predicted += error.predicted;
-        kind.explained += error.explained / error.run->run.step;
+        kind.explained += error.explained_share();
     }
     for (const KindError& k : of_run) {
         Operation key;
@@ -86,7 +86,7 @@ OperationErrors operation_errors(const std::vector<const RunComparison*>& runs, 
         const std::vector<OperationError> errors = errors_of_run(*run);
         add_to_kinds(out.kinds, errors);
         double unexplained = run->step_error();
-        for (const OperationError& error : errors) unexplained -= error.explained / run->run.step;
+        for (const OperationError& error : errors) unexplained -= error.explained_share();
         out.unexplained += unexplained;
         out.unexplained_absolute += std::abs(unexplained);
         all.insert(all.end(), errors.begin(), errors.end());

@@ -29,11 +29,13 @@ std::string kind_lines(const OperationErrors& errors) {
 }
 
 std::string worst_lines(const OperationErrors& errors) {
-    std::string out = "\nsingle operations whose duration is most wrong\n";
+    std::string out =
+        fmt::format("\n{:<30} {:<28} {:>9} {:>9} {:>6}  {:>8}\n", "single operations, worst first",
+                    "run", "measured", "predicted", "ratio", "explains");
     for (const OperationError& e : errors.worst)
-        out += fmt::format("  {:<28} {:<28} {:>9} {:>9} {:>6}\n", operation_label(e),
+        out += fmt::format("  {:<28} {:<28} {:>9} {:>9} {:>6}  {:>8}\n", operation_label(e),
                            e.run->run.name, format_seconds(e.measured), format_seconds(e.predicted),
-                           ratio(e.predicted, e.measured));
+                           ratio(e.predicted, e.measured), format_error(e.explained_share()));
     return out;
 }
 
@@ -76,7 +78,8 @@ Json operation_errors_json(const OperationErrors& errors) {
                                 {"index", e.operation},
                                 {"measured_s", e.measured},
                                 {"predicted_s", e.predicted},
-                                {"explained_s", e.explained}});
+                                {"explained_s", e.explained},
+                                {"explained_share_of_step", e.explained_share()}});
     return out;
 }
 

@@ -1,6 +1,8 @@
 // Which operations explain a wrong step, by hand.
 #include "sim/validate/operation_errors.h"
 
+#include <nlohmann/json.hpp>
+
 #include "sim/validate/validation_report.h"
 #include "tests/catch.h"
 #include "tests/sim/report/one_layer_report.h"
@@ -78,10 +80,15 @@ TEST_CASE("operation errors: sums by kind, means over runs, the rest is pauses",
     REQUIRE(errors.worst.size() == 2);
     CHECK(operation_label(errors.worst[0]) == "gradients out 0");  // 5 s, predicted 1
     CHECK(errors.worst[0].run == &pause);
+    CHECK(errors.worst[0].explained_share() == 0);  // nothing waits for it
+    CHECK(errors.worst[1].explained_share() == Approx(-2.0 / 10));
     CHECK(operation_label(errors.worst[1]) == "update 0");
     const std::string text = operation_errors_text(errors);
     CHECK_THAT(text, ContainsSubstring("pauses between"));
     CHECK_THAT(text, ContainsSubstring("gradients out 0"));
+    CHECK_THAT(text.substr(text.find("update 0")), ContainsSubstring("-20.0%"));
+    CHECK(operation_errors_json(errors)["worst"][1]["explained_share_of_step"].get<double>() ==
+          Approx(-0.2));
 }
 
 TEST_CASE("operation errors: without operations there is nothing to say", "[validate]") {
