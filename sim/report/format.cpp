@@ -43,4 +43,11 @@ std::string format_error(std::optional<double> error) {
     return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
 }
 
+std::string csv_text(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
 }  // namespace sluice

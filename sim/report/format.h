@@ -18,5 +18,7 @@ std::string format_thousands(double number);
 std::string format_percent(double share);
 /// "+1.2%"; "-" where it is not known.
 std::string format_error(std::optional<double> error);
+/// A field of a CSV line: between quotes where it holds what separates.
+std::string csv_text(const std::string& text);
 
 }  // namespace sluice

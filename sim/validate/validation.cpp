@@ -1,7 +1,11 @@
 #include "sim/validate/validation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "sim/validate/machine_names.h"
 
 namespace sluice {
 namespace {
@@ -35,6 +39,20 @@ GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::strin
     return summary;
 }
 
+std::vector<std::string> runs_of_other_machines(const std::vector<MeasuredRun>& runs,
+                                                const MachineSpec& machine) {
+    std::vector<std::string> sentences;
+    const auto here = machine_parts(machine.name);
+    for (const MeasuredRun& run : runs) {
+        const auto there = machine_parts(run.machine_name);
+        if (here && there && !same_kind(*here, *there))
+            sentences.push_back(fmt::format(
+                "{}: measured on {}, but {} is {}; name the profile of the former with --machine",
+                run.file, run.machine_name, machine.id, machine.name));
+    }
+    return sentences;
+}
+
 }  // namespace
 
 std::vector<std::string> group_names(const std::vector<RunComparison>& runs) {
@@ -58,6 +76,7 @@ Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
     Validation out;
     out.machine_id = machine.id;
     out.left_out = std::move(measured.left_out);
+    out.other_machines = runs_of_other_machines(measured.runs, machine);
     for (MeasuredRun& run : measured.runs) out.runs.push_back(compare_run(std::move(run), machine));
     out.summaries = summarize(out.runs);
     return out;

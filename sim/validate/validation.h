@@ -28,6 +28,8 @@ struct Validation {
     std::vector<std::string> machine_changes;
     std::vector<RunComparison> runs;
     std::vector<GroupSummary> summaries;  ///< of groups, where there are several, then of all
+    /// Runs of a machine of another kind than the profile's, a sentence a file.
+    std::vector<std::string> other_machines;
     std::vector<std::string> left_out;
 };
 

@@ -75,9 +75,10 @@ std::string summary_table(const Validation& v) {
 std::string validation_html(const Validation& v) {
     const std::string title =
         escape_xml(fmt::format("Predicted against measured: {}", v.machine_id));
-    std::string left_out;
-    for (const std::string& sentence : v.left_out)
-        left_out += fmt::format("<p>{}</p>\n", escape_xml(sentence));
+    std::string notes;
+    for (const auto* sentences : {&v.other_machines, &v.left_out})
+        for (const std::string& sentence : *sentences)
+            notes += fmt::format("<p>{}</p>\n", escape_xml(sentence));
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>"
         "<style>{1}</style></head><body>\n<h1>{0}</h1>\n"
@@ -86,7 +87,7 @@ std::string validation_html(const Validation& v) {
         v.machine_changes.empty()
             ? ""
             : escape_xml(fmt::format(" What-if: {}", fmt::join(v.machine_changes, " "))),
-        summary_table(v), scatter_svg(v), error_bars_svg(v), runs_table(v), left_out);
+        summary_table(v), scatter_svg(v), error_bars_svg(v), runs_table(v), notes);
 }
 
 }  // namespace sluice

@@ -34,6 +34,8 @@ Json run_json(const RunComparison& c) {
                 {"batch", run.training.batch},
                 {"seq", run.training.sequence}};
     out["measured"] = step_json(run.step, run.step_low, run.step_high, run.tokens_per_s());
+    out["measured"]["steps_measured"] = run.steps > 0 ? Json(run.steps) : Json();
+    out["measured"]["precision"] = precision_name(run.precision);
     out["measured"]["device_bytes"] = run.device > 0 ? Json(run.device) : Json();
     out["measured"]["host_bytes"] = run.host > 0 ? Json(run.host) : Json();
     out["predicted"] = step_json(c.predicted.step, c.predicted.step_low, c.predicted.step_high,
@@ -83,20 +85,6 @@ Json set_json(const OptionSet& set) {
             {"loss", set.loss()}};
 }
 
-/// A text between quotes where it holds what separates.
-std::string csv_text(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
-
-std::string csv_number(std::optional<double> value) {
-    return value ? fmt::format("{}", rounded(*value, 6)) : "";
-}
-
-std::string csv_bytes(Bytes bytes) { return bytes > 0 ? fmt::format("{}", bytes) : ""; }
-
 }  // namespace
 
 std::string validation_json(const Validation& v, const OperationErrors* operations) {
@@ -113,27 +101,9 @@ std::string validation_json(const Validation& v, const OperationErrors* operatio
         out["summaries"].push_back(summary_json(summary));
     for (const OptionSet& set : option_sets(v.runs)) out["option_sets"].push_back(set_json(set));
     if (operations != nullptr) out["operations"] = operation_errors_json(*operations);
+    out["other_machines"] = v.other_machines;
     out["left_out"] = v.left_out;
     return readable_json(out);
-}
-
-std::string validation_csv(const Validation& v) {
-    std::string out =
-        "group,name,model,layers,batch,seq,measured_step_s,predicted_step_s,step_error,"
-        "measured_tokens_per_s,predicted_tokens_per_s,throughput_error,measured_device_bytes,"
-        "predicted_device_bytes,device_error,measured_host_bytes,predicted_host_bytes,host_error\n";
-    for (const RunComparison& c : v.runs) {
-        const MeasuredRun& run = c.run;
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                           csv_text(run.group), csv_text(run.name), csv_text(run.model.name),
-                           run.model.layer_count(), run.training.batch, run.training.sequence,
-                           csv_number(run.step), csv_number(c.predicted.step),
-                           csv_number(c.step_error()), csv_number(run.tokens_per_s()),
-                           csv_number(c.predicted.tokens_per_s()), csv_number(c.throughput_error()),
-                           csv_bytes(run.device), c.predicted_device, csv_number(c.device_error()),
-                           csv_bytes(run.host), c.predicted_host, csv_number(c.host_error()));
-    }
-    return out;
 }
 
 }  // namespace sluice

@@ -133,7 +133,8 @@ std::string validation_text(const Validation& v) {
     for (const RunComparison& c : v.runs)
         if (!c.predicted.fit.fits())
             out += fmt::format("\n{}: predicted not to fit, and timed as if it did\n", c.run.name);
-    for (const std::string& sentence : v.left_out) out += "\n" + sentence + "\n";
+    for (const auto* sentences : {&v.other_machines, &v.left_out})
+        for (const std::string& sentence : *sentences) out += "\n" + sentence + "\n";
     return out;
 }
 

@@ -24,7 +24,10 @@ Validation three_runs() {
     v.runs[0].predicted.step_high = 0.9;
     v.runs[2].predicted.step_low = 1.9;
     v.runs[2].predicted.step_high = 2.1;
+    v.runs[0].run.steps = 12;
+    v.runs[1].run.precision = Precision::fp32;
     v.summaries = summarize(v.runs);
+    v.other_machines = {"a.json: measured elsewhere"};
     v.left_out = {"peers.json: X: no schedule yet: left out"};
     return v;
 }
@@ -70,7 +73,7 @@ TEST_CASE("validation: one group is not summed up twice", "[validate]") {
 TEST_CASE("validation: the text has a row a run and says what is left out", "[validate]") {
     const std::string text = validation_text(three_runs());
     for (const char* part : {"-20.0%", "+25.0%", "outside", "look: 2 runs", "all: 3 runs",
-                             "1 of 2 steps (50%)", "no schedule yet"})
+                             "1 of 2 steps (50%)", "no schedule yet", "measured elsewhere"})
         CHECK_THAT(text, ContainsSubstring(part));
 }
 
@@ -81,6 +84,10 @@ TEST_CASE("validation: JSON has every run, what is not known is null", "[validat
     CHECK(parsed["runs"][0]["device_error"].is_null());
     CHECK(parsed["runs"][0]["in_band"] == false);
     CHECK(parsed["runs"][1]["in_band"].is_null());
+    CHECK(parsed["runs"][0]["measured"]["steps_measured"] == 12);
+    CHECK(parsed["runs"][1]["measured"]["steps_measured"].is_null());
+    CHECK(parsed["runs"][1]["measured"]["precision"] == "fp32");
+    CHECK(parsed["other_machines"][0] == "a.json: measured elsewhere");
     CHECK(parsed["summaries"][2]["group"].is_null());
     CHECK(parsed["summaries"][2]["throughput"]["mean_absolute_error"].get<double>() ==
           Approx(0.15));
@@ -97,6 +104,11 @@ TEST_CASE("validation: CSV quotes what has commas", "[validate]") {
     const std::string head = csv.substr(0, csv.find('\n'));
     const std::string last = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
     CHECK(count(head, ",") == count(last, ","));
+    CHECK(head.ends_with(
+        "predicted_step_5_percent_s,predicted_step_95_percent_s,in_band,steps_measured,precision"));
+    CHECK_THAT(csv, ContainsSubstring(",0.7,0.9,false,12,bf16\n"));
+    CHECK_THAT(csv, ContainsSubstring(",,,,,fp32\n"));  // no band, steps not known
+    CHECK_THAT(csv, ContainsSubstring(",1.9,2.1,true,,bf16\n"));
 }
 
 TEST_CASE("validation: pictures have a mark a run, and names are escaped", "[validate]") {
@@ -110,6 +122,7 @@ TEST_CASE("validation: pictures have a mark a run, and names are escaped", "[val
     CHECK_THAT(bars, ContainsSubstring("+25.0%"));
     CHECK(count(page, "<svg ") == 2);
     CHECK(count(page, "</svg>") == 2);
+    CHECK_THAT(page, ContainsSubstring("<p>a.json: measured elsewhere</p>"));
     CHECK(page.find("http") == page.find("http://www.w3.org/2000/svg"));  // no other file
 }
 
