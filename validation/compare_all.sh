@@ -2,27 +2,49 @@
 # How near are predictions to every measured step that is kept here? ./dev validate builds and calls it.
 #   peers-h200.json                  other systems' steps, on a machine of the kind of the one named below
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile
-#   MACHINE/limit.txt                how far tokens/s may be off, as 5%; none: as far as they are
+#   MACHINE/limit.txt                how far predictions may be off, a line each; none: as far as they are
+#       tokens_per_s_worst 5%        tokens/s of each run
+#       tokens_per_s_mean 2%         tokens/s, the mean over all runs
+#       memory_worst 1%              device and host memory of each run
 # Exit status 1 if any is further off.
 # usage: compare_all.sh SLUICE [FOLDER]
 #   FOLDER  holds these files; that of this script if not said
 set -euo pipefail
 
-[ $# = 1 ] || [ $# = 2 ] || { sed -n 7,8p "$0" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n 10,11p "$0" >&2; exit 2; }
 sluice=$1 folder=${2:-$(dirname "${BASH_SOURCE[0]}")}
 status=0
 
-# compare MACHINE LIMIT FILE...: LIMIT may be empty. A mistake in a file (2) outweighs a large error (1).
+# compare MACHINE WORD...: files and flags. A mistake in a file (2) outweighs a large error (1).
 compare() {
-    local machine=$1 limit=$2 rc=0
-    shift 2
-    "$sluice" validate --machine "$machine" ${limit:+--limit "$limit"} "$@" || rc=$?
+    local rc=0
+    "$sluice" validate --machine "$@" || rc=$?
     [ $rc -le $status ] || status=$rc
     echo
 }
 
+# read_limits FILE: its lines as flags, in limits.
+read_limits() {
+    local line name percent
+    limits=()
+    while read -r line || [ -n "$line" ]; do
+        read -r name percent <<<"$line"
+        case $name in
+            '') continue ;;
+            tokens_per_s_worst) limits+=(--limit "$percent") ;;
+            tokens_per_s_mean) limits+=(--limit-mean "$percent") ;;
+            memory_worst) limits+=(--limit-memory "$percent") ;;
+            *) percent= ;;
+        esac
+        [[ $percent =~ ^[0-9.]+%$ ]] && continue
+        echo "compare_all.sh: $1: line \"$line\", expected tokens_per_s_worst, tokens_per_s_mean or memory_worst and" \
+            "a percentage, as in tokens_per_s_worst 5%" >&2
+        return 2
+    done <"$1"
+}
+
 peers=$folder/peers-h200.json
-[ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib 5% "$peers"
+[ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$peers"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()
@@ -30,8 +52,8 @@ for machine in "$folder"/*/; do
         [ ! -d "$machine/$group" ] || groups+=("$machine/$group")
     done
     [ ${#groups[@]} -gt 0 ] || continue
-    limit=
-    [ ! -e "$machine/limit.txt" ] || limit=$(tr -d '[:space:]' <"$machine/limit.txt")
-    compare "$(basename "$machine")" "$limit" "${groups[@]}"
+    limits=()
+    [ ! -e "$machine/limit.txt" ] || read_limits "$machine/limit.txt" || { status=2; continue; }
+    compare "$(basename "$machine")" "${limits[@]}" "${groups[@]}"
 done
 exit $status

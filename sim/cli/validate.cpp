@@ -3,14 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <memory>
 
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
 #include "sim/input_error.h"
+#include "sim/validate/limits.h"
 #include "sim/validate/validation.h"
 #include "sim/validate/validation_report.h"
 #include "sim/validate/validation_svg.h"
@@ -19,38 +18,39 @@ namespace sluice {
 namespace {
 
 constexpr int kBeyondLimit = 1;
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 struct ValidateFlags {
     std::vector<std::string> files;
     MachineFlags machine;
-    std::optional<std::string> model, limit, overlay_file, html_file, svg_file;
+    std::optional<std::string> model, overlay_file, html_file, svg_file;
+    std::optional<std::string> limit, limit_mean, limit_memory;  ///< "5%"
     bool json = false, csv = false, operations = false;
     std::size_t worst = 12;
 };
 
 /// "5%" -> 0.05.
-double parse_percent(const std::string& text, const char* flag) {
+std::optional<double> parse_percent(const std::optional<std::string>& text, const char* flag) {
+    if (!text) return std::nullopt;
     double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    const char* const end = text->data() + text->size();
+    const auto [rest, error] = std::from_chars(text->data(), end, value);
     const bool whole = error == std::errc() && end - rest == 1 && *rest == '%';
     if (!whole || !(value > 0 && value <= 1000))
         throw InputError(
-            fmt::format("{} is \"{}\", expected a percentage above 0, as in 5%", flag, text));
+            fmt::format("{} is \"{}\", expected a percentage above 0, as in 5%", flag, *text));
     return value / 100;
 }
 
-/// Says on standard error which runs are beyond the limit.
-int check_limit(const Validation& validation, double limit) {
-    std::vector<std::string> beyond;
-    for (const RunComparison& c : validation.runs)
-        if (std::abs(c.throughput_error()) > limit)
-            beyond.push_back(fmt::format("{} ({:+.1f}%)", c.run.name, 100 * c.throughput_error()));
-    if (beyond.empty()) return 0;
-    fmt::print(stderr, "sluice: tokens/s are off by more than {:g}%: {}\n", 100 * limit,
-               fmt::join(beyond, ", "));
-    return kBeyondLimit;
+Limits parse_limits(const ValidateFlags& flags) {
+    return {parse_percent(flags.limit, "--limit"), parse_percent(flags.limit_mean, "--limit-mean"),
+            parse_percent(flags.limit_memory, "--limit-memory")};
+}
+
+/// Says on standard error which runs are beyond a limit.
+int check_limits(const Validation& validation, const Limits& limits) {
+    const std::vector<std::string> beyond = beyond_limits(validation, limits);
+    for (const std::string& sentence : beyond) fmt::print(stderr, "sluice: {}\n", sentence);
+    return beyond.empty() ? 0 : kBeyondLimit;
 }
 
 OperationErrors errors_of(const Validation& validation, std::size_t worst) {
@@ -86,7 +86,7 @@ void check_flags(const ValidateFlags& flags) {
     }
 }
 
-void write_overlay(const std::string& file, const Validation& validation) {
+std::string overlay_of(const Validation& validation) {
     if (validation.runs.size() != 1)
         throw InputError(fmt::format("--overlay shows one run, but {} are given; name one report",
                                      validation.runs.size()));
@@ -96,21 +96,30 @@ void write_overlay(const std::string& file, const Validation& validation) {
             "{}: operations is missing, so --overlay has nothing to show; measure again with this "
             "version",
             run.run.file));
-    write_file(file, overlay_chrome_trace(run.predicted, *run.measured));
+    return overlay_chrome_trace(run.predicted, *run.measured);
+}
+
+/// A table of lines has no room for them.
+void print_notes(const Validation& validation) {
+    for (const auto* sentences : {&validation.other_machines, &validation.left_out})
+        for (const std::string& sentence : *sentences) fmt::print(stderr, "sluice: {}\n", sentence);
 }
 
 int run_validate(const ValidateFlags& flags) {
     check_flags(flags);
-    const double limit = flags.limit ? parse_percent(*flags.limit, "--limit") : kNoLimit;
+    const Limits limits = parse_limits(flags);
     std::vector<std::string> changes;
     const MachineSpec machine = read_machine_flags(flags.machine, changes);
     Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
     validation.machine_changes = std::move(changes);
+    // Refused before any file is written.
+    const std::string overlay = flags.overlay_file ? overlay_of(validation) : "";
     if (flags.html_file) write_file(*flags.html_file, validation_html(validation));
     if (flags.svg_file) write_file(*flags.svg_file, validation_svg(validation));
-    if (flags.overlay_file) write_overlay(*flags.overlay_file, validation);
+    if (flags.overlay_file) write_file(*flags.overlay_file, overlay);
+    if (flags.csv) print_notes(validation);
     std::fputs(text_of(validation, flags).c_str(), stdout);
-    return check_limit(validation, limit);
+    return check_limits(validation, limits);
 }
 
 }  // namespace
@@ -129,6 +138,10 @@ void add_validate(CLI::App& app, Command& chosen) {
                         "the config.json of reports whose model name is no model known here");
     command->add_option("--limit", flags->limit,
                         "exit status 1 where tokens/s of a run are off by more, as in 5%");
+    command->add_option("--limit-mean", flags->limit_mean,
+                        "the same where tokens/s are off by more in the mean over all runs");
+    command->add_option("--limit-memory", flags->limit_memory,
+                        "the same where device or host memory of a run is off by more");
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
     command->add_flag("--csv", flags->csv, "a line a run")->group("Output");

@@ -47,12 +47,31 @@ class CompareAll(unittest.TestCase):
 
     def test_an_error_beyond_the_limit_is_an_exit_status(self):
         self.add(MACHINE, "look", "8-layers-batch-32")
-        self.limit("0.01%")
+        self.limit("tokens_per_s_worst 0.01%")
         done = compare(self.folder)
         self.assertEqual(done.returncode, 1)
         self.assertIn("off by more than 0.01%: 8-layers-batch-32", done.stderr)
-        self.limit("90%")
+        self.limit("tokens_per_s_worst 90%\n\ntokens_per_s_mean 90%\nmemory_worst 90%")
         self.assertEqual(compare(self.folder).returncode, 0)
+
+    def test_each_limit_is_an_exit_status(self):
+        self.add(MACHINE, "look", "8-layers-batch-32")
+        for line, message in [
+            ("tokens_per_s_mean 0.01%", "the mean error of tokens/s is more than 0.01%"),
+            ("memory_worst 0.01%", "memory is off by more than 0.01%: 8-layers-batch-32 (device "),
+        ]:
+            self.limit("tokens_per_s_worst 90%\n" + line)
+            done = compare(self.folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(message, done.stderr)
+
+    def test_a_wrong_line_of_limits_is_refused(self):
+        self.add(MACHINE, "look", "8-layers-batch-32")
+        for line in ("9%", "tokens_per_s 9%", "tokens_per_s_worst 9", "memory_worst", "memory_worst 1% 2%"):
+            self.limit("tokens_per_s_mean 90%\n" + line)
+            done = compare(self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f'{MACHINE}/limit.txt: line "{line}", expected tokens_per_s_worst, ', done.stderr)
 
     def test_a_wrong_file_does_not_hide_the_others(self):
         self.add("a-machine-nobody-has", "look", "7b-batch-8")

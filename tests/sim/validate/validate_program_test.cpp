@@ -65,6 +65,20 @@ TEST_CASE("validate: a table, JSON, CSV; status 1 beyond the limit", "[validate]
     CHECK(beyond.status == 1);
     CHECK_THAT(beyond.output, ContainsSubstring("off by more than 5%: slow (+100.0%)"));
     CHECK(run(two.runs() + " --limit 101%").status == 0);
+    const Result mean = run(two.runs() + " --limit-mean 40%");
+    CHECK(mean.status == 1);
+    CHECK_THAT(mean.output,
+               ContainsSubstring("the mean error of tokens/s is more than 40%: 50.0%"));
+    CHECK(run(two.runs() + " --limit-mean 51% --limit-memory 1%").status == 0);
+}
+
+TEST_CASE("validate: with CSV, what was left out is said too", "[validate]") {
+    const TwoRuns two;
+    const Result csv = run(two.exact + " " + two.exact + two.arguments + " --csv");
+    CHECK(csv.status == 0);
+    CHECK(std::count(csv.output.begin(), csv.output.end(), '\n') == 3);
+    CHECK_THAT(csv.output,
+               ContainsSubstring("sluice: " + two.exact + ": given twice: counted once\n"));
 }
 
 TEST_CASE("validate: pictures and traces are written", "[validate]") {
@@ -90,10 +104,15 @@ TEST_CASE("validate: mistakes are one sentence and exit 2", "[validate]") {
     check_mistake("nowhere.json" + two.arguments, "nowhere.json: no such file");
     check_mistake(two.runs() + " --limit 5", "--limit is \"5\", expected a percentage");
     check_mistake(two.runs() + " --limit -5%", "--limit is \"-5%\"");
+    check_mistake(two.runs() + " --limit-mean 5", "--limit-mean is \"5\"");
+    check_mistake(two.runs() + " --limit-memory x%", "--limit-memory is \"x%\"");
     check_mistake(two.runs() + " --limit nan%", "--limit is \"nan%\"");
     check_mistake(two.runs() + " --json --csv", "give one");
     check_mistake(two.runs() + " --operations --csv", "--csv has a line a run");
-    check_mistake(two.runs() + " --overlay x.json", "--overlay shows one run, but 2 are given");
+    const std::string page = two.file("never.html");
+    check_mistake(two.runs() + " --overlay x.json --html " + page,
+                  "--overlay shows one run, but 2 are given");
+    CHECK_FALSE(std::filesystem::exists(page));
     check_mistake(two.runs() + " --html x --svg x", "x is named twice");
     check_mistake(two.runs() + " --html ''", "not an empty one");
     json older = exact_report();
