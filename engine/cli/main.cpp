@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "engine/train/stop_signals.h"
 #include "engine/train/training_run.h"
 #include "sim/cli/program.h"
 #include "sim/cli/scenario.h"

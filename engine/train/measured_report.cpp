@@ -1,10 +1,15 @@
 #include "engine/train/measured_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
+#include "engine/train/planned_memory.h"
 #include "sim/input_error.h"
+#include "sim/report/plan_report.h"
 
 namespace sluice {
 namespace {
@@ -27,14 +32,14 @@ Seconds quantile(std::vector<Seconds> values, double share) {
 
 }  // namespace
 
-void MeasuredSteps::add(const StepProgram& program, std::vector<OperationInterval> intervals) {
-    const Seconds start = first_compute_start(program, intervals);
-    for (OperationInterval& interval : intervals) {
+void MeasuredSteps::add(const StepProgram& program, MeasuredStep step) {
+    const Seconds start = first_compute_start(program, step.intervals);
+    for (OperationInterval& interval : step.intervals) {
         interval.start -= start;
         interval.end -= start;
     }
     if (steps_.size() == kMostSteps) steps_.erase(steps_.begin());
-    steps_.push_back({start, !paused_, std::move(intervals)});
+    steps_.push_back({start, !paused_, std::move(step)});
     paused_ = false;
 }
 
@@ -55,10 +60,11 @@ std::vector<std::size_t> MeasuredSteps::pairs() const {
 Seconds MeasuredSteps::step_seconds() const { return quantile(durations(), 0.5); }
 
 std::pair<Seconds, Seconds> MeasuredSteps::spread() const {
-    return {quantile(durations(), 0.05), quantile(durations(), 0.95)};
+    const double outside = count() < kFewSteps ? 0 : 0.05;
+    return {quantile(durations(), outside), quantile(durations(), 1 - outside)};
 }
 
-const std::vector<OperationInterval>& MeasuredSteps::typical() const {
+const MeasuredStep& MeasuredSteps::typical() const {
     const Seconds median = step_seconds();
     std::size_t nearest = 0;
     Seconds least = std::numeric_limits<Seconds>::infinity();
@@ -68,7 +74,33 @@ const std::vector<OperationInterval>& MeasuredSteps::typical() const {
         nearest = i - 1;
         least = off;
     }
-    return steps_[nearest].intervals;
+    return steps_[nearest].step;
+}
+
+std::int64_t distinct_tokens(std::span<const std::int32_t> tokens, std::int64_t vocabulary) {
+    std::vector<bool> seen(static_cast<std::size_t>(vocabulary));
+    for (const std::int32_t token : tokens) seen[static_cast<std::size_t>(token)] = true;
+    return std::count(seen.begin(), seen.end(), true);
+}
+
+StepReport measured_report(StepReport report, const MeasuredSteps& steps,
+                           const RunMeasurements& run) {
+    const MeasuredStep& typical = steps.typical();
+    report.measured = true;
+    report.measured_device = run.most_device;
+    report.measured_host = run.most_host;
+    report.training.distinct_tokens = typical.distinct_tokens;
+    if (run.activations == DType::fp32) {
+        report.precision = Precision::fp32;
+        double_device_memory(report);
+    }
+    report.steps_measured = steps.count();
+    std::tie(report.step_low, report.step_high) = steps.spread();
+    add_times(report, typical.intervals, steps.step_seconds());
+    if (run.redone > 0)
+        report.assumptions.push_back(fmt::format(
+            "{} steps that speculative clipping did twice are not in the step time", run.redone));
+    return report;
 }
 
 }  // namespace sluice

@@ -1,39 +1,63 @@
 // The report of a measured step: the same type and the same files as of a predicted one.
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "engine/kernels/matrix.h"
 #include "sim/report/step_report.h"
 
 namespace sluice {
+
+struct MeasuredStep {
+    std::vector<OperationInterval> intervals;  ///< seconds, one an operation
+    std::int64_t distinct_tokens = 0;          ///< of its batch
+};
 
 /// Collects steady steps, and how long each took until the next began. Only the later half counts:
 /// a GPU that was idle before the first step runs above its sustained clock for a while.
 class MeasuredSteps {
   public:
-    /// `intervals` of one step on any clock, in seconds.
-    void add(const StepProgram& program, std::vector<OperationInterval> intervals);
+    /// The step's intervals may be on any clock.
+    void add(const StepProgram& program, MeasuredStep step);
     /// What comes next does not follow at once on the last step added.
     void pause() { paused_ = true; }
-    bool empty() const { return durations().empty(); }
+    bool empty() const { return pairs().empty(); }
+    // Preconditions of those below: not empty().
+    /// How many steps count.
+    int count() const { return static_cast<int>(pairs().size()); }
     /// Median of the time from step to step.
     Seconds step_seconds() const;
-    /// 5% and 95% of the steps took less.
+    /// 5% and 95% of the steps took less; of fewer than kFewSteps the fastest and the slowest.
     std::pair<Seconds, Seconds> spread() const;
     /// The step nearest the median, relative to the start of its first compute operation.
-    const std::vector<OperationInterval>& typical() const;
+    const MeasuredStep& typical() const;
 
   private:
-    struct Step {
+    struct Timed {
         Seconds start = 0;     ///< of the first compute operation
         bool follows = false;  ///< at once on the step before it here
-        std::vector<OperationInterval> intervals;
+        MeasuredStep step;
     };
     std::vector<Seconds> durations() const;
     /// Steps that follow at once on the one before them, the later half.
     std::vector<std::size_t> pairs() const;
-    std::vector<Step> steps_;
+    std::vector<Timed> steps_;
     bool paused_ = true;
 };
+
+/// How many different ids there are; all are in [0, vocabulary).
+std::int64_t distinct_tokens(std::span<const std::int32_t> tokens, std::int64_t vocabulary);
+
+/// What a run saw besides its steps' times.
+struct RunMeasurements {
+    DType activations = DType::bf16;
+    Bytes most_device = 0, most_host = 0;
+    std::int64_t redone = 0;  ///< steps that speculative clipping did twice
+};
+
+/// `report` is of the plan that ran. Precondition: `steps` is not empty.
+StepReport measured_report(StepReport report, const MeasuredSteps& steps,
+                           const RunMeasurements& run);
 
 }  // namespace sluice

@@ -46,6 +46,21 @@ std::string shown(const Json& object, const std::string& key) {
 
 }  // namespace
 
+AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {
+    AdamWStep adam;
+    adam.learning_rate = static_cast<float>(
+        learning_rate_at({settings.learning_rate, settings.final_fraction, settings.warmup_steps,
+                          settings.steps, settings.schedule},
+                         step));
+    adam.beta1 = settings.beta1;
+    adam.beta2 = settings.beta2;
+    adam.epsilon = static_cast<float>(settings.epsilon);
+    adam.weight_decay = static_cast<float>(settings.weight_decay);
+    adam.step = step;
+    adam.seed = settings.seed;
+    return adam;
+}
+
 std::string settings_record(const TrainingSpec& training, const TrainSettings& s,
                             const BatchSampler& data, TokenSource tokens) {
     return Json{{"batch", training.batch},

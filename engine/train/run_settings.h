@@ -1,13 +1,17 @@
-// May a run go on from a checkpoint with other settings?
+// What do the settings of a run mean for a step, and may a run go on from a checkpoint with others?
 #pragma once
 
 #include <string>
 
 #include "engine/data/batch_sampler.h"
+#include "engine/optimizer/adamw.h"
 #include "engine/train/train_settings.h"
 #include "sim/plan/training_spec.h"
 
 namespace sluice {
+
+/// What the optimizer does in `step`, counted from 1; without gradient scales.
+AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
 /// The settings that a checkpoint keeps, as a JSON object.
 /// `data` and `tokens` are of the same files.

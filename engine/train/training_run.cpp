@@ -1,16 +1,11 @@
 #include "engine/train/training_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <string_view>
-#include <tuple>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/machine/machine_here.h"
@@ -24,6 +19,7 @@
 #include "engine/train/planned_memory.h"
 #include "engine/train/progress.h"
 #include "engine/train/run_settings.h"
+#include "engine/train/stop_signals.h"
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_file.h"
 #include "sim/input_error.h"
@@ -32,14 +28,6 @@
 
 namespace sluice {
 namespace {
-
-std::atomic<bool> stop_requested{false};
-extern "C" void request_stop(int signal) {
-    stop_requested = true;
-    std::signal(signal, SIG_DFL);  // a second one ends the program at once
-    constexpr std::string_view kText = "stopping after this step; once more: at once, unsaved\n";
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText.data(), kText.size());
-}
 
 void append_batch(const std::string& file, const Batch& batch) {
     std::ofstream out(file, std::ios::binary | std::ios::app);
@@ -50,11 +38,6 @@ void append_batch(const std::string& file, const Batch& batch) {
         throw InputError(
             fmt::format("--dump-batches {}: cannot be written; is its disk full?", file));
     }
-}
-
-std::int64_t distinct(std::vector<std::int32_t> tokens) {
-    std::sort(tokens.begin(), tokens.end());
-    return std::unique(tokens.begin(), tokens.end()) - tokens.begin();
 }
 
 class Run {
@@ -77,8 +60,6 @@ class Run {
     StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
     void save(std::int64_t step, std::int64_t position);
     void save_or_say(std::int64_t step, std::int64_t position, bool last);
-    StepReport measured_report() const;
-    AdamWStep adam(std::int64_t step) const;
 
     const ModelSpec& model_;
     TrainingSpec training_;
@@ -190,25 +171,10 @@ void Run::resume(const std::string& folder) {
         fmt::print("all {} steps are done; give more --steps to go on\n", settings_.steps);
 }
 
-AdamWStep Run::adam(std::int64_t step) const {
-    AdamWStep adam;
-    adam.learning_rate = static_cast<float>(
-        learning_rate_at({settings_.learning_rate, settings_.final_fraction, settings_.warmup_steps,
-                          settings_.steps, settings_.schedule},
-                         step));
-    adam.beta1 = settings_.beta1;
-    adam.beta2 = settings_.beta2;
-    adam.epsilon = static_cast<float>(settings_.epsilon);
-    adam.weight_decay = static_cast<float>(settings_.weight_decay);
-    adam.step = step;
-    adam.seed = settings_.seed;
-    return adam;
-}
-
 StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) {
     StepRecord record;
     record.step = step;
-    const AdamWStep settings = adam(step);
+    const AdamWStep settings = adamw_step(settings_, step);
     record.outcome = step_->run({now.inputs, now.targets}, {next.inputs, next.targets}, settings,
                                 settings_.max_norm);
     last_clip_factor_ = record.outcome.clip_factor;
@@ -228,9 +194,11 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
 void Run::train(bool measure, RunResult& result) {
     if (state_.step >= settings_.steps) return;
     std::size_t current = 0;
+    std::int64_t distinct_before = 0;  // of the step before
     batches_[0] = sampler_->next();
     last_known_ = host_seconds();
-    for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested; ++step) {
+    for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
+         ++step) {
         const Batch& now = batches_[current];
         Batch& next = batches_[1 - current];
         draw_next(step, now, next);
@@ -241,11 +209,12 @@ void Run::train(bool measure, RunResult& result) {
         // The first steps build plans and fill caches; the step before is the one that is measured.
         constexpr std::int64_t kWarmUp = 3;
         if (measure && step > state_.step + kWarmUp && !record.outcome.redone)
-            measured_.add(plan_.step.program, step_->intervals_of_step_before());
+            measured_.add(plan_.step.program, {step_->intervals_of_step_before(), distinct_before});
         else
             measured_.pause();
+        distinct_before = distinct_tokens(now.inputs, model_.vocabulary);
         result.steps_done = step;
-        result.interrupted = stop_requested;
+        result.interrupted = stop_requested();
         const bool last = step == settings_.steps || result.interrupted;
         const bool due = settings_.save_every > 0 && step % settings_.save_every == 0;
         if (settings_.out && (last || due)) save_or_say(step, next.position, last);
@@ -300,21 +269,6 @@ void Run::save(std::int64_t step, std::int64_t position) {
     last_known_ = host_seconds();
 }
 
-StepReport Run::measured_report() const {
-    StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
-    report.training.distinct_tokens = distinct(batches_[0].inputs);
-    if (type_ == DType::fp32) double_device_memory(report);
-    report.measured = true;
-    report.measured_device = most_device_;
-    report.measured_host = most_host_;
-    std::tie(report.step_low, report.step_high) = measured_.spread();
-    add_times(report, measured_.typical(), measured_.step_seconds());
-    if (redone_ > 0)
-        report.assumptions.push_back(fmt::format(
-            "{} steps that speculative clipping did twice are not in the step time", redone_));
-    return report;
-}
-
 RunResult Run::go(bool measure) {
     prepare();
     RunResult result;
@@ -325,7 +279,9 @@ RunResult Run::go(bool measure) {
                                ? "saved " + newest_checkpoint(*settings_.out).value_or("nothing")
                                : "the weights were not saved: give --out to keep them");
     }
-    if (!measured_.empty()) result.report = measured_report();
+    if (!measured_.empty())
+        result.report = measured_report(report_of_plan(model_, machine_, training_, plan_.step),
+                                        measured_, {type_, most_device_, most_host_, redone_});
     return result;
 }
 
@@ -334,11 +290,6 @@ RunResult Run::go(bool measure) {
 RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
                        bool measure) {
     return Run(model, std::move(training), settings).go(measure);
-}
-
-void stop_on_signals() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_stop);
-    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
 }
 
 }  // namespace sluice

@@ -20,7 +20,4 @@ struct RunResult {
 RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
                        bool measure);
 
-/// From now on SIGINT and SIGTERM end a run after the step that is under way.
-void stop_on_signals();
-
 }  // namespace sluice

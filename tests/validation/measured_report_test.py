@@ -28,6 +28,8 @@ class MeasuredReport(unittest.TestCase):
                 report = self.report_of(pathlib.Path(folder), text)
                 self.assertTrue(report["measured"])
                 self.assertEqual(report["training"]["distinct_tokens"], distinct)
+                self.assertEqual(report["precision"], "fp32")  # the processor's
+                self.assertEqual(report["steps_measured"], 1)  # steps 3 to 5 are timed, the later half counts
                 for name, value in OPTIONS.items():
                     self.assertEqual(report["training"][name], value)
 
