@@ -1,6 +1,7 @@
 #include "engine/kernels/cpu_attention.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,10 @@ namespace {
 // with 128 12.0 ms, with 256 17.5 ms: smaller blocks skip more of the keys after their queries.
 constexpr std::int64_t kQueryBlock = 64;
 
+/// Scores of a block that each thread computes at once, of as many key/value heads as that is. The
+/// backward pass keeps four times as much.
+constexpr std::int64_t kScores = std::int64_t{1} << 18;
+
 /// Queries [begin, end) of a sequence and the keys [first_key, end) that any of them sees.
 struct Block {
     std::int64_t begin, end, first_key;
@@ -22,14 +27,18 @@ struct Block {
     std::int64_t keys() const { return end - first_key; }
 };
 
-/// One sequence; dimensions: v key/value heads, g query heads that share one, s positions, d
-/// elements. Block tensors have g x queries rows for each of v.
+/// Some heads of one sequence; dimensions: v key/value heads, g query heads that share one, s
+/// positions, d elements. Block tensors have g x queries rows for each of v.
 class Sequence {
   public:
-    Sequence(const AttentionShape& shape, std::int64_t index)
+    /// Key/value heads [first_head, first_head + heads).
+    Sequence(const AttentionShape& shape, std::int64_t index, std::int64_t first_head,
+             std::int64_t heads)
         : shape_(shape),
           group_(shape.heads / shape.kv_heads),
           first_row_(index * shape.sequence),
+          first_head_(first_head),
+          heads_(heads),
           scale_(1 / std::sqrt(static_cast<double>(shape.head_dim))) {}
 
     double scale() const { return scale_; }
@@ -38,7 +47,8 @@ class Sequence {
     at::Tensor queries(const Matrix& m) const {
         return view_heads(rows(m), 0, shape_.heads, shape_.head_dim)
             .unflatten(1, {shape_.kv_heads, group_})
-            .permute({1, 2, 0, 3});
+            .permute({1, 2, 0, 3})
+            .narrow(0, first_head_, heads_);
     }
     /// Views (v, s, d).
     at::Tensor keys(const Matrix& qkv) const { return key_heads(qkv, shape_.heads); }
@@ -48,7 +58,8 @@ class Sequence {
     /// View (v, g, s) of statistics (sequences, heads, sequence).
     at::Tensor statistics(const float* all) const {
         float* const first = const_cast<float*>(all) + first_row_ * shape_.heads;
-        return at::from_blob(first, {shape_.kv_heads, group_, shape_.sequence}, at::kFloat);
+        return at::from_blob(first, {shape_.kv_heads, group_, shape_.sequence}, at::kFloat)
+            .narrow(0, first_head_, heads_);
     }
 
     /// (v, g x queries, keys), -infinity where a query does not see the key.
@@ -72,7 +83,7 @@ class Sequence {
   private:
     Matrix rows(const Matrix& m) const { return m.row_range(first_row_, shape_.sequence); }
     at::Tensor key_heads(const Matrix& qkv, std::int64_t first) const {
-        return view_heads(rows(qkv), first, shape_.kv_heads, shape_.head_dim).transpose(0, 1);
+        return view_heads(rows(qkv), first + first_head_, heads_, shape_.head_dim).transpose(0, 1);
     }
     /// (queries, keys): true where the key is after the query or before its window.
     at::Tensor unseen(const Block& block) const {
@@ -84,9 +95,20 @@ class Sequence {
     }
 
     AttentionShape shape_;
-    std::int64_t group_, first_row_;
+    std::int64_t group_, first_row_, first_head_, heads_;
     double scale_;
 };
+
+/// Calls function(Sequence) for all heads of all sequences.
+template <typename Function>
+void for_each_sequence(const AttentionShape& shape, Function function) {
+    const std::int64_t scores =
+        shape.heads / shape.kv_heads * std::min(kQueryBlock, shape.sequence) * shape.sequence;
+    const std::int64_t most = std::max<std::int64_t>(1, at::get_num_threads() * kScores / scores);
+    for (std::int64_t index = 0; index < shape.sequences; ++index)
+        for (std::int64_t head = 0; head < shape.kv_heads; head += most)
+            function(Sequence(shape, index, head, std::min(most, shape.kv_heads - head)));
+}
 
 /// fp32 rows (v, g x queries, ...) of the block, out of (v, g, s, ...).
 at::Tensor block_rows(const at::Tensor& whole, const Block& block) {
@@ -117,8 +139,7 @@ void require_shapes(const AttentionShape& shape, const Matrix& qkv, const Matrix
 
 void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics) {
     require_shapes(shape, qkv, out);
-    for (std::int64_t index = 0; index < shape.sequences; ++index) {
-        const Sequence sequence(shape, index);
+    for_each_sequence(shape, [&](const Sequence& sequence) {
         const at::Tensor queries = sequence.queries(qkv), outputs = sequence.queries(out);
         const at::Tensor keys = fp32(sequence.keys(qkv)), values = fp32(sequence.values(qkv));
         const at::Tensor log_sum_exps = sequence.statistics(statistics);
@@ -130,15 +151,14 @@ void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* stati
             store_rows(outputs, block, at::bmm(weights, block_keys(values, block)).div_(sum));
             store_rows(log_sum_exps, block, sum.log().add_(largest));
         });
-    }
+    });
 }
 
 void attention_backward(const AttentionShape& shape, Matrix qkv, const float* statistics,
                         Matrix dout, Matrix dqkv) {
     require_shapes(shape, qkv, dout);
     require_shapes(shape, dqkv, dout);
-    for (std::int64_t index = 0; index < shape.sequences; ++index) {
-        const Sequence sequence(shape, index);
+    for_each_sequence(shape, [&](const Sequence& sequence) {
         const at::Tensor queries = sequence.queries(qkv), dqueries = sequence.queries(dqkv);
         const at::Tensor keys = fp32(sequence.keys(qkv)), values = fp32(sequence.values(qkv));
         const at::Tensor dkeys = at::zeros(keys.sizes(), at::kFloat);
@@ -160,7 +180,7 @@ void attention_backward(const AttentionShape& shape, Matrix qkv, const float* st
         });
         store(sequence.keys(dqkv), dkeys);
         store(sequence.values(dqkv), dvalues);
-    }
+    });
 }
 
 }  // namespace sluice::cpu

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "engine/kernels/cpu_attention.h"
+#include "engine/kernels/cpu_gemm.h"
+#include "engine/kernels/cpu_rows.h"
 #include "engine/kernels/cpu_tensors.h"
 #include "engine/kernels/rotary_frequencies.h"
 
@@ -25,8 +27,9 @@ using cpu::store_or_add;
 using cpu::view;
 using cpu::view_heads;
 
-/// Elements converted at once where a kernel goes through its input in pieces.
-constexpr std::int64_t kPieceElements = std::int64_t{1} << 20;
+/// Elements that each thread computes at once. Kernels go through their rows in pieces, so that
+/// what libtorch allocates for intermediate results stays small, and in the caches.
+constexpr std::int64_t kPieceElements = std::int64_t{1} << 17;
 
 /// What every call of a kernel needs of libtorch: no autograd, and our number of threads, which
 /// libtorch keeps for each calling thread.
@@ -40,30 +43,6 @@ class Call {
     c10::InferenceMode no_autograd_;
 };
 
-/// 1 / sqrt(mean(x^2) + epsilon) over the last dimension, which stays as 1.
-Tensor inverse_rms(const Tensor& x, float epsilon) {
-    return x.square().mean(-1, true).add_(epsilon).rsqrt_();
-}
-
-Tensor norm(const Tensor& x, const Tensor& weight, float epsilon) {
-    return (x * inverse_rms(x, epsilon)).mul_(weight);
-}
-
-struct NormGradients {
-    Tensor dx, dweight;
-};
-
-/// With n = x / rms and g = dy weight: dx = (g - n mean(g n)) / rms, dweight = sum of dy n.
-NormGradients norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
-                            float epsilon) {
-    const Tensor inverse = inverse_rms(x, epsilon);
-    const Tensor normed = x * inverse;
-    const Tensor dweight = (dy * normed).reshape({-1, x.size(-1)}).sum(0);
-    const Tensor g = dy * weight;
-    const Tensor mean = (g * normed).mean(-1, true);
-    return {(g - normed.mul(mean)).mul_(inverse), dweight};
-}
-
 /// Angle of one position for each pair of elements (head_dim / 2), fp32.
 Tensor rotary_frequencies(const RotaryShape& rotary, std::int64_t head_dim) {
     const Tensor frequencies = at::empty({head_dim / 2}, at::kFloat);
@@ -71,6 +50,11 @@ Tensor rotary_frequencies(const RotaryShape& rotary, std::int64_t head_dim) {
     for (std::int64_t pair = 0; pair < head_dim / 2; ++pair)
         values[pair] = rotary_frequency(rotary, head_dim, pair);
     return frequencies;
+}
+
+void require_like(const char* kernel, const Matrix& one, const Matrix& other) {
+    require(one.rows == other.rows && one.columns == other.columns, kernel,
+            "matrices of the same rows and columns");
 }
 
 void require_heads(const char* kernel, const AttentionShape& shape, const Matrix& qkv) {
@@ -84,35 +68,35 @@ class CpuKernels : public Kernels {
 
     void gemm(const Product& product) override {
         const Call call(threads_);
-        Tensor a = fp32(view(product.a)), b = fp32(view(product.b));
-        if (product.transpose_a == Transpose::yes) a = a.t();
-        if (product.transpose_b == Transpose::yes) b = b.t();
-        const Matrix& d = product.d;
-        if (a.size(0) != d.rows || a.size(1) != b.size(0) || b.size(1) != d.columns) {
-            throw InternalError(fmt::format("gemm: ({}, {}) x ({}, {}) does not give ({}, {})",
-                                            a.size(0), a.size(1), b.size(0), b.size(1), d.rows,
-                                            d.columns));
-        }
-        require(!product.accumulate || d.type == DType::fp32, "gemm", "fp32 sums to accumulate in");
-        Tensor result = at::mm(a, b);
-        if (product.addend.present()) result.add_(view(product.addend));
-        if (product.bias.present()) result.add_(view(product.bias));
-        store_or_add(view(d), result, product.accumulate);
+        cpu::gemm(product);
     }
 
     void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) override {
         const Call call(threads_);
-        store(view(y), norm(fp32(view(x)), fp32(view(weight)), epsilon));
+        require_like("rms_norm", y, x);
+        const Tensor weights = fp32(view(weight));
+        for_each_piece(x.rows, x.columns, [&](std::int64_t begin, std::int64_t count) {
+            store(view(y.row_range(begin, count)),
+                  cpu::norm(fp32(view(x.row_range(begin, count))), weights, epsilon));
+        });
     }
 
     void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
                            float epsilon, Vector dweight, bool accumulate) override {
         const Call call(threads_);
-        NormGradients gradients =
-            norm_backward(fp32(view(dy)), fp32(view(x)), fp32(view(weight)), epsilon);
-        if (add_to_dx) gradients.dx.add_(view(dx));
-        store(view(dx), gradients.dx);
-        store_or_add(view(dweight), gradients.dweight, accumulate);
+        require_like("rms_norm_backward", dx, x);
+        require_like("rms_norm_backward", dy, x);
+        const Tensor weights = fp32(view(weight)), sum = at::zeros(weights.sizes(), at::kFloat);
+        for_each_piece(x.rows, x.columns, [&](std::int64_t begin, std::int64_t count) {
+            const Tensor place = view(dx.row_range(begin, count));
+            const cpu::NormGradients gradients =
+                cpu::norm_backward(fp32(view(dy.row_range(begin, count))),
+                                   fp32(view(x.row_range(begin, count))), weights, epsilon);
+            if (add_to_dx) gradients.dx.add_(place);
+            store(place, gradients.dx);
+            sum.add_(gradients.dweight);
+        });
+        store_or_add(view(dweight), sum, accumulate);
     }
 
     void head_norm(const AttentionShape& shape, Matrix qkv, Vector query_weight, Vector key_weight,
@@ -122,8 +106,12 @@ class CpuKernels : public Kernels {
         if (unnormed.present())
             store(view(unnormed), view(qkv).narrow(1, 0, shape.query_width() + shape.key_width()));
         for (const auto& [first, heads, weight] : norm_parts(shape, query_weight, key_weight)) {
-            const Tensor part = view_heads(qkv, first, heads, shape.head_dim);
-            store(part, norm(fp32(part), fp32(view(weight)), epsilon));
+            const Tensor all = view_heads(qkv, first, heads, shape.head_dim);
+            const Tensor weights = fp32(view(weight));
+            for_each_piece(qkv.rows, heads * shape.head_dim, [&](auto begin, auto count) {
+                const Tensor part = all.narrow(0, begin, count);
+                store(part, cpu::norm(fp32(part), weights, epsilon));
+            });
         }
     }
 
@@ -132,14 +120,19 @@ class CpuKernels : public Kernels {
                             Vector dquery_weight, Vector dkey_weight, bool accumulate) override {
         const Call call(threads_);
         require_heads("head_norm_backward", shape, dqkv);
+        require(unnormed.rows == dqkv.rows, "head_norm_backward", "unnormed of as many rows");
         for (const auto& [first, heads, weight] : norm_parts(shape, query_weight, key_weight)) {
             const Tensor gradient = view_heads(dqkv, first, heads, shape.head_dim);
             const Tensor x = view_heads(unnormed, first, heads, shape.head_dim);
-            const NormGradients gradients =
-                norm_backward(fp32(gradient), fp32(x), fp32(view(weight)), epsilon);
-            store(gradient, gradients.dx);
-            store_or_add(view(first == 0 ? dquery_weight : dkey_weight), gradients.dweight,
-                         accumulate);
+            const Tensor weights = fp32(view(weight)), sum = at::zeros(weights.sizes(), at::kFloat);
+            for_each_piece(dqkv.rows, heads * shape.head_dim, [&](auto begin, auto count) {
+                const Tensor part = gradient.narrow(0, begin, count);
+                const cpu::NormGradients gradients = cpu::norm_backward(
+                    fp32(part), fp32(x.narrow(0, begin, count)), weights, epsilon);
+                store(part, gradients.dx);
+                sum.add_(gradients.dweight);
+            });
+            store_or_add(view(first == 0 ? dquery_weight : dkey_weight), sum, accumulate);
         }
     }
 
@@ -154,14 +147,15 @@ class CpuKernels : public Kernels {
             at::arange(shape.sequence, at::kFloat).unsqueeze(1) * frequencies.unsqueeze(0);
         const Tensor cosine = angles.cos().unsqueeze(1);
         const Tensor sine = (backward ? -angles.sin() : angles.sin()).unsqueeze(1);
-        const Tensor heads = view_heads(qkv, 0, shape.heads + shape.kv_heads, shape.head_dim)
+        const std::int64_t count = shape.heads + shape.kv_heads;
+        const Tensor heads = view_heads(qkv, 0, count, shape.head_dim)
                                  .unflatten(0, {shape.sequences, shape.sequence});
-        const Tensor low = heads.narrow(-1, 0, shape.head_dim / 2);
-        const Tensor high = heads.narrow(-1, shape.head_dim / 2, shape.head_dim / 2);
-        const Tensor x = fp32(low), y = fp32(high);
-        const Tensor rotated_low = x * cosine - y * sine;
-        store(high, y * cosine + x * sine);
-        store(low, rotated_low);
+        for_each_piece(shape.sequence, shape.sequences * count * shape.head_dim,
+                       [&](std::int64_t begin, std::int64_t positions) {
+                           cpu::rotate(heads.narrow(1, begin, positions),
+                                       cosine.narrow(0, begin, positions),
+                                       sine.narrow(0, begin, positions));
+                       });
     }
 
     void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
@@ -180,46 +174,51 @@ class CpuKernels : public Kernels {
 
     void swiglu(Matrix product, Matrix gate_up) override {
         const Call call(threads_);
-        const auto [gate, up] = halves(gate_up, product);
-        store(view(product), at::silu(fp32(gate)).mul_(up));
+        require_gate_up(gate_up, product);
+        for_each_piece(product.rows, product.columns, [&](std::int64_t begin, std::int64_t count) {
+            const Matrix place = product.row_range(begin, count);
+            const auto [gate, up] = halves(gate_up.row_range(begin, count));
+            store(view(place), at::silu(fp32(gate)).mul_(up));
+        });
     }
 
     void swiglu_backward(Matrix gate_up, Matrix dproduct) override {
         const Call call(threads_);
-        const auto [gate, up] = halves(gate_up, dproduct);
-        const Tensor g = fp32(gate), dy = fp32(view(dproduct));
-        const Tensor sigmoid = g.sigmoid(), silu = g * sigmoid;
-        // silu'(g) = sigmoid (1 + g (1 - sigmoid)).
-        const Tensor slope = (g - silu).add_(1).mul_(sigmoid);
-        const Tensor dgate = slope.mul_(dy).mul_(up);
-        store(up, silu * dy);
-        store(gate, dgate);
+        require_gate_up(gate_up, dproduct);
+        for_each_piece(dproduct.rows, dproduct.columns,
+                       [&](std::int64_t begin, std::int64_t count) {
+                           const Matrix dy = dproduct.row_range(begin, count);
+                           const auto [gate, up] = halves(gate_up.row_range(begin, count));
+                           cpu::swiglu_backward(gate, up, view(dy));
+                       });
     }
 
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override {
         const Call call(threads_);
-        store_or_add(view(dbias), fp32(view(dy)).sum(0), accumulate);
+        const Tensor sum = at::zeros({dy.columns}, at::kFloat);
+        for_each_piece(dy.rows, dy.columns, [&](std::int64_t begin, std::int64_t count) {
+            sum.add_(fp32(view(dy.row_range(begin, count))).sum(0));
+        });
+        store_or_add(view(dbias), sum, accumulate);
     }
 
     void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,
                        double* loss) override {
         const Call call(threads_);
-        const std::int64_t rows = std::max<std::int64_t>(1, kPieceElements / logits.columns);
         double sum = 0;
-        for (std::int64_t begin = 0; begin < logits.rows; begin += rows) {
-            const Matrix part = logits.row_range(begin, std::min(rows, logits.rows - begin));
-            sum += cross_entropy_rows(part, targets + begin, scale);
-        }
+        for_each_piece(logits.rows, logits.columns, [&](std::int64_t begin, std::int64_t count) {
+            sum += cpu::cross_entropy(logits.row_range(begin, count), targets + begin, scale);
+        });
         *loss += scale * sum;
     }
 
     void sum_squares(Vector values, double* sum) override {
         const Call call(threads_);
         const Tensor all = view(values);
-        for (std::int64_t begin = 0; begin < values.size; begin += kPieceElements) {
-            const Tensor part = all.narrow(0, begin, std::min(kPieceElements, values.size - begin));
-            *sum += part.to(at::kDouble).square_().sum().item<double>();
-        }
+        for_each_piece(values.size, 1, [&](std::int64_t begin, std::int64_t count) {
+            const Tensor part = all.narrow(0, begin, count).to(at::kDouble);
+            *sum += part.square_().sum().item<double>();
+        });
     }
 
     void round_to_bf16(Vector out, Vector in) override {
@@ -234,6 +233,14 @@ class CpuKernels : public Kernels {
     }
 
   private:
+    /// Calls function(begin, count) for rows [begin, begin + count) until all are done.
+    template <typename Function>
+    void for_each_piece(std::int64_t rows, std::int64_t columns, Function function) const {
+        const std::int64_t most = std::max<std::int64_t>(1, threads_ * kPieceElements / columns);
+        for (std::int64_t begin = 0; begin < rows; begin += most)
+            function(begin, std::min(most, rows - begin));
+    }
+
     struct NormPart {
         std::int64_t first, heads;
         Vector weight;
@@ -243,34 +250,16 @@ class CpuKernels : public Kernels {
         return {{{0, shape.heads, query_weight}, {shape.heads, shape.kv_heads, key_weight}}};
     }
 
-    /// Views of gate and up, each of the product's shape.
-    static std::pair<Tensor, Tensor> halves(const Matrix& gate_up, const Matrix& product) {
+    static void require_gate_up(const Matrix& gate_up, const Matrix& product) {
         require(gate_up.rows == product.rows && gate_up.columns == 2 * product.columns, "swiglu",
                 "gate_up of (tokens, 2 x width)");
-        const Tensor both = view(gate_up);
-        return {both.narrow(1, 0, product.columns),
-                both.narrow(1, product.columns, product.columns)};
     }
 
-    /// The rows' sum of losses; overwrites them by their gradients.
-    static double cross_entropy_rows(const Matrix& logits, const std::int32_t* targets,
-                                     float scale) {
-        const auto last = std::max_element(targets, targets + logits.rows);
-        if (*last >= logits.columns) {
-            throw InternalError(
-                fmt::format("cross_entropy: target {} of {} logits", *last, logits.columns));
-        }
-        const Tensor target =
-            at::from_blob(const_cast<std::int32_t*>(targets), {logits.rows, 1}, at::kInt)
-                .to(at::kLong);
-        const Tensor ignored = target < 0, index = target.clamp_min(0);
-        const Tensor x = fp32(view(logits)), largest = x.amax(1, true);
-        const Tensor weights = (x - largest).exp_(), sum = weights.sum(1, true);
-        const Tensor losses = (sum.log() + largest - x.gather(1, index)).masked_fill_(ignored, 0);
-        const Tensor gradient = weights.div_(sum);
-        gradient.scatter_add_(1, index, at::full(index.sizes(), -1, at::kFloat));
-        store(view(logits), gradient.mul_(scale).masked_fill_(ignored, 0));
-        return losses.sum(at::kDouble).item<double>();
+    /// Views of rows of gate and up.
+    static std::pair<Tensor, Tensor> halves(const Matrix& gate_up) {
+        const Tensor both = view(gate_up);
+        const std::int64_t width = gate_up.columns / 2;
+        return {both.narrow(1, 0, width), both.narrow(1, width, width)};
     }
 
     int threads_;

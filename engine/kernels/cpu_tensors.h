@@ -41,20 +41,25 @@ inline at::Tensor view_heads(const Matrix& m, std::int64_t first, std::int64_t c
 /// The same numbers in fp32: the memory itself if it is fp32, else a copy.
 inline at::Tensor fp32(const at::Tensor& values) { return values.to(at::kFloat); }
 
-/// Writes `values` (fp32, of the view's shape) in the view's type, rounded to nearest.
-inline void store(const at::Tensor& destination, const at::Tensor& values) {
-    // copy_ alone would repeat a row or column of 1.
+/// copy_ and add_ alone would repeat a row or column of 1.
+inline void require_place(const at::Tensor& destination, const at::Tensor& values) {
     if (destination.sizes() != values.sizes()) {
         throw InternalError(fmt::format("CPU kernels: {} numbers computed for a place of {}",
                                         values.numel(), destination.numel()));
     }
+}
+
+/// Writes `values` (fp32, of the view's shape) in the view's type, rounded to nearest.
+inline void store(const at::Tensor& destination, const at::Tensor& values) {
+    require_place(destination, values);
     destination.copy_(values);
 }
 
 /// Writes or, where the view is fp32 and `accumulate`, adds.
 inline void store_or_add(const at::Tensor& destination, const at::Tensor& values, bool accumulate) {
     if (accumulate && destination.scalar_type() == at::kFloat) {
-        store(destination, destination + values);
+        require_place(destination, values);
+        destination.add_(values);
     } else {
         store(destination, values);
     }

@@ -12,9 +12,9 @@ namespace {
 
 // Sequences, sequence, heads, kv_heads, head_dim, window.
 const std::vector<AttentionShape> kShapes = {
-    {1, 1, 1, 1, 8, 0},   {3, 1, 4, 1, 20, 0},    {2, 5, 4, 4, 20, 0},
-    {1, 33, 4, 1, 64, 7}, {2, 130, 7, 1, 8, 0},   {1, 300, 2, 2, 8, 150},
-    {1, 128, 8, 2, 8, 0}, {1, 300, 14, 2, 20, 1}, {2, 129, 4, 1, 64, 500},
+    {1, 1, 1, 1, 8, 0},      {3, 1, 4, 1, 20, 0},    {2, 5, 4, 4, 20, 0},  {1, 33, 4, 1, 64, 7},
+    {2, 130, 7, 1, 8, 0},    {1, 300, 2, 2, 8, 150}, {1, 128, 8, 2, 8, 0}, {1, 300, 14, 2, 20, 1},
+    {2, 129, 4, 1, 64, 500}, {1, 400, 24, 8, 32, 0},  // in pieces of heads and tokens
 };
 
 /// Heads [first, first + count) of (tokens, width): (sequences, count, sequence, head_dim).

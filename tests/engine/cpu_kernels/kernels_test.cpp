@@ -46,6 +46,9 @@ const std::vector<GemmCase> kGemmCases = {
     {31, 47, 129, 5, false, false},
     {64, 200, 33, 1, true, false},
     {17, 9, 21, 2, true, true, true},
+    // More than one tile of 1024 in each direction.
+    {20, 1030, 1100, 3, false, true, true, true},
+    {1030, 40, 1100, 0, true, false, true},
 };
 
 struct NormCase {
@@ -83,7 +86,8 @@ struct NormCase {
     }
 };
 // Not one column: there dx is epsilon's part alone, what cancellation leaves.
-const std::vector<NormCase> kNormCases = {{1, 8}, {1, 24}, {7, 40, 3}, {129, 257, 1}, {300, 256}};
+const std::vector<NormCase> kNormCases = {{1, 8},        {1, 24},    {7, 40, 3},
+                                          {129, 257, 1}, {300, 256}, {600, 450}};
 
 struct SwigluCase {
     std::int64_t tokens, width, gap = 0;
@@ -102,7 +106,8 @@ struct SwigluCase {
         comparison.check("dgate_up", type, gate_up, leaf.grad());
     }
 };
-const std::vector<SwigluCase> kSwigluCases = {{1, 1}, {1, 24}, {5, 41, 3}, {129, 257}};
+const std::vector<SwigluCase> kSwigluCases = {
+    {1, 1}, {1, 24}, {5, 41, 3}, {129, 257}, {600, 450, 1}};
 
 /// Every third row from `ignored` on counts nothing; none where it is negative.
 struct CrossEntropyCase {
@@ -240,7 +245,11 @@ TEST_CASE("cpu kernels: what does not fit together is an internal error", "[cpu_
     const TestMatrix one_row(DType::fp32, 1, 3), weight(DType::bf16, 1, 3);
     CHECK_THROWS_AS(kernels().rms_norm(a.matrix(), one_row.matrix(), weight.vector(), kEpsilon),
                     InternalError);
+    CHECK_THROWS_AS(kernels().rms_norm(one_row.matrix(), a.matrix(), weight.vector(), kEpsilon),
+                    InternalError);
     CHECK_THROWS_AS(kernels().swiglu(d.matrix(), a.matrix()), InternalError);
+    const TestMatrix six(DType::fp32, 2, 6);
+    CHECK_THROWS_AS(kernels().swiglu_backward(six.matrix(), one_row.matrix()), InternalError);
     std::vector<std::int32_t> targets = zeros(2);
     targets[1] = 3;
     double loss = 0;

@@ -1,0 +1,74 @@
+#include "engine/kernels/cpu_rows.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "engine/kernels/cpu_tensors.h"
+
+namespace sluice::cpu {
+
+using at::Tensor;
+
+namespace {
+
+/// 1 / sqrt(mean(x^2) + epsilon) over the last dimension, which stays as 1.
+Tensor inverse_rms(const Tensor& x, float epsilon) {
+    return x.square().mean(-1, true).add_(epsilon).rsqrt_();
+}
+
+}  // namespace
+
+Tensor norm(const Tensor& x, const Tensor& weight, float epsilon) {
+    return (x * inverse_rms(x, epsilon)).mul_(weight);
+}
+
+// With n = x / rms and g = dy weight: dx = (g - n mean(g n)) / rms, dweight = sum of dy n.
+NormGradients norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
+                            float epsilon) {
+    const Tensor inverse = inverse_rms(x, epsilon);
+    const Tensor normed = x * inverse;
+    const Tensor dweight = (dy * normed).reshape({-1, x.size(-1)}).sum(0);
+    const Tensor g = dy * weight;
+    const Tensor mean = (g * normed).mean(-1, true);
+    return {(g - normed.mul(mean)).mul_(inverse), dweight};
+}
+
+void rotate(const Tensor& heads, const Tensor& cosine, const Tensor& sine) {
+    const std::int64_t pairs = heads.size(-1) / 2;
+    const Tensor low = heads.narrow(-1, 0, pairs), high = heads.narrow(-1, pairs, pairs);
+    const Tensor x = fp32(low), y = fp32(high);
+    const Tensor rotated_low = x * cosine - y * sine;
+    store(high, y * cosine + x * sine);
+    store(low, rotated_low);
+}
+
+void swiglu_backward(const Tensor& gate, const Tensor& up, const Tensor& dproduct) {
+    const Tensor g = fp32(gate), dy = fp32(dproduct);
+    const Tensor sigmoid = g.sigmoid(), silu = g * sigmoid;
+    // silu'(g) = sigmoid (1 + g (1 - sigmoid)).
+    const Tensor slope = (g - silu).add_(1).mul_(sigmoid);
+    const Tensor dgate = slope.mul_(dy).mul_(up);
+    store(up, silu * dy);
+    store(gate, dgate);
+}
+
+double cross_entropy(const Matrix& logits, const std::int32_t* targets, float scale) {
+    const auto last = std::max_element(targets, targets + logits.rows);
+    if (*last >= logits.columns) {
+        throw InternalError(
+            fmt::format("cross_entropy: target {} of {} logits", *last, logits.columns));
+    }
+    const Tensor target =
+        at::from_blob(const_cast<std::int32_t*>(targets), {logits.rows, 1}, at::kInt).to(at::kLong);
+    const Tensor ignored = target < 0, index = target.clamp_min(0);
+    const Tensor x = fp32(view(logits)), largest = x.amax(1, true);
+    const Tensor weights = (x - largest).exp_(), sum = weights.sum(1, true);
+    const Tensor losses = (sum.log() + largest - x.gather(1, index)).masked_fill_(ignored, 0);
+    const Tensor gradient = weights.div_(sum);
+    gradient.scatter_add_(1, index, at::full(index.sizes(), -1, at::kFloat));
+    store(view(logits), gradient.mul_(scale).masked_fill_(ignored, 0));
+    return losses.sum(at::kDouble).item<double>();
+}
+
+}  // namespace sluice::cpu
