@@ -57,22 +57,22 @@ logged() {
     return 1
 }
 
-# ticks: processor time (1/100 s) of the whole machine but this script's: other programs', and what other guests of a
-# virtual machine took. Then all there was, idle too.
+# ticks FILE: by /proc/stat, processor time (1/100 s) of the whole machine but this script's: other programs', and what
+# other guests of a virtual machine took. Then all there was, idle too. print of mawk would write 2.1e+09 above 2^31.
 ticks() {
     awk -v own="$(cut -d ' ' -f 14-17 "/proc/$$/stat")" '/^cpu / {
         for (i = 2; i <= 9; ++i) all += $i
         split(own, ours, " ")
-        print all - $5 - $6 - ours[1] - ours[2] - ours[3] - ours[4], all
-    }' /proc/stat
+        printf "%.0f %.0f\n", all - $5 - $6 - ours[1] - ours[2] - ours[3] - ours[4], all
+    }' "$1"
 }
 
 # undisturbed COMMAND...: says so where others used more than a twentieth of the processors meanwhile.
 undisturbed() {
     local others all others_after all_after rc=0
-    read -r others all < <(ticks)
+    read -r others all < <(ticks /proc/stat)
     "$@" || rc=$?
-    read -r others_after all_after < <(ticks)
+    read -r others_after all_after < <(ticks /proc/stat)
     local percent=$((100 * (others_after - others) / (all_after - all + 1)))
     [ $percent -le 5 ] || say "other programs took $percent% of the processors meanwhile: not a fair measurement"
     return $rc
