@@ -1,0 +1,107 @@
+#include "sim/plan/schedules/zero3_fetches.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+ParameterFetches::ParameterFetches(std::vector<std::int64_t> elements,
+                                   std::vector<std::vector<int>> calls, FetchLimits limits)
+    : elements_(std::move(elements)),
+      calls_(std::move(calls)),
+      limits_(limits),
+      fetched_for_(elements_.size(), -1),
+      there_(elements_.size(), false) {
+    for (std::size_t call = 0; call < calls_.size(); ++call)
+        for (const int parameter : calls_[call])
+            queue_.push_back({parameter, static_cast<std::ptrdiff_t>(call)});
+}
+
+ParameterFetches::Call ParameterFetches::next() {
+    const std::vector<int>& used = calls_[at(call_)];
+    Call call;
+    call.missing = fetch_missing(used);
+    take_from_queue(used);
+    call.prefetched = prefetch();
+    ++call_;
+    call.released = release(used);
+    return call;
+}
+
+void ParameterFetches::bring(int parameter) {
+    there_[at(parameter)] = true;
+    live_ += elements_[at(parameter)];
+}
+
+std::vector<int> ParameterFetches::fetch_missing(const std::vector<int>& used) {
+    std::vector<int> missing;
+    for (const int parameter : used) {
+        if (there_[at(parameter)]) continue;
+        bring(parameter);
+        missing.push_back(parameter);
+    }
+    return missing;
+}
+
+/// Uses of this call that no prefetch has passed yet are next in the queue.
+void ParameterFetches::take_from_queue(const std::vector<int>& used) {
+    const auto waiting = std::count_if(used.begin(), used.end(), [this](int parameter) {
+        return fetched_for_[at(parameter)] < call_;
+    });
+    for (std::ptrdiff_t i = 0; i < waiting && queued_ < queue_.size(); ++i) {
+        const Use& use = queue_[queued_++];
+        fetched_for_[at(use.parameter)] = use.call;
+    }
+}
+
+/// Passes over parameters that are there: their next use is then known to be prefetched.
+std::vector<int> ParameterFetches::prefetch() {
+    const std::int64_t most = std::min(limits_.live - live_, limits_.prefetch_bucket);
+    std::vector<int> prefetched;
+    std::int64_t elements = 0;
+    while (queued_ < queue_.size() && elements < most) {
+        const Use& use = queue_[queued_++];
+        auto& fetched_for = fetched_for_[at(use.parameter)];
+        fetched_for = std::max(fetched_for, use.call);
+        if (there_[at(use.parameter)]) continue;
+        bring(use.parameter);
+        elements += elements_[at(use.parameter)];
+        prefetched.push_back(use.parameter);
+    }
+    return prefetched;
+}
+
+/// Of the calls from the next on, as many as have `reuse_distance` elements.
+std::vector<bool> ParameterFetches::used_soon() const {
+    std::vector<bool> soon(elements_.size(), false);
+    std::int64_t passed = 0;
+    for (std::size_t call = at(call_); call < calls_.size(); ++call) {
+        if (passed >= limits_.reuse_distance) break;
+        for (const int parameter : calls_[call]) {
+            soon[at(parameter)] = true;
+            passed += elements_[at(parameter)];
+        }
+    }
+    return soon;
+}
+
+std::vector<int> ParameterFetches::release(const std::vector<int>& used) {
+    if (used.empty()) return {};
+    const std::vector<bool> soon = used_soon();
+    std::vector<int> released;
+    for (const int parameter : used) {
+        if (soon[at(parameter)] || fetched_for_[at(parameter)] > call_ || !there_[at(parameter)])
+            continue;
+        there_[at(parameter)] = false;
+        live_ -= elements_[at(parameter)];
+        released.push_back(parameter);
+    }
+    return released;
+}
+
+}  // namespace sluice

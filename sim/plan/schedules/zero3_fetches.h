@@ -1,0 +1,60 @@
+// Which parameters does ZeRO-3 copy to the device when a module is called, and which does it drop
+// after it?
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sluice {
+
+/// What the coordinator of deepspeed 0.19.8 keeps to, in elements of parameters.
+struct FetchLimits {
+    std::int64_t prefetch_bucket = 50'000'000;     ///< stage3_prefetch_bucket_size
+    std::int64_t live = 1'000'000'000;             ///< stage3_max_live_parameters
+    std::int64_t reuse_distance = 1'000'000'000;   ///< stage3_max_reuse_distance
+    std::int64_t persistence_threshold = 100'000;  ///< such a tensor stays on the device
+};
+
+/// Follows the modules of one step in the order in which they are called, forward, recomputed and
+/// backward, with the trace of the step before known, as from the third step on.
+class ParameterFetches {
+  public:
+    /// `elements` of each parameter; `calls`: the parameters that each call of a module uses, the
+    /// whole step in order.
+    ParameterFetches(std::vector<std::int64_t> elements, std::vector<std::vector<int>> calls,
+                     FetchLimits limits = {});
+
+    /// Parameters by index. Each list is copied in one after another.
+    struct Call {
+        std::vector<int> missing;     ///< copied in now, the module waits
+        std::vector<int> prefetched;  ///< copied in while it runs
+        std::vector<int> released;    ///< when it has run
+    };
+    /// The next call. Precondition: not all were made.
+    Call next();
+
+  private:
+    struct Use {
+        int parameter;
+        std::ptrdiff_t call;
+    };
+    std::vector<int> fetch_missing(const std::vector<int>& used);
+    void take_from_queue(const std::vector<int>& used);
+    std::vector<int> prefetch();
+    std::vector<int> release(const std::vector<int>& used);
+    std::vector<bool> used_soon() const;
+    void bring(int parameter);
+
+    std::vector<std::int64_t> elements_;
+    std::vector<std::vector<int>> calls_;
+    FetchLimits limits_;
+    std::vector<Use> queue_;                   ///< uses in order
+    std::size_t queued_ = 0;                   ///< the next one to prefetch
+    std::ptrdiff_t call_ = 0;                  ///< the next one to make
+    std::vector<std::ptrdiff_t> fetched_for_;  ///< the last call that a parameter was fetched for
+    std::vector<bool> there_;
+    std::int64_t live_ = 0;
+};
+
+}  // namespace sluice

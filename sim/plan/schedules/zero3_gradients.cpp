@@ -1,0 +1,38 @@
+#include "sim/plan/schedules/zero3_gradients.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/units.h"
+
+namespace sluice {
+
+/// The norm is taken in fp64, of so many elements at a time.
+constexpr double kNormElements = 2.5e8, kFp64 = 8;
+
+double GradientBucket::device_bytes() const {
+    // Several tensors are joined once more to be reduced; one after another comes back from the
+    // host in bf16, is widened for its norm and cast to fp32.
+    const double joined = tensors > 1 ? kBf16 * elements : 0;
+    const double norm = kFp64 * std::min(largest, kNormElements);
+    return joined + kBf16 * outside + kBf16 * largest + std::max<double>(norm, kFp32 * largest);
+}
+
+void GradientBucket::add(double tensor_elements, OperationId computed_by) {
+    elements += tensor_elements;
+    largest = std::max(largest, tensor_elements);
+    if (tensor_elements > kReduceBucketElements) outside += tensor_elements;
+    ++tensors;
+    last = computed_by;
+}
+
+std::optional<GradientBucket> GradientBuckets::add(double tensor_elements,
+                                                   OperationId computed_by) {
+    std::optional<GradientBucket> full;
+    if (filling_.tensors > 0 && filling_.elements + tensor_elements > kReduceBucketElements)
+        full = std::exchange(filling_, {});
+    filling_.add(tensor_elements, computed_by);
+    return full;
+}
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// When do gradients leave the device under ZeRO-3, and what does that take there?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/plan/step_program.h"
+
+namespace sluice {
+
+inline constexpr double kReduceBucketElements = 2e8;  ///< reduce_bucket_size
+
+/// Gradients that are reduced together, and sent to the host one after another.
+struct GradientBucket {
+    double elements = 0;
+    double largest = 0;  ///< elements of one tensor
+    double outside = 0;  ///< elements of tensors too large to be copied into the bucket
+    std::int64_t tensors = 0;
+    OperationId last = 0;  ///< the operation that computed the last of them
+
+    /// Device bytes while it leaves, beside the bucket itself.
+    double device_bytes() const;
+    void add(double tensor_elements, OperationId computed_by);
+};
+
+/// Fills buckets in the order in which backward computes gradients.
+class GradientBuckets {
+  public:
+    /// The bucket that is full and leaves before this tensor goes into the next, if so.
+    std::optional<GradientBucket> add(double tensor_elements, OperationId computed_by);
+    /// What is left at the end.
+    GradientBucket rest() const { return filling_; }
+
+  private:
+    GradientBucket filling_;
+};
+
+}  // namespace sluice
