@@ -33,7 +33,10 @@ void append_halvings(std::vector<Change>& out, const char* field, std::int64_t f
 /// Changes that keep the training the same but for speed.
 std::vector<Change> harmless_changes(const TrainingSpec& t) {
     std::vector<Change> out;
-    if (t.schedule == Schedule::megatrain) return out;
+    if (t.schedule == Schedule::fsdp_offload || t.schedule == Schedule::resident) {
+        if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
+    }
+    if (t.schedule != Schedule::streamed) return out;
     if (t.keep_last_layers > 0) out.push_back({"keep_last_layers", "0"});
     if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
     if (t.clipping == Clipping::exact) out.push_back({"clipping", "speculative"});

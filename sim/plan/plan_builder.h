@@ -48,6 +48,8 @@ class PlanBuilder {
     void moment(std::string name, Bytes bytes, std::string what) {
         plan_.memory.host_moments.push_back({std::move(name), bytes, std::move(what)});
     }
+    /// Says a sentence in the report on what the plan rests on.
+    void assume(std::string sentence) { plan_.assumptions.push_back(std::move(sentence)); }
     void resident_between_steps(Bytes bytes) { plan_.memory.host_between_steps = bytes; }
 
     OperationId next() const { return static_cast<OperationId>(plan_.program.operations.size()); }

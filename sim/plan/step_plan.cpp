@@ -41,6 +41,10 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
             return plan_streamed(model, machine, training).step;
         case Schedule::megatrain:
             return plan_megatrain(model, machine, training);
+        case Schedule::fsdp_offload:
+            return plan_fsdp_offload(model, machine, training);
+        case Schedule::resident:
+            return plan_resident(model, machine, training);
     }
     throw InternalError("plan_step: unknown schedule");
 }

@@ -2,6 +2,9 @@
 // Simulated and executed.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "sim/machine/machine_spec.h"
 #include "sim/model/model_spec.h"
 #include "sim/plan/memory_plan.h"
@@ -20,6 +23,7 @@ struct StepPlan {
     StepProgram program;
     MemoryPlan memory;
     std::vector<LayerPlacement> placements;  ///< one a layer
+    std::vector<std::string> assumptions;    ///< of the schedule, beside those of the machine
 };
 
 /// Throws InputError where model, machine and settings do not go together.

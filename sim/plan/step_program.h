@@ -48,7 +48,8 @@ enum class HostWork : std::uint8_t {
     copy,
     first_touch,
     zero_and_release,
-    norm_and_scale
+    norm_and_scale,       ///< clip_grad_norm_ on bf16 gradients
+    norm_and_scale_fp32,  ///< the same on fp32 gradients
 };
 
 using OperationId = std::int32_t;

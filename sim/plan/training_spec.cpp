@@ -42,9 +42,11 @@ int index(Enum value) {
 std::vector<Option> declare_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
-    options.push_back(option<&T::schedule>(
-        "schedule", "", 0, 1, "whose order of operations",
-        {{"streamed", index(Schedule::streamed)}, {"megatrain", index(Schedule::megatrain)}}));
+    options.push_back(option<&T::schedule>("schedule", "", 0, 3, "whose order of operations",
+                                           {{"streamed", index(Schedule::streamed)},
+                                            {"megatrain", index(Schedule::megatrain)},
+                                            {"fsdp-offload", index(Schedule::fsdp_offload)},
+                                            {"resident", index(Schedule::resident)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000, "sequences a step"));
     options.push_back(
         option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
@@ -137,13 +139,32 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
                                          "loss_chunk_tokens",
                                          "feed_forward_chunk_tokens",
                                          "distinct_tokens"};
+    static const Fields kNotPlainPyTorch = {
+        "micro_batch",       "buffer_depth", "gradient_slabs",      "host_gradient_slabs",
+        "keep_last_layers",  "checkpoints",  "checkpoint_interval", "state_bytes",
+        "optimizer_threads", "clipping",     "loss_chunk_tokens",   "feed_forward_chunk_tokens",
+        "distinct_tokens"};
     switch (schedule) {
         case Schedule::streamed:
             return kNotStreamed;
         case Schedule::megatrain:
             return kNotMegatrain;
+        case Schedule::fsdp_offload:
+        case Schedule::resident:
+            return kNotPlainPyTorch;
     }
     throw InternalError("training options: unknown schedule");
+}
+
+/// PyTorch's checkpointing of a layer keeps its input alone.
+void check_recompute(const TrainingSpec& spec) {
+    const bool plain_pytorch =
+        spec.schedule == Schedule::fsdp_offload || spec.schedule == Schedule::resident;
+    if (!plain_pytorch || spec.recompute != Recompute::keep_attention) return;
+    throw InputError(
+        fmt::format("--recompute is keep_attention, which the schedule {} does not have; give full "
+                    "(torch.utils.checkpoint on each layer) or none",
+                    option_text(spec, training_options().front())));
 }
 
 /// Options that a schedule does not have must be left as they are.
@@ -246,6 +267,7 @@ void check_training_spec(const TrainingSpec& spec) {
                         (spec.batch + kMostMicroBatches - 1) / kMostMicroBatches));
     }
     check_used_options(spec);
+    check_recompute(spec);
 }
 
 }  // namespace sluice

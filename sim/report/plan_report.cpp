@@ -51,6 +51,8 @@ StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
         report.assumptions.insert(report.assumptions.end(), machine.others_assumptions.begin(),
                                   machine.others_assumptions.end());
     }
+    report.assumptions.insert(report.assumptions.end(), plan.assumptions.begin(),
+                              plan.assumptions.end());
     report.program = std::move(plan.program);
     return report;
 }

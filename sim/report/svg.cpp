@@ -119,7 +119,9 @@ class Drawing {
             report_.measured ? "measured" : "predicted", t.batch,
             format_thousands(static_cast<double>(t.sequence)), format_seconds(report_.step),
             format_thousands(report_.tokens_per_s()),
-            t.schedule == Schedule::megatrain ? ", megatrain schedule" : "",
+            t.schedule == Schedule::streamed
+                ? ""
+                : fmt::format(", {} schedule", option_text(t, training_options().front())),
             report_.fit.fits() ? "" : "; does not fit into memory, shown as if it did");
     }
 

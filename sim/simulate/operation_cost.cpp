@@ -25,6 +25,11 @@ FlowDemand host_demand(const Operation& operation, const HostSpec& host, const I
             return {bytes, 1 / (1 / host.zero + 1 / host.release)};
         case HostWork::norm_and_scale:
             return {kClipTraffic * bytes, kClipTraffic * host.norm_and_scale};
+        case HostWork::norm_and_scale_fp32:
+            // The norm takes as long for an element as in bf16, being bound by its arithmetic;
+            // scaling reads and writes two bytes more of each.
+            return {kClipTraffic * bytes,
+                    kClipTraffic / (0.5 / host.norm_and_scale + 1 / host.eager_adam_bytes_per_s)};
         case HostWork::none:
             break;
     }

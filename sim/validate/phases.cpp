@@ -44,17 +44,39 @@ std::vector<Seconds> megatrain_phases(const StepReport& report) {
             duration(OperationKind::zero_gradients)};
 }
 
+Seconds first_start(const StepReport& report) {
+    Seconds start = 0;
+    for (const OperationInterval& interval : report.operations)
+        start = std::min(start, interval.start);
+    return start;
+}
+
+/// The loss's backward is the first; what the optimizer does begins with clipping.
+std::vector<Seconds> plain_phases(const StepReport& report) {
+    const Seconds start = first_start(report);
+    const Seconds backward = first_of(report, OperationKind::backward).start;
+    const Seconds clip = first_of(report, OperationKind::clip_gradients).start;
+    return {backward - start, clip - backward, report.step - (clip - start)};
+}
+
 }  // namespace
 
 std::vector<std::string> phase_names(Schedule schedule) {
     if (schedule == Schedule::megatrain)
         return {"forward_backward", "clip_grad_norm", "adam", "copy_to_pinned", "zero_grad"};
+    if (schedule != Schedule::streamed) return {"forward", "backward", "optimizer_step"};
     return {"forward", "loss", "backward", "tail"};
 }
 
 std::vector<Seconds> step_phases(const StepReport& report) {
-    return report.training.schedule == Schedule::megatrain ? megatrain_phases(report)
-                                                           : streamed_phases(report);
+    switch (report.training.schedule) {
+        case Schedule::streamed:
+            return streamed_phases(report);
+        case Schedule::megatrain:
+            return megatrain_phases(report);
+        default:
+            return plain_phases(report);
+    }
 }
 
 }  // namespace sluice

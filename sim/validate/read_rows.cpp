@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "sim/input_error.h"
 #include "sim/model/read_model.h"
@@ -10,7 +12,12 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kMegaTrain = "MegaTrain";
+/// What the rows call the systems that there is a schedule for, at the settings that were measured.
+constexpr std::pair<std::string_view, Schedule> kSystems[] = {
+    {"MegaTrain", Schedule::megatrain},
+    {"PyTorch FSDP2 CPU offload", Schedule::fsdp_offload},
+    {"resident", Schedule::resident},
+};
 
 ModelSpec row_model(const JsonObject& row) {
     ModelSpec model = read_model(row.text("model"));
@@ -35,12 +42,12 @@ std::vector<MeasuredPhase> row_phases(const JsonObject& row, const TrainingSpec&
     return phases;
 }
 
-MeasuredRun megatrain_row(const JsonObject& row) {
+MeasuredRun system_row(const JsonObject& row, Schedule schedule) {
     MeasuredRun run;
     run.file = row.file();
-    run.group = kMegaTrain;
+    run.group = row.text("system");
     run.model = row_model(row);
-    run.training.schedule = Schedule::megatrain;
+    run.training.schedule = schedule;
     run.training.batch = row.integer("batch", 1, 1'000'000);
     run.training.sequence = row.integer("seq", 1, 100'000'000);
     run.name = fmt::format("{}, {} layers, batch {}", row.text("model"), run.model.layer_count(),
@@ -63,8 +70,10 @@ void read_system_rows(const JsonObject& root, MeasuredRuns& out) {
     std::vector<std::string> unknown;
     for (const JsonObject& row : rows) {
         const std::string system = row.text("system");
-        if (system == kMegaTrain)
-            out.runs.push_back(megatrain_row(row));
+        const auto known = std::find_if(std::begin(kSystems), std::end(kSystems),
+                                        [&](const auto& entry) { return entry.first == system; });
+        if (known != std::end(kSystems))
+            out.runs.push_back(system_row(row, known->second));
         else if (std::find(unknown.begin(), unknown.end(), system) == unknown.end())
             unknown.push_back(system);
     }

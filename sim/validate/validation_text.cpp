@@ -53,14 +53,13 @@ std::string run_lines(const Validation& v) {
     return out;
 }
 
-/// Of the runs with one schedule, whose phases are the same.
-std::string phase_lines(const Validation& v, Schedule schedule) {
+/// Of the runs whose schedules fall into these phases.
+std::string phase_lines(const Validation& v, const std::vector<std::string>& names) {
     constexpr std::size_t kColumn = 17;
-    const std::vector<std::string> names = phase_names(schedule);
     std::string head = fmt::format("\n{:<{}}", "phases, measured", name_width(v)), rows;
     for (const std::string& name : names) head += fmt::format(" {:>{}}", name, kColumn);
     for (const RunComparison& c : v.runs) {
-        if (c.phases.empty() || c.run.training.schedule != schedule) continue;
+        if (c.phases.empty() || phase_names(c.run.training.schedule) != names) continue;
         rows += fmt::format("{:<{}}", c.run.name, name_width(v));
         for (const std::string& name : names) {
             const auto phase =
@@ -76,6 +75,19 @@ std::string phase_lines(const Validation& v, Schedule schedule) {
         rows += "\n";
     }
     return rows.empty() ? "" : head + "\n" + rows;
+}
+
+/// A table for each set of phases.
+std::string all_phase_lines(const Validation& v) {
+    std::vector<std::vector<std::string>> shown;
+    std::string out;
+    for (const Choice& choice : training_options().front().choices) {
+        const std::vector<std::string> names = phase_names(static_cast<Schedule>(choice.value));
+        if (std::find(shown.begin(), shown.end(), names) != shown.end()) continue;
+        out += phase_lines(v, names);
+        shown.push_back(names);
+    }
+    return out;
 }
 
 std::string worst_of(const char* name, const ErrorSummary& errors) {
@@ -126,8 +138,7 @@ std::string validation_text(const Validation& v) {
     std::string out = fmt::format("predictions for {}", v.machine_id);
     if (!v.machine_changes.empty())
         out += fmt::format(", what-if: {}", fmt::join(v.machine_changes, " "));
-    out += "\ndelta: predicted / measured - 1\n\n" + run_lines(v) +
-           phase_lines(v, Schedule::streamed) + phase_lines(v, Schedule::megatrain);
+    out += "\ndelta: predicted / measured - 1\n\n" + run_lines(v) + all_phase_lines(v);
     for (const GroupSummary& summary : v.summaries) out += summary_lines(summary);
     out += option_lines(v);
     for (const RunComparison& c : v.runs)

@@ -23,4 +23,12 @@ StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_megatrain(const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training);
 
+/// PyTorch FSDP2 with CPUOffloadPolicy on one GPU: fp32 parameters and AdamW on the host.
+StepPlan plan_fsdp_offload(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training);
+
+/// A plain PyTorch loop with everything in device memory, in bf16.
+StepPlan plan_resident(const ModelSpec& model, const MachineSpec& machine,
+                       const TrainingSpec& training);
+
 }  // namespace sluice

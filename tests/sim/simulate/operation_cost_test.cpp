@@ -2,6 +2,7 @@
 #include "sim/simulate/operation_cost.h"
 
 #include "sim/model/read_model.h"
+#include "sim/plan/plan_builder.h"
 #include "sim/simulate/predict.h"
 #include "tests/sim/machine/small_profile.h"
 #include "tests/sim/simulate/hand_made.h"
@@ -55,6 +56,16 @@ TEST_CASE("operation cost: smaller states have the rates by threads measured wit
     CHECK(adam_rate(machine, 8, 1) == Approx(1.2e9 * 18));
     CHECK(adam_rate(machine, 6, 1) == Approx(1.4e9 * 14));
     CHECK(adam_rate(machine, 8, 2) == Approx(2.6e9 * 18));  // half way in log(threads)
+}
+
+TEST_CASE("operation cost: clipping fp32 gradients is bf16's, and two bytes more to scale",
+          "[simulate]") {
+    MachineSpec machine = round_machine();
+    machine.host.norm_and_scale = 5e9;            // 2.5e9 elements a second
+    machine.host.eager_adam_bytes_per_s = 100e9;  // 4 bytes read and written besides: 25e9
+    HandMadePlan made;
+    made.plan.program.operations.push_back(host_operation(HostWork::norm_and_scale_fp32, 4 * 1e9));
+    CHECK(demand_of(made, machine).alone() == Approx(0.4 + 0.04));
 }
 
 TEST_CASE("operation cost: smaller states without a curve move memory as fast as fp32 ones",

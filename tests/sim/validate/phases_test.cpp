@@ -34,3 +34,25 @@ TEST_CASE("phases: MegaTrain's, the upload counts to the copy to pinned memory",
     CHECK(step_phases(report) == std::vector<Seconds>{4, 1, 1.5, 1.5, 1});
     CHECK(phase_names(Schedule::megatrain).size() == 5);
 }
+
+TEST_CASE(
+    "phases: of plain PyTorch loops, from the first copy to the loss's backward, clipping, end",
+    "[validate]") {
+    for (const Schedule schedule : {Schedule::fsdp_offload, Schedule::resident}) {
+        StepReport report;
+        report.step = 9;
+        report.training.schedule = schedule;
+        report.program.operations = {
+            made_operation(OperationKind::copy_weights_in, Lane::host_to_device, {}),
+            made_operation(OperationKind::forward, Lane::compute, {}),
+            made_operation(OperationKind::loss, Lane::compute, {}),
+            made_operation(OperationKind::backward, Lane::compute, {}),
+            made_operation(OperationKind::copy_gradients_out, Lane::device_to_host, {}),
+            made_operation(OperationKind::clip_gradients, Lane::optimizer, {}),
+            made_operation(OperationKind::update, Lane::optimizer, {})};
+        report.operations = {{-1, 0}, {0, 1}, {1, 2}, {2, 4}, {4, 5}, {5, 6}, {6, 8}};
+        CHECK(step_phases(report) == std::vector<Seconds>{3, 3, 3});
+        CHECK(phase_names(schedule) ==
+              std::vector<std::string>{"forward", "backward", "optimizer_step"});
+    }
+}

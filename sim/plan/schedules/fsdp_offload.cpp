@@ -1,0 +1,240 @@
+// PyTorch FSDP2 with CPUOffloadPolicy on one GPU, from reading torch 2.11.0
+// (torch/distributed/fsdp/_fully_shard, torch/nn/utils/clip_grad.py, torch/optim/adamw.py, ATen's
+// pinned allocator): fully_shard on each layer and on the model, fp32 parameters pinned on the
+// host, param_dtype and reduce_dtype bf16. One step:
+//
+// Forward: before a layer, each of its parameters is copied to the device in fp32, cast to bf16 and
+// copied into its unsharded place. With one rank there is no collective and no prefetch: all this
+// is on the stream that computes, so that a copy waits for the layer before and the layer for the
+// copy. After a layer its weights are freed. Embedding, final norm and head are the model's own
+// group: they arrive first and stay until backward ends.
+//
+// Backward: each layer's parameters arrive again, once; a checkpointed forward finds them there.
+// Gradients are joined in bf16, copied ("reduced") and cast to fp32 on a stream of their own,
+// and copied tensor by tensor into pinned memory while the layer before is worked on. Before a
+// layer's gradients are joined, those of the layer after it must have been reduced, and so those
+// of the layer after that one have left. The model's own group leaves last.
+//
+// Optimizer, on the CPU, when all gradients have arrived: clip_grad_norm_ tensor by tensor, then
+// AdamW(fused=True) on fp32 parameters, gradients and moments.
+#include <algorithm>
+
+#include "sim/plan/schedules/plain_model.h"
+#include "sim/plan/schedules/pytorch_memory.h"
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/shapes.h"
+
+namespace sluice {
+namespace {
+
+using Elements = std::vector<std::int64_t>;
+
+// HBM bytes a parameter. In: fp32 read, bf16 written, and copied. Out: joined, copied, cast.
+constexpr double kCastTraffic = kFp32 + 3 * kBf16, kReduceTraffic = 5 * kBf16 + kFp32;
+// Host bytes a parameter: gradient read; parameter and both moments read and written.
+constexpr double kAdamTraffic = 7 * kFp32;
+// A parameter arrives in three device operations and leaves in one.
+constexpr std::int64_t kCastLaunches = 3, kReduceLaunches = 1;
+
+double sum(const Elements& tensors) {
+    double total = 0;
+    for (const std::int64_t elements : tensors) total += static_cast<double>(elements);
+    return total;
+}
+
+double pinned_fp32(const Elements& tensors) {
+    double total = 0;
+    for (const std::int64_t elements : tensors)
+        total += pinned_bytes(static_cast<double>(kFp32 * elements));
+    return total;
+}
+
+class FsdpOffload {
+  public:
+    FsdpOffload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
+        : model_(model),
+          machine_(machine),
+          layers_(model.layer_count()),
+          build_(KernelStyle::plain),
+          network_(model, training, build_) {}
+
+    StepPlan plan() {
+        declare_groups();
+        declare_memory();
+        forward();
+        backward();
+        optimize();
+        declare_host_moments();
+        say_assumptions();
+        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+    }
+
+  private:
+    using Kind = MemoryKind;
+
+    /// Parameters that arrive and leave together.
+    struct Group {
+        double parameters = 0, pinned = 0;
+        double arriving = 0;  ///< device bytes beside the weights while the largest tensor arrives
+        std::int32_t cast = 0, reduce = 0;
+    };
+
+    Group group(const Elements& tensors) {
+        Group out;
+        out.parameters = sum(tensors);
+        out.pinned = pinned_fp32(tensors);
+        const auto largest = *std::max_element(tensors.begin(), tensors.end());
+        out.arriving = static_cast<double>((kFp32 + kBf16) * largest);
+        const auto count = static_cast<std::int64_t>(tensors.size());
+        out.cast = build_.kernels({memory_bound(
+            "cast of arriving weights", kCastTraffic * out.parameters, kCastLaunches * count)});
+        out.reduce = build_.kernels(
+            {memory_bound("join and cast of gradients", kReduceTraffic * out.parameters,
+                          kReduceLaunches * count + 3)});
+        return out;
+    }
+    void declare_groups() {
+        root_ = group(root_tensors(model_));
+        for (const LayerSpec& kind : model_.kinds)
+            kinds_.push_back(group(module_tensors(model_, kind)));
+    }
+    const Group& of_layer(int layer) const {
+        return kinds_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])];
+    }
+
+    void declare_memory() {
+        double pinned = root_.pinned;
+        for (int layer = 0; layer < layers_; ++layer) pinned += of_layer(layer).pinned;
+        const double moments = 2 * kFp32 * all_parameters(model_);
+        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
+        build_.on_host("Python modules", Kind::process, kPyTorchModules);
+        build_.on_host("pinned fp32 parameters", Kind::weights, pinned);
+        build_.on_host("pinned fp32 gradients", Kind::gradients, pinned);
+        build_.on_host("fp32 moments", Kind::optimizer_state, moments);
+        not_loaded_ = static_cast<Bytes>(pinned + moments);
+        root_weights_ =
+            build_.device_buffer("embedding and head", Kind::weights, kBf16 * root_.parameters);
+        head_gradient_ = build_.device_buffer(
+            "head's gradient", Kind::gradients,
+            model_.tied_embeddings ? table_bytes(model_) + head_bytes(model_) : head_bytes(model_));
+    }
+
+    /// Each waits for the one before it on the stream: the copy for the work so far, the work for
+    /// the copy.
+    void arrive(int layer, const Group& group) {
+        std::vector<Dependency> waits;
+        if (computed_ >= 0) waits.push_back({computed_, false});
+        if (reduce_waits_for_ >= 0) waits.push_back({reduce_waits_for_, false});
+        arrived_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
+                              std::move(waits), copy_operation(kFp32 * group.parameters));
+        if (first_in_ < 0) first_in_ = arrived_;
+    }
+    void compute(OperationKind kind, int layer, Operation work) {
+        work.uses.push_back(root_weights_);
+        computed_ = build_.add(kind, Lane::compute, layer, {{arrived_, false}}, std::move(work));
+    }
+    /// A layer's work with its weights there; they are freed at its end.
+    Operation with_weights(int layer, Operation work) {
+        const Group& group = of_layer(layer);
+        work.kernels.insert(work.kernels.begin(), group.cast);
+        work.uses.push_back(
+            build_.device_buffer("a layer's weights", Kind::weights, kBf16 * group.parameters));
+        return work;
+    }
+
+    void forward() {
+        arrive(kEmbeddingLayer, root_);
+        compute(OperationKind::unflatten, kEmbeddingLayer,
+                gpu_operation({root_.cast}, {build_.device_buffer("arriving parameter",
+                                                                  Kind::weights, root_.arriving)}));
+        for (int layer = 0; layer < layers_; ++layer) {
+            arrive(layer, of_layer(layer));
+            compute(OperationKind::forward, layer, with_weights(layer, network_.forward(layer)));
+        }
+        compute(OperationKind::loss, layers_, network_.loss());
+    }
+
+    void backward() {
+        compute(OperationKind::backward, layers_, network_.loss_backward());
+        for (int layer = layers_ - 1; layer >= 0; --layer) {
+            arrive(layer, of_layer(layer));
+            Operation work = with_weights(layer, network_.backward(layer));
+            work.kernels.push_back(of_layer(layer).reduce);
+            const double gradients = kBf16 * of_layer(layer).parameters;
+            work.uses.push_back(
+                build_.device_buffer("a layer's gradients", Kind::gradients, gradients));
+            compute(OperationKind::backward, layer, with_head_gradient(std::move(work)));
+            leave(layer, of_layer(layer));
+        }
+        Operation work = with_head_gradient(network_.embedding_backward());
+        work.uses.push_back(
+            build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_)));
+        work.kernels.push_back(root_.reduce);
+        compute(OperationKind::embedding_backward, kEmbeddingLayer, std::move(work));
+        leave(kEmbeddingLayer, root_);
+    }
+    Operation with_head_gradient(Operation work) const {
+        work.uses.push_back(head_gradient_);
+        return work;
+    }
+
+    /// Joined gradients in bf16, their copy, and that in fp32.
+    void leave(int layer, const Group& group) {
+        const BufferId reduced =
+            build_.device_buffer("reduced gradients", Kind::gradients,
+                                 static_cast<double>(2 * kBf16 + kFp32) * group.parameters);
+        reduce_waits_for_ = left_;
+        left_ =
+            build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                       {{computed_, false}}, copy_operation(kFp32 * group.parameters, {reduced}));
+    }
+
+    void optimize() {
+        const double all = all_parameters(model_);
+        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
+                   {{left_, false}}, host_operation(HostWork::norm_and_scale_fp32, kFp32 * all));
+        const OperationId updated =
+            build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
+                       host_operation(HostWork::eager_adam, kAdamTraffic * all));
+        build_.wait(first_in_, {updated, true});
+    }
+
+    void say_assumptions() {
+        build_.assume(
+            "PyTorch's fused AdamW on fp32 parameters moves host memory as fast as its AdamW on "
+            "bf16 masters was measured to");
+        build_.assume(
+            "PyTorch's norm of fp32 gradients takes as long for an element as measured in bf16; "
+            "scaling them moves host memory as fast as AdamW does");
+    }
+
+    void declare_host_moments() {
+        const Bytes all = build_.host_peak();
+        build_.moment("loading", all - not_loaded_,
+                      "parameters are pinned one after another; the file's pages besides");
+        build_.moment("first step", all, "gradients and moments appear");
+        build_.moment("steady", all, "freed gradients stay in the pinned allocator's cache");
+        build_.moment("saving", all, "parameters are written as they are");
+        build_.resident_between_steps(all);
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const int layers_;
+    PlanBuilder build_;
+    PlainModel network_;
+    Group root_;
+    std::vector<Group> kinds_;
+    Bytes not_loaded_ = 0;  ///< gradients and moments
+    BufferId root_weights_ = 0, head_gradient_ = 0;
+    OperationId first_in_ = -1, arrived_ = -1, computed_ = -1, left_ = -1, reduce_waits_for_ = -1;
+};
+
+}  // namespace
+
+StepPlan plan_fsdp_offload(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training) {
+    return FsdpOffload(model, machine, training).plan();
+}
+
+}  // namespace sluice

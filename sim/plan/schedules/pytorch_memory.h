@@ -1,0 +1,38 @@
+// What does PyTorch keep for a plain model: parameters a tensor each, what autograd saves of a
+// layer, pinned memory in powers of two?
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/model/model_spec.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+/// Host bytes of PyTorch beyond those of a process with the device and libtorch loaded. Measured
+/// once on the H200 machine: 0.55 GB when an eager layer and its loss have run forward and
+/// backward; and 0.14 GB of torch._dynamo, which optimizers and checkpointing import.
+inline constexpr double kPyTorchModules = 0.69e9;
+
+/// Device bytes of cuBLAS workspaces: 32 MiB on Hopper, of the main thread and of autograd's.
+inline constexpr double kBlasWorkspaces = 2 * 32.0 * kMiB;
+
+/// Bytes that PyTorch's pinned allocator takes for a tensor: the next power of two.
+double pinned_bytes(double bytes);
+
+/// Elements of each parameter of a layer, as a PyTorch module keeps them: q, k, v, gate and up
+/// apart, each expert's too.
+std::vector<std::int64_t> module_tensors(const ModelSpec& model, const LayerSpec& layer);
+/// The same of embedding, final norm and head.
+std::vector<std::int64_t> root_tensors(const ModelSpec& model);
+
+/// Bytes of one token of a layer in bf16, attention through the flash kernel.
+struct SavedBytes {
+    double saved = 0;               ///< kept by autograd beside the layer's input
+    double forward_temporary = 0;   ///< most alive in forward where nothing is saved
+    double backward_temporary = 0;  ///< most alive in backward beside what is saved
+};
+SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer);
+
+}  // namespace sluice
