@@ -41,6 +41,8 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
             return plan_streamed(model, machine, training).step;
         case Schedule::megatrain:
             return plan_megatrain(model, machine, training);
+        case Schedule::zero3_offload:
+            return plan_zero3_offload(model, machine, training);
         case Schedule::fsdp_offload:
             return plan_fsdp_offload(model, machine, training);
         case Schedule::resident:

@@ -38,6 +38,8 @@ const char* operation_name(OperationKind kind) {
             return "embedding backward";
         case OperationKind::copy_gradients_out:
             return "gradients out";
+        case OperationKind::copy_gradients_in:
+            return "gradients in";
         case OperationKind::copy_checkpoint_out:
             return "checkpoint out";
         case OperationKind::update:

@@ -29,6 +29,7 @@ enum class OperationKind : std::uint8_t {
     backward,
     embedding_backward,
     copy_gradients_out,
+    copy_gradients_in,  ///< back to the device, for their norm (zero3-offload)
     copy_checkpoint_out,
     update,              ///< the optimizer on one layer
     scatter_embeddings,  ///< gradients of token rows into the embedding's
@@ -48,6 +49,7 @@ enum class HostWork : std::uint8_t {
     copy,
     first_touch,
     zero_and_release,
+    scale,                ///< in place
     norm_and_scale,       ///< clip_grad_norm_ on bf16 gradients
     norm_and_scale_fp32,  ///< the same on fp32 gradients
 };

@@ -42,11 +42,12 @@ int index(Enum value) {
 std::vector<Option> declare_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
-    options.push_back(option<&T::schedule>("schedule", "", 0, 3, "whose order of operations",
+    options.push_back(option<&T::schedule>("schedule", "", 0, 4, "whose order of operations",
                                            {{"streamed", index(Schedule::streamed)},
                                             {"megatrain", index(Schedule::megatrain)},
                                             {"fsdp-offload", index(Schedule::fsdp_offload)},
-                                            {"resident", index(Schedule::resident)}}));
+                                            {"resident", index(Schedule::resident)},
+                                            {"zero3-offload", index(Schedule::zero3_offload)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000, "sequences a step"));
     options.push_back(
         option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
@@ -144,6 +145,11 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
         "keep_last_layers",  "checkpoints",  "checkpoint_interval", "state_bytes",
         "optimizer_threads", "clipping",     "loss_chunk_tokens",   "feed_forward_chunk_tokens",
         "distinct_tokens"};
+    static const Fields kNotZero3 = [] {
+        Fields fields = kNotPlainPyTorch;
+        fields.emplace_back("recompute");
+        return fields;
+    }();
     switch (schedule) {
         case Schedule::streamed:
             return kNotStreamed;
@@ -152,6 +158,8 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
         case Schedule::fsdp_offload:
         case Schedule::resident:
             return kNotPlainPyTorch;
+        case Schedule::zero3_offload:
+            return kNotZero3;
     }
     throw InternalError("training options: unknown schedule");
 }

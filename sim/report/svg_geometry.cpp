@@ -68,6 +68,7 @@ Family family_of(OperationKind kind) {
         case OperationKind::loss:
             return Family::loss;
         case OperationKind::copy_gradients_out:
+        case OperationKind::copy_gradients_in:
         case OperationKind::scatter_embeddings:
         case OperationKind::collect_gradients:
             return Family::gradients;

@@ -23,6 +23,8 @@ FlowDemand host_demand(const Operation& operation, const HostSpec& host, const I
             return {kFirstTouchTraffic * bytes, kFirstTouchTraffic * host.first_touch};
         case HostWork::zero_and_release:
             return {bytes, 1 / (1 / host.zero + 1 / host.release)};
+        case HostWork::scale:
+            return {kCopyTraffic * bytes, kCopyTraffic * host.scale};
         case HostWork::norm_and_scale:
             return {kClipTraffic * bytes, kClipTraffic * host.norm_and_scale};
         case HostWork::norm_and_scale_fp32:

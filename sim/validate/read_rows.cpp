@@ -15,6 +15,7 @@ namespace {
 /// What the rows call the systems that there is a schedule for, at the settings that were measured.
 constexpr std::pair<std::string_view, Schedule> kSystems[] = {
     {"MegaTrain", Schedule::megatrain},
+    {"DeepSpeed ZeRO-3 CPU offload", Schedule::zero3_offload},
     {"PyTorch FSDP2 CPU offload", Schedule::fsdp_offload},
     {"resident", Schedule::resident},
 };

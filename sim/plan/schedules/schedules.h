@@ -23,6 +23,10 @@ StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_megatrain(const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training);
 
+/// DeepSpeed 0.19.8, ZeRO-3 with parameters and optimizer in pinned host memory, on one GPU.
+StepPlan plan_zero3_offload(const ModelSpec& model, const MachineSpec& machine,
+                            const TrainingSpec& training);
+
 /// PyTorch FSDP2 with CPUOffloadPolicy on one GPU: fp32 parameters and AdamW on the host.
 StepPlan plan_fsdp_offload(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training);

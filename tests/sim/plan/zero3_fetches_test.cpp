@@ -1,0 +1,72 @@
+// Which parameters ZeRO-3 copies in and drops, and which gradients leave together, by hand.
+#include "sim/plan/schedules/zero3_fetches.h"
+
+#include "sim/plan/schedules/zero3_gradients.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+using List = std::vector<int>;
+
+// Three modules of 10 elements each, forward and back.
+ParameterFetches there_and_back(std::int64_t live) {
+    return ParameterFetches(
+        {10, 10, 10}, {{0}, {1}, {2}, {2}, {1}, {0}},
+        {.prefetch_bucket = 10, .live = live, .reuse_distance = 15, .persistence_threshold = 0});
+}
+
+void check_call(ParameterFetches& fetches, const List& missing, const List& prefetched,
+                const List& released) {
+    const ParameterFetches::Call call = fetches.next();
+    CHECK(call.missing == missing);
+    CHECK(call.prefetched == prefetched);
+    CHECK(call.released == released);
+}
+
+}  // namespace
+
+TEST_CASE("zero3: a module's parameters go when they are not used soon, the next come meanwhile",
+          "[plan]") {
+    ParameterFetches fetches = there_and_back(1000);
+    check_call(fetches, {0}, {1}, {0});
+    check_call(fetches, {}, {2}, {1});
+    check_call(fetches, {}, {1}, {});  // 2 is used next and stays; 1, dropped before, comes again
+    check_call(fetches, {}, {0}, {2});
+    check_call(fetches, {}, {}, {1});
+    check_call(fetches, {}, {}, {0});
+}
+
+TEST_CASE("zero3: with no room for live parameters nothing is prefetched", "[plan]") {
+    ParameterFetches fetches = there_and_back(10);
+    check_call(fetches, {0}, {}, {0});
+    check_call(fetches, {1}, {}, {1});
+    check_call(fetches, {2}, {}, {});
+    check_call(fetches, {}, {}, {2});
+    check_call(fetches, {1}, {}, {1});
+    check_call(fetches, {0}, {}, {0});
+}
+
+TEST_CASE("zero3: a bucket leaves before the tensor that would not fit into it", "[plan]") {
+    GradientBuckets buckets;
+    CHECK_FALSE(buckets.add(150e6, 3));
+    CHECK_FALSE(buckets.add(40e6, 4));
+    const auto full = buckets.add(20e6, 5);
+    REQUIRE(full);
+    CHECK(full->elements == 190e6);
+    CHECK(full->last == 4);
+    // Joined in bf16, the larger tensor back in bf16 and in fp64.
+    CHECK(full->device_bytes() == 2 * 190e6 + 2 * 150e6 + 8 * 150e6);
+    CHECK(buckets.rest().elements == 20e6);
+}
+
+TEST_CASE("zero3: a tensor larger than the bucket leaves alone, outside of it", "[plan]") {
+    GradientBuckets buckets;
+    CHECK_FALSE(buckets.add(500e6, 1));
+    const auto full = buckets.add(1000, 2);
+    REQUIRE(full);
+    CHECK(full->elements == 500e6);
+    // Itself, back in bf16, then 250 million elements at a time in fp64 or all in fp32.
+    CHECK(full->device_bytes() == 2 * 500e6 + 2 * 500e6 + 4 * 500e6);
+}

@@ -1,0 +1,117 @@
+// What ZeRO-3 with offload keeps where, counted by hand.
+#include <algorithm>
+#include <numeric>
+
+#include "sim/machine/machine_profile.h"
+#include "sim/model/read_model.h"
+#include "sim/plan/schedules/zero3_memory.h"
+#include "sim/plan/step_plan.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr Bytes kMiBytes = 1 << 20;
+
+StepPlan plan_of(const ModelSpec& model, std::int64_t batch = 1) {
+    TrainingSpec training;
+    training.schedule = Schedule::zero3_offload;
+    training.batch = batch;
+    return plan_step(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
+}
+
+// Embedding and head of 32 M elements each, q, k, v, o of 1 M, gate, up, down of 4 M.
+const char* const kShape =
+    "layers=1,hidden=1024,heads=8,kv_heads=8,head_dim=128,intermediate=4096,vocabulary=32768";
+
+Bytes bytes_of(const StepPlan& plan, const std::string& name) {
+    Bytes bytes = 0;
+    for (const Buffer& buffer : plan.memory.buffers)
+        if (buffer.name == name) bytes += buffer.bytes;
+    return bytes;
+}
+
+/// Over the link in one step, by what is copied.
+double copied(const StepPlan& plan, OperationKind kind) {
+    double bytes = 0;
+    for (const Operation& operation : plan.program.operations)
+        if (operation.kind == kind) bytes += operation.link_bytes;
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("zero3: host memory by hand, all that is pinned in powers of two", "[plan]") {
+    const ModelSpec model = parse_generic_model(kShape);
+    const StepPlan plan = plan_of(model);
+    const std::int64_t parameters = 2 * (32 << 20) + 4 * (1 << 20) + 3 * (4 << 20) + 3 * 1024;
+    REQUIRE(total_parameters(model) == parameters);
+    CHECK(bytes_of(plan, "fp32 masters and moments") == 12 * parameters);
+    // 160 MiB and 6 KiB in bf16, twice that in fp32.
+    CHECK(bytes_of(plan, "pinned bf16 parameters") == 256 * kMiBytes);
+    CHECK(bytes_of(plan, "pinned bf16 gradients") == 256 * kMiBytes);
+    CHECK(bytes_of(plan, "pinned fp32 gradients of sub-groups") == 512 * kMiBytes);
+    CHECK(bytes_of(plan, "first pinned copies, kept by PyTorch") ==
+          (2 * 64 + 4 * 2 + 3 * 8) * kMiBytes);
+}
+
+TEST_CASE("zero3: memory in use outside the process is not resident in it", "[plan]") {
+    const StepPlan plan = plan_of(parse_generic_model(kShape));
+    const auto count = static_cast<OperationId>(plan.program.operations.size());
+    const Bytes tables = bytes_of(plan, "tables of pinned pages");
+    CHECK(tables > 10 * kMiBytes);
+    CHECK(std::abs(peak_memory(plan.memory, Tier::host, count).bytes -
+                   plan.memory.host_between_steps - tables) <= 1);
+}
+
+TEST_CASE("zero3: sub-groups end with the tensor that completes a billion elements", "[plan]") {
+    ModelSpec model = read_model("qwen2.5-7b");
+    model.tied_embeddings = false;
+    const std::vector<double> groups = zero3_sub_groups(model);
+    // The embedding's 545 M and 2 layers of 233 M; then 4 layers and a part of one, 1.03 G each.
+    CHECK(groups.size() == 8);
+    CHECK(groups[0] == 152064.0 * 3584 + 2.0 * layer_parameters(model, model.layer(0)));
+    for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
+        CHECK(groups[i] >= 1e9);
+        CHECK(groups[i] < 1e9 + 152064.0 * 3584);
+    }
+    CHECK(std::accumulate(groups.begin(), groups.end(), 0.0) ==
+          static_cast<double>(total_parameters(model)));
+}
+
+TEST_CASE("zero3: every gradient leaves as bf16, comes back and leaves as fp32", "[plan]") {
+    for (const char* tied : {"", ",tied=1"}) {
+        const ModelSpec model = parse_generic_model(std::string(kShape) + tied);
+        const StepPlan plan = plan_of(model);
+        const auto parameters = static_cast<double>(total_parameters(model));
+        CHECK(copied(plan, OperationKind::copy_gradients_out) == 6 * parameters);
+        CHECK(copied(plan, OperationKind::copy_gradients_in) == 2 * parameters);
+        // A model of less than the reuse distance is copied in once.
+        CHECK(copied(plan, OperationKind::copy_weights_in) ==
+              2 * (parameters - (model.layers.size() * 2 + 1) * 1024.0));
+    }
+}
+
+TEST_CASE("zero3: of a large model little more than max_live_parameters is on the device",
+          "[plan]") {
+    ModelSpec model = read_model("qwen2.5-7b");
+    model.tied_embeddings = false;
+    const StepPlan plan = plan_of(model);
+    const auto count = static_cast<OperationId>(plan.program.operations.size());
+    std::vector<double> live(static_cast<std::size_t>(count) + 1, 0);
+    for (const Buffer& buffer : plan.memory.buffers) {
+        if (buffer.name != "gathered parameter") continue;
+        live[static_cast<std::size_t>(buffer.first)] += static_cast<double>(buffer.bytes);
+        live[static_cast<std::size_t>(buffer.last) + 1] -= static_cast<double>(buffer.bytes);
+    }
+    std::partial_sum(live.begin(), live.end(), live.begin());
+    const double most = *std::max_element(live.begin(), live.end());
+    CHECK(most >= 2e9);
+    CHECK(most < 2 * (1e9 + 152064.0 * 3584 + 5e7 + 18944.0 * 3584 * 3));
+    // Forward and backward each need all of it, less what is kept from one to the other.
+    const double weights = copied(plan, OperationKind::copy_weights_in);
+    const auto once = 2 * static_cast<double>(total_parameters(model));
+    CHECK(weights > 1.7 * once);
+    CHECK(weights <= 2 * once);
+}
