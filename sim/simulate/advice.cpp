@@ -35,7 +35,7 @@ MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool wi
         }
         for (double* rate :
              {&out.host.memory_copy, &out.host.first_touch, &out.host.zero, &out.host.release,
-              &out.host.norm_and_scale, &out.host.eager_adam_bytes_per_s})
+              &out.host.scale, &out.host.norm_and_scale, &out.host.eager_adam_bytes_per_s})
             *rate *= factor;
     }
     if (with_memory) {
