@@ -103,7 +103,7 @@ void add_training_flags(CLI::App& command, TrainingFlags& flags) {
     }
 }
 
-TrainingSpec read_training_flags(const TrainingFlags& flags) {
+TrainingSpec training_values(const TrainingFlags& flags) {
     TrainingSpec training;
     if (flags.file) training = parse_training_spec(read_text_file(*flags.file), *flags.file);
     for (std::size_t i = 0; i < training_options().size(); ++i) {
@@ -111,6 +111,11 @@ TrainingSpec read_training_flags(const TrainingFlags& flags) {
         if (flags.option_values[i])
             set_option(training, option, *flags.option_values[i], option_flag(option));
     }
+    return training;
+}
+
+TrainingSpec read_training_flags(const TrainingFlags& flags) {
+    const TrainingSpec training = training_values(flags);
     check_training_spec(training);
     return training;
 }

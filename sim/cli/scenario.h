@@ -32,6 +32,8 @@ struct TrainingFlags {
 };
 void add_training_flags(CLI::App& command, TrainingFlags& flags);
 TrainingSpec read_training_flags(const TrainingFlags& flags);
+/// The same before the rules between options are checked.
+TrainingSpec training_values(const TrainingFlags& flags);
 
 /// Which machine, with what-if values.
 struct MachineFlags {

@@ -42,7 +42,6 @@ std::string used_of(const Fit::OfTier& tier) {
                        format_bytes(static_cast<double>(tier.usable)));
 }
 
-/// "device needs 151.2 GB, has 139.8 GB (short 11.4 GB); largest: activations 88.0 GB"
 std::string shortage(const char* name, const Fit::OfTier& tier) {
     const auto largest = std::max_element(tier.peak.by_kind.begin(), tier.peak.by_kind.end());
     return fmt::format(
@@ -56,11 +55,7 @@ std::string shortage(const char* name, const Fit::OfTier& tier) {
 
 void append_misfit(std::string& out, const StepReport& r) {
     out += "DOES NOT FIT\n";
-    if (r.fit.device.shortfall() > 0)
-        out += fmt::format("  {}\n", shortage("device", r.fit.device));
-    if (r.fit.host.shortfall() > 0)
-        out += fmt::format("  {}\n",
-                           shortage(r.unified_memory ? "shared memory" : "host", r.fit.host));
+    for (const std::string& words : shortages(r)) out += fmt::format("  {}\n", words);
     for (const Suggestion& s : r.suggestions) {
         out += fmt::format("  fits with {} (device {}, host {})\n", s.change,
                            format_bytes(static_cast<double>(s.device_peak)),
@@ -203,6 +198,14 @@ std::string operation_label(const Operation& operation, int layers) {
     return operation.micro_batch == 0
                ? fmt::format("{} {}", name, operation.layer)
                : fmt::format("{} {} micro-batch {}", name, operation.layer, operation.micro_batch);
+}
+
+std::vector<std::string> shortages(const StepReport& report) {
+    std::vector<std::string> out;
+    if (report.fit.device.shortfall() > 0) out.push_back(shortage("device", report.fit.device));
+    if (report.fit.host.shortfall() > 0)
+        out.push_back(shortage(report.unified_memory ? "shared memory" : "host", report.fit.host));
+    return out;
 }
 
 std::string report_text(const StepReport& report) {

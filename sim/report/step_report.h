@@ -20,7 +20,8 @@ struct Utilization {
 
 /// A change of settings with which the plan fits.
 struct Suggestion {
-    std::string change;  ///< as flags
+    std::string change;     ///< as flags
+    TrainingSpec training;  ///< with the change
     Bytes device_peak = 0;
     Bytes host_peak = 0;
 };
@@ -104,6 +105,10 @@ struct StepReport {
 const char* lane_label(Lane lane);
 /// "backward 12", "loss", "weights in (embedding)": an operation and its layer.
 std::string operation_label(const Operation& operation, int layers);
+
+/// "device needs 151.2 GB, has 139.8 GB (short 11.4 GB); largest: activations 88.0 GB", one a
+/// memory that is too small.
+std::vector<std::string> shortages(const StepReport& report);
 
 /// One screen.
 std::string report_text(const StepReport& report);

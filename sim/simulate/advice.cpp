@@ -120,16 +120,19 @@ class RemedySearch {
     const StepReport& report_;
 };
 
-/// Settings that fit. Where the host is short whatever the settings, those that fit with the memory
-/// that it needs.
+}  // namespace
+
 std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& machine,
                                     const StepReport& report) {
     constexpr std::size_t kMostSuggestions = 3;
     std::vector<Suggestion> out;
+    const auto add = [&](const FittingChange& change, const std::string& memory_flags) {
+        out.push_back({memory_flags + change.flags, change.training, change.fit.device.peak.bytes,
+                       change.fit.host.peak.bytes});
+    };
     for (const FittingChange& change :
-         nearest_fits(model, machine, report.training, kMostSuggestions)) {
-        out.push_back({change.flags, change.fit.device.peak.bytes, change.fit.host.peak.bytes});
-    }
+         nearest_fits(model, machine, report.training, kMostSuggestions))
+        add(change, "");
     const bool more_memory_helps = report.fit.host.shortfall() > 0 &&
                                    report.training.host_budget_bytes == 0 &&
                                    !machine.unified_memory;
@@ -142,19 +145,15 @@ std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& m
     };
     larger.host.memory_capacity = std::numeric_limits<Bytes>::max() / 2;
     if (report.fit.device.shortfall() == 0) {
-        out.push_back({with_memory(report.fit.host.peak.bytes), report.fit.device.peak.bytes,
-                       report.fit.host.peak.bytes});
+        out.push_back({with_memory(report.fit.host.peak.bytes), report.training,
+                       report.fit.device.peak.bytes, report.fit.host.peak.bytes});
     } else if (out.empty()) {
         for (const FittingChange& change :
-             nearest_fits(model, larger, report.training, kMostSuggestions)) {
-            out.push_back({with_memory(change.fit.host.peak.bytes) + " " + change.flags,
-                           change.fit.device.peak.bytes, change.fit.host.peak.bytes});
-        }
+             nearest_fits(model, larger, report.training, kMostSuggestions))
+            add(change, with_memory(change.fit.host.peak.bytes) + " ");
     }
     return out;
 }
-
-}  // namespace
 
 void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
     if (!report.fit.fits()) report.suggestions = suggestions(model, machine, report);

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "sim/report/format.h"
+#include "sim/report/svg_canvas.h"
 #include "sim/validate/log_axis.h"
-#include "sim/validate/svg_canvas.h"
 #include "sim/validate/validation_svg.h"
 
 namespace sluice {

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario.h"
+#include "sim/compare/comparison_report.h"
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+struct CompareFlags {
+    ScenarioFlags scenario;
+    std::optional<std::string> schedules, svg_file;
+    bool json = false, csv = false;
+};
+
+void check_flags(const CompareFlags& flags) {
+    if (flags.json && flags.csv)
+        throw InputError("--json and --csv both go to standard output; give one");
+    if (flags.svg_file && flags.svg_file->empty())
+        throw InputError("--svg needs the name of a file, not an empty one");
+}
+
+TrainingSpec read_training(const TrainingFlags& flags) {
+    const TrainingSpec training = training_values(flags);
+    if (training.schedule != TrainingSpec{}.schedule)
+        throw InputError(fmt::format(
+            "{}: schedule is \"{}\", but compare takes the systems from --schedules; leave it out",
+            flags.file.value_or("--training"), schedule_name(training.schedule)));
+    return training;
+}
+
+/// The model with each of the numbers of layers: "4,8,16", or all of them.
+std::vector<ModelSpec> read_models(const ModelFlags& flags) {
+    std::vector<ModelSpec> models;
+    if (!flags.layers) return {read_model_flags(flags)};
+    for (std::size_t start = 0; start <= flags.layers->size();) {
+        const std::size_t end = std::min(flags.layers->find(',', start), flags.layers->size());
+        ModelFlags one = flags;
+        one.layers = flags.layers->substr(start, end - start);
+        models.push_back(read_model_flags(one));
+        start = end + 1;
+    }
+    return models;
+}
+
+int run_compare(const CompareFlags& flags) {
+    check_flags(flags);
+    std::vector<std::string> changes;
+    const std::vector<ModelSpec> models = read_models(flags.scenario.model);
+    const MachineSpec machine = read_machine_flags(flags.scenario.machine, changes);
+    const TrainingSpec training = read_training(flags.scenario.training);
+    const std::vector<Schedule> schedules =
+        flags.schedules ? parse_schedules(*flags.schedules) : all_schedules();
+    std::vector<Comparison> comparisons;
+    for (const ModelSpec& model : models) {
+        comparisons.push_back(compare(model, machine, training, schedules));
+        for (ComparedSystem& system : comparisons.back().systems)
+            system.report.machine_changes = changes;
+    }
+    if (flags.svg_file) write_file(*flags.svg_file, comparison_svg(comparisons));
+    const std::string text = flags.json  ? comparison_json(comparisons)
+                             : flags.csv ? comparison_csv(comparisons)
+                                         : comparison_text(comparisons);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Command& chosen) {
+    CLI::App* const command =
+        app.add_subcommand("compare", "How do all systems train that model on that machine?");
+    const auto flags = std::make_shared<CompareFlags>();
+    add_scenario_flags(*command, flags->scenario);
+    command->remove_option(command->get_option("--schedule"));
+    command->get_option("--layers")
+        ->description(
+            "only the first N layers of the model; several numbers (4,8,16) show a trend");
+    command->add_option("--schedules", flags->schedules,
+                        "only these systems, as in streamed,megatrain; default: all. Options "
+                        "under Training count where a system has them");
+    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
+        ->group("Output");
+    command->add_flag("--csv", flags->csv, "a line a system")->group("Output");
+    command->add_option("--svg", flags->svg_file, "write a bar chart of tokens/s")->group("Output");
+    command->callback([&chosen, flags] { chosen = [flags] { return run_compare(*flags); }; });
+}
+
+}  // namespace sluice

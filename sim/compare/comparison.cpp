@@ -1,0 +1,118 @@
+#include "sim/compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/input_error.h"
+#include "sim/simulate/advice.h"
+#include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
+
+namespace sluice {
+namespace {
+
+const Option& schedule_option() {
+    const std::vector<Option>& options = training_options();
+    return *std::find_if(options.begin(), options.end(), [](const Option& option) {
+        return std::string_view(option.field) == "schedule";
+    });
+}
+
+/// A changed option that no compared schedule has would change nothing in silence.
+void check_options(const TrainingSpec& asked, const std::vector<Schedule>& schedules) {
+    const TrainingSpec standard;
+    for (const Option& option : training_options()) {
+        if (&option == &schedule_option() || option.get(asked) == option.get(standard)) continue;
+        if (std::any_of(schedules.begin(), schedules.end(),
+                        [&](Schedule schedule) { return has_option(schedule, option); }))
+            continue;
+        throw InputError(
+            fmt::format("{} is {}, which none of the compared systems has; leave it out",
+                        option_flag(option), option_text(asked, option)));
+    }
+}
+
+ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training) {
+    ComparedSystem out;
+    out.name = schedule_name(training.schedule);
+    out.report = predict(model, machine, training);
+    add_band(out.report, model, machine, training);
+    if (out.fits()) return out;
+    out.report.suggestions = suggestions(model, machine, out.report);
+    if (!out.report.suggestions.empty())
+        out.suggested_tokens_per_s =
+            predict(model, machine, out.report.suggestions.front().training).tokens_per_s();
+    return out;
+}
+
+}  // namespace
+
+const ComparedSystem* Comparison::ours() const {
+    for (const ComparedSystem& system : systems)
+        if (system.report.training.schedule == Schedule::streamed)
+            return system.fits() ? &system : nullptr;
+    return nullptr;
+}
+
+std::optional<double> relative_to_ours(const Comparison& comparison, double tokens_per_s) {
+    const ComparedSystem* const ours = comparison.ours();
+    if (ours == nullptr) return std::nullopt;
+    return tokens_per_s / ours->report.tokens_per_s();
+}
+
+std::optional<double> relative_speed(const Comparison& comparison, const ComparedSystem& system) {
+    if (!system.fits()) return std::nullopt;
+    return relative_to_ours(comparison, system.report.tokens_per_s());
+}
+
+std::vector<Schedule> all_schedules() {
+    std::vector<Schedule> out;
+    for (const Choice& choice : schedule_option().choices)
+        out.push_back(static_cast<Schedule>(choice.value));
+    return out;
+}
+
+std::string schedule_name(Schedule schedule) {
+    TrainingSpec training;
+    training.schedule = schedule;
+    return option_text(training, schedule_option());
+}
+
+std::vector<Schedule> parse_schedules(const std::string& names) {
+    std::vector<Schedule> out;
+    for (std::size_t start = 0; start <= names.size();) {
+        const std::size_t end = std::min(names.find(',', start), names.size());
+        TrainingSpec training;
+        set_option(training, schedule_option(), names.substr(start, end - start), "--schedules");
+        if (std::find(out.begin(), out.end(), training.schedule) != out.end())
+            throw InputError(fmt::format("--schedules is {}, which names {} twice; name it once",
+                                         names, schedule_name(training.schedule)));
+        out.push_back(training.schedule);
+        start = end + 1;
+    }
+    return out;
+}
+
+TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
+    TrainingSpec training;
+    for (const Option& option : training_options())
+        if (has_option(schedule, option)) option.set(training, option.get(asked));
+    training.schedule = schedule;
+    check_training_spec(training);
+    return training;
+}
+
+Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
+                   const std::vector<Schedule>& schedules) {
+    check_options(asked, schedules);
+    std::vector<TrainingSpec> trainings;
+    for (const Schedule schedule : schedules) trainings.push_back(training_of(schedule, asked));
+    Comparison out;
+    for (const TrainingSpec& training : trainings)
+        out.systems.push_back(compare_one(model, machine, training));
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+// How do all systems train one model on one machine with the same batch? Plain values; see the
+// writers in comparison_report.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/machine/machine_spec.h"
+#include "sim/model/model_spec.h"
+#include "sim/plan/training_spec.h"
+#include "sim/report/step_report.h"
+
+namespace sluice {
+
+struct ComparedSystem {
+    std::string name;   ///< of its schedule
+    StepReport report;  ///< with its band and, where it does not fit, what would
+    /// With the first of report.suggestions; only where there is one.
+    std::optional<double> suggested_tokens_per_s;
+
+    bool fits() const { return report.fit.fits(); }
+};
+
+/// One model, machine, batch and sequence. Precondition of what takes one: `systems` is not empty.
+struct Comparison {
+    std::vector<ComparedSystem> systems;
+
+    /// What is the same in all reports: model, machine, batch.
+    const StepReport& shared() const { return systems.front().report; }
+    /// The streamed schedule, where it is compared and fits: the 1.00x of relative speeds.
+    const ComparedSystem* ours() const;
+};
+
+/// tokens_per_s of that of ours; nothing where ours is not compared or does not fit.
+std::optional<double> relative_to_ours(const Comparison& comparison, double tokens_per_s);
+/// The same of a system, and nothing where that does not fit.
+std::optional<double> relative_speed(const Comparison& comparison, const ComparedSystem& system);
+
+/// The schedules that the option `schedule` declares, in its order.
+std::vector<Schedule> all_schedules();
+std::string schedule_name(Schedule schedule);
+/// "streamed,megatrain"; throws InputError where a name is unknown, empty or twice.
+std::vector<Schedule> parse_schedules(const std::string& names);
+
+/// `asked` with another schedule: its own defaults for options that it does not have. Throws
+/// InputError where the rest breaks a rule.
+TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
+
+/// Predicts a step of every schedule; options that one does not have are left at its own. Throws
+/// InputError, also where an option was changed that none of them has.
+Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
+                   const std::vector<Schedule>& schedules);
+
+}  // namespace sluice

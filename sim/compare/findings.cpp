@@ -1,0 +1,163 @@
+#include "sim/compare/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+std::string bytes_text(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+/// ", 0.36x of streamed", or nothing where ours is no measure.
+std::string of_ours(const Comparison& comparison, double tokens_per_s) {
+    const auto relative = relative_to_ours(comparison, tokens_per_s);
+    return relative ? fmt::format(", {:.2f}x of {}", *relative, comparison.ours()->name) : "";
+}
+
+std::string would_fit(const Comparison& comparison, const ComparedSystem& system) {
+    if (system.report.suggestions.empty())
+        return "no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is "
+               "needed";
+    const Suggestion& first = system.report.suggestions.front();
+    return fmt::format("fits with {} (device {}, host {}): {} tokens/s{}", first.change,
+                       bytes_text(first.device_peak), bytes_text(first.host_peak),
+                       format_thousands(*system.suggested_tokens_per_s),
+                       of_ours(comparison, *system.suggested_tokens_per_s));
+}
+
+bool bands_overlap(const StepReport& a, const StepReport& b) {
+    return a.has_band() && b.has_band() && a.step_high >= b.step_low && b.step_high >= a.step_low;
+}
+
+std::string faster_sentence(const ComparedSystem& ours, const ComparedSystem& other) {
+    const double relative = other.report.tokens_per_s() / ours.report.tokens_per_s();
+    return fmt::format("{} is faster than {}: {} tokens/s against {}, {:.2f}x{}", other.name,
+                       ours.name, format_thousands(other.report.tokens_per_s()),
+                       format_thousands(ours.report.tokens_per_s()), relative,
+                       bands_overlap(ours.report, other.report) ? "; their bands overlap" : "");
+}
+
+/// Where the other fits only with another setting.
+std::string faster_if_changed(const ComparedSystem& ours, const ComparedSystem& other) {
+    return fmt::format(
+        "{} does not fit as asked, but with {} is faster than {}: {} tokens/s against {}",
+        other.name, other.report.suggestions.front().change, ours.name,
+        format_thousands(*other.suggested_tokens_per_s),
+        format_thousands(ours.report.tokens_per_s()));
+}
+
+/// The system of that place in the first and last comparison where its relative speed is known.
+std::vector<std::pair<int, double>> relative_by_layers(std::span<const Comparison> comparisons,
+                                                       std::size_t place) {
+    std::vector<std::pair<int, double>> out;
+    for (const Comparison& comparison : comparisons)
+        if (const auto relative = relative_speed(comparison, comparison.systems[place]))
+            out.emplace_back(comparison.shared().layers, *relative);
+    return out;
+}
+
+}  // namespace
+
+std::pair<Lane, double> bound_of(const StepReport& report) {
+    const auto& shares = report.critical_shares;
+    const auto largest = std::max_element(shares.begin(), shares.end());
+    return {static_cast<Lane>(largest - shares.begin()), *largest};
+}
+
+std::string short_by(const StepReport& report) {
+    const Bytes device = report.fit.device.shortfall(), host = report.fit.host.shortfall();
+    std::vector<std::string> parts;
+    if (device > 0) parts.push_back("device short " + bytes_text(device));
+    if (host > 0)
+        parts.push_back((report.unified_memory ? "shared memory short " : "host short ") +
+                        bytes_text(host));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Settings own_settings(const TrainingSpec& training) {
+    Settings out;
+    for (const Option& option : training_options()) {
+        const std::string_view field = option.field;
+        const bool same_for_all = field == "schedule" || field == "batch" || field == "seq";
+        const bool left_open = option.choices.empty() && option.get(training) == 0;
+        if (!same_for_all && !left_open && has_option(training.schedule, option))
+            out.emplace_back(option.field, option_text(training, option));
+    }
+    return out;
+}
+
+std::string settings_text(const Settings& settings) {
+    std::vector<std::string> parts;
+    for (const auto& [field, value] : settings) parts.push_back(field + " " + value);
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system) {
+    std::vector<std::string> out = shortages(system.report);
+    out.push_back(would_fit(comparison, system));
+    return out;
+}
+
+std::vector<std::string> verdict(const Comparison& comparison) {
+    const ComparedSystem* const ours = comparison.ours();
+    if (ours == nullptr || comparison.systems.size() == 1) return {};
+    std::vector<std::string> out;
+    bool another_fits = false;
+    for (const ComparedSystem& other : comparison.systems) {
+        if (&other == ours) continue;
+        another_fits = another_fits || other.fits();
+        if (other.fits() && other.report.step < ours->report.step) {
+            out.push_back(faster_sentence(*ours, other));
+        } else if (!other.fits() &&
+                   other.suggested_tokens_per_s.value_or(0) > ours->report.tokens_per_s()) {
+            out.push_back(faster_if_changed(*ours, other));
+        }
+    }
+    if (!out.empty()) return out;
+    return {another_fits ? "no other system that fits is faster than " + ours->name
+                         : "no other system fits, only " + ours->name};
+}
+
+std::vector<std::string> trend(std::span<const Comparison> comparisons) {
+    std::vector<std::string> out;
+    const std::vector<ComparedSystem>& systems = comparisons.front().systems;
+    for (std::size_t i = 0; i < systems.size(); ++i) {
+        if (systems[i].report.training.schedule == Schedule::streamed) continue;
+        const auto points = relative_by_layers(comparisons, i);
+        if (points.size() < 2) continue;
+        const auto& [first_layers, first] = points.front();
+        const auto& [last_layers, last] = points.back();
+        out.push_back(fmt::format("{}: {:.2f}x of {} with {} layers, {:.2f}x with {}",
+                                  systems[i].name, first, schedule_name(Schedule::streamed),
+                                  first_layers, last, last_layers));
+        std::vector<int> faster;
+        for (const auto& [layers, relative] : points)
+            if (relative > 1) faster.push_back(layers);
+        if (!faster.empty())
+            out.back() += fmt::format("; it is faster with {}", fmt::join(faster, ", "));
+    }
+    return out;
+}
+
+std::vector<SharedAssumption> shared_assumptions(const Comparison& comparison) {
+    std::vector<SharedAssumption> out;
+    for (const ComparedSystem& system : comparison.systems) {
+        for (const std::string& sentence : system.report.assumptions) {
+            const auto known =
+                std::find_if(out.begin(), out.end(), [&](const SharedAssumption& assumption) {
+                    return assumption.sentence == sentence;
+                });
+            if (known == out.end()) {
+                out.push_back({sentence, {system.name}});
+            } else {
+                known->systems.push_back(system.name);
+            }
+        }
+    }
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,95 @@
+// sluice compare as people run it: exit status, one sentence for a mistake, files.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+
+namespace {
+
+struct Result {
+    int status = 0;
+    std::string output;  ///< of both streams
+};
+
+Result run(const std::string& arguments) {
+    const std::string command = "'" SLUICE_BINARY
+                                "' compare --model qwen2.5-7b --machine h200-sxm-pcie5-1.5tb " +
+                                arguments + " 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    Result result;
+    std::array<char, 4096> buffer{};
+    while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
+        result.output.append(buffer.data(), n);
+    result.status = WEXITSTATUS(pclose(pipe));
+    return result;
+}
+
+/// Exit 2, the parts in the message, and one line.
+void check_mistake(const std::string& arguments, const std::vector<std::string>& parts) {
+    const Result result = run(arguments);
+    INFO(arguments << "\n" << result.output);
+    CHECK(result.status == 2);
+    CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
+    for (const std::string& part : parts) CHECK_THAT(result.output, ContainsSubstring(part));
+}
+
+struct TemporaryFolder {
+    std::filesystem::path path;
+    TemporaryFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "sluice-test-XXXXXX").string();
+        path = mkdtemp(name.data());
+    }
+    ~TemporaryFolder() { std::filesystem::remove_all(path); }
+};
+
+}  // namespace
+
+TEST_CASE("compare: text and chart of all, JSON of some", "[compare]") {
+    const TemporaryFolder folder;
+    const std::string svg = (folder.path / "bars.svg").string();
+    const Result text = run("--layers 2 --batch 4 --svg " + svg);
+    CHECK(text.status == 0);
+    CHECK_THAT(text.output, ContainsSubstring("qwen2.5-7b") && ContainsSubstring("1.00x"));
+    CHECK(std::filesystem::file_size(svg) > 0);
+    const Result some = run("--layers 2 --batch 4 --schedules megatrain --json");
+    REQUIRE(some.status == 0);
+    const auto systems = nlohmann::json::parse(some.output)["comparisons"][0]["systems"];
+    REQUIRE(systems.size() == 1);
+    CHECK(systems[0]["system"] == "megatrain");
+    CHECK(systems[0]["settings"]["batch"] == 4);
+}
+
+TEST_CASE("compare: several numbers of layers, what-if values", "[compare]") {
+    const Result csv = run("--layers 1,2,3 --schedules streamed --csv");
+    CHECK(csv.status == 0);
+    CHECK(std::count(csv.output.begin(), csv.output.end(), '\n') == 4);
+    const Result text = run("--layers 1,2 --schedules streamed --host-memory 900GB");
+    CHECK_THAT(text.output, ContainsSubstring("what-if: --host-memory 900GB"));
+}
+
+TEST_CASE("compare: mistakes are one sentence and exit status 2", "[compare]") {
+    check_mistake("--schedules megatrian", {"--schedules", "megatrian", "did you mean"});
+    check_mistake("--schedules streamed,streamed", {"twice"});
+    check_mistake("--schedule streamed", {"--schedule"});
+    check_mistake("--layers 2,x", {"--layers is \"x\""});
+    check_mistake("--layers 2,,4", {"--layers is \"\""});
+    check_mistake("--layers 2,99", {"99"});
+    check_mistake("--json --csv", {"--json and --csv"});
+    check_mistake("--svg ''", {"--svg needs the name of a file"});
+    check_mistake("--batch 8 --micro-batch 3", {"--batch is 8", "--micro-batch"});
+    check_mistake("--schedules megatrain --buffer-depth 3",
+                  {"--buffer-depth is 3", "none of the compared systems has"});
+}
+
+TEST_CASE("compare: a training file must not name a schedule of its own", "[compare]") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path / "training.json").string();
+    std::ofstream(file) << R"({"schedule": "megatrain", "batch": 4})";
+    check_mistake("--training " + file, {file, "schedule is \"megatrain\"", "--schedules"});
+}

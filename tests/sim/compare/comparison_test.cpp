@@ -1,0 +1,101 @@
+// Is each row the prediction of that system alone, with its own options?
+#include "sim/compare/comparison.h"
+
+#include "sim/compare/findings.h"
+#include "sim/machine/machine_profile.h"
+#include "sim/model/read_model.h"
+#include "sim/simulate/predict.h"
+#include "tests/catch.h"
+#include "tests/sim/model/input_error_of.h"
+
+using namespace sluice;
+
+namespace {
+
+MachineSpec machine() { return resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb")); }
+
+ModelSpec small_model(int layers = 2) {
+    ModelSpec model = read_model("qwen2.5-14b");
+    truncate_layers(model, layers);
+    return model;
+}
+
+TrainingSpec batch_of_4() {
+    TrainingSpec training;
+    training.batch = 4;
+    return training;
+}
+
+}  // namespace
+
+TEST_CASE("compare: every declared schedule is compared, as predicted alone", "[compare]") {
+    const Comparison c = compare(small_model(), machine(), batch_of_4(), all_schedules());
+    const std::vector<Choice>& declared = training_options().front().choices;
+    REQUIRE(c.systems.size() == declared.size());
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+        INFO(declared[i].name);
+        CHECK(c.systems[i].name == declared[i].name);
+        TrainingSpec training = batch_of_4();
+        training.schedule = static_cast<Schedule>(declared[i].value);
+        const StepReport alone = predict(small_model(), machine(), training);
+        CHECK(c.systems[i].report.step == Approx(alone.step).epsilon(1e-6));
+        CHECK(c.systems[i].report.fit.device.peak.bytes == alone.fit.device.peak.bytes);
+        CHECK(c.systems[i].report.step_low < alone.step);
+        CHECK(c.systems[i].report.step_high > alone.step);
+    }
+    CHECK(relative_speed(c, c.systems[0]) == 1.0);
+}
+
+TEST_CASE("compare: an option goes to the systems that have it", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.checkpoint_interval = 2;
+    asked.buffer_depth = 3;
+    const TrainingSpec ours = training_of(Schedule::streamed, asked);
+    CHECK(ours.buffer_depth == 3);
+    CHECK(ours.checkpoint_interval == TrainingSpec{}.checkpoint_interval);
+    const TrainingSpec theirs = training_of(Schedule::megatrain, asked);
+    CHECK(theirs.batch == 4);
+    CHECK(theirs.buffer_depth == TrainingSpec{}.buffer_depth);
+    CHECK(theirs.checkpoint_interval == 2);
+    const std::string settings = settings_text(own_settings(theirs));
+    CHECK_THAT(settings, ContainsSubstring("checkpoint_interval 2"));
+    CHECK_THAT(settings, !ContainsSubstring("buffer_depth"));
+}
+
+TEST_CASE("compare: an option that no compared system has is refused", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.checkpoint_interval = 2;
+    const std::string message =
+        input_error_of([&] { compare(small_model(), machine(), asked, {Schedule::streamed}); });
+    CHECK_THAT(message, ContainsSubstring("--checkpoint-interval is 2"));
+    CHECK_THAT(message, ContainsSubstring("none of the compared systems has"));
+}
+
+TEST_CASE("compare: schedules are named once, and spelled right", "[compare]") {
+    CHECK(parse_schedules("megatrain,streamed") ==
+          std::vector<Schedule>{Schedule::megatrain, Schedule::streamed});
+    CHECK_THAT(input_error_of([] { parse_schedules("streamed,megatrian"); }),
+               ContainsSubstring("--schedules is \"megatrian\"") &&
+                   ContainsSubstring("did you mean \"megatrain\""));
+    CHECK_THAT(input_error_of([] { parse_schedules("streamed,"); }),
+               ContainsSubstring("--schedules is \"\""));
+    CHECK_THAT(input_error_of([] { parse_schedules("streamed,streamed"); }),
+               ContainsSubstring("names streamed twice"));
+}
+
+TEST_CASE("compare: what does not fit comes with a batch that does, and its speed", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.batch = 32;
+    asked.device_budget_bytes = 12e9;
+    const Comparison c = compare(small_model(8), machine(), asked, {Schedule::megatrain});
+    const ComparedSystem& system = c.systems.front();
+    REQUIRE_FALSE(system.fits());
+    REQUIRE_FALSE(system.report.suggestions.empty());
+    const Suggestion& first = system.report.suggestions.front();
+    CHECK_THAT(first.change, ContainsSubstring("--batch"));
+    CHECK(first.training.batch < 32);
+    CHECK(first.device_peak <= 12'000'000'000);
+    const StepReport suggested = predict(small_model(8), machine(), first.training);
+    CHECK(suggested.fit.fits());
+    CHECK(*system.suggested_tokens_per_s == Approx(suggested.tokens_per_s()).epsilon(1e-6));
+}
