@@ -7,9 +7,9 @@
 namespace sluice::cpu {
 namespace {
 
-/// Rows and columns of what is converted at once. 1024: each number of a tile is used in 1024
+/// Rows and columns of what is converted at once. 512: each number of a tile is used in 512
 /// multiplications, beside which its conversion is little.
-constexpr std::int64_t kTile = 1024;
+constexpr std::int64_t kTile = 512;
 
 /// Indices [begin, begin + count) of a dimension.
 struct Range {

@@ -5,7 +5,7 @@
 
 namespace sluice::cpu {
 
-/// As Kernels::gemm. Needs three tiles of 4 MiB at most, whatever the size of the matrices: larger
+/// As Kernels::gemm. Needs three tiles of 1 MiB at most, whatever the size of the matrices: larger
 /// copies of them would be memory that no plan counts, which the C library maps anew at each call.
 void gemm(const Kernels::Product& product);
 

@@ -29,7 +29,7 @@ using cpu::view_heads;
 
 /// Elements that each thread computes at once. Kernels go through their rows in pieces, so that
 /// what libtorch allocates for intermediate results stays small, and in the caches.
-constexpr std::int64_t kPieceElements = std::int64_t{1} << 17;
+constexpr std::int64_t kPieceElements = std::int64_t{1} << 16;
 
 /// What every call of a kernel needs of libtorch: no autograd, and our number of threads, which
 /// libtorch keeps for each calling thread.

@@ -46,7 +46,7 @@ const std::vector<GemmCase> kGemmCases = {
     {31, 47, 129, 5, false, false},
     {64, 200, 33, 1, true, false},
     {17, 9, 21, 2, true, true, true},
-    // More than one tile of 1024 in each direction.
+    // More than one tile in each direction.
     {20, 1030, 1100, 3, false, true, true, true},
     {1030, 40, 1100, 0, true, false, true},
 };

@@ -57,7 +57,7 @@ Bytes temporaries_of(Function call) {
     return memory.most();
 }
 
-// Three tiles of a product.
+// Attention keeps most: four times the scores of a block, 1 MiB a thread.
 constexpr Bytes kMost = 12 * kMiB;
 
 }  // namespace
