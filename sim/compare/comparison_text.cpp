@@ -110,6 +110,7 @@ std::string trend_table(std::span<const Comparison> comparisons) {
 /// Items separated by commas, on lines that begin with spaces after the first.
 std::string wrapped(const std::string& name, std::size_t width, const Settings& settings) {
     std::string out, line = fmt::format("  {:<{}}", name, width);
+    if (settings.empty()) return line + " none of its own\n";
     for (std::size_t i = 0; i < settings.size(); ++i) {
         const bool last = i + 1 == settings.size();
         const std::string item =
