@@ -1,63 +1,20 @@
 // The program as people run it: exit status, one sentence for a mistake, files written whole.
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
 
-#include "tests/catch.h"
+#include "tests/sim/program_run.h"
+
+using namespace sluice::test;
 
 namespace {
 
-struct Result {
-    int status = 0;
-    std::string output;  ///< of both streams
-};
-
-/// Runs a shell command; `output` is what it leaves on standard output.
-Result shell(const std::string& command) {
-    FILE* const pipe = popen(command.c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    Result result;
-    std::array<char, 4096> buffer{};
-    while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
-        result.output.append(buffer.data(), n);
-    result.status = WEXITSTATUS(pclose(pipe));
-    return result;
+Result run(const std::string& arguments) { return run_sluice(arguments); }
+void check_mistake(const std::string& arguments, const std::vector<std::string>& parts) {
+    check_sluice_mistake(arguments, parts);
 }
-
-const std::string kSluice = "'" SLUICE_BINARY "' ";
-
-Result run(const std::string& arguments) { return shell(kSluice + arguments + " 2>&1"); }
 
 const std::string kPredict = "predict --model qwen2.5-7b --machine h200-sxm-pcie5 ";
-
-/// Exit 2, the parts in the message, and one line.
-void check_mistake(const std::string& arguments, const std::vector<std::string>& parts) {
-    const Result result = run(arguments);
-    INFO(arguments << "\n" << result.output);
-    CHECK(result.status == 2);
-    CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
-    for (const std::string& part : parts) CHECK_THAT(result.output, ContainsSubstring(part));
-}
-
-/// A folder of its own, removed at the end.
-struct TemporaryFolder {
-    std::filesystem::path path;
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "sluice-test-XXXXXX").string();
-        path = mkdtemp(name.data());
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path); }
-    std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(path / name) << text;
-        return (path / name).string();
-    }
-};
 
 }  // namespace
 

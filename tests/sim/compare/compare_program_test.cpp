@@ -1,52 +1,18 @@
 // sluice compare as people run it: exit status, one sentence for a mistake, files.
-#include <sys/wait.h>
-
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/catch.h"
+#include "tests/sim/program_run.h"
+
+using namespace sluice::test;
 
 namespace {
 
-struct Result {
-    int status = 0;
-    std::string output;  ///< of both streams
-};
+const std::string kCompare = "compare --model qwen2.5-7b --machine h200-sxm-pcie5-1.5tb ";
 
-Result run(const std::string& arguments) {
-    const std::string command = "'" SLUICE_BINARY
-                                "' compare --model qwen2.5-7b --machine h200-sxm-pcie5-1.5tb " +
-                                arguments + " 2>&1";
-    FILE* const pipe = popen(command.c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    Result result;
-    std::array<char, 4096> buffer{};
-    while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
-        result.output.append(buffer.data(), n);
-    result.status = WEXITSTATUS(pclose(pipe));
-    return result;
-}
-
-/// Exit 2, the parts in the message, and one line.
+Result run(const std::string& arguments) { return run_sluice(kCompare + arguments); }
 void check_mistake(const std::string& arguments, const std::vector<std::string>& parts) {
-    const Result result = run(arguments);
-    INFO(arguments << "\n" << result.output);
-    CHECK(result.status == 2);
-    CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
-    for (const std::string& part : parts) CHECK_THAT(result.output, ContainsSubstring(part));
+    check_sluice_mistake(kCompare + arguments, parts);
 }
-
-struct TemporaryFolder {
-    std::filesystem::path path;
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "sluice-test-XXXXXX").string();
-        path = mkdtemp(name.data());
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path); }
-};
 
 }  // namespace
 

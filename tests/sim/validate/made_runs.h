@@ -1,9 +1,6 @@
 // Which measured runs do the tests of validation read and compare?
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -11,6 +8,7 @@
 #include "sim/simulate/predict.h"
 #include "sim/validate/compare_run.h"
 #include "tests/sim/machine/small_profile.h"
+#include "tests/sim/program_run.h"
 
 namespace sluice {
 
@@ -37,27 +35,9 @@ inline nlohmann::json exact_report(const TrainingSpec& training = small_training
     return nlohmann::json::parse(report_json(report));
 }
 
-/// A folder of its own, removed at the end.
-struct RunFolder {
-    std::filesystem::path path;
-    RunFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "sluice-runs-XXXXXX").string();
-        path = mkdtemp(name.data());
-    }
-    ~RunFolder() { std::filesystem::remove_all(path); }
-    RunFolder(const RunFolder&) = delete;
-    RunFolder& operator=(const RunFolder&) = delete;
-    /// `name` may have folders.
-    std::string write(const std::string& name, const std::string& text) const {
-        std::filesystem::create_directories((path / name).parent_path());
-        std::ofstream(path / name) << text;
-        return (path / name).string();
-    }
-};
-
 inline MeasuredRun read_one(const nlohmann::json& report,
                             const std::optional<std::string>& model = {}) {
-    const RunFolder folder;
+    const test::TemporaryFolder folder;
     return read_measured_runs({folder.write("look/run.json", report.dump())}, model).runs.at(0);
 }
 

@@ -14,7 +14,7 @@ std::string error_of(const std::string& path, const std::optional<std::string>& 
 /// The message for the report with a changed entry.
 std::string error_with(const json::json_pointer& where, const json& value,
                        const std::optional<std::string>& model = {}) {
-    const RunFolder folder;
+    const test::TemporaryFolder folder;
     json report = exact_report();
     report[where] = value;
     return error_of(folder.write("run.json", report.dump()), model);
@@ -79,7 +79,7 @@ TEST_CASE("measured runs: older reports are read", "[validate]") {
 }
 
 TEST_CASE("measured runs: a file given twice counts once", "[validate]") {
-    const RunFolder folder;
+    const test::TemporaryFolder folder;
     const std::string file = folder.write("look/a.json", exact_report().dump());
     folder.write("look/b.json", exact_report().dump());
     const std::string again = (folder.path / "look" / ".." / "look" / "a.json").string();
@@ -103,7 +103,7 @@ TEST_CASE("measured runs: --model stands for a name that says nothing here", "[v
 }
 
 TEST_CASE("measured runs: a folder stands for the reports below it, by group", "[validate]") {
-    const RunFolder folder;
+    const test::TemporaryFolder folder;
     const std::string report = exact_report().dump();
     folder.write("runs/look/b.json", report);
     folder.write("runs/look/a.json", report);
@@ -121,7 +121,7 @@ TEST_CASE("measured runs: a folder stands for the reports below it, by group", "
 
 TEST_CASE("measured runs: rows of MegaTrain are taken, of a system without schedule left out",
           "[validate]") {
-    const RunFolder folder;
+    const test::TemporaryFolder folder;
     const json table = {{"rows", {row_of("MegaTrain"), row_of("FSDP2"), row_of("FSDP2")}}};
     const MeasuredRuns read = read_measured_runs({folder.write("peers.json", table.dump())}, {});
     REQUIRE(read.runs.size() == 1);
@@ -142,7 +142,7 @@ TEST_CASE("measured runs: rows of MegaTrain are taken, of a system without sched
 }
 
 TEST_CASE("measured runs: files that hold none are refused with a sentence", "[validate]") {
-    const RunFolder folder;
+    const test::TemporaryFolder folder;
     CHECK_THAT(error_of((folder.path / "none.json").string()),
                ContainsSubstring("none.json: no such file"));
     CHECK_THAT(error_of(folder.write("text.json", "step_s: 3")),
@@ -198,7 +198,7 @@ TEST_CASE("measured runs: wrong entries are named with file, field and value", "
 
 TEST_CASE("measured runs: wrong rows of other systems are named", "[validate]") {
     const auto error_of_row = [](const char* key, const json& value) {
-        const RunFolder folder;
+        const test::TemporaryFolder folder;
         json table = {{"rows", {row_of("MegaTrain")}}};
         table["rows"][0][key] = value;
         return error_of(folder.write("peers.json", table.dump()));

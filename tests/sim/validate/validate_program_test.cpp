@@ -1,36 +1,18 @@
 // sluice validate as people run it: exit status, files, output.
-#include <sys/wait.h>
-
-#include <array>
-#include <cstdio>
-
 #include "sim/json_object.h"
 #include "tests/sim/validate/made_runs.h"
 
 using namespace sluice;
+using namespace sluice::test;
 using nlohmann::json;
 
 namespace {
 
-struct Result {
-    int status = 0;
-    std::string output;  ///< of both streams
-};
-
-Result run(const std::string& arguments) {
-    FILE* const pipe = popen(("'" SLUICE_BINARY "' validate " + arguments + " 2>&1").c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    Result result;
-    std::array<char, 4096> buffer{};
-    while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
-        result.output.append(buffer.data(), n);
-    result.status = WEXITSTATUS(pclose(pipe));
-    return result;
-}
+Result run(const std::string& arguments) { return run_sluice("validate " + arguments); }
 
 /// A folder with an exact run and one that took twice as long, and their machine.
 struct TwoRuns {
-    RunFolder folder;
+    test::TemporaryFolder folder;
     std::string exact, slow, arguments;
     TwoRuns() {
         const std::string machine = folder.write("machine.json", small_profile().dump());
