@@ -1,5 +1,5 @@
-// How does a GPU's clock follow its load? It starts at its highest, where all kernels are timed, and
-// falls when its power has been over the limit for some time.
+// How does a GPU's clock follow its load? It starts at its highest, where all kernels are timed,
+// and falls when its power has been over the limit for some time.
 #include <fmt/format.h>
 
 #include <chrono>

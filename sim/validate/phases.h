@@ -15,7 +15,8 @@ std::vector<std::string> phase_names(Schedule schedule);
 /// own. `streamed`: forward, loss and backward last from the first operation of the kind on the
 /// compute lane to the first of the next, and the tail until the next step's first compute.
 /// `megatrain`: as that system times itself. All others: forward with the loss, backward until
-/// all gradients have arrived, then what the optimizer does. Precondition: the report has operations.
+/// all gradients have arrived, then what the optimizer does. Precondition: the report has
+/// operations.
 std::vector<Seconds> step_phases(const StepReport& report);
 
 }  // namespace sluice

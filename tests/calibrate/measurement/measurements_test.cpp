@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sim/json_text.h"
 #include "sim/input_error.h"
+#include "sim/json_text.h"
 #include "tests/catch.h"
 
 using namespace sluice;
