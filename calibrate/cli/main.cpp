@@ -5,6 +5,7 @@
 
 #include "calibrate/cli/measure.h"
 #include "calibrate/cli/write_profile.h"
+#include "calibrate/measurement/pool_measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/transfer/transfer_profile.h"
 #include "sim/cli/program.h"
@@ -62,24 +63,30 @@ void add_measure(CLI::App& app, Command& chosen) {
 }
 
 struct FitFlags {
-    std::string measurements, out;
+    std::vector<std::string> measurements;
+    std::string out;
     std::optional<std::string> base;
 };
 
 void add_fit(CLI::App& app, Command& chosen) {
     CLI::App* const fit = app.add_subcommand(
-        "fit", "Makes a profile of measurements again, without measuring; on any machine");
+        "fit",
+        "Makes a profile of measurements again, without measuring; on any machine. Several files "
+        "of one machine are pooled: a rate is their mean, its range the widest");
     const auto flags = std::make_shared<FitFlags>();
-    fit->add_option("measurements", flags->measurements, "hwprofiles/measurements/NAME.json")
+    fit->add_option("measurements", flags->measurements,
+                    "hwprofiles/measurements/NAME.json; more files hold the machine at other "
+                    "times, all cases or some (--only)")
         ->required();
     fit->add_option("--out", flags->out, "the profile to write")->required();
     fit->add_option("--base", flags->base, kBaseHelp);
     fit->callback([&chosen, flags] {
         chosen = [flags] {
             check_profile_file(flags->out, flags->base);
-            write_profile(
-                parse_measurements(read_text_file(flags->measurements), flags->measurements),
-                flags->out, flags->base);
+            std::vector<MeasurementsFile> files;
+            for (const std::string& file : flags->measurements)
+                files.push_back({parse_measurements(read_text_file(file), file), file});
+            write_profile(pool_measurements(files), flags->out, flags->base);
             return 0;
         };
     });

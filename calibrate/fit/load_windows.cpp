@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "calibrate/measurement/pool_measurements.h"
 #include "sim/input_error.h"
 
 namespace sluice {
@@ -23,10 +24,12 @@ void LoadWindows::wrong(std::size_t row, const std::string& what) const {
 }
 
 LoadWindow LoadWindows::read_row(std::size_t row) const {
-    LoadWindow window{row, table_.at(row, "state_bytes"), table_.at(row, "threads"), {}, {}, false};
+    LoadWindow window{row, table_.at(row, "state_bytes"), table_.at(row, "threads"), {}, {}, false,
+                      0};
     window.runs = {table_.at(row, "compute") != 0, table_.at(row, "in") != 0,
                    table_.at(row, "out") != 0, window.threads != 0};
     window.held_out = table_.at(row, "held_out") != 0;
+    if (table_.has(kCalibrationColumn)) window.calibration = table_.at(row, kCalibrationColumn);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
         if (!window.runs[lane]) continue;
         window.rate[lane] = table_.at(row, kRates[lane]);
@@ -49,6 +52,8 @@ std::optional<double> LoadWindows::nearest_alone(const LoadWindow& window, std::
     const LoadWindow* nearest = nullptr;
     for (const LoadWindow& other : windows_) {
         if (!other.runs[lane] || other.lanes() != 1 || other.held_out != held_out) continue;
+        // At the seam of two calibrations the other's may be nearer.
+        if (other.calibration != window.calibration) continue;
         if (lane == kWork &&
             (other.threads != window.threads || other.state_bytes != window.state_bytes)) {
             continue;

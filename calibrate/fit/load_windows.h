@@ -24,6 +24,7 @@ struct LoadWindow {
     std::array<bool, kLanes> runs{};
     std::array<double, kLanes> rate{};  ///< in the units of kRates; 0 where it does not run
     bool held_out = false;
+    double calibration = 0;  ///< which of those pooled
 
     auto lanes() const { return std::count(runs.begin(), runs.end(), true); }
 };
@@ -35,12 +36,13 @@ class LoadWindows {
     explicit LoadWindows(const Table& table);
     const std::vector<LoadWindow>& all() const { return windows_; }
 
-    /// Rate of this window's lane in the nearest row where it runs alone, of those not held out (of
-    /// Adam: same threads and state). Throws InputError where there is none.
+    /// Rate of this window's lane in the nearest row of its own calibration where it runs alone, of
+    /// those not held out (of Adam: same threads and state). Throws InputError where there is none.
     double alone(const LoadWindow& window, std::size_t lane) const;
 
     /// Gparam/s of Adam alone: the means of windows not held out, linear between their threads,
-    /// constant outside; where this state has none, the nearest window held out.
+    /// constant outside; where this state has none, the nearest window held out. Of all
+    /// calibrations: what a profile says of another time.
     double alone_adam_by_threads(const LoadWindow& window) const;
 
   private:

@@ -137,11 +137,16 @@ const std::string& Measurements::date_of(std::string_view table) const {
 
 std::string Measurements::days() const {
     if (cases.empty()) return date;
-    const auto [first, last] = std::minmax_element(
-        cases.begin(), cases.end(),
-        [](const CaseRecord& a, const CaseRecord& b) { return a.date < b.date; });
-    return first->date == last->date ? first->date
-                                     : fmt::format("{} to {}", first->date, last->date);
+    std::string first = cases.front().date, last;
+    for (const CaseRecord& record : cases) {
+        // "2026-11-21", or a span of pooled ones.
+        constexpr std::string_view kTo = " to ";
+        const std::size_t to = record.date.find(kTo);
+        first = std::min(first, record.date.substr(0, to));
+        last = std::max(
+            last, to == std::string::npos ? record.date : record.date.substr(to + kTo.size()));
+    }
+    return first == last ? first : fmt::format("{} to {}", first, last);
 }
 
 std::string measurements_json(const Measurements& measurements) {

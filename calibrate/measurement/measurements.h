@@ -33,7 +33,7 @@ struct MachineFacts {
 
 struct CaseRecord {
     std::string name;
-    std::string date;    ///< of the day it was measured, 2026-11-21
+    std::string date;    ///< of the day it was measured, 2026-11-21; pooled: of all days
     double seconds = 0;  ///< it took
     bool quick = false;
     std::vector<Table> tables;
@@ -45,6 +45,8 @@ struct Measurements {
     std::string date;  ///< when it was begun; a case measured again has its own
     MachineFacts facts;
     std::vector<CaseRecord> cases;  ///< those done, in order
+    /// Names of the files that these were pooled from; empty: they were measured as they are.
+    std::vector<std::string> pooled_files;
 
     /// Nothing where no case has measured it.
     const Table* find(std::string_view table) const;

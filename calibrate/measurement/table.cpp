@@ -32,4 +32,8 @@ std::size_t Table::column(std::string_view wanted) const {
     return static_cast<std::size_t>(found - columns.begin());
 }
 
+bool Table::has(std::string_view column) const {
+    return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
 }  // namespace sluice

@@ -18,6 +18,7 @@ struct Table {
     void add(std::vector<double> row);
     /// Throws InputError naming the table where there is no such column.
     std::size_t column(std::string_view wanted) const;
+    bool has(std::string_view column) const;
     double at(std::size_t row, std::string_view wanted) const { return rows[row][column(wanted)]; }
 };
 

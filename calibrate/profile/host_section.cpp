@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "calibrate/profile/sections.h"
 #include "sim/units.h"
@@ -64,25 +65,36 @@ void add_memory_rates(const Measurements& m, ProfileJson& profile) {
     }
 }
 
+/// Gparam/s in the windows, not held out, in which Adam ran alone with so many threads.
+std::vector<double> adam_windows(const Table& mixed, double state_bytes, double threads) {
+    std::vector<double> rates;
+    for (std::size_t row = 0; row < mixed.rows.size(); ++row) {
+        const auto is = [&](const char* column) { return mixed.at(row, column) != 0; };
+        if (is("compute") || is("in") || is("out") || is("held_out")) continue;
+        if (mixed.at(row, "state_bytes") == state_bytes && mixed.at(row, "threads") == threads)
+            rates.push_back(mixed.at(row, "adam_gparams_per_s"));
+    }
+    return rates;
+}
+
 /// Gparam/s of Adam alone, with its range, by threads: of its own case and, where the same threads
-/// are fitted there, of the windows of mixed load in which it ran alone. Their mean: shares under
-/// mixed load are of the latter, and a virtual machine is not the same for a minute.
+/// are fitted there, of the windows of mixed load in which it ran alone. The mean of the case and
+/// of these windows' mean: shares under mixed load are of the latter, and a virtual machine is not
+/// the same for a minute.
 std::vector<std::vector<double>> adam_by_threads(const Measurements& m, double state_bytes) {
     const Table* adam = find_rows(m, "adam");
     if (adam == nullptr) return {};
     auto points = by_threads(*adam, "gparams_per_s", state_bytes);
     const Table* mixed = find_rows(m, "mixed_load");
-    for (std::size_t row = 0; mixed != nullptr && row < mixed->rows.size(); ++row) {
-        const auto is = [&](const char* column) { return mixed->at(row, column) != 0; };
-        if (is("compute") || is("in") || is("out") || is("held_out")) continue;
-        if (mixed->at(row, "state_bytes") != state_bytes) continue;
-        const double rate = mixed->at(row, "adam_gparams_per_s");
-        for (auto& point : points) {
-            if (point[0] != mixed->at(row, "threads")) continue;
-            point[2] = std::min(point[2], rate);
-            point[3] = std::max(point[3], rate);
-            point[1] = (point[1] + rate) / 2;
-        }
+    if (mixed == nullptr) return points;
+    for (auto& point : points) {
+        const std::vector<double> rates = adam_windows(*mixed, state_bytes, point[0]);
+        if (rates.empty()) continue;
+        const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+        const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
+        point[1] = (point[1] + sum / static_cast<double>(rates.size())) / 2;
+        point[2] = std::min(point[2], *least);
+        point[3] = std::max(point[3], *most);
     }
     return points;
 }

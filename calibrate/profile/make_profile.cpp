@@ -99,9 +99,11 @@ BaseProfile read_base_profile(const std::string& what, const std::string& option
 std::string calibration_source(const Measurements& m) {
     double seconds = 0;
     for (const CaseRecord& record : m.cases) seconds += record.seconds;
-    return fmt::format("sluice-calibrate of {} on {}{}{}, {:.0f} s; measurements/{}.json", m.days(),
+    const std::vector<std::string> files =
+        m.pooled_files.empty() ? std::vector{m.id + ".json"} : m.pooled_files;
+    return fmt::format("sluice-calibrate of {} on {}{}{}, {:.0f} s; measurements/{}", m.days(),
                        machine_name(m.facts), m.facts.driver.empty() ? "" : ", driver ",
-                       m.facts.driver, seconds, m.id);
+                       m.facts.driver, seconds, fmt::join(files, ", measurements/"));
 }
 
 std::string make_profile(const Measurements& measurements, const MachineFits& fits,

@@ -23,10 +23,7 @@ MeasuredRate rate_at(const Table& table, std::size_t row, const char* value, con
 
 std::optional<Range> range_at(const Table& table, std::size_t row, const std::string& low,
                               const std::string& high) {
-    const auto has = [&](const std::string& name) {
-        return std::find(table.columns.begin(), table.columns.end(), name) != table.columns.end();
-    };
-    if (!has(low) || !has(high)) return std::nullopt;
+    if (!table.has(low) || !table.has(high)) return std::nullopt;
     return Range{table.at(row, low), table.at(row, high)};
 }
 

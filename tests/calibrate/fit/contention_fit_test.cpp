@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include "calibrate/fit/load_windows.h"
+#include "calibrate/measurement/pool_measurements.h"
 #include "sim/input_error.h"
 #include "tests/catch.h"
 
@@ -241,4 +243,37 @@ TEST_CASE("contention: a lane without a rate or without its alone rate is refuse
     REQUIRE_THROWS_WITH(fit_contention(lonely),
                         ContainsSubstring("row 1: adam_gparams_per_s beside other lanes") &&
                             ContainsSubstring("same threads and state_bytes"));
+}
+
+TEST_CASE("contention: pooled windows are compared with rates alone of their own calibration",
+          "[fit]") {
+    // A calibration ends with what ran together, and the next, 20% slower, begins with it alone.
+    Table table = empty_table();
+    table.columns.emplace_back(kCalibrationColumn);
+    for (const double calibration : {0.0, 1.0}) {
+        const Machine machine{200, calibration == 0 ? 1 : 0.8};
+        const auto add = [&](double threads, bool in, bool out) {
+            std::vector<double> row = machine.row(12, threads, false, in, out, false);
+            row.push_back(calibration);
+            table.add(std::move(row));
+        };
+        add(8, false, false);
+        add(0, true, false);
+        for (int i = 0; i < 5; ++i) add(0, false, true);
+        add(8, true, false);
+    }
+    // Asked for: 160 GB/s of Adam and 55 of copies, of 200.
+    const double share = 200 / (160 + Machine::kLink);
+    const LoadWindows windows(table);
+    int together = 0;
+    for (const LoadWindow& window : windows.all()) {
+        if (window.lanes() < 2) continue;
+        ++together;
+        CHECK(window.rate[kWork] / windows.alone(window, kWork) == Approx(share));
+        CHECK(window.rate[kIn] / windows.alone(window, kIn) == Approx(share));
+    }
+    CHECK(together == 2);
+    for (const ContentionPoint& point : of_lanes(fit_contention(table), false, true, false)) {
+        if (point.active.work > 0) CHECK(point.shares.work == Approx(share));
+    }
 }

@@ -289,3 +289,34 @@ TEST_CASE("read base profile: names of the library, paths, and what is neither")
     CHECK_THROWS_WITH(read_base_profile("no/such.json", "--from"),
                       ContainsSubstring("no/such.json: no such file"));
 }
+
+TEST_CASE(
+    "make profile: Adam's rate is the mean of its case and of all windows in which it is alone") {
+    Measurements m = synthetic::gpu_machine();
+    for (CaseRecord& record : m.cases) {
+        if (record.name != "mixed_load") continue;
+        // 4 threads reach 4 in the case and in its window: two more windows, in any order.
+        Table& mixed = record.tables[0];
+        const std::size_t rate = mixed.column("adam_gparams_per_s");
+        std::vector<double> row;
+        for (const auto& one : mixed.rows)
+            if (one[1] == 4 && one[3] == 0 && one[4] == 0) row = one;
+        REQUIRE(row.size() == mixed.columns.size());
+        for (const double gparams_per_s : {1.0, 7.0, 8.0}) {
+            row[rate] = gparams_per_s;
+            mixed.rows.push_back(row);
+        }
+    }
+    const MachineProfile profile = profile_of(m);
+    const Curve* curve = profile.find_curve("host.adam_gparams_per_s_by_threads");
+    REQUIRE(curve != nullptr);
+    bool found = false;
+    for (const auto& point : curve->points) {
+        if (point[0] != 4) continue;
+        found = true;
+        CHECK(point[1] == Approx((4 + 20.0 / 4) / 2));  // windows: 4, 1, 7 and 8
+        CHECK(point[2] == 1);
+        CHECK(point[3] == 8);
+    }
+    CHECK(found);
+}

@@ -1,4 +1,5 @@
 // What does each number of a profile say of how it was measured?
+#include "calibrate/measurement/pool_measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "sim/machine/machine_profile.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
@@ -78,4 +79,16 @@ TEST_CASE("make profile: watts and rates between GPUs have their range, not numb
         CHECK_FALSE(q.path.ends_with("_low"));
         CHECK_FALSE(q.path.ends_with("_high"));
     }
+}
+
+TEST_CASE("make profile: of pooled measurements the source names every file") {
+    const Measurements one = synthetic::gpu_machine();
+    const Measurements m =
+        pool_measurements({{one, "measurements/my-machine.json"}, {one, "later/again.json"}});
+    CHECK_THAT(calibration_source(m),
+               ContainsSubstring(
+                   "driver 580.1, 158 s; measurements/my-machine.json, measurements/again.json"));
+    const Quantity* q = profile_of(m).find("link.both_ways_host_to_device_gb_per_s");
+    REQUIRE(q != nullptr);
+    CHECK_THAT(q->note, ContainsSubstring("mean of 2 measurements"));
 }
