@@ -46,7 +46,10 @@ class LaneRunner {
         std::int64_t issued = 0;  ///< steps in which the operation was enqueued (host work: done)
         std::array<OperationInterval, 2> host;  ///< of host work, in even and odd steps
     };
-    static bool on_device(Lane lane) { return lane != Lane::optimizer && lane != Lane::host; }
+    static bool on_device(Lane lane) {
+        return lane == Lane::host_to_device || lane == Lane::compute ||
+               lane == Lane::device_to_host;
+    }
     const Operation& at(OperationId id) const {
         return program_.operations[static_cast<std::size_t>(id)];
     }

@@ -98,8 +98,12 @@ constexpr std::array kKeys = {
     KnownKey{"host.work.bf16_master_adam_gb_per_s", kNumber, kRead},
 };
 
-/// Read from a section whose keys are otherwise free.
-constexpr std::array<std::string_view, 9> kReadOfPower = {
+/// Read from sections whose keys are otherwise free.
+constexpr std::array<std::string_view, 13> kReadOfFree = {
+    "storage.read_gb_per_s",
+    "storage.write_gb_per_s",
+    "storage.latency_us",
+    "storage.capacity_gb",
     "power.headroom_j",
     "power.idle_w",
     "power.gemm_w",
@@ -136,7 +140,7 @@ const std::vector<std::string>& machine_numbers() {
         std::vector<std::string> paths;
         for (const KnownKey& known : kKeys)
             if (known.is_read) paths.emplace_back(known.path);
-        paths.insert(paths.end(), kReadOfPower.begin(), kReadOfPower.end());
+        paths.insert(paths.end(), kReadOfFree.begin(), kReadOfFree.end());
         return paths;
     }();
     return numbers;

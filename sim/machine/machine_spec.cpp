@@ -25,6 +25,7 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     machine.gpu = resolve_gpu(reader);
     machine.link = resolve_link(reader, machine.unified_memory);
     machine.host = resolve_host(reader, machine.link, machine.unified_memory);
+    machine.storage = resolve_storage(reader);
     machine.ranges = resolve_ranges(profile);
     reader.finish(machine);
     return machine;

@@ -87,6 +87,17 @@ struct HostSpec {
     double eager_adam_bytes_per_s = 0;  ///< DRAM traffic of a bf16-master AdamW (22 B a parameter)
 };
 
+/// A disk that schedules may read and write; 0: not known.
+struct StorageSpec {
+    double read = 0;  ///< bytes/s
+    double write = 0;
+    Seconds latency = 0;  ///< of one read or write, beside its bytes
+    Bytes capacity = 0;
+    std::vector<std::string> assumptions;  ///< of those numbers, said where a plan uses them
+
+    bool known() const { return read > 0 && write > 0; }
+};
+
 struct MachineSpec {
     std::string id;
     std::string name;
@@ -94,6 +105,7 @@ struct MachineSpec {
     GpuSpec gpu;
     LinkSpec link;
     HostSpec host;
+    StorageSpec storage;
     RateRanges ranges;
     Confidence confidence = Confidence::datasheet;
     /// One sentence for every rate that is not measured on this machine, or is measured but

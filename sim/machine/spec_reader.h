@@ -71,5 +71,6 @@ class SpecReader {
 GpuSpec resolve_gpu(SpecReader& reader);
 LinkSpec resolve_link(SpecReader& reader, bool unified_memory);
 HostSpec resolve_host(SpecReader& reader, const LinkSpec& link, bool unified_memory);
+StorageSpec resolve_storage(SpecReader& reader);
 
 }  // namespace sluice

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-enum class Tier : std::uint8_t { device, host };
+enum class Tier : std::uint8_t { device, host, storage };
 
 /// What a buffer is for; reports add up bytes by kind.
 enum class MemoryKind : std::uint8_t {

@@ -47,6 +47,9 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
             return plan_fsdp_offload(model, machine, training);
         case Schedule::resident:
             return plan_resident(model, machine, training);
+        case Schedule::zero_infinity:
+        case Schedule::superoffload:
+            break;
     }
     throw InternalError("plan_step: unknown schedule");
 }
@@ -66,6 +69,9 @@ Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSp
                   usable_memory(machine, training, Tier::device)};
     fit.host = {peak_memory(plan.memory, Tier::host, operations),
                 usable_memory(machine, training, Tier::host)};
+    fit.storage.peak = peak_memory(plan.memory, Tier::storage, operations);
+    fit.storage.usable =
+        machine.storage.capacity > 0 ? machine.storage.capacity : fit.storage.peak.bytes;
     for (const HostMoment& moment : plan.memory.host_moments) {
         fit.host.peak.bytes = std::max(fit.host.peak.bytes, moment.bytes);
     }

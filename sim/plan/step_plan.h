@@ -34,8 +34,8 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);
 
-/// Bytes that a tier offers a plan: capacity less context or system, or the budget where that is
-/// smaller.
+/// Bytes that device or host offer a plan: capacity less context or system, or the budget where
+/// that is smaller.
 Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier);
 
 /// Whether a plan fits, and by how much it does not.
@@ -46,7 +46,10 @@ struct Fit {
         Bytes shortfall() const { return peak.bytes > usable ? peak.bytes - usable : 0; }
     };
     OfTier device, host;
-    bool fits() const { return device.shortfall() == 0 && host.shortfall() == 0; }
+    OfTier storage;  ///< usable: the peak itself where the machine's capacity is not known
+    bool fits() const {
+        return device.shortfall() == 0 && host.shortfall() == 0 && storage.shortfall() == 0;
+    }
 };
 
 /// On a machine with unified memory both tiers draw on one pool: `host` then holds the sum.

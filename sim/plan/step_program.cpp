@@ -14,6 +14,10 @@ const char* lane_name(Lane lane) {
             return "optimizer";
         case Lane::host:
             return "host";
+        case Lane::storage_read:
+            return "storage_read";
+        case Lane::storage_write:
+            return "storage_write";
     }
     return "";
 }
@@ -56,6 +60,16 @@ const char* operation_name(OperationKind kind) {
             return "copy to pinned";
         case OperationKind::zero_gradients:
             return "zero gradients";
+        case OperationKind::read_weights:
+            return "read weights";
+        case OperationKind::write_weights:
+            return "write weights";
+        case OperationKind::write_gradients:
+            return "write gradients";
+        case OperationKind::read_states:
+            return "read states";
+        case OperationKind::write_states:
+            return "write states";
     }
     return "";
 }

@@ -14,9 +14,17 @@
 namespace sluice {
 
 /// A queue that works in order, beside the others. `host` is the thread that collects gradients
-/// (megatrain).
-enum class Lane : std::uint8_t { host_to_device, compute, device_to_host, optimizer, host };
-inline constexpr int kLaneCount = 5;
+/// (megatrain). The storage lanes move bytes between a disk and host memory (zero-infinity).
+enum class Lane : std::uint8_t {
+    host_to_device,
+    compute,
+    device_to_host,
+    optimizer,
+    host,
+    storage_read,
+    storage_write,
+};
+inline constexpr int kLaneCount = 7;
 const char* lane_name(Lane lane);
 
 enum class OperationKind : std::uint8_t {
@@ -38,6 +46,11 @@ enum class OperationKind : std::uint8_t {
     clip_gradients,
     copy_to_pinned,  ///< updated weights into the pinned copy that is streamed
     zero_gradients,
+    read_weights,  ///< from storage, here and below (zero-infinity)
+    write_weights,
+    write_gradients,
+    read_states,  ///< what the optimizer updates: masters, moments, gradients
+    write_states,
 };
 const char* operation_name(OperationKind kind);
 
@@ -76,7 +89,8 @@ struct Operation {
     std::vector<BufferId> uses;         ///< buffers alive while it runs
     std::vector<std::int32_t>
         kernels;            ///< indices of StepProgram::kernel_lists, run one after another
-    double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host)
+    double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host), or from
+                            ///< and to storage (its lanes)
     bool pageable = false;  ///< that copy is not from pinned memory
     HostWork host_work = HostWork::none;
     double host_bytes = 0;  ///< payload of host_work, in the unit of its rate

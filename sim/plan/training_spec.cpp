@@ -159,6 +159,8 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
         case Schedule::resident:
             return kNotPlainPyTorch;
         case Schedule::zero3_offload:
+        case Schedule::zero_infinity:
+        case Schedule::superoffload:
             return kNotZero3;
     }
     throw InternalError("training options: unknown schedule");

@@ -13,7 +13,15 @@
 namespace sluice {
 
 /// Whose order of operations: ours, or that of another system for comparison.
-enum class Schedule : std::uint8_t { streamed, megatrain, fsdp_offload, resident, zero3_offload };
+enum class Schedule : std::uint8_t {
+    streamed,
+    megatrain,
+    fsdp_offload,
+    resident,
+    zero3_offload,
+    zero_infinity,
+    superoffload,
+};
 enum class CheckpointPlacement : std::uint8_t { device, host };
 /// Gradient clipping by global norm: at once and redone where the norm exceeds the limit, after all
 /// gradients, or none.

@@ -182,6 +182,10 @@ const char* lane_label(Lane lane) {
             return "optimizer";
         case Lane::host:
             return "host";
+        case Lane::storage_read:
+            return "read";
+        case Lane::storage_write:
+            return "write";
     }
     return "";
 }

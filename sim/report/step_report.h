@@ -101,7 +101,7 @@ struct StepReport {
     double executed_flops_per_s() const { return executed_flops / step; }
 };
 
-/// Lane name as people say it: "H2D", "compute", "D2H", "optimizer", "host".
+/// Lane name as people say it: "H2D", "compute", "D2H", "optimizer", "host", "read", "write".
 const char* lane_label(Lane lane);
 /// "backward 12", "loss", "weights in (embedding)": an operation and its layer.
 std::string operation_label(const Operation& operation, int layers);

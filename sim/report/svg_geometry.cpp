@@ -56,6 +56,8 @@ Family family_of(OperationKind kind) {
     switch (kind) {
         case OperationKind::copy_embeddings_in:
         case OperationKind::copy_weights_in:
+        case OperationKind::read_weights:
+        case OperationKind::write_weights:
             return Family::weights;
         case OperationKind::copy_checkpoint_in:
         case OperationKind::copy_checkpoint_out:
@@ -71,6 +73,7 @@ Family family_of(OperationKind kind) {
         case OperationKind::copy_gradients_in:
         case OperationKind::scatter_embeddings:
         case OperationKind::collect_gradients:
+        case OperationKind::write_gradients:
             return Family::gradients;
         case OperationKind::update:
             return Family::update;
@@ -79,6 +82,8 @@ Family family_of(OperationKind kind) {
         case OperationKind::clip_gradients:
         case OperationKind::copy_to_pinned:
         case OperationKind::zero_gradients:
+        case OperationKind::read_states:
+        case OperationKind::write_states:
             return Family::other;
     }
     return Family::other;

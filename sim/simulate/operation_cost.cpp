@@ -48,6 +48,14 @@ FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
                       operation.link_bytes)};
 }
 
+bool is_storage(Lane lane) { return lane == Lane::storage_read || lane == Lane::storage_write; }
+
+FlowDemand storage_demand(const Operation& operation, const StorageSpec& storage) {
+    const double rate = operation.lane == Lane::storage_read ? storage.read : storage.write;
+    const double bytes = operation.link_bytes;
+    return {bytes, bytes / (storage.latency + bytes / rate)};
+}
+
 }  // namespace
 
 int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) {
@@ -78,6 +86,8 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
                 traffic += bytes[static_cast<std::size_t>(list)];
             }
             demands.push_back({traffic, traffic / std::max(cost.seconds, 1e-9), cost});
+        } else if (is_storage(operation.lane)) {
+            demands.push_back(storage_demand(operation, machine.storage));
         } else {
             demands.push_back(link_demand(operation, machine.link));
         }

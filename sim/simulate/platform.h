@@ -5,6 +5,8 @@
 //   host_to_device    - rate ------- * ------ both ways --------------- *
 //   device_to_host    - rate ------- * ------ both ways --------------- *
 //   compute           - rate ------------------------------------------ *
+//   storage_read      - rate ------- *
+//   storage_write     - rate ------- *
 //
 // Every `*` and every name on a line is a link with a capacity in bytes/s; flows that cross it
 // share it max-min fairly. Each lane has a `rate` link of its own, set to what the operation at
@@ -19,7 +21,8 @@
 // and `both ways` limit nothing; whenever a lane starts or ends, the rate links are set to the
 // share of their rate that the lanes now at work keep. Max-min sharing missed such measurements by
 // 12 to 15% (H200: copies to the host keep their rate under load, copies to the device and the
-// optimizer yield).
+// optimizer yield). Storage was not among what ran there: it keeps its rate and takes none from the
+// others.
 #pragma once
 
 #include <optional>
