@@ -10,6 +10,7 @@
 #include "sim/cli/scenario.h"
 #include "sim/input_error.h"
 #include "sim/validate/limits.h"
+#include "sim/validate/published.h"
 #include "sim/validate/validation.h"
 #include "sim/validate/validation_report.h"
 #include "sim/validate/validation_svg.h"
@@ -105,8 +106,39 @@ void print_notes(const Validation& validation) {
         for (const std::string& sentence : *sentences) fmt::print(stderr, "sluice: {}\n", sentence);
 }
 
+/// Whether the files are tables of published rows, each of which names its machine.
+bool are_published(const std::vector<std::string>& files) {
+    const auto published =
+        static_cast<std::size_t>(std::count_if(files.begin(), files.end(), holds_published_rows));
+    if (published != 0 && published != files.size())
+        throw InputError(fmt::format(
+            "{}: some are tables of published rows and some are measured runs; compare them apart",
+            fmt::join(files, ", ")));
+    return published != 0;
+}
+
+int run_published(const ValidateFlags& flags) {
+    if (!flags.machine.machine.empty() || flags.machine.host_memory ||
+        !flags.machine.settings.empty())
+        throw InputError(
+            "--machine, --host-memory and --set are of measured runs; a published row names its "
+            "own machine and settings");
+    if (flags.csv || flags.operations || flags.html_file || flags.svg_file || flags.overlay_file)
+        throw InputError(
+            "--csv, --operations, --html, --svg and --overlay are of measured runs; for published "
+            "rows give --json or none");
+    const PublishedTable table = compare_published(read_published_rows(flags.files));
+    std::fputs((flags.json ? published_json(table) : published_text(table)).c_str(), stdout);
+    const std::vector<std::string> beyond = unexplained(table);
+    for (const std::string& sentence : beyond) fmt::print(stderr, "sluice: {}\n", sentence);
+    return beyond.empty() ? 0 : kBeyondLimit;
+}
+
 int run_validate(const ValidateFlags& flags) {
+    if (are_published(flags.files)) return run_published(flags);
     check_flags(flags);
+    if (flags.machine.machine.empty())
+        throw InputError("--machine is missing; name the machine that the runs were measured on");
     const Limits limits = parse_limits(flags);
     std::vector<std::string> changes;
     const MachineSpec machine = read_machine_flags(flags.machine, changes);
@@ -131,9 +163,11 @@ void add_validate(CLI::App& app, Command& chosen) {
     command
         ->add_option("files", flags->files,
                      "reports of sluice-train --report, tables of other systems' steps, or folders "
-                     "of them; a report's folder names its group")
+                     "of them; a report's folder names its group. Or tables of published rows, "
+                     "which name their machines: validation/published")
         ->required();
     add_machine_flags(*command, flags->machine);
+    command->get_option("--machine")->required(false);
     command->add_option("--model", flags->model,
                         "the config.json of reports whose model name is no model known here");
     command->add_option("--limit", flags->limit,

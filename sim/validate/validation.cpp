@@ -10,15 +10,6 @@
 namespace sluice {
 namespace {
 
-void add_error(ErrorSummary& summary, std::optional<double> error, const std::string& name) {
-    if (!error) return;
-    ++summary.count;
-    summary.mean_absolute += (std::abs(*error) - summary.mean_absolute) / summary.count;
-    if (!summary.worst_name.empty() && std::abs(*error) <= std::abs(summary.worst)) return;
-    summary.worst = *error;
-    summary.worst_name = name;
-}
-
 /// Of the runs of `group`, or of all where it is empty.
 GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::string& group) {
     GroupSummary summary;
@@ -54,6 +45,15 @@ std::vector<std::string> runs_of_other_machines(const std::vector<MeasuredRun>& 
 }
 
 }  // namespace
+
+void add_error(ErrorSummary& summary, std::optional<double> error, const std::string& name) {
+    if (!error) return;
+    ++summary.count;
+    summary.mean_absolute += (std::abs(*error) - summary.mean_absolute) / summary.count;
+    if (!summary.worst_name.empty() && std::abs(*error) <= std::abs(summary.worst)) return;
+    summary.worst = *error;
+    summary.worst_name = name;
+}
 
 std::vector<std::string> group_names(const std::vector<RunComparison>& runs) {
     std::vector<std::string> groups;

@@ -14,6 +14,9 @@ struct ErrorSummary {
     std::string worst_name;
 };
 
+/// Counts `error`, if there is one, in the summary.
+void add_error(ErrorSummary& summary, std::optional<double> error, const std::string& name);
+
 struct GroupSummary {
     std::string group;  ///< empty: all runs
     int runs = 0;
