@@ -74,6 +74,10 @@ std::vector<Option> declare_options() {
                                                {"host", index(CheckpointPlacement::host)}}));
     options.push_back(option<&T::checkpoint_interval>(
         "checkpoint_interval", "layers", 1, 10'000, "layers between checkpoints (megatrain only)"));
+    options.push_back(option<&T::flash_loss>(
+        "flash_loss", "", 0, 1,
+        "1: flash-attn's cross-entropy, which MegaTrain takes where that library is installed "
+        "(megatrain only)"));
     options.push_back(option<&T::state_bytes>(
         "state_bytes", "bytes a parameter", 6, 12,
         "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
@@ -127,7 +131,7 @@ constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a
 /// The fields of options that a schedule does not have.
 const std::vector<std::string_view>& unused_fields(Schedule schedule) {
     using Fields = std::vector<std::string_view>;
-    static const Fields kNotStreamed = {"checkpoint_interval"};
+    static const Fields kNotStreamed = {"checkpoint_interval", "flash_loss"};
     static const Fields kNotMegatrain = {"micro_batch",
                                          "buffer_depth",
                                          "gradient_slabs",
@@ -144,7 +148,7 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
         "micro_batch",       "buffer_depth", "gradient_slabs",      "host_gradient_slabs",
         "keep_last_layers",  "checkpoints",  "checkpoint_interval", "state_bytes",
         "optimizer_threads", "clipping",     "loss_chunk_tokens",   "feed_forward_chunk_tokens",
-        "distinct_tokens"};
+        "distinct_tokens",   "flash_loss"};
     static const Fields kNotZero3 = [] {
         Fields fields = kNotPlainPyTorch;
         fields.emplace_back("recompute");

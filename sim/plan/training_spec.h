@@ -42,6 +42,7 @@ struct TrainingSpec {
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
+    std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
     std::int64_t state_bytes =
         12;  ///< host bytes a parameter: 12 fp32 moments, 8 bf16, 6 blockwise 8-bit
     std::int64_t optimizer_threads = 0;  ///< 0: the count that is fastest on the machine

@@ -87,6 +87,11 @@ class Declaration {
     /// after its weight, the run for the loss also the fp32 input; the pieces of the hidden state
     /// are contiguous copies. From the second piece on the head's gradient is there, and while one
     /// more is added to it, twice.
+    ///
+    /// flash-attn's cross-entropy (inplace_backward, as there) saves the logits themselves and
+    /// writes their gradients over them: no tensor of a piece besides. The hidden state's gradient
+    /// is then what comes on top: a slice's backward fills one of the whole state with zeros, and
+    /// from the second piece on two are added.
     void declare_loss() {
         const double vocabulary_bytes = static_cast<double>(model_.vocabulary * kBf16);
         const double piece =
@@ -96,9 +101,12 @@ class Declaration {
             static_cast<double>(t_.sequence - 1) / static_cast<double>(t_.sequence);
         const double outputs = tokens(t_) * positions * vocabulary_bytes;
         const double head = (t_.sequence > kMegaTrainLossPositions ? 2 : 1) * table_bytes(model_);
+        const bool flash = t_.flash_loss != 0;
+        const double besides = flash ? std::max(input_bytes(model_, t_) + head / 2,
+                                                2 * input_bytes(model_, t_) + head - piece)
+                                     : std::max({3 * piece, 2 * piece + head / 2, head});
         buffers_.loss_logits =
-            build_.device_buffer("logits of all pieces", Kind::loss,
-                                 outputs + std::max({3 * piece, 2 * piece + head / 2, head}));
+            build_.device_buffer("logits of all pieces", Kind::loss, outputs + besides);
         buffers_.loss_norms = build_.device_buffer("final norm under autograd, twice", Kind::loss,
                                                    7 * input_bytes(model_, t_));
     }

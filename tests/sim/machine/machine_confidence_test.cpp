@@ -94,6 +94,17 @@ TEST_CASE("confidence: what only PyTorch's schedules rest on is said apart and w
     }
 }
 
+TEST_CASE("confidence: host work that moves bytes goes with host memory, page work does not",
+          "[machine]") {
+    const HostSpec slow = resolve_machine(read_machine_profile("h200-sxm-pcie5")).host;
+    const HostSpec fast = resolve_machine(read_machine_profile("mi355x")).host;
+    const double memory = 576 / 281.6;  // the peaks of both profiles
+    CHECK_THAT(fast.zero / slow.zero, WithinRel(memory, 1e-9));
+    CHECK_THAT(fast.scale / slow.scale, WithinRel(memory, 1e-9));
+    CHECK(fast.first_touch == slow.first_touch);
+    CHECK(fast.release == slow.release);
+}
+
 TEST_CASE("confidence: numbers of PyTorch's schedules only, of any method, weaken no other's",
           "[machine]") {
     for (const char* name : {"zero", "first_touch_copy", "release", "scale", "norm_and_scale",

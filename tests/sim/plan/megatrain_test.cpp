@@ -49,3 +49,23 @@ TEST_CASE("megatrain: gradients of every expert stay in the heap where they are 
     model.kinds[0].feed_forward.experts_per_token = 2;
     CHECK(kept() - dense == 2 * 7 * 3 * 1024 * 512 * 2);
 }
+
+TEST_CASE("megatrain: flash-attn's cross-entropy keeps the logits and no piece besides", "[plan]") {
+    // 2 sequences of 1024 tokens, hidden 512, a vocabulary of 50000: pieces of 128 positions.
+    const ModelSpec model = parse_generic_model("layers=2,hidden=512,vocabulary=50000");
+    TrainingSpec training;
+    training.schedule = Schedule::megatrain;
+    training.batch = 2;
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    const auto logits = [&] {
+        for (const Buffer& buffer : plan_step(model, machine, training).memory.buffers)
+            if (buffer.name == "logits of all pieces") return buffer.bytes;
+        return Bytes{0};
+    };
+    const Bytes all = 2 * 1023 * 50000 * 2, piece = 2 * 128 * 50000 * 2;
+    const Bytes input = 2 * 1024 * 512 * 2, head = 2 * 50000 * 512 * 2;
+    CHECK(logits() == all + std::max({3 * piece, 2 * piece + head / 2, head}));
+    training.flash_loss = 1;
+    CHECK(logits() == all + std::max(input + head / 2, 2 * input + head - piece));
+    CHECK(logits() < all + head);
+}
