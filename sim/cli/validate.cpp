@@ -163,7 +163,8 @@ void add_validate(CLI::App& app, Command& chosen) {
     command
         ->add_option("files", flags->files,
                      "reports of sluice-train --report, tables of other systems' steps, or folders "
-                     "of them; a report's folder names its group. Or tables of published rows, "
+                     "of them; a report's folder names its group, and reports of one name, group "
+                     "and configuration are a row of their mean step. Or tables of published rows, "
                      "which name their machines: validation/published")
         ->required();
     add_machine_flags(*command, flags->machine);

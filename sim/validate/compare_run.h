@@ -1,6 +1,9 @@
 // How far is the prediction of a run from what was measured?
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "sim/report/step_report.h"
 #include "sim/validate/measured_run.h"
 
@@ -25,10 +28,22 @@ struct RunComparison {
     double throughput_error() const { return run.step / predicted.step - 1; }
     std::optional<double> device_error() const { return relative(predicted_device, run.device); }
     std::optional<double> host_error() const { return relative(predicted_host, run.host); }
-    /// Whether the measured step lies in the predicted 5-95% band; none where there is no band.
-    std::optional<bool> in_band() const {
+    /// How many processes' steps lie in the predicted 5-95% band; none where there is no band.
+    std::optional<int> steps_in_band() const {
         if (predicted.step_high <= 0) return std::nullopt;
-        return run.step >= predicted.step_low && run.step <= predicted.step_high;
+        const auto inside = [&](Seconds step) {
+            return step >= predicted.step_low && step <= predicted.step_high;
+        };
+        if (run.processes.empty()) return inside(run.step) ? 1 : 0;
+        return static_cast<int>(
+            std::count_if(run.processes.begin(), run.processes.end(),
+                          [&](const MeasuredProcess& process) { return inside(process.step); }));
+    }
+    /// Whether all of them do.
+    std::optional<bool> in_band() const {
+        const auto inside = steps_in_band();
+        if (!inside) return std::nullopt;
+        return *inside == run.process_count();
     }
 
   private:

@@ -1,6 +1,8 @@
 // What was measured: a run of the trainer or of another system, and the settings it had.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +26,12 @@ struct MeasuredPhase {
     Seconds seconds = 0;
 };
 
+/// One of several that ran the same configuration.
+struct MeasuredProcess {
+    std::string file;
+    Seconds step = 0;  ///< median
+};
+
 struct MeasuredRun {
     std::string name;   ///< the file's name without .json; of another system its model and layers
     std::string group;  ///< the folder's name; of another system its name
@@ -31,7 +39,7 @@ struct MeasuredRun {
     std::string machine_name;  ///< as the machine said of itself; empty: not known
     ModelSpec model;
     TrainingSpec training;
-    Seconds step = 0;                     ///< median
+    Seconds step = 0;  ///< median; of several processes the mean of their medians
     Seconds step_low = 0, step_high = 0;  ///< 5% and 95% of the steps took less; 0: not known
     int steps = 0;                        ///< that `step` is the median of; 0: not known
     Precision precision = Precision::bf16;
@@ -41,7 +49,18 @@ struct MeasuredRun {
     bool unified_memory = false;      ///< ran on the CPU: device memory is host memory
     std::vector<MeasuredOperation> operations;  ///< in the plan's order; empty: not in the file
     std::vector<MeasuredPhase> phases;          ///< only of other systems
+    /// Those that `step` is the mean of, in the order read; empty: one, which is `file`.
+    std::vector<MeasuredProcess> processes;
 
+    int process_count() const { return std::max(1, static_cast<int>(processes.size())); }
+    /// The worst distance of a process's step from their mean, as a share of it; none of one.
+    std::optional<double> process_spread() const {
+        if (processes.empty()) return std::nullopt;
+        double worst = 0;
+        for (const MeasuredProcess& process : processes)
+            worst = std::max(worst, std::abs(process.step / step - 1));
+        return worst;
+    }
     double tokens_per_s() const { return static_cast<double>(training.tokens()) / step; }
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/validate/machine_names.h"
+#include "sim/validate/repeated_runs.h"
 
 namespace sluice {
 namespace {
@@ -23,8 +24,9 @@ GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::strin
         add_error(summary.host, c.host_error(), c.run.name);
         measured.push_back(c.run.tokens_per_s());
         predicted.push_back(c.predicted.tokens_per_s());
-        summary.with_band += c.in_band() ? 1 : 0;
-        summary.in_band += c.in_band().value_or(false) ? 1 : 0;
+        summary.processes += c.run.process_count();
+        summary.with_band += c.steps_in_band() ? c.run.process_count() : 0;
+        summary.in_band += c.steps_in_band().value_or(0);
     }
     summary.tau_b = kendall_tau_b(predicted, measured);
     return summary;
@@ -55,6 +57,24 @@ void add_error(ErrorSummary& summary, std::optional<double> error, const std::st
     summary.worst_name = name;
 }
 
+std::optional<ProcessSpread> process_spread(const std::vector<RunComparison>& runs) {
+    ProcessSpread spread;
+    for (const RunComparison& c : runs) {
+        if (c.run.processes.empty()) continue;
+        ++spread.configurations;
+        for (const MeasuredProcess& process : c.run.processes) {
+            const double distance = std::abs(process.step / c.run.step - 1);
+            ++spread.processes;
+            spread.mean += (distance - spread.mean) / spread.processes;
+            if (!spread.worst_name.empty() && distance <= spread.worst) continue;
+            spread.worst = distance;
+            spread.worst_name = c.run.name;
+        }
+    }
+    if (spread.configurations == 0) return std::nullopt;
+    return spread;
+}
+
 std::vector<std::string> group_names(const std::vector<RunComparison>& runs) {
     std::vector<std::string> groups;
     for (const RunComparison& c : runs)
@@ -77,7 +97,8 @@ Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
     out.machine_id = machine.id;
     out.left_out = std::move(measured.left_out);
     out.other_machines = runs_of_other_machines(measured.runs, machine);
-    for (MeasuredRun& run : measured.runs) out.runs.push_back(compare_run(std::move(run), machine));
+    for (MeasuredRun& run : join_repeated_runs(std::move(measured.runs)))
+        out.runs.push_back(compare_run(std::move(run), machine));
     out.summaries = summarize(out.runs);
     return out;
 }

@@ -22,8 +22,17 @@ struct GroupSummary {
     int runs = 0;
     ErrorSummary throughput, device, host;
     std::optional<double> tau_b;  ///< of tokens/s, predicted against measured
-    int with_band = 0;            ///< runs whose prediction has a 5-95% band
+    int processes = 0;            ///< of these runs: more, where some repeat one configuration
+    int with_band = 0;            ///< processes' steps whose prediction has a 5-95% band
     int in_band = 0;              ///< of these, how many were measured within it
+};
+
+/// Distances of processes' steps from the mean of their configuration, as shares of it: without
+/// sign, of all configurations that several processes ran.
+struct ProcessSpread {
+    int configurations = 0, processes = 0;
+    double mean = 0, worst = 0;
+    std::string worst_name;  ///< of the run
 };
 
 struct Validation {
@@ -36,8 +45,13 @@ struct Validation {
     std::vector<std::string> left_out;
 };
 
-/// Precondition: `measured` has a run. Throws InputError as compare_run() does.
+/// Runs that repeat one configuration are one. Precondition: `measured` has a run. Throws
+/// InputError as compare_run() does.
 Validation validate(MeasuredRuns measured, const MachineSpec& machine);
+
+/// None where no configuration was run by several processes. No prediction, which is one step for
+/// all of them, can be nearer to single processes.
+std::optional<ProcessSpread> process_spread(const std::vector<RunComparison>& runs);
 
 /// The groups, in the order of the runs.
 std::vector<std::string> group_names(const std::vector<RunComparison>& runs);

@@ -11,7 +11,8 @@ constexpr const char* kHead =
     "group,name,model,layers,batch,seq,measured_step_s,predicted_step_s,step_error,"
     "measured_tokens_per_s,predicted_tokens_per_s,throughput_error,measured_device_bytes,"
     "predicted_device_bytes,device_error,measured_host_bytes,predicted_host_bytes,host_error,"
-    "predicted_step_5_percent_s,predicted_step_95_percent_s,in_band,steps_measured,precision\n";
+    "predicted_step_5_percent_s,predicted_step_95_percent_s,in_band,steps_measured,precision,"
+    "processes,process_spread,processes_in_band\n";
 
 std::string number(std::optional<double> value) {
     return value ? fmt::format("{}", rounded(*value, 6)) : "";
@@ -49,7 +50,10 @@ std::string line(const RunComparison& c) {
                                              number(high),
                                              truth(c.in_band()),
                                              count(run.steps),
-                                             precision_name(run.precision)};
+                                             precision_name(run.precision),
+                                             count(run.process_count()),
+                                             number(run.process_spread()),
+                                             number(c.steps_in_band())};
     return fmt::format("{}\n", fmt::join(fields, ","));
 }
 

@@ -24,6 +24,14 @@ Json step_json(Seconds step, Seconds low, Seconds high, double tokens_per_s) {
     return out;
 }
 
+Json processes_json(const MeasuredRun& run) {
+    if (run.processes.empty()) return Json::array({{{"file", run.file}, {"step_s", run.step}}});
+    Json out = Json::array();
+    for (const MeasuredProcess& process : run.processes)
+        out.push_back({{"file", process.file}, {"step_s", process.step}});
+    return out;
+}
+
 Json run_json(const RunComparison& c) {
     const MeasuredRun& run = c.run;
     Json out = {{"name", run.name},
@@ -36,6 +44,8 @@ Json run_json(const RunComparison& c) {
     out["measured"] = step_json(run.step, run.step_low, run.step_high, run.tokens_per_s());
     out["measured"]["steps_measured"] = run.steps > 0 ? Json(run.steps) : Json();
     out["measured"]["precision"] = precision_name(run.precision);
+    out["measured"]["processes"] = processes_json(run);
+    out["measured"]["process_spread"] = or_null(run.process_spread());
     out["measured"]["device_bytes"] = run.device > 0 ? Json(run.device) : Json();
     out["measured"]["host_bytes"] = run.host > 0 ? Json(run.host) : Json();
     out["predicted"] = step_json(c.predicted.step, c.predicted.step_low, c.predicted.step_high,
@@ -48,6 +58,7 @@ Json run_json(const RunComparison& c) {
     out["device_error"] = or_null(c.device_error());
     out["host_error"] = or_null(c.host_error());
     out["in_band"] = or_null(c.in_band());
+    out["processes_in_band"] = or_null(c.steps_in_band());
     out["phases"] = Json::array();
     for (const PhaseComparison& phase : c.phases)
         out["phases"].push_back({{"phase", phase.name},
@@ -67,12 +78,23 @@ Json errors_json(const ErrorSummary& errors) {
 Json summary_json(const GroupSummary& s) {
     return {{"group", s.group.empty() ? Json() : Json(s.group)},
             {"runs", s.runs},
+            {"processes", s.processes},
             {"throughput", errors_json(s.throughput)},
             {"device", errors_json(s.device)},
             {"host", errors_json(s.host)},
             {"kendall_tau_b", or_null(s.tau_b)},
-            {"runs_with_band", s.with_band},
-            {"runs_in_band", s.in_band}};
+            {"processes_with_band", s.with_band},
+            {"processes_in_band", s.in_band}};
+}
+
+/// Null where no configuration was run by several.
+Json spread_json(const std::optional<ProcessSpread>& spread) {
+    if (!spread) return Json();
+    return {{"configurations", spread->configurations},
+            {"processes", spread->processes},
+            {"mean_distance", spread->mean},
+            {"worst_distance", spread->worst},
+            {"worst_run", spread->worst_name}};
 }
 
 Json set_json(const OptionSet& set) {
@@ -100,6 +122,7 @@ std::string validation_json(const Validation& v, const OperationErrors* operatio
     for (const GroupSummary& summary : v.summaries)
         out["summaries"].push_back(summary_json(summary));
     for (const OptionSet& set : option_sets(v.runs)) out["option_sets"].push_back(set_json(set));
+    out["process_spread"] = spread_json(process_spread(v.runs));
     if (operations != nullptr) out["operations"] = operation_errors_json(*operations);
     out["other_machines"] = v.other_machines;
     out["left_out"] = v.left_out;

@@ -17,18 +17,33 @@ std::size_t name_width(const Validation& v) {
 
 bool several_groups(const Validation& v) { return v.summaries.size() > 1; }
 
-std::string run_line(const RunComparison& c, std::size_t width) {
+bool several_processes(const Validation& v) { return process_spread(v.runs).has_value(); }
+
+/// "1 of 2 outside", where there are several processes.
+std::string outside(const RunComparison& c) {
+    const int processes = c.run.process_count(), out = processes - c.steps_in_band().value_or(0);
+    if (out == 0) return "";
+    return processes == 1 ? "  outside" : fmt::format("  {} of {} outside", out, processes);
+}
+
+std::string process_columns(const RunComparison& c) {
+    const auto spread = c.run.process_spread();
+    return fmt::format("  {:>9} {:>6}", c.run.process_count(),
+                       spread ? fmt::format("{:.1f}%", 100 * *spread) : "-");
+}
+
+std::string run_line(const RunComparison& c, std::size_t width, bool with_processes) {
+    const std::string processes = with_processes ? process_columns(c) : "";
     const std::string band =
-        c.in_band()
-            ? fmt::format("  {:>8} to {:<8}{}", format_seconds(c.predicted.step_low),
-                          format_seconds(c.predicted.step_high), *c.in_band() ? "" : "  outside")
-            : "";
+        c.in_band() ? fmt::format("  {:>8} to {:<8}{}", format_seconds(c.predicted.step_low),
+                                  format_seconds(c.predicted.step_high), outside(c))
+                    : "";
     std::string line = fmt::format(
-        "{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9} {:>7}  {:>7} {:>7}{}", c.run.name, width,
+        "{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9} {:>7}  {:>7} {:>7}{}{}", c.run.name, width,
         format_seconds(c.run.step), format_seconds(c.predicted.step), format_error(c.step_error()),
         format_thousands(c.run.tokens_per_s()), format_thousands(c.predicted.tokens_per_s()),
         format_error(c.throughput_error()), format_error(c.device_error()),
-        format_error(c.host_error()), band);
+        format_error(c.host_error()), processes, band);
     return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
@@ -36,11 +51,13 @@ std::string run_lines(const Validation& v) {
     const std::size_t width = name_width(v);
     const bool band = std::any_of(v.runs.begin(), v.runs.end(),
                                   [](const RunComparison& c) { return c.in_band().has_value(); });
+    const bool processes = several_processes(v);
     std::string out = fmt::format(
-        "{:<{}} {:>27}  {:>19}  {:>7} {:>7}{}\n{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9}  {:>7} "
-        "{:>7}{}\n",
-        "", width, "step", "tokens/s", "device", "host", band ? "  predicted step," : "", "run",
-        width, "measured", "predicted", "delta", "measured", "predicted", "delta", "delta",
+        "{:<{}} {:>27}  {:>19}  {:>7} {:>7}{}{}\n{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9}  {:>7} "
+        "{:>7}{}{}\n",
+        "", width, "step", "tokens/s", "device", "host", processes ? fmt::format("{:>18}", "") : "",
+        band ? "  predicted step," : "", "run", width, "measured", "predicted", "delta", "measured",
+        "predicted", "delta", "delta", processes ? "  processes spread" : "",
         band ? "  5 to 95%" : "");
     std::string group;
     for (const RunComparison& c : v.runs) {
@@ -48,7 +65,7 @@ std::string run_lines(const Validation& v) {
             group = c.run.group;
             out += group + "\n";
         }
-        out += run_line(c, width);
+        out += run_line(c, width, processes);
     }
     return out;
 }
@@ -97,8 +114,9 @@ std::string worst_of(const char* name, const ErrorSummary& errors) {
 }
 
 std::string summary_lines(const GroupSummary& s) {
-    std::string out = fmt::format("\n{}: {} run{}\n", s.group.empty() ? "all" : s.group, s.runs,
-                                  s.runs == 1 ? "" : "s");
+    std::string out = fmt::format(
+        "\n{}: {} run{}{}\n", s.group.empty() ? "all" : s.group, s.runs, s.runs == 1 ? "" : "s",
+        s.processes > s.runs ? fmt::format(", {} processes", s.processes) : "");
     out += worst_of("tokens/s", s.throughput) + worst_of("device", s.device) +
            worst_of("host", s.host);
     if (s.tau_b)
@@ -132,15 +150,31 @@ std::string option_lines(const Validation& v) {
     return out.empty() ? "" : "\nruns that differ in one option only\n" + out;
 }
 
+std::string process_lines(const Validation& v) {
+    const auto spread = process_spread(v.runs);
+    if (!spread) return "";
+    return fmt::format(
+        "\nprocesses of one configuration ({} in {}) differ from the mean of their steps by "
+        "{:.1f}% "
+        "on average, worst {:.1f}% ({}):\nno prediction can be nearer to single processes\n",
+        spread->processes, spread->configurations, 100 * spread->mean, 100 * spread->worst,
+        spread->worst_name);
+}
+
 }  // namespace
 
 std::string validation_text(const Validation& v) {
     std::string out = fmt::format("predictions for {}", v.machine_id);
     if (!v.machine_changes.empty())
         out += fmt::format(", what-if: {}", fmt::join(v.machine_changes, " "));
-    out += "\ndelta: predicted / measured - 1\n\n" + run_lines(v) + all_phase_lines(v);
+    out += "\ndelta: predicted / measured - 1\n";
+    if (several_processes(v))
+        out +=
+            "measured: mean of the processes that ran the same; spread: the farthest of them from "
+            "it\n";
+    out += "\n" + run_lines(v) + all_phase_lines(v);
     for (const GroupSummary& summary : v.summaries) out += summary_lines(summary);
-    out += option_lines(v);
+    out += option_lines(v) + process_lines(v);
     for (const RunComparison& c : v.runs)
         if (!c.predicted.fit.fits())
             out += fmt::format("\n{}: predicted not to fit, and timed as if it did\n", c.run.name);

@@ -54,6 +54,39 @@ TEST_CASE("validate: a table, JSON, CSV; status 1 beyond the limit", "[validate]
     CHECK(run(two.runs() + " --limit-mean 51% --limit-memory 1%").status == 0);
 }
 
+TEST_CASE("validate: a configuration that several processes ran is a row", "[validate]") {
+    const TwoRuns two;
+    json report = exact_report();
+    const double exact = report["step_s"];
+    const std::string first = two.folder.write("a/held-out/run.json", report.dump());
+    report["step_s"] = 1.5 * exact;
+    const std::string second = two.folder.write("b/held-out/run.json", report.dump());
+    const std::string folders = std::filesystem::path(first).parent_path().string() + " " +
+                                std::filesystem::path(second).parent_path().string() +
+                                two.arguments;
+    const Result parsed = run(folders + " --json");
+    REQUIRE(parsed.status == 0);
+    const json out = json::parse(parsed.output);
+    REQUIRE(out["runs"].size() == 1);
+    const json& row = out["runs"][0];
+    CHECK(row["group"] == "held-out");
+    CHECK(row["measured"]["step_s"].get<double>() == Approx(1.25 * exact));
+    CHECK(row["measured"]["process_spread"].get<double>() == Approx(0.2));
+    REQUIRE(row["measured"]["processes"].size() == 2);
+    CHECK(row["measured"]["processes"][1]["file"] == second);
+    CHECK(row["measured"]["processes"][1]["step_s"].get<double>() == Approx(1.5 * exact));
+    CHECK(out["summaries"][0]["runs"] == 1);
+    CHECK(out["summaries"][0]["processes"] == 2);
+    CHECK(out["process_spread"]["mean_distance"].get<double>() == Approx(0.2));
+    const Result text = run(folders + " --html " + two.file("v.html"));
+    for (const char* part : {"processes spread", "        2  20.0%", "all: 1 run, 2 processes",
+                             "processes of one configuration (2 in 1) differ from the mean of "
+                             "their steps by 20.0% on average, worst 20.0% (run)"})
+        CHECK_THAT(text.output, ContainsSubstring(part));
+    CHECK_THAT(read_text_file(two.file("v.html")), ContainsSubstring("<td>2</td><td>20.0%</td>"));
+    CHECK(run(two.runs()).output.find("process") == std::string::npos);
+}
+
 TEST_CASE("validate: with CSV, what was left out is said too", "[validate]") {
     const TwoRuns two;
     const Result csv = run(two.exact + " " + two.exact + two.arguments + " --csv");

@@ -93,6 +93,8 @@ TEST_CASE("validation: JSON has every run, what is not known is null", "[validat
           Approx(0.15));
     CHECK(parsed["left_out"].size() == 1);
     CHECK_FALSE(parsed.contains("operations"));
+    CHECK(parsed["process_spread"].is_null());
+    CHECK(parsed["runs"][0]["measured"]["processes"].size() == 1);
 }
 
 TEST_CASE("validation: CSV quotes what has commas", "[validate]") {
@@ -105,10 +107,11 @@ TEST_CASE("validation: CSV quotes what has commas", "[validate]") {
     const std::string last = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
     CHECK(count(head, ",") == count(last, ","));
     CHECK(head.ends_with(
-        "predicted_step_5_percent_s,predicted_step_95_percent_s,in_band,steps_measured,precision"));
-    CHECK_THAT(csv, ContainsSubstring(",0.7,0.9,false,12,bf16\n"));
-    CHECK_THAT(csv, ContainsSubstring(",,,,,fp32\n"));  // no band, steps not known
-    CHECK_THAT(csv, ContainsSubstring(",1.9,2.1,true,,bf16\n"));
+        "predicted_step_5_percent_s,predicted_step_95_percent_s,in_band,steps_measured,precision,"
+        "processes,process_spread,processes_in_band"));
+    CHECK_THAT(csv, ContainsSubstring(",0.7,0.9,false,12,bf16,1,,0\n"));
+    CHECK_THAT(csv, ContainsSubstring(",,,,,fp32,1,,\n"));  // no band, steps not known
+    CHECK_THAT(csv, ContainsSubstring(",1.9,2.1,true,,bf16,1,,1\n"));
 }
 
 TEST_CASE("validation: pictures have a mark a run, and names are escaped", "[validate]") {
