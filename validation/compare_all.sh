@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # How near are predictions to every measured step that is kept here? ./dev validate builds and calls it.
 #   peers-h200.json                  other systems' steps, on a machine of the kind of the one named below
-#   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile
+#   peers-h200-other-settings.json   the same with other models and batches
+#   published/*.json                 steps that others have published, each with its machine
+#   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/again of other
+#                                    processes, later
 #   MACHINE/limit.txt                how far predictions may be off, a line each; none: as far as they are
 #       tokens_per_s_worst 5%        tokens/s of each run
 #       tokens_per_s_mean 2%         tokens/s, the mean over all runs
 #       memory_worst 1%              device and host memory of each run
-# Exit status 1 if any is further off.
+# Exit status 1 if any is further off, or one of published/ is by more than 15% and does not say why.
 # usage: compare_all.sh SLUICE [FOLDER]
 #   FOLDER  holds these files; that of this script if not said
 set -euo pipefail
 
-[ $# = 1 ] || [ $# = 2 ] || { sed -n 10,11p "$0" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n 12,13p "$0" >&2; exit 2; }
 sluice=$1 folder=${2:-$(dirname "${BASH_SOURCE[0]}")}
 status=0
 
-# compare MACHINE WORD...: files and flags. A mistake in a file (2) outweighs a large error (1).
+# compare WORD...: files and flags. A mistake in a file (2) outweighs a large error (1).
 compare() {
     local rc=0
-    "$sluice" validate --machine "$@" || rc=$?
+    "$sluice" validate "$@" || rc=$?
     [ $rc -le $status ] || status=$rc
     echo
 }
@@ -44,16 +47,19 @@ read_limits() {
 }
 
 peers=$folder/peers-h200.json
-[ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$peers"
+[ ! -e "$peers" ] || compare --machine h200-pcie5-16vcpu-128gib --limit 5% "$peers"
+others=$folder/peers-h200-other-settings.json
+[ ! -e "$others" ] || compare h200-pcie5-16vcpu-128gib "$others"
+[ ! -d "$folder/published" ] || compare "$folder/published"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()
-    for group in look held-out; do
+    for group in look held-out again/look again/held-out; do
         [ ! -d "$machine/$group" ] || groups+=("$machine/$group")
     done
     [ ${#groups[@]} -gt 0 ] || continue
     limits=()
     [ ! -e "$machine/limit.txt" ] || read_limits "$machine/limit.txt" || { status=2; continue; }
-    compare "$(basename "$machine")" "${limits[@]}" "${groups[@]}"
+    compare --machine "$(basename "$machine")" "${limits[@]}" "${groups[@]}"
 done
 exit $status
