@@ -18,10 +18,10 @@ set -euo pipefail
 sluice=$1 folder=${2:-$(dirname "${BASH_SOURCE[0]}")}
 status=0
 
-# compare WORD...: files and flags. A mistake in a file (2) outweighs a large error (1).
+# compare MACHINE WORD...: files and flags. A mistake in a file (2) outweighs a large error (1).
 compare() {
     local rc=0
-    "$sluice" validate "$@" || rc=$?
+    "$sluice" validate --machine "$@" || rc=$?
     [ $rc -le $status ] || status=$rc
     echo
 }
@@ -46,11 +46,14 @@ read_limits() {
     done <"$1"
 }
 
+if [ -d "$folder/published" ]; then
+    "$sluice" validate "$folder/published" || status=$?
+    echo
+fi
 peers=$folder/peers-h200.json
-[ ! -e "$peers" ] || compare --machine h200-pcie5-16vcpu-128gib --limit 5% "$peers"
+[ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$peers"
 others=$folder/peers-h200-other-settings.json
 [ ! -e "$others" ] || compare h200-pcie5-16vcpu-128gib "$others"
-[ ! -d "$folder/published" ] || compare "$folder/published"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()
@@ -60,6 +63,6 @@ for machine in "$folder"/*/; do
     [ ${#groups[@]} -gt 0 ] || continue
     limits=()
     [ ! -e "$machine/limit.txt" ] || read_limits "$machine/limit.txt" || { status=2; continue; }
-    compare --machine "$(basename "$machine")" "${limits[@]}" "${groups[@]}"
+    compare "$(basename "$machine")" "${limits[@]}" "${groups[@]}"
 done
 exit $status

@@ -63,9 +63,10 @@ TEST_CASE("megatrain: flash-attn's cross-entropy keeps the logits and no piece b
         return Bytes{0};
     };
     const Bytes all = 2 * 1023 * 50000 * 2, piece = 2 * 128 * 50000 * 2;
-    const Bytes input = 2 * 1024 * 512 * 2, head = 2 * 50000 * 512 * 2;
-    CHECK(logits() == all + std::max({3 * piece, 2 * piece + head / 2, head}));
+    const Bytes input = 2 * 1024 * 512 * 2, table = 50000 * 512 * 2;
+    CHECK(logits() == all + 3 * table);  // more than 3 pieces
     training.flash_loss = 1;
-    CHECK(logits() == all + std::max(input + head / 2, 2 * input + head - piece));
-    CHECK(logits() < all + head);
+    CHECK(logits() == all + 2 * input + 3 * table - piece);
+    training.sequence = 128;  // one piece: nothing is added
+    CHECK(logits() == 2 * 127 * 50000 * 2 + 2 * 128 * 512 * 2 + table);
 }
