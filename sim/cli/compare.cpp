@@ -55,7 +55,7 @@ int run_compare(const CompareFlags& flags) {
     const MachineSpec machine = read_machine_flags(flags.scenario.machine, changes);
     const TrainingSpec training = read_training(flags.scenario.training);
     const std::vector<Schedule> schedules =
-        flags.schedules ? parse_schedules(*flags.schedules) : all_schedules();
+        flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine);
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
         comparisons.push_back(compare(model, machine, training, schedules));
@@ -82,7 +82,8 @@ void add_compare(CLI::App& app, Command& chosen) {
         ->description(
             "only the first N layers of the model; several numbers (4,8,16) show a trend");
     command->add_option("--schedules", flags->schedules,
-                        "only these systems, as in streamed,megatrain; default: all. Options "
+                        "only these systems, as in streamed,megatrain; default: all, but "
+                        "zero-infinity only where the machine's storage is known. Options "
                         "under Training count where a system has them");
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");

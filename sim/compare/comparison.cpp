@@ -74,6 +74,12 @@ std::vector<Schedule> all_schedules() {
     return out;
 }
 
+std::vector<Schedule> schedules_of(const MachineSpec& machine) {
+    std::vector<Schedule> out = all_schedules();
+    if (!machine.storage.known()) std::erase(out, Schedule::zero_infinity);
+    return out;
+}
+
 std::string schedule_name(Schedule schedule) {
     TrainingSpec training;
     training.schedule = schedule;

@@ -39,6 +39,9 @@ std::optional<double> relative_speed(const Comparison& comparison, const Compare
 
 /// The schedules that the option `schedule` declares, in its order.
 std::vector<Schedule> all_schedules();
+/// Those of them for which the machine has what they need: zero-infinity only where its storage is
+/// known.
+std::vector<Schedule> schedules_of(const MachineSpec& machine);
 std::string schedule_name(Schedule schedule);
 /// "streamed,megatrain"; throws InputError where a name is unknown, empty or twice.
 std::vector<Schedule> parse_schedules(const std::string& names);

@@ -28,6 +28,7 @@ struct RateRanges {
     RateRange host_memory;  ///< of what lanes get beside each other, copies both ways too
     RateRange link;         ///< of copies alone
     RateRange host_work;    ///< of all else that the processor does
+    RateRange storage;      ///< of reads and writes
 };
 
 /// From the ranges that a profile states, at least what its kind of number is known to miss by.

@@ -48,8 +48,9 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
         case Schedule::resident:
             return plan_resident(model, machine, training);
         case Schedule::zero_infinity:
+            return plan_zero_infinity(model, machine, training);
         case Schedule::superoffload:
-            break;
+            return plan_superoffload(model, machine, training);
     }
     throw InternalError("plan_step: unknown schedule");
 }

@@ -14,7 +14,8 @@
 namespace sluice {
 
 /// A queue that works in order, beside the others. `host` is the thread that collects gradients
-/// (megatrain). The storage lanes move bytes between a disk and host memory (zero-infinity).
+/// (megatrain), or finishes the update (superoffload). The storage lanes move bytes between a disk
+/// and host memory (zero-infinity).
 enum class Lane : std::uint8_t {
     host_to_device,
     compute,
@@ -94,6 +95,7 @@ struct Operation {
     bool pageable = false;  ///< that copy is not from pinned memory
     HostWork host_work = HostWork::none;
     double host_bytes = 0;  ///< payload of host_work, in the unit of its rate
+    double host_share = 1;  ///< of that rate, where fewer threads than the machine's work
 };
 
 struct StepProgram {

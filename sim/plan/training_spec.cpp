@@ -42,12 +42,14 @@ int index(Enum value) {
 std::vector<Option> declare_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
-    options.push_back(option<&T::schedule>("schedule", "", 0, 4, "whose order of operations",
+    options.push_back(option<&T::schedule>("schedule", "", 0, 6, "whose order of operations",
                                            {{"streamed", index(Schedule::streamed)},
                                             {"megatrain", index(Schedule::megatrain)},
                                             {"fsdp-offload", index(Schedule::fsdp_offload)},
                                             {"resident", index(Schedule::resident)},
-                                            {"zero3-offload", index(Schedule::zero3_offload)}}));
+                                            {"zero3-offload", index(Schedule::zero3_offload)},
+                                            {"zero-infinity", index(Schedule::zero_infinity)},
+                                            {"superoffload", index(Schedule::superoffload)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000, "sequences a step"));
     options.push_back(
         option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
@@ -96,6 +98,14 @@ std::vector<Option> declare_options() {
         "distinct_tokens", "tokens", 0, 100'000'000,
         "different tokens of a batch, whose rows of the embedding are updated between two steps; "
         "0: as many as it has tokens"));
+    options.push_back(option<&T::sub_group_elements>(
+        "sub_group_elements", "elements", 0, 100'000'000'000,
+        "that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's own "
+        "(zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
+    options.push_back(option<&T::offload_percent>(
+        "offload_percent", "% of sub-groups", 0, 100,
+        "that the processor updates (DeepSpeed's ratio); the others' states stay on the device "
+        "(superoffload only)"));
     options.push_back(memory_option<&T::device_budget_bytes>(
         "device_budget_bytes", "use no more device memory; 0: all there is"));
     options.push_back(memory_option<&T::host_budget_bytes>(
@@ -131,7 +141,8 @@ constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a
 /// The fields of options that a schedule does not have.
 const std::vector<std::string_view>& unused_fields(Schedule schedule) {
     using Fields = std::vector<std::string_view>;
-    static const Fields kNotStreamed = {"checkpoint_interval", "flash_loss"};
+    static const Fields kNotStreamed = {"checkpoint_interval", "flash_loss", "sub_group_elements",
+                                        "offload_percent"};
     static const Fields kNotMegatrain = {"micro_batch",
                                          "buffer_depth",
                                          "gradient_slabs",
@@ -143,15 +154,23 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
                                          "clipping",
                                          "loss_chunk_tokens",
                                          "feed_forward_chunk_tokens",
+                                         "sub_group_elements",
+                                         "offload_percent",
                                          "distinct_tokens"};
     static const Fields kNotPlainPyTorch = {
-        "micro_batch",       "buffer_depth", "gradient_slabs",      "host_gradient_slabs",
-        "keep_last_layers",  "checkpoints",  "checkpoint_interval", "state_bytes",
-        "optimizer_threads", "clipping",     "loss_chunk_tokens",   "feed_forward_chunk_tokens",
-        "distinct_tokens",   "flash_loss"};
+        "micro_batch",        "buffer_depth",    "gradient_slabs",      "host_gradient_slabs",
+        "keep_last_layers",   "checkpoints",     "checkpoint_interval", "state_bytes",
+        "optimizer_threads",  "clipping",        "loss_chunk_tokens",   "feed_forward_chunk_tokens",
+        "sub_group_elements", "offload_percent", "distinct_tokens",     "flash_loss"};
     static const Fields kNotZero3 = [] {
         Fields fields = kNotPlainPyTorch;
         fields.emplace_back("recompute");
+        std::erase(fields, "sub_group_elements");
+        return fields;
+    }();
+    static const Fields kNotSuperoffload = [] {
+        Fields fields = kNotZero3;
+        for (const std::string_view own : {"offload_percent", "clipping"}) std::erase(fields, own);
         return fields;
     }();
     switch (schedule) {
@@ -164,8 +183,9 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
             return kNotPlainPyTorch;
         case Schedule::zero3_offload:
         case Schedule::zero_infinity:
-        case Schedule::superoffload:
             return kNotZero3;
+        case Schedule::superoffload:
+            return kNotSuperoffload;
     }
     throw InternalError("training options: unknown schedule");
 }

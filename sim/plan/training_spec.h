@@ -52,6 +52,9 @@ struct TrainingSpec {
         0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
     std::int64_t distinct_tokens =
         0;  ///< of a batch: rows of the embedding that it uses; 0: as many as it has tokens
+    std::int64_t sub_group_elements =
+        0;  ///< that DeepSpeed's optimizer updates at once; 0: the schedule's own
+    std::int64_t offload_percent = 90;  ///< of sub-groups that the CPU updates (superoffload)
     double device_budget_bytes = 0;  ///< use no more device memory; 0: all there is
     double host_budget_bytes = 0;    ///< use no more host memory; 0: all there is
 

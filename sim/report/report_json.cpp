@@ -135,6 +135,7 @@ std::string report_json(const StepReport& r) {
     out["host_capacity_bytes"] = r.host_capacity;
     out["unified_memory"] = r.unified_memory;
     out["memory"] = {{"device", tier_json(r.fit.device)}, {"host", tier_json(r.fit.host)}};
+    if (r.fit.storage.peak.bytes > 0) out["memory"]["storage"] = tier_json(r.fit.storage);
     out["host_timeline"] = host_timeline_json(r);
     out["lanes"] = lanes_json(r);
     add_advice_json(out, r);

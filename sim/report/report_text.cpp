@@ -147,6 +147,17 @@ void append_memory(std::string& out, const StepReport& r) {
                            device > 0 ? format_bytes(device) : "-",
                            host > 0 ? format_bytes(host) : "-");
     }
+    if (r.fit.storage.peak.bytes > 0) {
+        out += "storage:";
+        for (int i = 0; i < kMemoryKindCount; ++i) {
+            const Bytes bytes = r.fit.storage.peak.by_kind[static_cast<std::size_t>(i)];
+            if (bytes > 0)
+                out += fmt::format(" {} {},", memory_kind_name(static_cast<MemoryKind>(i)),
+                                   format_bytes(static_cast<double>(bytes)));
+        }
+        out += fmt::format(" in all {}\n",
+                           format_bytes(static_cast<double>(r.fit.storage.peak.bytes)));
+    }
     out += "host over time:";
     for (const HostMoment& moment : r.host_timeline)
         out += fmt::format(" {} {},", moment.name, format_bytes(static_cast<double>(moment.bytes)));
@@ -209,6 +220,7 @@ std::vector<std::string> shortages(const StepReport& report) {
     if (report.fit.device.shortfall() > 0) out.push_back(shortage("device", report.fit.device));
     if (report.fit.host.shortfall() > 0)
         out.push_back(shortage(report.unified_memory ? "shared memory" : "host", report.fit.host));
+    if (report.fit.storage.shortfall() > 0) out.push_back(shortage("storage", report.fit.storage));
     return out;
 }
 

@@ -78,6 +78,7 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
         if (operation.host_work != HostWork::none) {
             demands.push_back(host_demand(operation, machine.host,
                                           machine.host.adam_of(training.state_bytes), threads));
+            demands.back().rate *= operation.host_share;
         } else if (operation.lane == Lane::compute) {
             KernelCost cost;
             double traffic = 1;

@@ -1,7 +1,6 @@
 #include "sim/simulate/prediction_band.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -53,6 +52,13 @@ void scale_host_memory_and_optimizer(MachineSpec& machine, double factor) {
     scale_optimizer(machine, factor);
 }
 
+bool uses_storage(const StepProgram& program) {
+    return std::any_of(
+        program.operations.begin(), program.operations.end(), [](const Operation& operation) {
+            return operation.lane == Lane::storage_read || operation.lane == Lane::storage_write;
+        });
+}
+
 /// A group of rates and how to scale it.
 struct Group {
     RateRange range;
@@ -95,12 +101,14 @@ void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& mac
               const TrainingSpec& training) {
     const StepPlan plan = plan_step(model, machine, training);
     const RateRanges& ranges = machine.ranges;
-    const std::array groups = {
-        Group{kernels_range(plan.program, machine), scale_kernels},
-        Group{ranges.optimizer, scale_optimizer},
-        Group{ranges.host_memory,
-              ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
-        Group{ranges.link, scale_link}, Group{ranges.host_work, scale_host_work}};
+    std::vector<Group> groups = {
+        {kernels_range(plan.program, machine), scale_kernels},
+        {ranges.optimizer, scale_optimizer},
+        {ranges.host_memory,
+         ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
+        {ranges.link, scale_link},
+        {ranges.host_work, scale_host_work}};
+    if (uses_storage(plan.program)) groups.push_back({ranges.storage, scale_storage});
     std::vector<double> longer = {kStructuralError * report.step}, shorter = longer;
     const auto deviation = [&](const Group& group, double factor) {
         MachineSpec scaled = machine;

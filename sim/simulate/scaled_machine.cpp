@@ -64,4 +64,9 @@ void scale_host_work(MachineSpec& machine, double factor) {
     machine.gpu.eager_launch /= factor;  // the processor's too
 }
 
+void scale_storage(MachineSpec& machine, double factor) {
+    machine.storage.read *= factor;
+    machine.storage.write *= factor;
+}
+
 }  // namespace sluice

@@ -13,5 +13,6 @@ void scale_optimizer(MachineSpec& machine, double factor);
 void scale_host_memory(MachineSpec& machine, double factor);
 void scale_link(MachineSpec& machine, double factor);
 void scale_host_work(MachineSpec& machine, double factor);
+void scale_storage(MachineSpec& machine, double factor);
 
 }  // namespace sluice

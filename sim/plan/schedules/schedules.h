@@ -27,6 +27,15 @@ StepPlan plan_megatrain(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_zero3_offload(const ModelSpec& model, const MachineSpec& machine,
                             const TrainingSpec& training);
 
+/// DeepSpeed 0.19.6, ZeRO-3 with parameters and optimizer states on storage. Throws InputError
+/// where the machine's storage is not known.
+StepPlan plan_zero_infinity(const ModelSpec& model, const MachineSpec& machine,
+                            const TrainingSpec& training);
+
+/// DeepSpeed 0.19.6, SuperOffload: parameters on the GPU, CPU Adam while backward goes on.
+StepPlan plan_superoffload(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training);
+
 /// PyTorch FSDP2 with CPUOffloadPolicy on one GPU: fp32 parameters and AdamW on the host.
 StepPlan plan_fsdp_offload(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training);

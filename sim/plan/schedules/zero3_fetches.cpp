@@ -11,12 +11,20 @@ std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 }  // namespace
 
 ParameterFetches::ParameterFetches(std::vector<std::int64_t> elements,
-                                   std::vector<std::vector<int>> calls, FetchLimits limits)
+                                   std::vector<std::vector<int>> calls, FetchLimits limits,
+                                   OnStorage on_storage)
     : elements_(std::move(elements)),
       calls_(std::move(calls)),
       limits_(limits),
       fetched_for_(elements_.size(), -1),
-      there_(elements_.size(), false) {
+      there_(elements_.size(), false),
+      places_(elements_.size(), Place::buffer),
+      on_storage_(std::move(on_storage.parameters)),
+      unused_yet_(elements_.size(), false),
+      free_buffers_(on_storage.buffers) {
+    on_storage_.resize(elements_.size(), false);
+    for (std::size_t i = 0; i < elements_.size(); ++i)
+        if (on_storage_[i]) places_[i] = Place::storage;
     for (std::size_t call = 0; call < calls_.size(); ++call)
         for (const int parameter : calls_[call])
             queue_.push_back({parameter, static_cast<std::ptrdiff_t>(call)});
@@ -26,8 +34,13 @@ ParameterFetches::Call ParameterFetches::next() {
     const std::vector<int>& used = calls_[at(call_)];
     Call call;
     call.missing = fetch_missing(used);
+    call.read_first = read_missing(call.missing);
+    call.missing_wait = wait_for_reads(call.missing);
+    for (const int parameter : used) unused_yet_[at(parameter)] = false;
     take_from_queue(used);
     call.prefetched = prefetch();
+    call.prefetched_wait = wait_for_reads(call.prefetched);
+    call.read_ahead = read_ahead();
     ++call_;
     call.released = release(used);
     return call;
@@ -65,15 +78,61 @@ std::vector<int> ParameterFetches::prefetch() {
     std::vector<int> prefetched;
     std::int64_t elements = 0;
     while (queued_ < queue_.size() && elements < most) {
-        const Use& use = queue_[queued_++];
+        const Use& use = queue_[queued_];
+        if (places_[at(use.parameter)] == Place::storage) break;  // their order is kept
+        ++queued_;
         auto& fetched_for = fetched_for_[at(use.parameter)];
         fetched_for = std::max(fetched_for, use.call);
         if (there_[at(use.parameter)]) continue;
         bring(use.parameter);
         elements += elements_[at(use.parameter)];
+        unused_yet_[at(use.parameter)] = true;
         prefetched.push_back(use.parameter);
     }
     return prefetched;
+}
+
+void ParameterFetches::take_buffer(int parameter) {
+    places_[at(parameter)] = Place::under_way;
+    if (--free_buffers_ < 0) out_of_buffers_ = true;
+}
+
+std::vector<int> ParameterFetches::read_missing(const std::vector<int>& missing) {
+    std::vector<int> read;
+    for (const int parameter : missing) {
+        if (places_[at(parameter)] != Place::storage) continue;
+        take_buffer(parameter);
+        read.push_back(parameter);
+    }
+    return read;
+}
+
+/// Whether some of them are being read; then all reads under way are waited for.
+bool ParameterFetches::wait_for_reads(const std::vector<int>& parameters) {
+    const bool waits = std::any_of(parameters.begin(), parameters.end(), [this](int parameter) {
+        return places_[at(parameter)] == Place::under_way;
+    });
+    if (waits) std::replace(places_.begin(), places_.end(), Place::under_way, Place::buffer);
+    return waits;
+}
+
+/// Of the next uses, as many as have twice the elements that are prefetched and not used yet, and
+/// as find a free buffer.
+std::vector<int> ParameterFetches::read_ahead() {
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < elements_.size(); ++i)
+        if (unused_yet_[i]) most += 2 * elements_[i];
+    std::vector<int> read;
+    std::int64_t passed = 0;
+    for (std::size_t use = queued_; use < queue_.size(); ++use) {
+        const int parameter = queue_[use].parameter;
+        if (passed > most || free_buffers_ <= 0) break;
+        passed += elements_[at(parameter)];
+        if (places_[at(parameter)] != Place::storage) continue;
+        take_buffer(parameter);
+        read.push_back(parameter);
+    }
+    return read;
 }
 
 /// Of the calls from the next on, as many as have `reuse_distance` elements.
@@ -99,6 +158,10 @@ std::vector<int> ParameterFetches::release(const std::vector<int>& used) {
             continue;
         there_[at(parameter)] = false;
         live_ -= elements_[at(parameter)];
+        if (on_storage_[at(parameter)]) {
+            places_[at(parameter)] = Place::storage;
+            ++free_buffers_;
+        }
         released.push_back(parameter);
     }
     return released;

@@ -16,6 +16,13 @@ struct FetchLimits {
     std::int64_t persistence_threshold = 100'000;  ///< such a tensor stays on the device
 };
 
+/// Parameters on storage (ZeRO-Infinity). A read takes a buffer of host memory, which the parameter
+/// holds until it is dropped from the device.
+struct OnStorage {
+    std::vector<bool> parameters;  ///< which of them; empty: none
+    int buffers = 0;               ///< buffer_count of offload_param
+};
+
 /// Follows the modules of one step in the order in which they are called, forward, recomputed and
 /// backward, with the trace of the step before known, as from the third step on.
 class ParameterFetches {
@@ -23,18 +30,26 @@ class ParameterFetches {
     /// `elements` of each parameter; `calls`: the parameters that each call of a module uses, the
     /// whole step in order.
     ParameterFetches(std::vector<std::int64_t> elements, std::vector<std::vector<int>> calls,
-                     FetchLimits limits = {});
+                     FetchLimits limits = {}, OnStorage on_storage = {});
 
     /// Parameters by index. Each list is copied in one after another.
     struct Call {
+        std::vector<int> read_first;  ///< of the missing ones, from storage
         std::vector<int> missing;     ///< copied in now, the module waits
         std::vector<int> prefetched;  ///< copied in while it runs
+        std::vector<int> read_ahead;  ///< from storage, after those copies
         std::vector<int> released;    ///< when it has run
+        bool missing_wait = false;    ///< for all reads under way
+        bool prefetched_wait = false;
     };
     /// The next call. Precondition: not all were made.
     Call next();
+    /// Whether a parameter was missing when no buffer was free: DeepSpeed stops there.
+    bool out_of_buffers() const { return out_of_buffers_; }
+    std::size_t calls() const { return calls_.size(); }
 
   private:
+    enum class Place : std::uint8_t { storage, under_way, buffer };
     struct Use {
         int parameter;
         std::ptrdiff_t call;
@@ -42,6 +57,10 @@ class ParameterFetches {
     std::vector<int> fetch_missing(const std::vector<int>& used);
     void take_from_queue(const std::vector<int>& used);
     std::vector<int> prefetch();
+    std::vector<int> read_missing(const std::vector<int>& missing);
+    std::vector<int> read_ahead();
+    void take_buffer(int parameter);
+    bool wait_for_reads(const std::vector<int>& parameters);
     std::vector<int> release(const std::vector<int>& used);
     std::vector<bool> used_soon() const;
     void bring(int parameter);
@@ -55,6 +74,11 @@ class ParameterFetches {
     std::vector<std::ptrdiff_t> fetched_for_;  ///< the last call that a parameter was fetched for
     std::vector<bool> there_;
     std::int64_t live_ = 0;
+    std::vector<Place> places_;
+    std::vector<bool> on_storage_;
+    std::vector<bool> unused_yet_;  ///< prefetched, and no module has used it since
+    int free_buffers_;
+    bool out_of_buffers_ = false;
 };
 
 }  // namespace sluice

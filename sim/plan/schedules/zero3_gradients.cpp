@@ -18,20 +18,16 @@ double GradientBucket::device_bytes() const {
     return joined + kBf16 * outside + kBf16 * largest + std::max<double>(norm, kFp32 * largest);
 }
 
-void GradientBucket::add(double tensor_elements, OperationId computed_by) {
-    elements += tensor_elements;
-    largest = std::max(largest, tensor_elements);
-    if (tensor_elements > kReduceBucketElements) outside += tensor_elements;
-    ++tensors;
-    last = computed_by;
-}
-
 std::optional<GradientBucket> GradientBuckets::add(double tensor_elements,
                                                    OperationId computed_by) {
     std::optional<GradientBucket> full;
-    if (filling_.tensors > 0 && filling_.elements + tensor_elements > kReduceBucketElements)
+    if (filling_.tensors > 0 && filling_.elements + tensor_elements > capacity_)
         full = std::exchange(filling_, {});
-    filling_.add(tensor_elements, computed_by);
+    filling_.elements += tensor_elements;
+    filling_.largest = std::max(filling_.largest, tensor_elements);
+    if (tensor_elements > capacity_) filling_.outside += tensor_elements;
+    ++filling_.tensors;
+    filling_.last = computed_by;
     return full;
 }
 

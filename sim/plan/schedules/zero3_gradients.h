@@ -8,8 +8,6 @@
 
 namespace sluice {
 
-inline constexpr double kReduceBucketElements = 2e8;  ///< reduce_bucket_size
-
 /// Gradients that are reduced together, and sent to the host one after another.
 struct GradientBucket {
     double elements = 0;
@@ -20,18 +18,21 @@ struct GradientBucket {
 
     /// Device bytes while it leaves, beside the bucket itself.
     double device_bytes() const;
-    void add(double tensor_elements, OperationId computed_by);
 };
 
 /// Fills buckets in the order in which backward computes gradients.
 class GradientBuckets {
   public:
+    /// `capacity` in elements: reduce_bucket_size.
+    explicit GradientBuckets(double capacity) : capacity_(capacity) {}
+    double capacity() const { return capacity_; }
     /// The bucket that is full and leaves before this tensor goes into the next, if so.
     std::optional<GradientBucket> add(double tensor_elements, OperationId computed_by);
     /// What is left at the end.
     GradientBucket rest() const { return filling_; }
 
   private:
+    double capacity_;
     GradientBucket filling_;
 };
 

@@ -7,8 +7,6 @@
 namespace sluice {
 namespace {
 
-constexpr double kSubGroupElements = 1e9;  // sub_group_size
-
 /// Every tensor in the model's order: embedding, layers, final norm, head.
 std::vector<std::int64_t> all_tensors(const ModelSpec& model) {
     std::vector<std::int64_t> root = root_tensors(model);
@@ -21,10 +19,6 @@ std::vector<std::int64_t> all_tensors(const ModelSpec& model) {
     all.insert(all.end(), after_layers, root.end());
     return all;
 }
-
-// The system's tables and the driver's for pinned pages, beside the process: as memory in use grew
-// when 5.1 GB were pinned on the H200 machine.
-constexpr double kTablesOfPinned = 0.0157;
 
 /// Each tensor is pinned by itself before it is copied into the flat buffer, which frees it; but
 /// PyTorch's allocator keeps it.
@@ -39,17 +33,25 @@ double first_copies(const ModelSpec& model) {
 
 }  // namespace
 
-std::vector<double> zero3_sub_groups(const ModelSpec& model) {
+std::vector<double> zero3_sub_groups(const ModelSpec& model, double sub_group_size) {
     std::vector<double> groups = {0};
     for (const std::int64_t elements : all_tensors(model)) {
-        if (groups.back() >= kSubGroupElements) groups.push_back(0);
+        if (groups.back() >= sub_group_size) groups.push_back(0);
         groups.back() += static_cast<double>(elements);
     }
     return groups;
 }
 
+void declare_parameters_that_stay(const ModelSpec& model, const Zero3Modules& modules,
+                                  PlanBuilder& build) {
+    double persistent = all_parameters(model);
+    for (const std::int64_t elements : modules.elements())
+        persistent -= static_cast<double>(elements);
+    build.on_device("parameters that stay", MemoryKind::weights, kBf16 * persistent);
+}
+
 double declare_zero3_host_memory(const ModelSpec& model, const MachineSpec& machine,
-                                 PlanBuilder& build) {
+                                 const std::vector<double>& sub_groups, PlanBuilder& build) {
     using Kind = MemoryKind;
     const double all = all_parameters(model);
     build.on_host("process", Kind::process, static_cast<double>(machine.host.process_base));
@@ -60,12 +62,11 @@ double declare_zero3_host_memory(const ModelSpec& model, const MachineSpec& mach
         build.on_host(name, kind, bytes);
         pinned += bytes;
     };
-    double sub_groups = 0;
-    for (const double elements : zero3_sub_groups(model))
-        sub_groups += pinned_bytes(kFp32 * elements);
+    double of_sub_groups = 0;
+    for (const double elements : sub_groups) of_sub_groups += pinned_bytes(kFp32 * elements);
     pin("pinned bf16 parameters", Kind::weights, pinned_bytes(kBf16 * all));
     pin("pinned bf16 gradients", Kind::gradients, pinned_bytes(kBf16 * all));
-    pin("pinned fp32 gradients of sub-groups", Kind::gradients, sub_groups);
+    pin("pinned fp32 gradients of sub-groups", Kind::gradients, of_sub_groups);
     pin("first pinned copies, kept by PyTorch", Kind::pinned_buffers, first_copies(model));
     build.on_host("tables of pinned pages", Kind::process, kTablesOfPinned * pinned);
     return kTablesOfPinned * pinned;

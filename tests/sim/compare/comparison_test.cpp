@@ -12,7 +12,13 @@ using namespace sluice;
 
 namespace {
 
-MachineSpec machine() { return resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb")); }
+/// With a drive, so that it has what every schedule needs.
+MachineSpec machine() {
+    MachineProfile profile = read_machine_profile("h200-sxm-pcie5-1.5tb");
+    profile.set("storage.read_gb_per_s", 8);
+    profile.set("storage.write_gb_per_s", 4);
+    return resolve_machine(profile);
+}
 
 ModelSpec small_model(int layers = 2) {
     ModelSpec model = read_model("qwen2.5-14b");
@@ -98,4 +104,15 @@ TEST_CASE("compare: what does not fit comes with a batch that does, and its spee
     const StepReport suggested = predict(small_model(8), machine(), first.training);
     CHECK(suggested.fit.fits());
     CHECK(*system.suggested_tokens_per_s == Approx(suggested.tokens_per_s()).epsilon(1e-6));
+}
+
+TEST_CASE("comparison: zero-infinity is compared where the machine's storage is known",
+          "[compare]") {
+    const auto has_it = [](const char* name) {
+        const std::vector<Schedule> of_it =
+            schedules_of(resolve_machine(read_machine_profile(name)));
+        return std::find(of_it.begin(), of_it.end(), Schedule::zero_infinity) != of_it.end();
+    };
+    CHECK(has_it("h200-pcie5-16vcpu-128gib"));
+    CHECK_FALSE(has_it("h200-sxm-pcie5"));
 }

@@ -49,7 +49,7 @@ TEST_CASE("zero3: with no room for live parameters nothing is prefetched", "[pla
 }
 
 TEST_CASE("zero3: a bucket leaves before the tensor that would not fit into it", "[plan]") {
-    GradientBuckets buckets;
+    GradientBuckets buckets(200e6);
     CHECK_FALSE(buckets.add(150e6, 3));
     CHECK_FALSE(buckets.add(40e6, 4));
     const auto full = buckets.add(20e6, 5);
@@ -62,11 +62,40 @@ TEST_CASE("zero3: a bucket leaves before the tensor that would not fit into it",
 }
 
 TEST_CASE("zero3: a tensor larger than the bucket leaves alone, outside of it", "[plan]") {
-    GradientBuckets buckets;
+    GradientBuckets buckets(200e6);
     CHECK_FALSE(buckets.add(500e6, 1));
     const auto full = buckets.add(1000, 2);
     REQUIRE(full);
     CHECK(full->elements == 500e6);
     // Itself, back in bf16, then 250 million elements at a time in fp64 or all in fp32.
     CHECK(full->device_bytes() == 2 * 500e6 + 2 * 500e6 + 4 * 500e6);
+}
+
+TEST_CASE("zero-infinity: parameters are read before they are copied, the next ahead", "[plan]") {
+    // As above, through two buffers of host memory.
+    ParameterFetches fetches(
+        {10, 10, 10}, {{0}, {1}, {2}, {2}, {1}, {0}},
+        {.prefetch_bucket = 10, .live = 1000, .reuse_distance = 0, .persistence_threshold = 0},
+        {{true, true, true}, 2});
+    ParameterFetches::Call call = fetches.next();
+    CHECK(call.read_first == List{0});
+    CHECK(call.missing == List{0});
+    CHECK(call.missing_wait);
+    CHECK(call.prefetched.empty());  // on storage still: what is read ahead is prefetched next
+    CHECK(call.read_ahead == List{1});
+    CHECK(call.released == List{0});
+    call = fetches.next();
+    CHECK(call.read_first.empty());
+    CHECK(call.missing == List{1});
+    CHECK(call.missing_wait);
+    CHECK(call.read_ahead == List{2});
+    call = fetches.next();
+    CHECK(call.missing == List{2});
+    CHECK_FALSE(fetches.out_of_buffers());
+}
+
+TEST_CASE("zero-infinity: a module of three parameters fails with two buffers", "[plan]") {
+    ParameterFetches fetches({10, 10, 10}, {{0, 1, 2}}, {}, {{true, true, true}, 2});
+    fetches.next();
+    CHECK(fetches.out_of_buffers());
 }

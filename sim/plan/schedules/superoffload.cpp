@@ -1,0 +1,237 @@
+// SuperOffload: ZeRO-3 of DeepSpeed on one superchip, parameters on the GPU, CPU Adam in a process
+// of its own while backward goes on (from reading DeepSpeed 0.19.6 at commit edaa722:
+// runtime/superoffload/superoffload_stage3.py and superoffload_utils.py, runtime/zero/stage3.py,
+// ops/adam/cpu_adam.py; PyTorch 2.11's multiprocessing/reductions.py and native/cuda/Copy.cu).
+// Settings: those of DeepSpeedExamples/training/DeepSpeed-SuperOffload (finetune_qwen3-14b_1gpu.sh
+// at commit 51495dc): no offload_param, overlap_comm false, reduce_bucket_size and sub_group_size
+// 4e8, ratio 0.90, cpuadam_cores_perc 0.90.
+//
+// Sub-groups: the first (1 - ratio) of them, whose gradients come last, are updated on the GPU by
+// torch.optim.AdamW, from fp32 masters, moments and gradients that stay there.
+//
+// Gradients: a full bucket goes tensor by tensor to pinned bf16, back for its norm, and as fp32 to
+// its sub-group's gradient. All that is on the stream of backward, which goes on after it. As that
+// gradient is handed to the other process, its memory is shared from then on and no longer pinned.
+//
+// Update: a sub-group whose gradients are complete is queued at once for the process, which copies
+// them to a pinned buffer and runs CPU Adam. When all are done, the training process takes the
+// sub-groups one after another: it scales the gradients (also those that were applied), turns fp32
+// masters to bf16 on the cores left to it and copies them to the GPU, waiting for the copy. With
+// gradient_clipping (--clipping exact) each sub-group is updated only there: this version does not
+// speculate then.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "sim/plan/schedules/pytorch_memory.h"
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/zero3_memory.h"
+#include "sim/plan/schedules/zero3_pass.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kReduceBucketElements = 4e8, kSubGroupElements = 4e8;
+constexpr double kCoresOfOptimizer = 0.9;  // cpuadam_cores_perc
+// Bytes a parameter of torch.optim.AdamW over lists of tensors (PyTorch 2.11, optim/adam.py): decay
+// 8, first moment 12, second 8 and 12, its root 8, divided 8, plus epsilon 8, step 16; before it
+// the gradient is scaled (8), after it the master becomes bf16 (6).
+constexpr double kGpuUpdateTraffic = 94;
+constexpr std::int64_t kGpuUpdateLaunches = 10;
+
+class SuperOffload : Zero3Pass {
+  public:
+    SuperOffload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
+        : Zero3Pass(model, machine, training, kReduceBucketElements),
+          groups_(zero3_sub_groups(model, sub_group_elements(training, kSubGroupElements))),
+          not_left_(all_parameters(model)),
+          waiting_(groups_.size()) {
+        const double on_cpu = static_cast<double>(training.offload_percent) / 100;
+        on_gpu_ = static_cast<std::size_t>((1 - on_cpu) * static_cast<double>(groups_.size()));
+        gpu_elements_ = std::accumulate(groups_.begin(), first_on_cpu(), 0.0);
+        const double cores = machine.host.cores;
+        const double others = std::floor((1 - kCoresOfOptimizer) * cores);
+        optimizer_share_ = share_of_threads(cores - others);
+        // No core left means that the training process is bound to none.
+        training_share_ = others > 0 ? share_of_threads(others) : 1;
+    }
+
+    StepPlan plan() {
+        declare_device_memory();
+        const double outside = declare_host_memory();
+        forward_and_backward();
+        update();
+        say_assumptions();
+        declare_host_moments(outside);
+        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+    }
+
+  private:
+    std::vector<double>::const_iterator first_on_cpu() const {
+        return groups_.begin() + static_cast<std::ptrdiff_t>(on_gpu_);
+    }
+    bool clips() const { return training_.clipping == Clipping::exact; }
+
+    /// Of the rate of host work by all threads.
+    double share_of_threads(double threads) const {
+        const HostSpec& host = machine_.host;
+        const Interpolated& adam = host.adam_bytes_per_s;
+        return std::min(1.0, adam.at(threads) / adam.at(host.best_adam_threads));
+    }
+
+    void declare_device_memory() {
+        build_.on_device("bf16 parameters", Kind::weights, kBf16 * all_parameters(model_));
+        build_.on_device("masters and moments of the GPU's sub-groups", Kind::optimizer_state,
+                         3 * kFp32 * gpu_elements_);
+        build_.on_device("fp32 gradients of the GPU's sub-groups", Kind::gradients,
+                         kFp32 * gpu_elements_);
+        build_.on_device("CUDA context of the optimizer's process", Kind::workspace,
+                         static_cast<double>(machine_.gpu.context));
+    }
+
+    /// Returns the bytes of it that the system uses outside the processes.
+    double declare_host_memory() {
+        const double all = all_parameters(model_), on_cpu = all - gpu_elements_;
+        const auto process = static_cast<double>(machine_.host.process_base) + kPyTorchModules;
+        build_.on_host("process", Kind::process, process);
+        build_.on_host("optimizer's process", Kind::process, process);
+        build_.on_host("shared fp32 masters", Kind::optimizer_state, kFp32 * on_cpu);
+        build_.on_host("moments", Kind::optimizer_state, 2 * kFp32 * on_cpu);
+        build_.on_host("shared fp32 gradients", Kind::gradients, kFp32 * on_cpu);
+        double pinned = 0;
+        const auto pin = [&](const char* name, Kind kind, double bytes) {
+            build_.on_host(name, kind, bytes);
+            pinned += bytes;
+        };
+        double first_gradients = 0;
+        for (auto group = first_on_cpu(); group != groups_.end(); ++group)
+            first_gradients += pinned_bytes(kFp32 * *group);
+        pin("pinned bf16 gradients", Kind::gradients, pinned_bytes(kBf16 * all));
+        pin("first fp32 gradients, kept by PyTorch", Kind::pinned_buffers, first_gradients);
+        pin("the optimizer's pinned gradient", Kind::pinned_buffers,
+            pinned_bytes(kFp32 * *std::max_element(groups_.begin(), groups_.end())));
+        build_.on_host("tables of pinned pages", Kind::process, kTablesOfPinned * pinned);
+        return kTablesOfPinned * pinned;
+    }
+
+    void declare_host_moments(double outside) {
+        const Bytes steady = build_.host_peak();
+        const auto later = static_cast<Bytes>(3 * kFp32 * (all_parameters(model_) - gpu_elements_));
+        build_.moment("loading", steady - later, "the file's pages besides, if not dropped");
+        build_.moment("first step", steady, "moments and shared gradients appear");
+        build_.moment("steady", steady, "nothing is freed between steps");
+        build_.moment("saving", steady, "states are written as they are");
+        build_.resident_between_steps(steady - static_cast<Bytes>(outside));
+    }
+
+    Fetched fetch(int, int, const Parameters&) override {
+        Fetched fetched;
+        if (left_ >= 0) fetched.waits.push_back({left_, false});
+        return fetched;
+    }
+
+    void leave(const GradientBucket& bucket, int layer) override {
+        const BufferId reduced =
+            build_.device_buffer("gradients on their way", Kind::gradients, bucket.device_bytes());
+        const double bf16 = kBf16 * bucket.elements;
+        const OperationId out =
+            build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                       {{bucket.last, false}}, copy_operation(bf16, {reduced}));
+        left_ = build_.add(OperationKind::copy_gradients_in, Lane::host_to_device, layer,
+                           {{out, false}}, copy_operation(bf16, {reduced}));
+        const double before = not_left_;
+        not_left_ = std::max(0.0, not_left_ - bucket.elements);
+        const double of_cpu = before - std::max(not_left_, std::min(before, gpu_elements_));
+        if (of_cpu > 0) {
+            Operation to_group = copy_operation(kFp32 * of_cpu, {reduced});
+            to_group.pageable = true;
+            left_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                               {{left_, false}}, std::move(to_group));
+        }
+        if (!clips()) queue_complete_groups();
+    }
+
+    /// Gradients come from the model's end on.
+    void queue_complete_groups() {
+        for (; waiting_ > on_gpu_; --waiting_) {
+            const double elements_before = std::accumulate(
+                groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(waiting_) - 1, 0.0);
+            // Tensors are counted whole and not rounded, so that sums are exact.
+            if (not_left_ > elements_before) return;
+            updated_ = update_on_cpu(groups_[waiting_ - 1], left_);
+        }
+    }
+
+    OperationId host_work(OperationKind kind, Lane lane, std::vector<Dependency> waits,
+                          HostWork work, double bytes, double share) {
+        Operation operation = host_operation(work, bytes);
+        operation.host_share = share;
+        return build_.add(kind, lane, kEmbeddingLayer, std::move(waits), std::move(operation));
+    }
+
+    OperationId update_on_cpu(double elements, OperationId after) {
+        host_work(OperationKind::collect_gradients, Lane::optimizer, {{after, false}},
+                  HostWork::copy, kFp32 * elements, optimizer_share_);
+        return host_work(OperationKind::update, Lane::optimizer, {}, HostWork::eager_adam,
+                         kZero3AdamTraffic * elements, optimizer_share_);
+    }
+
+    void update() {
+        OperationId before = updated_ >= 0 ? updated_ : left_;
+        for (std::size_t group = 0; group < groups_.size(); ++group) {
+            before = group < on_gpu_ ? update_on_gpu(groups_[group], before)
+                                     : finish_on_cpu(groups_[group], before);
+        }
+        build_.wait(first_compute(), {before, true});
+    }
+
+    OperationId update_on_gpu(double elements, OperationId after) {
+        const BufferId root =
+            build_.device_buffer("root of the second moment", Kind::workspace, kFp32 * elements);
+        const std::int32_t kernels = build_.kernels(
+            {memory_bound("AdamW", kGpuUpdateTraffic * elements, kGpuUpdateLaunches)});
+        build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {{after, false}},
+                   gpu_operation({kernels}, {root}));
+        return after;  // the host does not wait for it
+    }
+
+    OperationId finish_on_cpu(double elements, OperationId after) {
+        OperationId done = host_work(OperationKind::clip_gradients, Lane::host, {{after, false}},
+                                     HostWork::scale, kFp32 * elements, training_share_);
+        if (clips()) done = update_on_cpu(elements, done);
+        done = host_work(OperationKind::copy_to_pinned, Lane::host, {{done, false}}, HostWork::copy,
+                         kZero3CopyBack * elements, training_share_);
+        Operation copy = copy_operation(kBf16 * elements);
+        copy.pageable = true;
+        return build_.add(OperationKind::copy_weights_in, Lane::host_to_device, kEmbeddingLayer,
+                          {{done, false}}, std::move(copy));
+    }
+
+    void say_assumptions() {
+        build_.assume(kZero3AdamAssumption);
+        build_.assume(
+            "on a part of the cores host work keeps the share of its rate that Adam does");
+        build_.assume("gradients go to shared memory as fast as weights come from pageable memory");
+        build_.assume("the Python of DeepSpeed's hooks is hidden behind the GPU's work");
+    }
+
+    const std::vector<double> groups_;  ///< elements of sub-groups, in the model's order
+    std::size_t on_gpu_ = 0;            ///< so many of the first are updated on the GPU
+    double gpu_elements_ = 0;
+    double optimizer_share_ = 1, training_share_ = 1;  ///< of host work's rate by all threads
+    double not_left_;                                  ///< gradients still to come, in elements
+    std::size_t waiting_;                              ///< sub-groups that are not complete
+    OperationId left_ = -1;                            ///< the last bucket's last copy
+    OperationId updated_ = -1;                         ///< the last sub-group updated in backward
+};
+
+}  // namespace
+
+StepPlan plan_superoffload(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training) {
+    return SuperOffload(model, machine, training).plan();
+}
+
+}  // namespace sluice

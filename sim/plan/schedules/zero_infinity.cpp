@@ -1,0 +1,222 @@
+// ZeRO-Infinity: ZeRO-3 of DeepSpeed on one GPU with parameters and optimizer states on NVMe (from
+// reading DeepSpeed 0.19.6 at commit edaa722: runtime/swap_tensor/partitioned_param_swapper.py,
+// pipelined_optimizer_swapper.py, optimizer_utils.py, async_swapper.py and utils.py,
+// runtime/zero/stage3.py and partitioned_param_coordinator.py, csrc/pin_memory/page_alloc.cpp).
+// Settings: those of zero3-offload; offload_optimizer and offload_param to nvme, pipeline_read,
+// pipeline_write, buffer_count 12 for the optimizer (three sub-groups of four: one is written, one
+// updated, one read), buffer_size the largest tensor and buffer_count the least of at least 5 with
+// which no fetch finds all buffers taken (the defaults of 1e8 and 5 fail); max_in_cpu 1e9.
+//
+// Parameters: a module's are read into buffers of host memory, all reads under way are waited for,
+// then they are copied to the device; those after the prefetched ones are read ahead
+// (zero3_fetches.h). A parameter keeps its buffer as long as it is on the device. DeepSpeed's
+// buffers are locked pages that CUDA does not know, so that copies from and to them hold the host
+// up and go as from pageable memory. What stands twice in what is read ahead, as where a module is
+// recomputed and then differentiated, is read once (the source would stop there).
+//
+// Gradients: as under zero3-offload, but the fp32 ones go to the optimizer's buffers, each written
+// when it is full. The host waits for every bucket.
+//
+// Update: sub-group by sub-group masters, moments and gradients are read (the next while one is
+// updated), scaled, updated, the bf16 parameters written while the host waits, then masters and
+// moments while the next is updated.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/input_error.h"
+#include "sim/plan/schedules/infinity_memory.h"
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/zero3_fetches.h"
+#include "sim/plan/schedules/zero3_memory.h"
+#include "sim/plan/schedules/zero3_pass.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kReduceBucketElements = 2e8;  // reduce_bucket_size
+constexpr double kStates = 3 * kFp32;          // master and moments of a parameter
+constexpr double kReadToUpdate = kStates + kFp32;
+
+class ZeroInfinity : Zero3Pass {
+  public:
+    ZeroInfinity(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
+        : Zero3Pass(model, machine, training, kReduceBucketElements),
+          layout_(model, modules_, sub_group_elements(training, kZero3SubGroupElements)),
+          fetches_(layout_.fetches(layout_.parameter_buffers)),
+          copied_(modules_.elements().size(), -1),
+          on_device_(modules_.elements().size(), kNoBuffer) {}
+
+    StepPlan plan() {
+        declare_infinity_memory(model_, machine_, layout_, build_);
+        declare_parameters_that_stay(model_, modules_, build_);
+        forward_and_backward();
+        write_gradients(filled_);
+        update();
+        say_assumptions();
+        declare_infinity_moments(layout_, build_);
+        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+    }
+
+  private:
+    using Waits = std::vector<Dependency>;
+
+    double bytes_of(const Parameters& parameters) const {
+        double bytes = 0;
+        for (const int parameter : parameters)
+            bytes += kBf16 *
+                     static_cast<double>(modules_.elements()[static_cast<std::size_t>(parameter)]);
+        return bytes;
+    }
+
+    /// What the host thread has waited for before it goes on.
+    void hold_host(OperationId operation) { host_ = operation; }
+    Waits after_host() const { return host_ < 0 ? Waits{} : Waits{{host_, false}}; }
+
+    Fetched fetch(int calls, int layer, const Parameters& used) override {
+        Fetched fetched;
+        for (int i = 0; i < calls; ++i) {
+            const ParameterFetches::Call call = fetches_.next();
+            read(call.read_first, layer);
+            copy_in(call.missing, layer, call.missing_wait);
+            copy_in(call.prefetched, layer, call.prefetched_wait);
+            read(call.read_ahead, layer);
+            for (const int parameter : call.released)
+                fetched.released.push_back(on_device_[static_cast<std::size_t>(parameter)]);
+        }
+        fetched.waits = after_host();
+        for (const int parameter : used)
+            fetched.waits.push_back({copied_[static_cast<std::size_t>(parameter)], false});
+        return fetched;
+    }
+
+    void read(const Parameters& parameters, int layer) {
+        if (parameters.empty()) return;
+        last_read_ = build_.add(OperationKind::read_weights, Lane::storage_read, layer,
+                                after_host(), copy_operation(bytes_of(parameters)));
+        if (first_read_ < 0) first_read_ = last_read_;
+    }
+
+    void copy_in(const Parameters& parameters, int layer, bool wait_for_reads) {
+        if (parameters.empty()) return;
+        std::vector<BufferId> uses;
+        bool pageable = false;
+        for (const int parameter : parameters) {
+            const auto index = static_cast<std::size_t>(parameter);
+            on_device_[index] =
+                build_.device_buffer("gathered parameter", Kind::weights, bytes_of({parameter}));
+            uses.push_back(on_device_[index]);
+            pageable |= layout_.on_storage[index];
+        }
+        Waits waits = after_host();
+        if (wait_for_reads) waits.push_back({last_read_, false});
+        Operation copy = copy_operation(bytes_of(parameters), std::move(uses));
+        copy.pageable = pageable;
+        const OperationId copied = build_.add(OperationKind::copy_weights_in, Lane::host_to_device,
+                                              layer, std::move(waits), std::move(copy));
+        if (first_copy_ < 0) first_copy_ = copied;
+        if (pageable) hold_host(copied);
+        for (const int parameter : parameters)
+            copied_[static_cast<std::size_t>(parameter)] = copied;
+    }
+
+    void leave(const GradientBucket& bucket, int layer) override {
+        const BufferId reduced =
+            build_.device_buffer("gradients on their way", Kind::gradients, bucket.device_bytes());
+        const double bf16 = kBf16 * bucket.elements;
+        const OperationId out =
+            build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                       {{bucket.last, false}}, copy_operation(bf16, {reduced}));
+        const OperationId back = build_.add(OperationKind::copy_gradients_in, Lane::host_to_device,
+                                            layer, {{out, false}}, copy_operation(bf16, {reduced}));
+        Waits waits = {{back, false}};
+        if (written_.size() >= kOptimizerBuffers)
+            waits.push_back({written_[written_.size() - kOptimizerBuffers], false});
+        Operation to_buffer = copy_operation(kFp32 * bucket.elements, {reduced});
+        to_buffer.pageable = true;
+        hold_host(build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                             std::move(waits), std::move(to_buffer)));
+        filled_ += bucket.elements;
+        while (filled_ > layout_.largest_sub_group) write_gradients(layout_.largest_sub_group);
+    }
+
+    void write_gradients(double elements) {
+        filled_ -= elements;
+        written_.push_back(build_.add(OperationKind::write_gradients, Lane::storage_write,
+                                      kEmbeddingLayer, after_host(),
+                                      copy_operation(kFp32 * elements)));
+    }
+
+    OperationId add(OperationKind kind, Lane lane, Waits waits, Operation work) {
+        return build_.add(kind, lane, kEmbeddingLayer, std::move(waits), std::move(work));
+    }
+
+    OperationId read_states(std::size_t group) {
+        return add(OperationKind::read_states, Lane::storage_read, after_host(),
+                   copy_operation(kReadToUpdate * layout_.sub_groups[group]));
+    }
+
+    void update() {
+        hold_host(written_.back());
+        OperationId read = read_states(0);
+        for (std::size_t group = 0; group < layout_.sub_groups.size(); ++group) {
+            const double elements = layout_.sub_groups[group];
+            const OperationId own = read;
+            Waits waits = after_host();
+            waits.push_back({own, false});
+            if (group + 1 < layout_.sub_groups.size()) read = read_states(group + 1);
+            add(OperationKind::clip_gradients, Lane::optimizer, std::move(waits),
+                host_operation(HostWork::scale, kFp32 * elements));
+            add(OperationKind::update, Lane::optimizer, {},
+                host_operation(HostWork::eager_adam, kZero3AdamTraffic * elements));
+            hold_host(add(OperationKind::copy_to_pinned, Lane::optimizer, {},
+                          host_operation(HostWork::copy, kZero3CopyBack * elements)));
+            if (group >= layout_.sub_groups_on_host)
+                hold_host(add(OperationKind::write_weights, Lane::storage_write, after_host(),
+                              copy_operation(kBf16 * elements)));
+            last_written_ = add(OperationKind::write_states, Lane::storage_write, after_host(),
+                                copy_operation(kStates * elements));
+        }
+        for (const OperationId first : {first_read_, first_copy_})
+            if (first >= 0) build_.wait(first, {last_written_, true});
+    }
+
+    void say_assumptions() {
+        for (const std::string& sentence : machine_.storage.assumptions) build_.assume(sentence);
+        if (machine_.storage.latency == 0)
+            build_.assume("a read or write of storage takes its bytes' time and no more");
+        build_.assume("reads and writes of storage at the same time keep their rates");
+        build_.assume("copies to locked pages that CUDA does not know go as to pageable memory");
+        build_.assume(kZero3AdamAssumption);
+        build_.assume("the Python of DeepSpeed's hooks is hidden behind the GPU's work");
+    }
+
+    const InfinityLayout layout_;
+    ParameterFetches fetches_;
+    std::vector<OperationId> copied_;  ///< the last copy of each parameter
+    std::vector<BufferId> on_device_;  ///< where it is now
+    OperationId host_ = -1;            ///< the host waited for it last
+    OperationId last_read_ = -1, first_read_ = -1, first_copy_ = -1, last_written_ = -1;
+    double filled_ = 0;                 ///< elements of gradients in a buffer that is not full
+    std::vector<OperationId> written_;  ///< buffers of gradients
+};
+
+void check_storage(const MachineSpec& machine) {
+    if (machine.storage.known()) return;
+    throw InputError(fmt::format(
+        "{} has no storage for the schedule zero-infinity: storage.read_gb_per_s or "
+        "storage.write_gb_per_s is not known; give them with --set storage.read_gb_per_s=NUMBER "
+        "--set storage.write_gb_per_s=NUMBER",
+        machine.id));
+}
+
+}  // namespace
+
+StepPlan plan_zero_infinity(const ModelSpec& model, const MachineSpec& machine,
+                            const TrainingSpec& training) {
+    check_storage(machine);
+    return ZeroInfinity(model, machine, training).plan();
+}
+
+}  // namespace sluice
