@@ -14,7 +14,7 @@
 #   FOLDER  holds these files; that of this script if not said
 set -euo pipefail
 
-[ $# = 1 ] || [ $# = 2 ] || { sed -n 12,13p "$0" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n 13,14p "$0" >&2; exit 2; }
 sluice=$1 folder=${2:-$(dirname "${BASH_SOURCE[0]}")}
 status=0
 
@@ -53,7 +53,7 @@ fi
 peers=$folder/peers-h200.json
 [ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$peers"
 others=$folder/peers-h200-other-settings.json
-[ ! -e "$others" ] || compare h200-pcie5-16vcpu-128gib "$others"
+[ ! -e "$others" ] || compare --machine h200-pcie5-16vcpu-128gib "$others"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()
