@@ -53,7 +53,7 @@ fi
 peers=$folder/peers-h200.json
 [ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$peers"
 others=$folder/peers-h200-other-settings.json
-[ ! -e "$others" ] || compare --machine h200-pcie5-16vcpu-128gib "$others"
+[ ! -e "$others" ] || compare h200-pcie5-16vcpu-128gib "$others"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()

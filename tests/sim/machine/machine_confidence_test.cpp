@@ -140,10 +140,13 @@ TEST_CASE("confidence: host work without any rate is said of the copy, and of ot
     CHECK(machine.confidence == Confidence::transferred);
     CHECK(machine.assumptions.size() == 1);
     CHECK(assumes(machine, "host work (copy) goes"));
-    REQUIRE(machine.others_assumptions.size() == 1);
-    CHECK_THAT(machine.others_assumptions.front(),
-               ContainsSubstring("host work (first_touch_copy, zero, release, scale, "
-                                 "norm_and_scale, bf16_master_adam) goes"));
+    REQUIRE(machine.others_assumptions.size() == 2);
+    CHECK_THAT(machine.others_assumptions[0],
+               ContainsSubstring("host work (zero, scale, norm_and_scale, bf16_master_adam) goes "
+                                 "at the H200 machine's rates, scaled by host memory bandwidth"));
+    CHECK_THAT(
+        machine.others_assumptions[1],
+        ContainsSubstring("host work (first_touch_copy, release) goes at the H200 machine's"));
 }
 
 TEST_CASE("confidence: a number or curve measured elsewhere is transferred, with its reason",
@@ -233,6 +236,10 @@ TEST_CASE("inputs: every number that is called readable is, by some machine", "[
             without == std::string("/no_such") ? measured_profile() : measured_without(without);
         for (const MachineSpec& machine : {resolve(profile), resolve(small_profile())})
             read.insert(read.end(), machine.inputs.begin(), machine.inputs.end());
+    }
+    for (const char* node : {"h100-sxm-pcie5", "b200-sxm"}) {
+        const MachineSpec machine = resolve_machine(read_machine_profile(node));
+        read.insert(read.end(), machine.inputs.begin(), machine.inputs.end());
     }
     json profile = measured_profile();
     profile["host"].erase("adam_gparams_per_s_by_threads");
