@@ -26,6 +26,10 @@ MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool wi
             lane == Lane::host_to_device ? out.link.host_to_device : out.link.device_to_host;
         rate *= factor;
         out.link.both_ways_total *= factor;
+    } else if (lane == Lane::storage_read) {
+        out.storage.read *= factor;
+    } else if (lane == Lane::storage_write) {
+        out.storage.write *= factor;
     } else {
         for (Interpolated* adam : {&out.host.adam_bytes_per_s, &out.host.adam_8_byte_bytes_per_s,
                                    &out.host.adam_6_byte_bytes_per_s}) {
@@ -92,6 +96,11 @@ class RemedySearch {
             what = fmt::format("{} {:.0f} GB/s (now {:.1f}; both ways {:.0f}, now {:.0f})",
                                lane_label(lane), rate * factor, rate,
                                link.both_ways_total / kGiga * factor, link.both_ways_total / kGiga);
+        } else if (lane == Lane::storage_read || lane == Lane::storage_write) {
+            const double rate =
+                lane == Lane::storage_read ? machine_.storage.read : machine_.storage.write;
+            what = fmt::format("storage {} {:.1f} GB/s (now {:.1f})", lane_label(lane),
+                               rate / kGiga * factor, rate / kGiga);
         } else {
             what = fmt::format("host work {:.1f} times as fast", factor);
         }
@@ -110,6 +119,10 @@ class RemedySearch {
                 return "gradients";
             case Lane::host:
                 return "collecting of gradients";
+            case Lane::storage_read:
+                return "reading";
+            case Lane::storage_write:
+                return "writing";
             default:
                 return "optimizer";
         }
@@ -160,8 +173,8 @@ void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& m
     if (report.program.operations.size() > kMostOperations) return;
     const StepPlan plan = plan_step(model, machine, report.training);
     const RemedySearch search(plan, machine, report);
-    for (const Lane lane :
-         {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host}) {
+    for (const Lane lane : {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host,
+                            Lane::storage_read, Lane::storage_write}) {
         if (report.critical_shares[static_cast<std::size_t>(lane)] >= kWorthHiding)
             report.remedies.push_back(search.find(lane));
     }

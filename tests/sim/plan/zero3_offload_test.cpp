@@ -115,3 +115,17 @@ TEST_CASE("zero3: of a large model little more than max_live_parameters is on th
     CHECK(weights > 1.7 * once);
     CHECK(weights <= 2 * once);
 }
+
+TEST_CASE("zero3: smaller sub-groups are pinned closer to their size", "[plan]") {
+    TrainingSpec training;
+    training.schedule = Schedule::zero3_offload;
+    training.batch = 1;
+    training.sub_group_elements = 8 << 20;
+    const StepPlan plan =
+        plan_step(parse_generic_model(kShape),
+                  resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
+    // The embedding's 128 MiB; norms, q to gate: 8 Mi and 2 Ki elements, beyond 32 MiB; up and
+    // down; the last norm and the head, beyond 128 MiB.
+    CHECK(bytes_of(plan, "pinned fp32 gradients of sub-groups") ==
+          (128 + 64 + 32 + 256) * kMiBytes);
+}

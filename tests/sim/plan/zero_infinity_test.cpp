@@ -7,7 +7,9 @@
 #include "sim/model/read_model.h"
 #include "sim/plan/schedules/infinity_memory.h"
 #include "sim/plan/step_plan.h"
+#include "sim/report/step_report.h"
 #include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
 #include "tests/catch.h"
 
 using namespace sluice;
@@ -170,6 +172,18 @@ TEST_CASE("zero-infinity: a step is at least as long as storage needs for its by
     const StepReport late = predict(model, slow_to_start, infinity());
     const LaneTime& late_read = late.lanes[static_cast<std::size_t>(Lane::storage_read)];
     CHECK(late_read.busy - read.busy == Approx(1e-3 * static_cast<double>(read.operations)));
+}
+
+TEST_CASE("zero-infinity: the report says what is on storage, and that rates may be half",
+          "[simulate]") {
+    const ModelSpec model = four_layers_of_7b();
+    StepReport report = predict(model, machine_with_storage(), infinity());
+    add_band(report, model, machine_with_storage(), infinity());
+    CHECK(report.step_high > 1.3 * report.step);
+    const std::string text = report_text(report);
+    CHECK(text.find("storage: weights 4.0 GB, gradients 8.1 GB, optimizer state 24.3 GB, in all") !=
+          std::string::npos);
+    CHECK(report_json(report).find("\"storage\"") != std::string::npos);
 }
 
 TEST_CASE("zero-infinity: a machine without storage is named, and how to give it", "[plan]") {
