@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -15,6 +16,7 @@ namespace {
 struct CompareFlags {
     ScenarioFlags scenario;
     std::optional<std::string> schedules, svg_file;
+    std::vector<std::string> clusters;  ///< MACHINE:GPUS
     bool json = false, csv = false;
 };
 
@@ -48,6 +50,21 @@ std::vector<ModelSpec> read_models(const ModelFlags& flags) {
     return models;
 }
 
+/// "h100-sxm-pcie5:8".
+ClusterToCompare read_cluster(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos || colon == 0)
+        throw InputError(fmt::format(
+            "--cluster is \"{}\", expected MACHINE:GPUS, as in h100-sxm-pcie5:8", text));
+    TrainingSpec training;
+    const auto& options = training_options();
+    const auto gpus = std::find_if(options.begin(), options.end(), [](const Option& option) {
+        return std::string_view(option.field) == "gpus";
+    });
+    set_option(training, *gpus, text.substr(colon + 1), fmt::format("--cluster {}: GPUS", text));
+    return {resolve_machine(read_machine_profile(text.substr(0, colon))), training.gpus};
+}
+
 int run_compare(const CompareFlags& flags) {
     check_flags(flags);
     std::vector<std::string> changes;
@@ -56,11 +73,14 @@ int run_compare(const CompareFlags& flags) {
     const TrainingSpec training = read_training(flags.scenario.training);
     const std::vector<Schedule> schedules =
         flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine);
+    std::vector<ClusterToCompare> clusters;
+    for (const std::string& text : flags.clusters) clusters.push_back(read_cluster(text));
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
-        comparisons.push_back(compare(model, machine, training, schedules));
+        comparisons.push_back(compare(model, machine, training, schedules, clusters));
         for (ComparedSystem& system : comparisons.back().systems)
-            system.report.machine_changes = changes;
+            if (system.report.training.schedule != Schedule::cluster)
+                system.report.machine_changes = changes;
     }
     if (flags.svg_file) write_file(*flags.svg_file, comparison_svg(comparisons));
     const std::string text = flags.json  ? comparison_json(comparisons)
@@ -85,6 +105,10 @@ void add_compare(CLI::App& app, Command& chosen) {
                         "only these systems, as in streamed,megatrain; default: all, but "
                         "zero-infinity only where the machine's storage is known. Options "
                         "under Training count where a system has them");
+    command->add_option(
+        "--cluster", flags->clusters,
+        "MACHINE:GPUS, as in h100-sxm-pcie5:8: beside them, that many of those GPUs "
+        "with everything in their memory; may be given several times");
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
     command->add_flag("--csv", flags->csv, "a line a system")->group("Output");

@@ -20,8 +20,13 @@ const Option& schedule_option() {
 }
 
 /// A changed option that no compared schedule has would change nothing in silence.
-void check_options(const TrainingSpec& asked, const std::vector<Schedule>& schedules) {
+void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, bool clusters) {
     const TrainingSpec standard;
+    if (clusters) schedules.push_back(Schedule::cluster);
+    if (asked.gpus != standard.gpus)
+        throw InputError(fmt::format(
+            "--gpus is {}, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out",
+            asked.gpus));
     for (const Option& option : training_options()) {
         if (&option == &schedule_option() || option.get(asked) == option.get(standard)) continue;
         if (std::any_of(schedules.begin(), schedules.end(),
@@ -44,6 +49,17 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
     if (!out.report.suggestions.empty())
         out.suggested_tokens_per_s =
             predict(model, machine, out.report.suggestions.front().training).tokens_per_s();
+    return out;
+}
+
+ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& cluster,
+                               const TrainingSpec& asked) {
+    TrainingSpec on_all = asked;
+    on_all.gpus = cluster.gpus;
+    if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;
+    ComparedSystem out =
+        compare_one(model, cluster.machine, training_of(Schedule::cluster, on_all));
+    out.name = fmt::format("{} x {}", cluster.gpus, cluster.machine.id);
     return out;
 }
 
@@ -70,7 +86,8 @@ std::optional<double> relative_speed(const Comparison& comparison, const Compare
 std::vector<Schedule> all_schedules() {
     std::vector<Schedule> out;
     for (const Choice& choice : schedule_option().choices)
-        out.push_back(static_cast<Schedule>(choice.value));
+        if (static_cast<Schedule>(choice.value) != Schedule::cluster)
+            out.push_back(static_cast<Schedule>(choice.value));
     return out;
 }
 
@@ -92,6 +109,11 @@ std::vector<Schedule> parse_schedules(const std::string& names) {
         const std::size_t end = std::min(names.find(',', start), names.size());
         TrainingSpec training;
         set_option(training, schedule_option(), names.substr(start, end - start), "--schedules");
+        if (training.schedule == Schedule::cluster)
+            throw InputError(fmt::format(
+                "--schedules is {}, but cluster has machines of its own; give them with --cluster "
+                "MACHINE:GPUS",
+                names));
         if (std::find(out.begin(), out.end(), training.schedule) != out.end())
             throw InputError(fmt::format("--schedules is {}, which names {} twice; name it once",
                                          names, schedule_name(training.schedule)));
@@ -111,13 +133,16 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
 }
 
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
-                   const std::vector<Schedule>& schedules) {
-    check_options(asked, schedules);
+                   const std::vector<Schedule>& schedules,
+                   const std::vector<ClusterToCompare>& clusters) {
+    check_options(asked, schedules, !clusters.empty());
     std::vector<TrainingSpec> trainings;
     for (const Schedule schedule : schedules) trainings.push_back(training_of(schedule, asked));
     Comparison out;
     for (const TrainingSpec& training : trainings)
         out.systems.push_back(compare_one(model, machine, training));
+    for (const ClusterToCompare& cluster : clusters)
+        out.systems.push_back(compare_cluster(model, cluster, asked));
     return out;
 }
 

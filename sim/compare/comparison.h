@@ -14,7 +14,7 @@
 namespace sluice {
 
 struct ComparedSystem {
-    std::string name;   ///< of its schedule
+    std::string name;   ///< of its schedule, or "8 x h100-sxm-pcie5"
     StepReport report;  ///< with its band and, where it does not fit, what would
     /// With the first of report.suggestions; only where there is one.
     std::optional<double> suggested_tokens_per_s;
@@ -37,7 +37,13 @@ std::optional<double> relative_to_ours(const Comparison& comparison, double toke
 /// The same of a system, and nothing where that does not fit.
 std::optional<double> relative_speed(const Comparison& comparison, const ComparedSystem& system);
 
-/// The schedules that the option `schedule` declares, in its order.
+/// GPUs that train together in device memory, beside the machine that is asked for.
+struct ClusterToCompare {
+    MachineSpec machine;
+    std::int64_t gpus = 1;
+};
+
+/// The schedules of one machine that the option `schedule` declares, in its order.
 std::vector<Schedule> all_schedules();
 /// Those of them for which the machine has what they need: zero-infinity only where its storage is
 /// known.
@@ -50,9 +56,11 @@ std::vector<Schedule> parse_schedules(const std::string& names);
 /// InputError where the rest breaks a rule.
 TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 
-/// Predicts a step of every schedule; options that one does not have are left at its own. Throws
-/// InputError, also where an option was changed that none of them has.
+/// Predicts a step of every schedule, then of every cluster with the same batch; options that one
+/// does not have are left at its own, and a micro-batch is at most a GPU's part of the batch.
+/// Throws InputError, also where an option was changed that none of them has.
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
-                   const std::vector<Schedule>& schedules);
+                   const std::vector<Schedule>& schedules,
+                   const std::vector<ClusterToCompare>& clusters = {});
 
 }  // namespace sluice

@@ -45,6 +45,8 @@ Json system_json(const Comparison& c, const ComparedSystem& system) {
     const StepReport& r = system.report;
     const auto [lane, share] = bound_of(r);
     return {{"system", system.name},
+            {"machine", r.machine_id},
+            {"gpus", r.training.gpus},
             {"settings", settings_json(r.training)},
             {"fits", system.fits()},
             {"fits_with", suggestion_json(system)},

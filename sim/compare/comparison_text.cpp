@@ -66,6 +66,19 @@ std::string table(const Comparison& c) {
                              bytes_text(fit.host.usable));
 }
 
+/// Rows of clusters are of other machines, and of several GPUs.
+std::string about_clusters(const Comparison& c) {
+    std::string out;
+    for (const ComparedSystem& system : c.systems) {
+        if (system.report.training.schedule != Schedule::cluster) continue;
+        const Fit& fit = system.report.fit;
+        out += fmt::format(
+            "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a node\n",
+            system.name, bytes_text(fit.device.usable), bytes_text(fit.host.usable));
+    }
+    return out;
+}
+
 constexpr std::size_t kCell = 18;
 
 std::string cell(const Comparison& c, const ComparedSystem& system) {
@@ -178,7 +191,9 @@ std::string comparison_text(std::span<const Comparison> comparisons) {
     const Comparison& last = comparisons.back();
     const bool one = comparisons.size() == 1;
     std::string out = heading(last.shared(), one);
-    out += one ? table(last) + misfits(last) : trend_table(comparisons);
+    out += one ? table(last) : trend_table(comparisons);
+    out += about_clusters(last);
+    if (one) out += misfits(last);
     out += settings_block(last) + assumptions_block(last);
     return out + lines(one ? verdict(last) : trend(comparisons));
 }

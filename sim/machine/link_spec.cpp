@@ -103,6 +103,8 @@ LinkSpec resolve_link(SpecReader& reader, bool unified_memory) {
     link.both_ways_total = unified_memory ? std::max(link.host_to_device, link.device_to_host)
                                           : both_ways(reader, link, shares.both_ways);
     link.pageable_host_to_device = pageable(reader, link.host_to_device, chip_link);
+    link.pageable_device_to_host =
+        reader.take_for_others("link.other.pageable_device_to_host_gb_per_s").value_or(0) * kGiga;
     resolve_sizes(reader, link);
     return link;
 }

@@ -71,6 +71,7 @@ constexpr std::array kKeys = {
     KnownKey{"link.curve.host_to_device_gb_per_s_by_bytes", kCurve},
     KnownKey{"link.curve.device_to_host_gb_per_s_by_bytes", kCurve},
     KnownKey{"link.other.pageable_host_to_device_gb_per_s", kNumber, kRead},
+    KnownKey{"link.other.pageable_device_to_host_gb_per_s", kNumber, kRead},
     KnownKey{"host.name", ValueKind::text},
     KnownKey{"host.unified_memory", ValueKind::flag},
     KnownKey{"host.cores", kNumber, kRead},
@@ -99,7 +100,10 @@ constexpr std::array kKeys = {
 };
 
 /// Read from sections whose keys are otherwise free.
-constexpr std::array<std::string_view, 13> kReadOfFree = {
+constexpr std::array<std::string_view, 16> kReadOfFree = {
+    "gpu_interconnect.gpus_per_node",
+    "gpu_interconnect.per_direction_gb_per_s",
+    "network.per_gpu_gb_per_s",
     "storage.read_gb_per_s",
     "storage.write_gb_per_s",
     "storage.latency_us",

@@ -27,7 +27,10 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     machine.host = resolve_host(reader, machine.link, machine.unified_memory);
     machine.storage = resolve_storage(reader);
     machine.ranges = resolve_ranges(profile);
+    machine.interconnect = resolve_interconnect(profile);
     reader.finish(machine);
+    machine.inputs.insert(machine.inputs.end(), machine.interconnect.inputs.begin(),
+                          machine.interconnect.inputs.end());
     return machine;
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/machine/clock_spec.h"
 #include "sim/machine/contention.h"
+#include "sim/machine/interconnect_spec.h"
 #include "sim/machine/interpolated.h"
 #include "sim/machine/kernel_table.h"
 #include "sim/machine/machine_profile.h"
@@ -49,6 +50,7 @@ struct LinkSpec {
     double device_to_host = 0;
     double both_ways_total = 0;  ///< bytes/s of both directions together while both run
     double pageable_host_to_device = 0;
+    double pageable_device_to_host = 0;  ///< 0: not known
     /// Fraction of the full rate that a copy of so many bytes reaches.
     Interpolated share_to_device_by_bytes, share_to_host_by_bytes;
 };
@@ -106,6 +108,7 @@ struct MachineSpec {
     LinkSpec link;
     HostSpec host;
     StorageSpec storage;
+    InterconnectSpec interconnect;
     RateRanges ranges;
     Confidence confidence = Confidence::datasheet;
     /// One sentence for every rate that is not measured on this machine, or is measured but

@@ -33,8 +33,13 @@ void append_halvings(std::vector<Change>& out, const char* field, std::int64_t f
 /// Changes that keep the training the same but for speed.
 std::vector<Change> harmless_changes(const TrainingSpec& t) {
     std::vector<Change> out;
-    if (t.schedule == Schedule::fsdp_offload || t.schedule == Schedule::resident) {
+    if (t.schedule == Schedule::fsdp_offload || t.schedule == Schedule::resident ||
+        t.schedule == Schedule::accelerate_offload || t.schedule == Schedule::cluster) {
         if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
+    }
+    if (t.schedule == Schedule::cluster) {
+        append_halvings(out, "micro_batch", t.micro_batch_sequences(), t.batch_of_a_gpu());
+        if (t.sharding != Sharding::full) out.push_back({"sharding", "full"});
     }
     if (t.schedule != Schedule::streamed) return out;
     if (t.keep_last_layers > 0) out.push_back({"keep_last_layers", "0"});
@@ -58,6 +63,10 @@ std::vector<Change> other_changes(const TrainingSpec& t) {
         if (t.state_bytes > 8) out.push_back({"state_bytes", "8"});
         if (t.state_bytes > 6) out.push_back({"state_bytes", "6"});
     }
+    constexpr std::int64_t kMostGpus = 1024;
+    for (std::int64_t gpus = 2 * t.gpus; t.schedule == Schedule::cluster && gpus <= kMostGpus;
+         gpus *= 2)
+        out.push_back({"gpus", std::to_string(gpus)});
     append_halvings(out, "batch", t.batch, t.batch);
     for (std::int64_t sequence = t.sequence / 2; sequence >= 1024; sequence /= 2)
         out.push_back({"seq", std::to_string(sequence)});
@@ -112,9 +121,9 @@ class Search {
             set_option(candidate, option, change.value, option_flag(option));
         }
         if (found_.size() >= most_ || fields == last_fields_) return;
-        if (candidate.micro_batch > candidate.batch) {
-            candidate.micro_batch = candidate.batch;
-            flags += fmt::format(" --micro-batch {}", candidate.batch);
+        if (candidate.micro_batch > candidate.batch_of_a_gpu()) {
+            candidate.micro_batch = candidate.batch_of_a_gpu();
+            flags += fmt::format(" --micro-batch {}", candidate.micro_batch);
         }
         const std::optional<Fit> fit = fit_of(candidate);
         if (!fit || !fit->fits()) return;

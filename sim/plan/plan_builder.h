@@ -50,6 +50,7 @@ class PlanBuilder {
     }
     /// Says a sentence in the report on what the plan rests on.
     void assume(std::string sentence) { plan_.assumptions.push_back(std::move(sentence)); }
+    void note(std::string sentence) { plan_.note = std::move(sentence); }
     void resident_between_steps(Bytes bytes) { plan_.memory.host_between_steps = bytes; }
 
     OperationId next() const { return static_cast<OperationId>(plan_.program.operations.size()); }

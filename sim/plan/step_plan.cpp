@@ -47,6 +47,10 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
             return plan_fsdp_offload(model, machine, training);
         case Schedule::resident:
             return plan_resident(model, machine, training);
+        case Schedule::accelerate_offload:
+            return plan_accelerate_offload(model, machine, training);
+        case Schedule::cluster:
+            return plan_cluster(model, machine, training);
         case Schedule::zero_infinity:
             return plan_zero_infinity(model, machine, training);
         case Schedule::superoffload:

@@ -24,6 +24,7 @@ struct StepPlan {
     MemoryPlan memory;
     std::vector<LayerPlacement> placements;  ///< one a layer
     std::vector<std::string> assumptions;    ///< of the schedule, beside those of the machine
+    std::string note;                        ///< what must be known before any number
 };
 
 /// Throws InputError where model, machine and settings do not go together.

@@ -18,6 +18,8 @@ const char* lane_name(Lane lane) {
             return "storage_read";
         case Lane::storage_write:
             return "storage_write";
+        case Lane::interconnect:
+            return "interconnect";
     }
     return "";
 }
@@ -70,6 +72,14 @@ const char* operation_name(OperationKind kind) {
             return "read states";
         case OperationKind::write_states:
             return "write states";
+        case OperationKind::all_gather:
+            return "all-gather";
+        case OperationKind::reduce_scatter:
+            return "reduce-scatter";
+        case OperationKind::all_reduce:
+            return "all-reduce";
+        case OperationKind::join_gradients:
+            return "join gradients";
     }
     return "";
 }

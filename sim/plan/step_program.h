@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/machine/collective_time.h"
 #include "sim/model/kernel.h"
 #include "sim/model/layer_kernels.h"
 #include "sim/units.h"
@@ -15,7 +16,7 @@ namespace sluice {
 
 /// A queue that works in order, beside the others. `host` is the thread that collects gradients
 /// (megatrain), or finishes the update (superoffload). The storage lanes move bytes between a disk
-/// and host memory (zero-infinity).
+/// and host memory (zero-infinity), the interconnect between GPUs (cluster).
 enum class Lane : std::uint8_t {
     host_to_device,
     compute,
@@ -24,8 +25,9 @@ enum class Lane : std::uint8_t {
     host,
     storage_read,
     storage_write,
+    interconnect,
 };
-inline constexpr int kLaneCount = 7;
+inline constexpr int kLaneCount = 8;
 const char* lane_name(Lane lane);
 
 enum class OperationKind : std::uint8_t {
@@ -52,6 +54,10 @@ enum class OperationKind : std::uint8_t {
     write_gradients,
     read_states,  ///< what the optimizer updates: masters, moments, gradients
     write_states,
+    all_gather,  ///< of a layer's weights, here and below (cluster)
+    reduce_scatter,
+    all_reduce,
+    join_gradients,  ///< of a layer, in one buffer that is reduced
 };
 const char* operation_name(OperationKind kind);
 
@@ -92,7 +98,9 @@ struct Operation {
         kernels;            ///< indices of StepProgram::kernel_lists, run one after another
     double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host), or from
                             ///< and to storage (its lanes)
-    bool pageable = false;  ///< that copy is not from pinned memory
+    bool pageable = false;  ///< that copy is not from or to pinned memory
+    Collective collective = Collective::none;  ///< of the lane interconnect
+    double collective_bytes = 0;               ///< of the whole array; link_bytes is what is sent
     HostWork host_work = HostWork::none;
     double host_bytes = 0;  ///< payload of host_work, in the unit of its rate
     double host_share = 1;  ///< of that rate, where fewer threads than the machine's work

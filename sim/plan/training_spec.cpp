@@ -42,15 +42,29 @@ int index(Enum value) {
 std::vector<Option> declare_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
-    options.push_back(option<&T::schedule>("schedule", "", 0, 6, "whose order of operations",
-                                           {{"streamed", index(Schedule::streamed)},
-                                            {"megatrain", index(Schedule::megatrain)},
-                                            {"fsdp-offload", index(Schedule::fsdp_offload)},
-                                            {"resident", index(Schedule::resident)},
-                                            {"zero3-offload", index(Schedule::zero3_offload)},
-                                            {"zero-infinity", index(Schedule::zero_infinity)},
-                                            {"superoffload", index(Schedule::superoffload)}}));
-    options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000, "sequences a step"));
+    options.push_back(
+        option<&T::schedule>("schedule", "", 0, 8, "whose order of operations",
+                             {{"streamed", index(Schedule::streamed)},
+                              {"megatrain", index(Schedule::megatrain)},
+                              {"fsdp-offload", index(Schedule::fsdp_offload)},
+                              {"resident", index(Schedule::resident)},
+                              {"zero3-offload", index(Schedule::zero3_offload)},
+                              {"zero-infinity", index(Schedule::zero_infinity)},
+                              {"superoffload", index(Schedule::superoffload)},
+                              {"accelerate-offload", index(Schedule::accelerate_offload)},
+                              {"cluster", index(Schedule::cluster)}}));
+    options.push_back(option<&T::gpus>(
+        "gpus", "GPUs", 1, 65'536,
+        "GPUs that train together: up to those of a node, or whole nodes (cluster only)"));
+    options.push_back(
+        option<&T::sharding>("sharding", "", 0, 2,
+                             "what each GPU has only a part of (cluster only): all as FSDP2 and "
+                             "ZeRO-3, optimizer states as ZeRO-1, nothing as DDP",
+                             {{"full", index(Sharding::full)},
+                              {"states", index(Sharding::states)},
+                              {"none", index(Sharding::none)}}));
+    options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
+                                        "sequences a step, of all GPUs together"));
     options.push_back(
         option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
                                 "sequences that pass a layer together; 0: the whole batch"));
@@ -102,10 +116,11 @@ std::vector<Option> declare_options() {
         "sub_group_elements", "elements", 0, 100'000'000'000,
         "that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's own "
         "(zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
-    options.push_back(option<&T::offload_percent>(
-        "offload_percent", "% of sub-groups", 0, 100,
-        "that the processor updates (DeepSpeed's ratio); the others' states stay on the device "
-        "(superoffload only)"));
+    options.push_back(
+        option<&T::offload_percent>("offload_percent", "percent", 0, 100,
+                                    "of sub-groups that the processor updates (DeepSpeed's ratio); "
+                                    "the others' states stay on the device "
+                                    "(superoffload only)"));
     options.push_back(memory_option<&T::device_budget_bytes>(
         "device_budget_bytes", "use no more device memory; 0: all there is"));
     options.push_back(memory_option<&T::host_budget_bytes>(
@@ -141,9 +156,11 @@ constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a
 /// The fields of options that a schedule does not have.
 const std::vector<std::string_view>& unused_fields(Schedule schedule) {
     using Fields = std::vector<std::string_view>;
-    static const Fields kNotStreamed = {"checkpoint_interval", "flash_loss", "sub_group_elements",
-                                        "offload_percent"};
-    static const Fields kNotMegatrain = {"micro_batch",
+    static const Fields kNotStreamed = {"checkpoint_interval", "flash_loss",     "gpus", "sharding",
+                                        "sub_group_elements",  "offload_percent"};
+    static const Fields kNotMegatrain = {"gpus",
+                                         "sharding",
+                                         "micro_batch",
                                          "buffer_depth",
                                          "gradient_slabs",
                                          "recompute",
@@ -157,11 +174,24 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
                                          "sub_group_elements",
                                          "offload_percent",
                                          "distinct_tokens"};
-    static const Fields kNotPlainPyTorch = {
-        "micro_batch",        "buffer_depth",    "gradient_slabs",      "host_gradient_slabs",
-        "keep_last_layers",   "checkpoints",     "checkpoint_interval", "state_bytes",
-        "optimizer_threads",  "clipping",        "loss_chunk_tokens",   "feed_forward_chunk_tokens",
-        "sub_group_elements", "offload_percent", "distinct_tokens",     "flash_loss"};
+    static const Fields kNotPlainPyTorch = {"gpus",
+                                            "sharding",
+                                            "micro_batch",
+                                            "buffer_depth",
+                                            "gradient_slabs",
+                                            "host_gradient_slabs",
+                                            "keep_last_layers",
+                                            "checkpoints",
+                                            "checkpoint_interval",
+                                            "state_bytes",
+                                            "optimizer_threads",
+                                            "clipping",
+                                            "loss_chunk_tokens",
+                                            "feed_forward_chunk_tokens",
+                                            "sub_group_elements",
+                                            "offload_percent",
+                                            "distinct_tokens",
+                                            "flash_loss"};
     static const Fields kNotZero3 = [] {
         Fields fields = kNotPlainPyTorch;
         fields.emplace_back("recompute");
@@ -173,13 +203,22 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
         for (const std::string_view own : {"offload_percent", "clipping"}) std::erase(fields, own);
         return fields;
     }();
+    static const Fields kNotCluster = [] {
+        Fields fields = kNotPlainPyTorch;
+        for (const std::string_view own : {"gpus", "sharding", "micro_batch"})
+            std::erase(fields, own);
+        return fields;
+    }();
     switch (schedule) {
+        case Schedule::cluster:
+            return kNotCluster;
         case Schedule::streamed:
             return kNotStreamed;
         case Schedule::megatrain:
             return kNotMegatrain;
         case Schedule::fsdp_offload:
         case Schedule::resident:
+        case Schedule::accelerate_offload:
             return kNotPlainPyTorch;
         case Schedule::zero3_offload:
         case Schedule::zero_infinity:
@@ -193,7 +232,8 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
 /// PyTorch's checkpointing of a layer keeps its input alone.
 void check_recompute(const TrainingSpec& spec) {
     const bool plain_pytorch =
-        spec.schedule == Schedule::fsdp_offload || spec.schedule == Schedule::resident;
+        spec.schedule == Schedule::fsdp_offload || spec.schedule == Schedule::resident ||
+        spec.schedule == Schedule::accelerate_offload || spec.schedule == Schedule::cluster;
     if (!plain_pytorch || spec.recompute != Recompute::keep_attention) return;
     throw InputError(
         fmt::format("--recompute is keep_attention, which the schedule {} does not have; give full "
@@ -271,18 +311,29 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
     return spec;
 }
 
-void check_training_spec(const TrainingSpec& spec) {
-    if (spec.micro_batch > spec.batch) {
+/// Each GPU takes an equal part of the batch, in micro-batches that are alike.
+void check_batch(const TrainingSpec& spec) {
+    if (spec.batch % spec.gpus != 0)
         throw InputError(fmt::format(
-            "--micro-batch is {}, expected at most the batch ({}); give a divisor of the batch",
-            spec.micro_batch, spec.batch));
-    }
-    if (spec.batch % spec.micro_batch_sequences() != 0) {
+            "--batch is {}, expected a multiple of --gpus ({}), as each GPU takes an equal part of "
+            "it; change one of them",
+            spec.batch, spec.gpus));
+    const std::int64_t part = spec.batch_of_a_gpu();
+    const std::string of_it =
+        spec.gpus == 1 ? "the batch" : fmt::format("a GPU's part of the batch of {}", spec.batch);
+    if (spec.micro_batch > part)
+        throw InputError(
+            fmt::format("--micro-batch is {}, expected at most {} ({}); give a divisor of {}",
+                        spec.micro_batch, of_it, part, spec.gpus == 1 ? "the batch" : "it"));
+    if (part % spec.micro_batch_sequences() != 0)
         throw InputError(fmt::format(
-            "--batch is {}, expected a multiple of --micro-batch ({}), so that all micro-batches "
+            "--batch is {}{}, expected a multiple of --micro-batch ({}), so that all micro-batches "
             "are alike; change one of them",
-            spec.batch, spec.micro_batch));
-    }
+            spec.batch, spec.gpus == 1 ? "" : fmt::format(", {} a GPU", part), spec.micro_batch));
+}
+
+void check_training_spec(const TrainingSpec& spec) {
+    check_batch(spec);
     if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
         throw InputError(
             fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)",

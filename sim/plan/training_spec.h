@@ -21,7 +21,11 @@ enum class Schedule : std::uint8_t {
     zero3_offload,
     zero_infinity,
     superoffload,
+    accelerate_offload,
+    cluster,
 };
+/// What GPUs of a cluster have a part of: parameters, gradients and states; states alone; nothing.
+enum class Sharding : std::uint8_t { full, states, none };
 enum class CheckpointPlacement : std::uint8_t { device, host };
 /// Gradient clipping by global norm: at once and redone where the norm exceeds the limit, after all
 /// gradients, or none.
@@ -31,7 +35,9 @@ enum class OptimizerPlacement : std::uint8_t { cpu, gpu, resident };
 
 struct TrainingSpec {
     Schedule schedule = Schedule::streamed;
-    std::int64_t batch = 8;           ///< sequences a step
+    std::int64_t gpus = 1;            ///< that train together (cluster)
+    Sharding sharding = Sharding::full;
+    std::int64_t batch = 8;           ///< sequences a step, of all GPUs
     std::int64_t micro_batch = 0;     ///< sequences that pass a layer together; 0: the whole batch
     std::int64_t sequence = 1024;     ///< tokens of a sequence
     std::int64_t buffer_depth = 2;    ///< weight slots on the device
@@ -58,8 +64,11 @@ struct TrainingSpec {
     double device_budget_bytes = 0;  ///< use no more device memory; 0: all there is
     double host_budget_bytes = 0;    ///< use no more host memory; 0: all there is
 
-    std::int64_t micro_batch_sequences() const { return micro_batch == 0 ? batch : micro_batch; }
-    std::int64_t micro_batches() const { return batch / micro_batch_sequences(); }
+    std::int64_t batch_of_a_gpu() const { return batch / gpus; }
+    std::int64_t micro_batch_sequences() const {
+        return micro_batch == 0 ? batch_of_a_gpu() : micro_batch;
+    }
+    std::int64_t micro_batches() const { return batch_of_a_gpu() / micro_batch_sequences(); }
     std::int64_t tokens() const { return batch * sequence; }
     TokenBlock micro_batch_block() const {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};

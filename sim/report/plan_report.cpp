@@ -29,6 +29,7 @@ StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
     StepReport report;
     report.model_name = model.name;
     report.model_note = model.note;
+    report.schedule_note = plan.note;
     report.parameters = total_parameters(model);
     report.active_parameters = active_parameters(model);
     report.layers = model.layer_count();
@@ -43,7 +44,7 @@ StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
     report.host_between_steps = plan.memory.host_between_steps;
     report.unified_memory = machine.unified_memory;
     report.host_timeline = plan.memory.host_moments;
-    report.executed_flops = plan.program.flops();
+    report.executed_flops = static_cast<double>(training.gpus) * plan.program.flops();
     report.confidence = machine.confidence;
     report.assumptions = machine.assumptions;
     if (plan.program.style != KernelStyle::fused && !machine.others_assumptions.empty()) {

@@ -34,7 +34,8 @@ void append_heading(std::string& out, const StepReport& r) {
     out += settings + "\n";
     if (!r.machine_changes.empty())
         out += fmt::format("what-if: {}\n", fmt::join(r.machine_changes, " "));
-    if (!r.model_note.empty()) out += fmt::format("note: {}\n", r.model_note);
+    for (const std::string& note : {r.model_note, r.schedule_note})
+        if (!note.empty()) out += fmt::format("note: {}\n", note);
 }
 
 std::string used_of(const Fit::OfTier& tier) {
@@ -197,6 +198,8 @@ const char* lane_label(Lane lane) {
             return "read";
         case Lane::storage_write:
             return "write";
+        case Lane::interconnect:
+            return "interconnect";
     }
     return "";
 }

@@ -45,6 +45,7 @@ struct StepReport {
     // What was asked.
     std::string model_name;
     std::string model_note;
+    std::string schedule_note;
     std::int64_t parameters = 0;
     std::int64_t active_parameters = 0;
     int layers = 0;

@@ -58,6 +58,7 @@ Family family_of(OperationKind kind) {
         case OperationKind::copy_weights_in:
         case OperationKind::read_weights:
         case OperationKind::write_weights:
+        case OperationKind::all_gather:
             return Family::weights;
         case OperationKind::copy_checkpoint_in:
         case OperationKind::copy_checkpoint_out:
@@ -74,6 +75,9 @@ Family family_of(OperationKind kind) {
         case OperationKind::scatter_embeddings:
         case OperationKind::collect_gradients:
         case OperationKind::write_gradients:
+        case OperationKind::reduce_scatter:
+        case OperationKind::all_reduce:
+        case OperationKind::join_gradients:
             return Family::gradients;
         case OperationKind::update:
             return Family::update;

@@ -7,6 +7,7 @@
 
 #include "sim/plan/nearest_fit.h"
 #include "sim/report/format.h"
+#include "sim/simulate/scaled_machine.h"
 #include "sim/simulate/simulate_step.h"
 
 namespace sluice {
@@ -26,6 +27,8 @@ MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool wi
             lane == Lane::host_to_device ? out.link.host_to_device : out.link.device_to_host;
         rate *= factor;
         out.link.both_ways_total *= factor;
+    } else if (lane == Lane::interconnect) {
+        scale_interconnect(out, factor);
     } else if (lane == Lane::storage_read) {
         out.storage.read *= factor;
     } else if (lane == Lane::storage_write) {
@@ -101,6 +104,8 @@ class RemedySearch {
                 lane == Lane::storage_read ? machine_.storage.read : machine_.storage.write;
             what = fmt::format("storage {} {:.1f} GB/s (now {:.1f})", lane_label(lane),
                                rate / kGiga * factor, rate / kGiga);
+        } else if (lane == Lane::interconnect) {
+            what = fmt::format("links and network between GPUs {:.1f} times as fast", factor);
         } else {
             what = fmt::format("host work {:.1f} times as fast", factor);
         }
@@ -119,6 +124,8 @@ class RemedySearch {
                 return "gradients";
             case Lane::host:
                 return "collecting of gradients";
+            case Lane::interconnect:
+                return "collectives";
             case Lane::storage_read:
                 return "reading";
             case Lane::storage_write:
@@ -174,7 +181,7 @@ void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& m
     const StepPlan plan = plan_step(model, machine, report.training);
     const RemedySearch search(plan, machine, report);
     for (const Lane lane : {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host,
-                            Lane::storage_read, Lane::storage_write}) {
+                            Lane::interconnect, Lane::storage_read, Lane::storage_write}) {
         if (report.critical_shares[static_cast<std::size_t>(lane)] >= kWorthHiding)
             report.remedies.push_back(search.find(lane));
     }

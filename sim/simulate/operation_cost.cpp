@@ -40,7 +40,9 @@ FlowDemand host_demand(const Operation& operation, const HostSpec& host, const I
 
 FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
     const bool in = operation.lane == Lane::host_to_device;
-    const double full = operation.pageable ? link.pageable_host_to_device
+    const double pageable = in || link.pageable_device_to_host == 0 ? link.pageable_host_to_device
+                                                                    : link.pageable_device_to_host;
+    const double full = operation.pageable ? pageable
                         : in               ? link.host_to_device
                                            : link.device_to_host;
     return {operation.link_bytes,
@@ -54,6 +56,16 @@ FlowDemand storage_demand(const Operation& operation, const StorageSpec& storage
     const double rate = operation.lane == Lane::storage_read ? storage.read : storage.write;
     const double bytes = operation.link_bytes;
     return {bytes, bytes / (storage.latency + bytes / rate)};
+}
+
+/// As a flow through device memory, which the ring reads and writes.
+FlowDemand collective_demand(const Operation& operation, const InterconnectSpec& interconnect,
+                             const GpuGroup& group) {
+    const Seconds seconds =
+        collective_time(interconnect, group, operation.collective, operation.collective_bytes);
+    const double traffic = std::max(
+        1.0, ring_memory_traffic(operation.collective, operation.collective_bytes, group.gpus));
+    return {traffic, traffic / std::max(seconds, 1e-9)};
 }
 
 }  // namespace
@@ -87,6 +99,10 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
                 traffic += bytes[static_cast<std::size_t>(list)];
             }
             demands.push_back({traffic, traffic / std::max(cost.seconds, 1e-9), cost});
+        } else if (operation.lane == Lane::interconnect) {
+            demands.push_back(collective_demand(
+                operation, machine.interconnect,
+                {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)}));
         } else if (is_storage(operation.lane)) {
             demands.push_back(storage_demand(operation, machine.storage));
         } else {

@@ -58,8 +58,8 @@ Platform::Platform() {
     using Links = std::vector<sg::Link*>;
     const Links copies = {dram_, both_ways_, hbm_}, copies_unified = {dram_, both_ways_};
     const Links shared[2][kLaneCount] = {
-        {copies, {hbm_}, copies, {dram_}, {dram_}, {dram_}, {dram_}},
-        {copies_unified, {dram_}, copies_unified, {dram_}, {dram_}, {dram_}, {dram_}}};
+        {copies, {hbm_}, copies, {dram_}, {dram_}, {dram_}, {dram_}, {hbm_}},
+        {copies_unified, {dram_}, copies_unified, {dram_}, {dram_}, {dram_}, {dram_}, {dram_}}};
     for (int unified = 0; unified < 2; ++unified) {
         for (int lane = 0; lane < kLaneCount; ++lane) {
             const std::string name =
@@ -96,7 +96,8 @@ void Platform::set_machine(const MachineSpec& machine, std::int64_t state_bytes)
 
 double Platform::units_per_byte(Lane lane) const {
     const bool over_link = lane == Lane::host_to_device || lane == Lane::device_to_host;
-    return over_link || (lane == Lane::compute && !unified_) ? copy_weight_ : 1;
+    const bool on_device = lane == Lane::compute || lane == Lane::interconnect;
+    return over_link || (on_device && !unified_) ? copy_weight_ : 1;
 }
 
 void Platform::pass(Lane lane, const FlowDemand& demand) {

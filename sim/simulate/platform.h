@@ -5,6 +5,7 @@
 //   host_to_device    - rate ------- * ------ both ways --------------- *
 //   device_to_host    - rate ------- * ------ both ways --------------- *
 //   compute           - rate ------------------------------------------ *
+//   interconnect      - rate ------------------------------------------ *
 //   storage_read      - rate ------- *
 //   storage_write     - rate ------- *
 //

@@ -20,8 +20,9 @@ std::vector<Utilization> utilization(const StepReport& report, const MachineSpec
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const Lane lane = report.program.operations[i].lane;
         const bool copies = lane == Lane::host_to_device || lane == Lane::device_to_host;
-        if (lane == Lane::compute || copies) hbm += demands[i].bytes;
-        if (lane != Lane::compute)
+        const bool on_device = lane == Lane::compute || lane == Lane::interconnect;
+        if (on_device || copies) hbm += demands[i].bytes;
+        if (!on_device)
             dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
     }
     const LaneTimes& lanes = report.lanes;

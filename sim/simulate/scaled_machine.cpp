@@ -56,6 +56,12 @@ void scale_link(MachineSpec& machine, double factor) {
         *rate *= factor;
 }
 
+void scale_interconnect(MachineSpec& machine, double factor) {
+    InterconnectSpec& interconnect = machine.interconnect;
+    interconnect.bus_by_gpus = scaled(interconnect.bus_by_gpus, factor);
+    interconnect.network_per_gpu *= factor;
+}
+
 void scale_host_work(MachineSpec& machine, double factor) {
     HostSpec& host = machine.host;
     for (double* rate : {&host.memory_copy, &host.first_touch, &host.zero, &host.release,

@@ -12,6 +12,8 @@ void scale_optimizer(MachineSpec& machine, double factor);
 /// keeps little gets `factor` times as much, one that loses little loses 1 / factor as much.
 void scale_host_memory(MachineSpec& machine, double factor);
 void scale_link(MachineSpec& machine, double factor);
+/// Between GPUs, within a node and between nodes.
+void scale_interconnect(MachineSpec& machine, double factor);
 void scale_host_work(MachineSpec& machine, double factor);
 void scale_storage(MachineSpec& machine, double factor);
 

@@ -21,6 +21,13 @@ constexpr double kLogitGradient = kBf16;
 PlainModel::PlainModel(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build)
     : model_(model), training_(training), build_(build) {
     declare_kernels();
+    build_.on_device("cuBLAS workspaces", MemoryKind::workspace, kBlasWorkspaces);
+    declare_buffers();
+}
+
+void PlainModel::next_pass() {
+    inputs_.clear();
+    saved_.clear();
     declare_buffers();
 }
 
@@ -46,7 +53,6 @@ void PlainModel::declare_kernels() {
 
 void PlainModel::declare_buffers() {
     const double input = input_bytes(model_, training_);
-    build_.on_device("cuBLAS workspaces", MemoryKind::workspace, kBlasWorkspaces);
     for (int layer = 0; layer < model_.layer_count(); ++layer) {
         inputs_.push_back(build_.device_buffer("layer input", MemoryKind::checkpoints, input));
         if (!keeps_all()) continue;

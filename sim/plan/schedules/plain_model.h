@@ -15,6 +15,9 @@ class PlainModel {
     /// `build` and the rest must outlive it; `build` was made with KernelStyle::plain.
     PlainModel(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build);
 
+    /// Another pass of the model, when the one before has done its backward: buffers are anew.
+    void next_pass();
+
     /// Work of the compute lane, in the order in which a step adds it. The first layer's forward
     /// looks the tokens' embeddings up.
     Operation forward(int layer);

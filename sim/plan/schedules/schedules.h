@@ -40,6 +40,15 @@ StepPlan plan_superoffload(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_fsdp_offload(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training);
 
+/// Accelerate's CPU offload hooks on one GPU, with gradients brought to the host.
+StepPlan plan_accelerate_offload(const ModelSpec& model, const MachineSpec& machine,
+                                 const TrainingSpec& training);
+
+/// Data-parallel or fully sharded training in device memory, of one of many GPUs. Throws InputError
+/// where the machine says too little of how they reach each other.
+StepPlan plan_cluster(const ModelSpec& model, const MachineSpec& machine,
+                      const TrainingSpec& training);
+
 /// A plain PyTorch loop with everything in device memory, in bf16.
 StepPlan plan_resident(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training);

@@ -34,9 +34,13 @@ TrainingSpec batch_of_4() {
 
 }  // namespace
 
-TEST_CASE("compare: every declared schedule is compared, as predicted alone", "[compare]") {
+TEST_CASE("compare: every declared schedule of one machine is compared, as predicted alone",
+          "[compare]") {
     const Comparison c = compare(small_model(), machine(), batch_of_4(), all_schedules());
-    const std::vector<Choice>& declared = training_options().front().choices;
+    std::vector<Choice> declared = training_options().front().choices;
+    std::erase_if(declared, [](const Choice& one) {
+        return one.value == static_cast<int>(Schedule::cluster);
+    });
     REQUIRE(c.systems.size() == declared.size());
     for (std::size_t i = 0; i < declared.size(); ++i) {
         INFO(declared[i].name);
@@ -115,4 +119,35 @@ TEST_CASE("comparison: zero-infinity is compared where the machine's storage is 
     };
     CHECK(has_it("h200-pcie5-16vcpu-128gib"));
     CHECK_FALSE(has_it("h200-sxm-pcie5"));
+}
+
+TEST_CASE("compare: clusters stand beside the machine, with the same batch and names of their own",
+          "[compare]") {
+    const MachineSpec node = resolve_machine(read_machine_profile("h100-sxm-pcie5"));
+    TrainingSpec asked;
+    asked.batch = 32;
+    asked.micro_batch = 8;  // more than the part of one of 8 GPUs, which then takes all of its part
+    const Comparison c =
+        compare(small_model(), machine(), asked, {Schedule::streamed}, {{node, 2}, {node, 8}});
+    REQUIRE(c.systems.size() == 3);
+    CHECK(c.systems[1].name == "2 x h100-sxm-pcie5");
+    CHECK(c.systems[2].name == "8 x h100-sxm-pcie5");
+    for (std::size_t i : {1, 2}) {
+        const StepReport& report = c.systems[i].report;
+        CHECK(report.training.batch == 32);
+        CHECK(report.machine_id == "h100-sxm-pcie5");
+        CHECK(report.tokens_per_s() == Approx(32 * 1024 / report.step));
+    }
+    CHECK(c.systems[1].report.training.micro_batch == 8);
+    CHECK(c.systems[2].report.training.micro_batch_sequences() == 4);
+}
+
+TEST_CASE("compare: the GPUs of a cluster come with it", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.gpus = 2;
+    CHECK(input_error_of([&] { compare(small_model(), machine(), asked, {Schedule::streamed}); }) ==
+          "--gpus is 2, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out");
+    CHECK(input_error_of([] { parse_schedules("streamed,cluster"); }) ==
+          "--schedules is streamed,cluster, but cluster has machines of its own; give them with "
+          "--cluster MACHINE:GPUS");
 }

@@ -1,0 +1,221 @@
+// Hugging Face Accelerate's CPU offload hooks, as near to training as they get, from reading
+// accelerate 1.15.0.dev0 (commit 16cb6eb, big_modeling.py, hooks.py, utils/modeling.py) and
+// torch 2.11.0 (torch/optim/adam.py, torch/utils/checkpoint.py).
+//
+// accelerate.cpu_offload is for inference (its guide says so; issues 3770 and 3785): before a
+// module runs, AlignDevicesHook makes new parameters on the device from the host's state dict, and
+// after it puts "meta" tensors in their place. Backward runs, as autograd keeps the device's
+// parameters; but the gradients are theirs and go with them: the optimizer's parameters never get
+// one, and a step changes nothing. What is planned here is the least that does train: each gradient
+// is copied to the host's parameter as soon as it is made (a post-accumulate-grad hook on the
+// device's), and torch.optim.AdamW updates those. bf16 parameters, gradients and moments. A step:
+//
+// Forward: each module's tensors are copied from pageable memory by Tensor.to(), on the stream that
+// computes, before its kernels: no prefetch, no overlap either way.
+//
+// Backward: with checkpointing (recompute full; use_reentrant=True, as the other kind keeps
+// forward's graph and with it the parameters) a layer's hooks run again in its recomputed forward,
+// and its tensors stay until its backward is done. Without, autograd keeps the tensors of forward,
+// so that by its end the whole model is on the device. Gradients leave tensor by tensor, the stream
+// waiting for each.
+//
+// Optimizer, on the CPU, when all has left: clip_grad_norm_, then AdamW's loop over tensors, the
+// default for parameters that are not all on the GPU: eight operations, each over whole tensors.
+#include <algorithm>
+
+#include "sim/plan/schedules/plain_model.h"
+#include "sim/plan/schedules/pytorch_memory.h"
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/shapes.h"
+
+namespace sluice {
+namespace {
+
+// Tensors read or written by _single_tensor_adamw: decay of the parameter 2, first moment 3, second
+// moment 2 + 3, its root 2, corrected 2, epsilon 2, the parameter 4.
+constexpr double kAdamTraffic = 20 * kBf16;
+// Alive at once beside them: root and corrected root of one tensor.
+constexpr double kAdamTemporaries = 2 * kBf16;
+
+double largest(const std::vector<std::int64_t>& tensors) {
+    return static_cast<double>(*std::max_element(tensors.begin(), tensors.end()));
+}
+
+class AccelerateOffload {
+  public:
+    AccelerateOffload(const ModelSpec& model, const MachineSpec& machine,
+                      const TrainingSpec& training)
+        : model_(model),
+          machine_(machine),
+          keeps_weights_(training.recompute == Recompute::none),
+          layers_(model.layer_count()),
+          build_(KernelStyle::plain),
+          network_(model, training, build_) {}
+
+    StepPlan plan() {
+        declare_memory();
+        forward();
+        backward();
+        optimize();
+        declare_host_moments();
+        say_assumptions();
+        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+    }
+
+  private:
+    using Kind = MemoryKind;
+
+    /// The embedding's copy on the device, and the head's, which a tied model makes a second time:
+    /// cpu_offload does not look for tied tensors.
+    double head_weights() const {
+        return head_bytes(model_) + (model_.tied_embeddings ? table_bytes(model_) : 0);
+    }
+    double layer_bytes(int layer) const { return kBf16 * parameters_of_layer(model_, layer); }
+    double largest_tensor(int layer) const {
+        return kBf16 * largest(module_tensors(model_, model_.layer(layer)));
+    }
+
+    void declare_memory() {
+        const double all = all_parameters(model_);
+        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
+        build_.on_host("Python modules", Kind::process, kPyTorchModules);
+        build_.on_host("bf16 parameters", Kind::weights, kBf16 * all);
+        build_.on_host("bf16 gradients", Kind::gradients, kBf16 * all);
+        build_.on_host("bf16 moments", Kind::optimizer_state, 2 * kBf16 * all);
+        double tensor = largest(root_tensors(model_));
+        for (const LayerSpec& kind : model_.kinds)
+            tensor = std::max(tensor, largest(module_tensors(model_, kind)));
+        temporaries_ = build_.buffer("AdamW's temporaries", Kind::workspace, Tier::host,
+                                     kAdamTemporaries * tensor);
+        not_loaded_ = static_cast<Bytes>(3 * kBf16 * all);
+        embedding_ = build_.device_buffer("embedding", Kind::weights, embedding_bytes(model_));
+        head_ = build_.device_buffer("head", Kind::weights, head_weights());
+        for (int layer = 0; keeps_weights_ && layer < layers_; ++layer)
+            weights_.push_back(
+                build_.device_buffer("a layer's weights", Kind::weights, layer_bytes(layer)));
+    }
+
+    /// Waits for all work so far: it is on the stream that computes.
+    void arrive(int layer, double bytes) {
+        Operation copy = copy_operation(bytes);
+        copy.pageable = true;
+        std::vector<Dependency> waits;
+        if (last_ >= 0) waits.push_back({last_, false});
+        last_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
+                           std::move(waits), std::move(copy));
+        if (first_in_ < 0) first_in_ = last_;
+    }
+    void compute(OperationKind kind, int layer, Operation work) {
+        last_ = build_.add(kind, Lane::compute, layer, {{last_, false}}, std::move(work));
+    }
+    void leave(int layer, double bytes, double tensor) {
+        Operation copy = copy_operation(
+            bytes, {build_.device_buffer("a tensor's gradient", Kind::gradients, tensor)});
+        copy.pageable = true;
+        last_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                           {{last_, false}}, std::move(copy));
+    }
+
+    void forward() {
+        arrive(kEmbeddingLayer, embedding_bytes(model_));
+        for (int layer = 0; layer < layers_; ++layer) {
+            arrive(layer, layer_bytes(layer));
+            Operation work = network_.forward(layer);
+            if (layer == 0) work.uses.push_back(embedding_);
+            work.uses.push_back(keeps_weights_
+                                    ? weights_[static_cast<std::size_t>(layer)]
+                                    : build_.device_buffer("a module's weights", Kind::weights,
+                                                           largest_tensor(layer)));
+            compute(OperationKind::forward, layer, std::move(work));
+        }
+        arrive(layers_, head_weights());
+        Operation work = network_.loss();
+        work.uses.push_back(head_);
+        compute(OperationKind::loss, layers_, std::move(work));
+    }
+
+    void backward() {
+        Operation head = network_.loss_backward();
+        head.uses.push_back(head_);
+        head.uses.push_back(
+            build_.device_buffer("head's gradient", Kind::gradients, head_weights()));
+        compute(OperationKind::backward, layers_, std::move(head));
+        leave(layers_, head_weights(), head_weights());
+        for (int layer = layers_ - 1; layer >= 0; --layer) {
+            if (!keeps_weights_) arrive(layer, layer_bytes(layer));
+            Operation work = network_.backward(layer);
+            work.uses.push_back(
+                keeps_weights_
+                    ? weights_[static_cast<std::size_t>(layer)]
+                    : build_.device_buffer("a layer's weights", Kind::weights, layer_bytes(layer)));
+            work.uses.push_back(build_.device_buffer("a tensor's gradient", Kind::gradients,
+                                                     largest_tensor(layer)));
+            compute(OperationKind::backward, layer, std::move(work));
+            leave(layer, layer_bytes(layer), largest_tensor(layer));
+        }
+        Operation work = network_.embedding_backward();
+        work.uses.push_back(embedding_);
+        work.uses.push_back(
+            build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_)));
+        compute(OperationKind::embedding_backward, kEmbeddingLayer, std::move(work));
+        leave(kEmbeddingLayer, embedding_bytes(model_), embedding_bytes(model_));
+    }
+
+    void optimize() {
+        const double all = all_parameters(model_);
+        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
+                   {{last_, false}}, host_operation(HostWork::norm_and_scale, kBf16 * all));
+        const OperationId updated =
+            build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
+                       host_operation(HostWork::eager_adam, kAdamTraffic * all, {temporaries_}));
+        build_.wait(first_in_, {updated, true});
+    }
+
+    void say_assumptions() {
+        build_.note(
+            "Accelerate's hooks alone do not train, as gradients are lost with the device's "
+            "copies; "
+            "this is the nearest that does");
+        build_.assume(
+            "Accelerate's hooks alone do not train, as gradients are lost with the device's "
+            "copies; "
+            "planned is the nearest that does: each gradient is copied to the host's parameter, "
+            "updated there by torch.optim.AdamW");
+        build_.assume(
+            "each operation of PyTorch's AdamW loop on the CPU moves host memory as fast as one "
+            "pass of AdamW was measured to, its temporaries too");
+        build_.assume(
+            machine_.link.pageable_device_to_host > 0
+                ? "gradients are copied to fresh pageable memory as fast as to memory in use"
+                : "gradients are copied to pageable memory as fast as weights from it");
+    }
+
+    void declare_host_moments() {
+        const Bytes all = build_.host_peak();
+        build_.moment("loading", all - not_loaded_, "the file's pages besides");
+        build_.moment("first step", all, "gradients and moments appear");
+        build_.moment("steady", all, "");
+        build_.moment("saving", all, "parameters are written as they are");
+        build_.resident_between_steps(all);
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const bool keeps_weights_;
+    const int layers_;
+    PlanBuilder build_;
+    PlainModel network_;
+    std::vector<BufferId> weights_;  ///< of each layer, where autograd keeps them from forward on
+    BufferId embedding_ = 0, head_ = 0, temporaries_ = 0;
+    Bytes not_loaded_ = 0;  ///< gradients and moments
+    OperationId first_in_ = -1, last_ = -1;
+};
+
+}  // namespace
+
+StepPlan plan_accelerate_offload(const ModelSpec& model, const MachineSpec& machine,
+                                 const TrainingSpec& training) {
+    return AccelerateOffload(model, machine, training).plan();
+}
+
+}  // namespace sluice

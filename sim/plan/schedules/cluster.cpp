@@ -1,0 +1,113 @@
+// Data-parallel training with everything in device memory, over several GPUs and nodes: sharded
+// (cluster_sharded.cpp) or replicated (cluster_replicated.cpp). The batch is of all GPUs together;
+// each takes an equal part, in micro-batches.
+#include "sim/plan/schedules/cluster.h"
+
+#include <fmt/format.h>
+
+#include "sim/input_error.h"
+#include "sim/plan/schedules/pytorch_memory.h"
+#include "sim/plan/schedules/pytorch_optimizer.h"
+#include "sim/plan/schedules/schedules.h"
+
+namespace sluice {
+namespace {
+
+[[noreturn]] void unknown(const MachineSpec& machine, const std::string& what, const char* path) {
+    throw InputError(fmt::format("{}: {}; give it with --set {}=NUMBER", machine.id, what, path));
+}
+
+void check_machine(const MachineSpec& machine, std::int64_t gpus) {
+    if (gpus == 1) return;
+    const InterconnectSpec& interconnect = machine.interconnect;
+    if (interconnect.gpus_per_node == 0)
+        unknown(machine,
+                fmt::format("--gpus is {}, but how many GPUs a node has is not known", gpus),
+                "gpu_interconnect.gpus_per_node");
+    if (gpus > interconnect.gpus_per_node && gpus % interconnect.gpus_per_node != 0)
+        throw InputError(fmt::format(
+            "--gpus is {}, expected at most the {} GPUs of a node of {}, or whole nodes: give {} "
+            "or {}",
+            gpus, interconnect.gpus_per_node, machine.id,
+            gpus / interconnect.gpus_per_node * interconnect.gpus_per_node,
+            (gpus / interconnect.gpus_per_node + 1) * interconnect.gpus_per_node));
+    const GpuGroup group{gpus, interconnect.gpus_per_node};
+    if (group.in_a_node() > 1 && interconnect.bus_by_gpus.empty())
+        unknown(machine, "the rate between the GPUs of a node is not known",
+                "gpu_interconnect.per_direction_gb_per_s");
+    if (group.nodes() > 1 && !interconnect.has_network())
+        unknown(machine,
+                fmt::format("--gpus is {}, which needs {} nodes, but the rate of their network is "
+                            "not known",
+                            gpus, group.nodes()),
+                "network.per_gpu_gb_per_s");
+}
+
+}  // namespace
+
+GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {
+    return {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)};
+}
+
+TrainingSpec training_of_pass(const TrainingSpec& training) {
+    TrainingSpec pass = training;
+    pass.batch = training.micro_batch_sequences();
+    pass.micro_batch = 0;
+    pass.gpus = 1;
+    return pass;
+}
+
+Operation collective_operation(Collective collective, double size, std::int64_t gpus,
+                               std::vector<BufferId> uses) {
+    Operation operation = copy_operation(ring_bytes(collective, size, gpus), std::move(uses));
+    operation.collective = collective;
+    operation.collective_bytes = size;
+    return operation;
+}
+
+std::int64_t parameter_tensors(const ModelSpec& model) {
+    auto count = static_cast<std::int64_t>(root_tensors(model).size());
+    for (const int kind : model.layers)
+        count += static_cast<std::int64_t>(
+            module_tensors(model, model.kinds[static_cast<std::size_t>(kind)]).size());
+    return count;
+}
+
+void declare_cluster_host(const MachineSpec& machine, const GpuGroup& group, PlanBuilder& build) {
+    const auto processes = static_cast<double>(group.in_a_node());
+    build.on_host("processes", MemoryKind::process,
+                  processes * static_cast<double>(machine.host.process_base));
+    build.on_host("Python modules", MemoryKind::process, processes * kPyTorchModules);
+}
+
+void declare_cluster_host_moments(PlanBuilder& build) {
+    const Bytes processes = build.host_peak();
+    build.moment("loading", processes, "the file's pages besides, if they are not dropped");
+    build.moment("first step", processes, "");
+    build.moment("steady", processes, "");
+    build.moment("saving", processes, "tensors are copied to the host one at a time");
+    build.resident_between_steps(processes);
+}
+
+void say_cluster_assumptions(const MachineSpec& machine, const GpuGroup& group,
+                             PlanBuilder& build) {
+    build.assume(fmt::format(
+        "memory is of each of the {} GPUs, and of the host of one node; tokens/s are of all GPUs",
+        group.gpus));
+    build.assume(kMultiTensorAssumption);
+    if (group.gpus == 1) return;
+    for (const std::string& sentence : machine.interconnect.assumptions) build.assume(sentence);
+    build.assume(
+        "collectives are rings, or trees where those are faster, as NCCL's own model has them, "
+        "without NVLink SHARP; they take no multiprocessors from compute");
+    build.assume("all GPUs work in step: none is slower, and no other traffic is on the network");
+}
+
+StepPlan plan_cluster(const ModelSpec& model, const MachineSpec& machine,
+                      const TrainingSpec& training) {
+    check_machine(machine, training.gpus);
+    return training.sharding == Sharding::full ? plan_sharded(model, machine, training)
+                                               : plan_replicated(model, machine, training);
+}
+
+}  // namespace sluice
