@@ -119,8 +119,7 @@ std::vector<Option> declare_options() {
     options.push_back(
         option<&T::offload_percent>("offload_percent", "percent", 0, 100,
                                     "of sub-groups that the processor updates (DeepSpeed's ratio); "
-                                    "the others' states stay on the device "
-                                    "(superoffload only)"));
+                                    "the others' states stay on the device (superoffload only)"));
     options.push_back(memory_option<&T::device_budget_bytes>(
         "device_budget_bytes", "use no more device memory; 0: all there is"));
     options.push_back(memory_option<&T::host_budget_bytes>(
