@@ -31,10 +31,11 @@ class Reader {
     }
 
     /// A datasheet's rate times the share of it that collectives reach.
-    std::optional<double> share_of(const char* path, double share, const char* where) {
+    std::optional<double> share_of(const char* path, double share, const char* where,
+                                   std::vector<std::string>& said) {
         const auto rate = take(path);
         if (!rate) return std::nullopt;
-        out_.assumptions.push_back(
+        said.push_back(
             fmt::format("collectives reach {:.2f} of {} {:g}, as {}", share, path, *rate, where));
         return *rate * share;
     }
@@ -48,16 +49,18 @@ class Reader {
                 out_.assumptions.push_back(fmt::format(
                     "gpu_interconnect.curve.bus_gb_per_s_by_gpus is {} ({})",
                     method_name(curve->method), curve->note.empty() ? curve->source : curve->note));
-        } else if (const auto rate = share_of("gpu_interconnect.per_direction_gb_per_s", kBusShare,
-                                              "measured on 8 H100 with NVLink 4")) {
+        } else if (const auto rate =
+                       share_of("gpu_interconnect.per_direction_gb_per_s", kBusShare,
+                                "measured on 8 H100 with NVLink 4", out_.assumptions)) {
             points.emplace_back(1, *rate * kGiga);
         }
         return Interpolated(std::move(points));
     }
 
     double network() {
-        const auto rate = share_of("network.per_gpu_gb_per_s", kNetworkShare,
-                                   "NCCL's developers name it for 400 Gb/s InfiniBand");
+        const auto rate =
+            share_of("network.per_gpu_gb_per_s", kNetworkShare,
+                     "NCCL's developers name it for 400 Gb/s InfiniBand", out_.network_assumptions);
         return rate.value_or(0) * kGiga;
     }
 

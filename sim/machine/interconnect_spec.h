@@ -18,7 +18,8 @@ struct InterconnectSpec {
     Interpolated bus_by_gpus;         ///< by the GPUs of a node that take part; empty: not known
     double network_per_gpu = 0;       ///< of the node's network, a GPU's share; 0: not known
     std::vector<std::string> inputs;  ///< paths of the numbers that it rests on
-    std::vector<std::string> assumptions;  ///< of those numbers, said where a plan uses them
+    /// Of those numbers, said where a plan uses them: within a node, and between nodes.
+    std::vector<std::string> assumptions, network_assumptions;
 
     bool has_network() const { return network_per_gpu > 0; }
 };

@@ -96,7 +96,11 @@ void say_cluster_assumptions(const MachineSpec& machine, const GpuGroup& group,
         group.gpus));
     build.assume(kMultiTensorAssumption);
     if (group.gpus == 1) return;
-    for (const std::string& sentence : machine.interconnect.assumptions) build.assume(sentence);
+    if (group.in_a_node() > 1)
+        for (const std::string& sentence : machine.interconnect.assumptions) build.assume(sentence);
+    if (group.nodes() > 1)
+        for (const std::string& sentence : machine.interconnect.network_assumptions)
+            build.assume(sentence);
     build.assume(
         "collectives are rings, or trees where those are faster, as NCCL's own model has them, "
         "without NVLink SHARP; they take no multiprocessors from compute");
