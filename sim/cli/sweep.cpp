@@ -1,0 +1,231 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+#include "sim/report/format.h"
+#include "sim/search/search.h"
+#include "sim/search/sweep_journal.h"
+#include "sim/search/sweep_rows.h"
+#include "sim/search/sweep_spec.h"
+
+namespace sluice {
+namespace {
+
+struct SweepFlags {
+    std::optional<std::string> file;
+    SweepSpec given;  ///< by flags; options are in `option_values`
+    std::vector<std::optional<std::string>> option_values;
+    std::optional<std::string> csv_file, json_lines_file;
+    std::string bands = "best";
+    bool every_row = false;
+    int workers = 0;
+};
+
+SweepSpec read_spec(const SweepFlags& flags) {
+    SweepSpec spec;
+    if (flags.file) spec = parse_sweep_spec(read_text_file(*flags.file), *flags.file);
+    const SweepSpec& given = flags.given;
+    if (!given.models.empty()) spec.models = given.models;
+    if (!given.machines.empty()) spec.machines = given.machines;
+    if (!given.settings.empty()) spec.settings = given.settings;
+    if (given.layers) spec.layers = given.layers;
+    if (given.host_memory) spec.host_memory = given.host_memory;
+    for (std::size_t i = 0; i < flags.option_values.size(); ++i) {
+        const char* const field = training_options()[i].field;
+        if (!flags.option_values[i]) continue;
+        spec.options[field] = *flags.option_values[i];
+        spec.where.erase(field);
+    }
+    if (spec.models.empty())
+        throw InputError("no model to sweep; give --model NAME..., or \"models\" in --sweep FILE");
+    if (spec.machines.empty())
+        throw InputError(
+            "no machine to sweep; give --machine NAME..., or \"machines\" in --sweep FILE");
+    return spec;
+}
+
+/// The parts of a list that may be left out: then one that is nothing.
+std::vector<std::optional<std::string>> parts_of(const std::optional<std::string>& list) {
+    if (!list) return {std::nullopt};
+    const std::vector<std::string> parts = split_list(*list);
+    return {parts.begin(), parts.end()};
+}
+
+ScenarioGrid read_grid(const SweepSpec& spec) {
+    ScenarioGrid grid = grid_of_options(spec);
+    for (const std::string& name : spec.models)
+        for (const auto& layers : parts_of(spec.layers))
+            grid.models.push_back(read_model_flags({name, layers, false}));
+    std::vector<std::string> changes;
+    for (const std::string& name : spec.machines)
+        for (const auto& memory : parts_of(spec.host_memory))
+            grid.machines.push_back(read_machine_flags({name, memory, spec.settings}, changes));
+    return grid;
+}
+
+SearchOptions read_options(const SweepFlags& flags) {
+    SearchOptions options;
+    options.every_row = flags.every_row;
+    if (flags.bands == "none")
+        options.bands = BandsOf::none;
+    else if (flags.bands == "simulated")
+        options.bands = BandsOf::simulated;
+    else if (flags.bands != "best")
+        throw InputError(
+            fmt::format("--bands is \"{}\", expected none, best or simulated", flags.bands));
+    return options;
+}
+
+/// One line on standard error, rewritten where that is a terminal, else a new one at times.
+class ProgressLine {
+  public:
+    void show(const SearchProgress& p) {
+        const auto now = Clock::now();
+        const bool terminal = isatty(STDERR_FILENO) != 0;
+        if (now - shown_ < (terminal ? std::chrono::milliseconds(200) : std::chrono::seconds(5)))
+            return;
+        shown_ = now;
+        const double seconds = std::chrono::duration<double>(now - begin_).count();
+        const double rate = static_cast<double>(p.settled) / seconds;
+        fmt::print(stderr, "{}sweep: {} of {} rows, {} of them simulated; {} a second, {} left{}",
+                   terminal ? "\r" : "", format_thousands(static_cast<double>(p.settled)),
+                   format_thousands(static_cast<double>(p.all)),
+                   format_thousands(static_cast<double>(p.simulated)), format_thousands(rate),
+                   rate > 0 ? format_seconds(static_cast<double>(p.all - p.settled) / rate) : "?",
+                   terminal ? "\033[K" : "\n");
+        in_line_ = terminal;
+    }
+    ~ProgressLine() {
+        if (in_line_) std::fputs("\r\033[K", stderr);
+    }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point begin_ = Clock::now(), shown_ = begin_;
+    bool in_line_ = false;
+};
+
+std::vector<bool> best_rows(const ScenarioGrid& grid, const std::vector<SearchRow>& rows) {
+    std::vector<bool> best(rows.size(), false);
+    for (std::size_t group = 0; group < grid.groups(); ++group)
+        if (const auto index = best_of_group(grid, rows, group)) best[*index] = true;
+    return best;
+}
+
+void write_rows(const SweepFlags& flags, const ScenarioGrid& grid,
+                const std::vector<SearchRow>& rows) {
+    const std::vector<bool> best = best_rows(grid, rows);
+    std::string csv = csv_header(), json;
+    for (const SearchRow& row : rows) {
+        const GridPoint point = grid.at(row.index);
+        if (flags.csv_file || !flags.json_lines_file) csv += row_csv(row, point, best[row.index]);
+        if (flags.json_lines_file) json += row_json(row, point, best[row.index]);
+    }
+    if (flags.csv_file) write_file(*flags.csv_file, csv);
+    if (flags.json_lines_file) write_file(*flags.json_lines_file, json);
+    if (!flags.csv_file && !flags.json_lines_file) std::fputs(csv.c_str(), stdout);
+}
+
+void say_summary(const std::vector<SearchRow>& rows, double seconds) {
+    std::array<std::size_t, 4> of_state{};
+    for (const SearchRow& row : rows) ++of_state[static_cast<std::size_t>(row.state)];
+    fmt::print(
+        stderr,
+        "sweep: {} rows in {}: {} simulated, {} bounded (slower than the best of their group "
+        "whatever the order of work), {} do not fit, {} excluded\n",
+        format_thousands(static_cast<double>(rows.size())), format_seconds(seconds), of_state[3],
+        of_state[2], of_state[1], of_state[0]);
+}
+
+std::unique_ptr<WorkerPool> make_pool(int workers, const ScenarioGrid& grid) {
+    if (workers < 0 || workers > 4096)
+        throw InputError(
+            fmt::format("--workers is {}, expected 0 (all processors) to 4096", workers));
+    const int count = workers == 0 ? usable_processors() : workers;
+    return count == 1 ? work_here(search_work(grid)) : fork_workers(count, search_work(grid));
+}
+
+int run_sweep(const SweepFlags& flags) {
+    const ScenarioGrid grid = read_grid(read_spec(flags));
+    const SearchOptions options = read_options(flags);
+    (void)grid.size();
+    for (const auto& file : {flags.csv_file, flags.json_lines_file})
+        if (file && file->empty())
+            throw InputError("--csv and --json-lines need the name of a file, not an empty one");
+    if (flags.csv_file && flags.csv_file == flags.json_lines_file)
+        throw InputError(
+            fmt::format("--csv and --json-lines are both {}; give two names", *flags.csv_file));
+    const auto& out = flags.json_lines_file ? flags.json_lines_file : flags.csv_file;
+    std::optional<SweepJournal> journal;
+    if (out) journal.emplace(*out + ".part", grid);
+    ProgressLine line;
+    SearchEvents events;
+    events.progress = [&line](const SearchProgress& progress) { line.show(progress); };
+    if (journal) {
+        events.simulated = [&journal](const SearchRow& row) { journal->add(row); };
+        if (!journal->known().empty())
+            fmt::print(stderr, "sweep: goes on; {} rows are simulated already\n",
+                       journal->known().size());
+    }
+    const std::unique_ptr<WorkerPool> pool = make_pool(flags.workers, grid);
+    const std::vector<SearchRow> rows =
+        search(grid, *pool, options, journal ? journal->known() : KnownRows{}, events);
+    write_rows(flags, grid, rows);
+    if (journal) journal->remove();
+    say_summary(rows, line.seconds());
+    return 0;
+}
+
+void add_sweep_option_flags(CLI::App& command, SweepFlags& flags) {
+    flags.option_values.resize(training_options().size());
+    for (std::size_t i = 0; i < training_options().size(); ++i) {
+        const Option& option = training_options()[i];
+        command
+            .add_option(option_flag(option), flags.option_values[i],
+                        std::string(option.help) + "; a list")
+            ->group("Training");
+    }
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Command& chosen) {
+    CLI::App* const command = app.add_subcommand(
+        "sweep", "Every combination of models, machines and settings as a table, the best marked");
+    const auto flags = std::make_shared<SweepFlags>();
+    SweepSpec& given = flags->given;
+    command->add_option("--sweep", flags->file,
+                        "a JSON file of lists: models, layers, machines, host_memory, set, and the "
+                        "options below; flags override it");
+    command->add_option("--model", given.models, "models, as for predict");
+    command->add_option("--layers", given.layers, "only the first N layers of each; a list");
+    command->add_option("--machine", given.machines, "machines, as for predict");
+    command->add_option("--host-memory", given.host_memory,
+                        "host memory of each machine; a list, as in 512GB,1TB");
+    command->add_option("--set", given.settings, "another value for a number of all machines");
+    add_sweep_option_flags(*command, *flags);
+    command->add_flag("--all", flags->every_row,
+                      "simulate every row that fits; without it only those that could be the best "
+                      "with their model, machine, schedule and sequence");
+    command->add_option("--bands", flags->bands,
+                        "rows with a 5 to 95% band: none, best (default) or simulated");
+    command->add_option("--workers", flags->workers, "processes; 0: one a processor (default)");
+    command
+        ->add_option("--csv", flags->csv_file,
+                     "write a table; without any file: to standard output")
+        ->group("Output");
+    command->add_option("--json-lines", flags->json_lines_file, "write a line of JSON a row")
+        ->group("Output");
+    command->callback([&chosen, flags] { chosen = [flags] { return run_sweep(*flags); }; });
+}
+
+}  // namespace sluice

@@ -1,0 +1,26 @@
+// What is the least time in which given amounts of work can be done, whatever their order? A linear
+// program, solved by its dual: every point of the dual is a lower bound, the best one the least.
+#pragma once
+
+#include <vector>
+
+namespace sluice {
+
+/// A way in which the machine can be for some time: what it gets done of each kind of work in a
+/// second, and what that second costs (1: it passes; 0: it is bought otherwise).
+struct WorkMode {
+    std::vector<double> progress;  ///< one a kind of work; may be negative
+    double cost = 1;
+};
+
+/// Least total cost of times x >= 0 in the modes, such that every kind of work gets done:
+///
+///   minimize sum cost_j x_j   subject to   sum_j progress_ji x_j >= work_i
+///
+/// By weak duality any u >= 0 with sum_i progress_ji u_i <= cost_j for all j gives sum_i work_i u_i
+/// as a lower bound. Found with the simplex method on the dual, which starts at u = 0 and may stop
+/// anywhere; the result is scaled back into those inequalities, so that rounding does not void it.
+/// Work below 0 counts as 0. Precondition: costs are at least 0.
+double least_cost(const std::vector<WorkMode>& modes, const std::vector<double>& work);
+
+}  // namespace sluice

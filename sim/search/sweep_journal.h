@@ -1,0 +1,36 @@
+// Where do the rows of a sweep stay while it runs, so that an interrupted one goes on?
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "sim/search/search.h"
+
+namespace sluice {
+
+/// A file of JSON lines, one a simulated row, in the order in which they were done. It is whole
+/// but for the last line at any moment.
+class SweepJournal {
+  public:
+    /// Opens or makes the file and reads what is in it; a last line that was cut off is forgotten.
+    /// Throws InputError where it cannot be written or holds something else.
+    SweepJournal(const std::string& path, const ScenarioGrid& grid);
+    ~SweepJournal();
+    SweepJournal(const SweepJournal&) = delete;
+    SweepJournal& operator=(const SweepJournal&) = delete;
+
+    const KnownRows& known() const { return known_; }
+    void add(const SearchRow& row);
+    /// The sweep is done and its rows are elsewhere.
+    void remove();
+
+  private:
+    void read();
+
+    std::string path_;
+    const ScenarioGrid& grid_;
+    KnownRows known_;
+    std::FILE* file_ = nullptr;
+};
+
+}  // namespace sluice

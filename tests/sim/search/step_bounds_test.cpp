@@ -1,0 +1,73 @@
+// No step is simulated faster than its bound, whatever the machine, model, schedule and settings.
+#include "sim/search/step_bounds.h"
+
+#include <random>
+
+#include "sim/input_error.h"
+#include "sim/machine/machine_profile.h"
+#include "sim/model/read_model.h"
+#include "sim/simulate/simulate_step.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+template <typename T>
+T any_of(std::mt19937& random, const std::vector<T>& values) {
+    return values[random() % values.size()];
+}
+
+TrainingSpec any_training(std::mt19937& random) {
+    TrainingSpec t;
+    t.batch = any_of<std::int64_t>(random, {1, 2, 4, 8, 16, 32, 64, 128});
+    t.sequence = any_of<std::int64_t>(random, {512, 1024, 4096});
+    t.schedule = any_of<Schedule>(
+        random, {Schedule::streamed, Schedule::streamed, Schedule::streamed, Schedule::megatrain,
+                 Schedule::fsdp_offload, Schedule::resident, Schedule::zero3_offload});
+    if (t.schedule != Schedule::streamed) return t;
+    t.micro_batch = any_of<std::int64_t>(random, {0, 0, 1, 2, 4});
+    t.buffer_depth = any_of<std::int64_t>(random, {1, 2, 3, 4});
+    t.gradient_slabs = any_of<std::int64_t>(random, {1, 2, 3});
+    t.recompute =
+        any_of<Recompute>(random, {Recompute::full, Recompute::keep_attention, Recompute::none});
+    t.checkpoints = any_of<CheckpointPlacement>(
+        random, {CheckpointPlacement::device, CheckpointPlacement::host});
+    t.state_bytes = any_of<std::int64_t>(random, {12, 8, 6});
+    t.clipping = any_of<Clipping>(random, {Clipping::speculative, Clipping::exact, Clipping::off});
+    return t;
+}
+
+}  // namespace
+
+TEST_CASE("step bounds: below every simulated step, and near most", "[search]") {
+    std::mt19937 random(11);
+    const std::vector<std::string> machines = library_machines(), models = library_models();
+    int compared = 0, near = 0;
+    while (compared < 300) {
+        const std::string machine_name = any_of(random, machines);
+        const std::string model_name = any_of(random, models);
+        TrainingSpec training = any_training(random);
+        try {
+            ModelSpec model = read_model(model_name);
+            truncate_layers(model, std::min(model.layer_count(), 12));
+            const MachineSpec machine = resolve_machine(read_machine_profile(machine_name));
+            check_training_spec(training);
+            const StepPlan plan = plan_step(model, machine, training);
+            const StepBounds bounds =
+                step_bounds(plan.program, operation_demands(plan.program, machine, training),
+                            machine, training);
+            const Seconds step = simulate_step(plan, machine, training).step;
+            INFO(machine_name << " " << model_name << " schedule "
+                              << static_cast<int>(training.schedule) << " batch " << training.batch
+                              << " seq " << training.sequence);
+            CHECK(bounds.at_least() <= step);
+            CHECK(bounds.at_least() > 0.5 * step);
+            ++compared;
+            if (bounds.at_least() > 0.95 * step) ++near;
+        } catch (const InputError&) {
+            continue;  // they do not go together
+        }
+    }
+    CHECK(near > compared / 2);
+}
