@@ -240,7 +240,7 @@ std::string report_text(const StepReport& report) {
 
 std::string report_operations(const StepReport& r) {
     std::string out =
-        fmt::format("{:>5}  {:<10} {:<28} {:>11} {:>11} {:>10} {:>9}  {}\n", "id", "lane",
+        fmt::format("{:>5}  {:<12} {:<28} {:>11} {:>11} {:>10} {:>9}  {}\n", "id", "lane",
                     "operation", "start", "duration", "moved", "GB/s", "waits for");
     for (std::size_t i = 0; i < r.program.operations.size(); ++i) {
         const Operation& op = r.program.operations[i];
@@ -252,7 +252,7 @@ std::string report_operations(const StepReport& r) {
         const double moved = op.link_bytes + op.host_bytes;
         const Seconds duration = when.end - when.start;
         out +=
-            fmt::format("{:>5}  {:<10} {:<28} {:>8.3f} ms {:>8.3f} ms {:>10} {:>9}  {}\n", i,
+            fmt::format("{:>5}  {:<12} {:<28} {:>8.3f} ms {:>8.3f} ms {:>10} {:>9}  {}\n", i,
                         lane_label(op.lane), operation_label(op, r.layers), when.start * 1e3,
                         duration * 1e3, moved > 0 ? format_bytes(moved) : "-",
                         moved > 0 ? fmt::format("{:.1f}", moved / duration / kGiga) : "-", waits);

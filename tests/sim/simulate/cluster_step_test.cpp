@@ -43,7 +43,7 @@ TEST_CASE("cluster: alone, each collective takes its formula's time", "[simulate
               Approx(collective_time(h100().interconnect, {16, 8}, operation.collective,
                                      operation.collective_bytes)));
         const OperationInterval& when = report.operations[i];
-        CHECK(when.end - when.start >= demands[i].alone() * (1 - 1e-9));
+        CHECK(when.end - when.start >= demands[i].alone() - 1e-8);
     }
     // Two gathers a layer and one of the rest, a reduction of each, the norm's.
     CHECK(collectives == 2 * 4 + 1 + 4 + 1 + 1);
