@@ -49,6 +49,32 @@ Sample time_updates(OptimizerLoad& load, bool quick) {
     return summarize(seconds);
 }
 
+/// Updates of several sizes, for what a call costs beside its parameters: threads wake up, and all
+/// wait for the last one. There and back, so that no drift becomes a difference between sizes.
+Table sizes_of_updates(Bench& bench, OptimizerLoad& load) {
+    Table table{.name = "adam_by_size",
+                .method =
+                    "adamw() as in the table adam, on blocks of several sizes; the smallest is "
+                    "that of all other measurements of the optimizer",
+                .columns = {"state_bytes", "threads", "parameters", "us", "low", "high"},
+                .rows = {}};
+    constexpr int kState = 12;
+    const int most = bench.optimizer_threads;
+    for (const int threads :
+         std::set<int>{std::max(1, most / 4), std::max(1, 3 * most / 4), most}) {
+        for (const int times : {1, 4, 16, 16, 4, 1}) {
+            load.set(kState, threads);
+            if (times > 1 && !load.enlarge_blocks(times)) continue;
+            const Sample seconds = time_updates(load, bench.quick);
+            load.check_result();
+            table.add({kState, static_cast<double>(threads),
+                       static_cast<double>(load.parameters_per_update()), seconds.median * kMega,
+                       seconds.low * kMega, seconds.high * kMega});
+        }
+    }
+    return table;
+}
+
 }  // namespace
 
 std::vector<int> optimizer_thread_counts(int most) {
@@ -86,6 +112,7 @@ void measure_adam(Bench& bench, CaseRecord& record) {
     }
     warn_of_spread(record, table);
     record.tables.push_back(std::move(table));
+    if (!bench.quick) record.tables.push_back(sizes_of_updates(bench, load));
 }
 
 }  // namespace sluice

@@ -26,6 +26,8 @@ constexpr double kMostShareOfBudget = 0.08;
 // (H200, virtual machine), and than in training, which uses all of it.
 constexpr double kSpreadShare = 0.75, kMostSpreadBytes = 100e9;
 constexpr std::int64_t kMostBlocks = 36;
+// Of enlarged blocks: filling them takes longer than measuring.
+constexpr std::int64_t kMostParameters = std::int64_t{640} << 20;
 constexpr Bytes kPage = 4096;
 // Arrays of a layer begin anywhere within a page. At the same place in it, a load looks as if it
 // needed the store before it to another array (they differ in bits above the 12th only), and bytes
@@ -105,7 +107,7 @@ void OptimizerLoad::set(int state_bytes, int threads, const std::vector<int>& cp
     pool_ = std::make_unique<ThreadPool>(threads, cpus);
     const std::vector<int> nodes = nodes_of(bench_.host, cpus);
     const bool stays = memory_.bytes() > 0 && nodes == nodes_;
-    if (stays && state_bytes == state_bytes_) return;
+    if (stays && state_bytes == state_bytes_ && enlarged_ == 1) return;
     if (!stays) {
         memory_ = HostRegion();  // the old one goes first: both at once may be too much
         memory_ = HostRegion(memory_bytes(bench_, nodes),
@@ -113,7 +115,19 @@ void OptimizerLoad::set(int state_bytes, int threads, const std::vector<int>& cp
     }
     state_bytes_ = state_bytes;
     nodes_ = nodes;
+    enlarged_ = 1;
     make_parameters();
+}
+
+bool OptimizerLoad::enlarge_blocks(int times) {
+    if (memory_.bytes() / block_bytes(times * usual_block(), state_bytes_) < 2) return false;
+    enlarged_ = times;
+    make_parameters();
+    return true;
+}
+
+std::int64_t OptimizerLoad::usual_block() const {
+    return bench_.optimizer_threads <= kFewThreads ? kBlockOfFewThreads : kBlock;
 }
 
 void OptimizerLoad::clear(char* memory, Bytes bytes) {
@@ -127,10 +141,10 @@ void OptimizerLoad::make_parameters() {
     gradients_.clear();
     first_masters_.clear();
     updates_ = 0;
-    const std::int64_t count =
-        bench_.optimizer_threads <= kFewThreads ? kBlockOfFewThreads : kBlock;
+    const std::int64_t count = enlarged_ * usual_block();
     const Bytes each = block_bytes(count, state_bytes_);
-    const std::int64_t blocks = std::min<std::int64_t>(kMostBlocks, memory_.bytes() / each);
+    std::int64_t blocks = std::min<std::int64_t>(kMostBlocks, memory_.bytes() / each);
+    if (enlarged_ > 1) blocks = std::clamp<std::int64_t>(kMostParameters / count, 2, blocks);
     for (std::int64_t i = 0; i < blocks; ++i) {
         const Bytes offset = i * (memory_.bytes() / blocks) / kPage * kPage;
         char* const memory = memory_.data() + offset;

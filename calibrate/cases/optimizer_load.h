@@ -24,6 +24,10 @@ class OptimizerLoad {
     void set(int state_bytes, int threads, const std::vector<int>& cpus);
     /// On the CPUs that sluice-train would choose.
     void set(int state_bytes, int threads);
+    /// Makes the parameters anew in blocks of `times` as many, and as many blocks as memory and
+    /// patience allow. Precondition: set() was called. False, and nothing changes, where there is
+    /// no memory for two of them.
+    bool enlarge_blocks(int times);
 
     /// Updates one block, by the calling thread and the load's.
     void update();
@@ -39,6 +43,7 @@ class OptimizerLoad {
   private:
     void clear(char* memory, Bytes bytes);
     void make_parameters();
+    std::int64_t usual_block() const;
 
     const Bench& bench_;
     std::unique_ptr<ThreadPool> pool_;
@@ -48,6 +53,7 @@ class OptimizerLoad {
     std::vector<float> first_masters_;             ///< the first of block 0, as they were made
     std::vector<int> nodes_;
     int state_bytes_ = 0;
+    int enlarged_ = 1;  ///< blocks have so many times as many parameters as usual
     std::int64_t updates_ = 0;  ///< since parameters were made
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array kKeys = {"m",        "n",     "k",           "added",       "sequences",
                               "sequence", "heads", "kv_heads",    "head_dim",    "rows",
                               "columns",  "bytes", "block_bytes", "queue_depth", "threads",
-                              "node",     "tflop", "state_bytes", "held_out"};
+                              "node",     "tflop", "state_bytes", "held_out",    "parameters"};
 
 /// Each row is a moment of its own, and is kept.
 constexpr const char* kWindows = "mixed_load";

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "calibrate/profile/sections.h"
+#include "calibrate/profile/update_cost.h"
 #include "sim/units.h"
 
 namespace sluice {
@@ -113,9 +114,19 @@ double best_adam_threads(const Measurements& m) {
 void add_adam(const Measurements& m, ProfileJson& profile) {
     const Table* adam = find_rows(m, "adam");
     if (adam == nullptr) return;
+    const std::optional<UpdateCost> cost = fit_update_cost(m);
+    if (cost) {
+        const Table& sizes = *m.find("adam_by_size");
+        profile.set_curve("host.optimizer_call_us_by_threads", {"threads", "us", "low", "high"},
+                          cost->points, measured_here(m, sizes, sizes.method));
+    }
     for (const int state_bytes : {12, 8, 6}) {
         auto points = adam_by_threads(m, state_bytes);
         if (points.empty()) continue;
+        for (auto& point : points) {
+            for (std::size_t i = 1; cost && i < point.size(); ++i)
+                point[i] = cost->long_rate(point[0], point[i]);
+        }
         const std::string state = state_bytes == 12 ? "" : fmt::format("{}_byte_", state_bytes);
         profile.set_curve(fmt::format("host.adam_{}gparams_per_s_by_threads", state),
                           {"threads", "gparams_per_s", "low", "high"}, std::move(points),

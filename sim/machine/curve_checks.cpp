@@ -10,6 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr double kMostGbPerS = 1e6;      // no link, memory or optimizer reaches 1 PB/s
+constexpr double kMostCallUs = 1e5;
 constexpr double kMostGparamPerS = 1e3;  // 26 TB/s of memory
 // Copies that leave the caches of a processor keep half of their rate.
 constexpr double kLeastOfSmaller = 0.3;
@@ -147,6 +148,8 @@ void check_curve(const Curve& curve, const std::string& where) {
     if (path.starts_with("link.curve.")) return check_rates_by_bytes(curve, {where, "copies"});
     if (path.starts_with("host.adam_"))
         return check_positive(curve, {where, "adam"}, kMostThreads, kMostGparamPerS);
+    if (path == "host.optimizer_call_us_by_threads")
+        return check_positive(curve, {where, "adam"}, kMostThreads, kMostCallUs);
     if (path.starts_with("kernels."))
         return check_positive(curve, {where, "attention"}, 1e9, kMostGbPerS);
     for (const auto& row : curve.points) {

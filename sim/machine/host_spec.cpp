@@ -128,6 +128,9 @@ void resolve_adam(SpecReader& reader, double stream, HostSpec& host) {
     host.best_adam_threads =
         static_cast<int>(std::min(best->first, std::max(1.0, host.cores - kOtherThreads)));
     host.adam_bytes_per_s = Interpolated(std::move(points));
+    auto call = reader.take_curve("host.optimizer_call_us_by_threads");
+    for (auto& [threads, us] : call) us /= kMega;
+    host.adam_call = Interpolated(std::move(call));
     host.adam_8_byte_bytes_per_s = smaller_states(reader, 8, host.adam_bytes_per_s);
     host.adam_6_byte_bytes_per_s = smaller_states(reader, 6, host.adam_bytes_per_s);
 }

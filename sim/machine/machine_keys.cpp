@@ -85,6 +85,7 @@ constexpr std::array kKeys = {
     KnownKey{"host.adam_gparams_per_s", kNumber, kRead},
     KnownKey{"host.adam_gparams_per_s_by_threads", kCurve},
     KnownKey{"host.adam_8_byte_gparams_per_s_by_threads", kCurve},
+    KnownKey{"host.optimizer_call_us_by_threads", kCurve},
     KnownKey{"host.adam_6_byte_gparams_per_s_by_threads", kCurve},
     KnownKey{"host.contention", kCurve},
     KnownKey{"host.contention_8_byte", kCurve},

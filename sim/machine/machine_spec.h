@@ -68,6 +68,8 @@ struct HostSpec {
     Contention contention;          ///< as measured, where it was; else the three above
     Interpolated adam_bytes_per_s;  ///< DRAM traffic of AdamW by threads, 12 bytes of state
     Interpolated adam_8_byte_bytes_per_s, adam_6_byte_bytes_per_s;  ///< the same, smaller states
+    Interpolated
+        adam_call;  ///< seconds of an update beside its parameters, by threads; empty: none
     int best_adam_threads = 0;
 
     const Contention& contention_of(std::int64_t state_bytes) const {

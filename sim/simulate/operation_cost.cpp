@@ -13,8 +13,11 @@ FlowDemand host_demand(const Operation& operation, const HostSpec& host, const I
                        double threads) {
     const double bytes = operation.host_bytes;
     switch (operation.host_work) {
-        case HostWork::adam:
-            return {bytes, adam.at(threads)};
+        case HostWork::adam: {
+            const Seconds alone = bytes / adam.at(threads);
+            const Seconds call = host.adam_call.empty() ? 0 : host.adam_call.at(threads);
+            return {bytes, adam.at(threads) * (alone > 0 ? alone / (alone + call) : 1)};
+        }
         case HostWork::eager_adam:
             return {bytes, host.eager_adam_bytes_per_s};
         case HostWork::copy:

@@ -214,6 +214,27 @@ TEST_CASE("make profile: Adam by threads and state, in ascending order") {
     CHECK(p.find_curve("host.adam_8_byte_gparams_per_s_by_threads") != nullptr);
 }
 
+TEST_CASE(
+    "make profile: where calls were measured in several sizes, Adam's rates are of long ones") {
+    Measurements m = synthetic::gpu_machine();
+    for (CaseRecord& record : m.cases) {
+        if (record.name != "adam") continue;
+        // 500 us beside 4 Gparam/s.
+        record.tables.push_back(synthetic::table(
+            "adam_by_size", {"state_bytes", "threads", "parameters", "us", "low", "high"},
+            {{12, 4, 6e6, 2000, 2000, 2000}, {12, 4, 24e6, 6500, 6500, 6500}}));
+    }
+    const MachineProfile p = profile_of(m, base_profile());
+    const Curve* call = p.find_curve("host.optimizer_call_us_by_threads");
+    REQUIRE(call != nullptr);
+    REQUIRE(call->points.size() == 1);
+    CHECK(call->points[0][1] == Approx(500));
+    // The case says 4 Gparam/s for calls of 6 million parameters: 1,500 us, 1,000 without the call.
+    const MachineSpec machine = resolve_machine(p);
+    CHECK(machine.host.adam_call.at(4) == Approx(500e-6));
+    CHECK(machine.host.adam_bytes_per_s.at(4) == Approx(6e9 * 26));
+}
+
 TEST_CASE("make profile: shares under mixed load reach the simulator's contention") {
     const MachineSpec machine =
         resolve_machine(profile_of(synthetic::gpu_machine(), base_profile()));

@@ -58,6 +58,24 @@ TEST_CASE("operation cost: smaller states have the rates by threads measured wit
     CHECK(adam_rate(machine, 8, 2) == Approx(2.6e9 * 18));  // half way in log(threads)
 }
 
+TEST_CASE("operation cost: each update has the cost of a call beside its parameters",
+          "[simulate]") {
+    nlohmann::json profile = small_profile();
+    nlohmann::json& host = profile["host"];
+    host["adam_gparams_per_s_by_threads"] = measured_points({{1, 1}, {4, 3}});
+    host["optimizer_call_us_by_threads"] = measured_points({{1, 100}, {4, 600}});
+    const MachineSpec machine = resolve(profile);
+    for (const auto& [threads, rate, call] : {std::tuple{1, 26e9, 100e-6}, {4, 78e9, 600e-6}}) {
+        TrainingSpec training;
+        training.optimizer_threads = threads;
+        for (const double bytes : {26e6, 26e9}) {
+            HandMadePlan made;
+            made.adam(bytes);
+            CHECK(demand_of(made, machine, training).alone() == Approx(call + bytes / rate));
+        }
+    }
+}
+
 TEST_CASE("operation cost: clipping fp32 gradients is bf16's, and two bytes more to scale",
           "[simulate]") {
     MachineSpec machine = round_machine();
