@@ -11,6 +11,7 @@ void add_compare(CLI::App& app, Command& chosen);
 void add_sweep(CLI::App& app, Command& chosen);
 void add_models(CLI::App& app, Command& chosen);
 void add_machines(CLI::App& app, Command& chosen);
+void add_cost(CLI::App& app, Command& chosen);
 void add_validate(CLI::App& app, Command& chosen);
 
 }  // namespace sluice

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
     sluice::add_explain(app, command);
     sluice::add_compare(app, command);
     sluice::add_sweep(app, command);
+    sluice::add_cost(app, command);
     sluice::add_validate(app, command);
     sluice::add_models(app, command);
     sluice::add_machines(app, command);

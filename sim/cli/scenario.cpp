@@ -133,7 +133,7 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags) {
         "another value for a number of the machine: PATH=NUMBER (see `sluice machines show`)");
 }
 
-MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
+MachineProfile read_profile_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
     MachineProfile profile = read_machine_profile(flags.machine);
     if (flags.host_memory) {
         const double bytes = parse_memory_size(*flags.host_memory, "--host-memory");
@@ -145,15 +145,22 @@ MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::strin
         profile.set("host.memory_capacity_gb", bytes / kGiga);
         changes.push_back("--host-memory " + *flags.host_memory);
     }
-    std::vector<Setting> settings;
     for (const std::string& text : flags.settings) {
-        settings.push_back(parse_setting(text));
-        profile.set(settings.back().path, settings.back().value);
+        const Setting setting = parse_setting(text);
+        profile.set(setting.path, setting.value);
         changes.push_back("--set " + text);
     }
+    return profile;
+}
+
+MachineSpec resolve_machine_flags(const MachineProfile& profile, const MachineFlags& flags) {
     MachineSpec machine = resolve_machine(profile);
-    for (const Setting& setting : settings) check_used(setting, machine);
+    for (const std::string& text : flags.settings) check_used(parse_setting(text), machine);
     return machine;
+}
+
+MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
+    return resolve_machine_flags(read_profile_flags(flags, changes), flags);
 }
 
 void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {

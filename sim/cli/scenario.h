@@ -42,7 +42,11 @@ struct MachineFlags {
     std::vector<std::string> settings;  ///< --set path=value
 };
 void add_machine_flags(CLI::App& command, MachineFlags& flags);
-/// `changes` gets the what-if values, as flags.
+/// Its profile with what-if values; `changes` gets them, as flags.
+MachineProfile read_profile_flags(const MachineFlags& flags, std::vector<std::string>& changes);
+/// Refuses a what-if value on which no prediction for that machine rests.
+MachineSpec resolve_machine_flags(const MachineProfile& profile, const MachineFlags& flags);
+/// Both.
 MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes);
 
 /// Which model, machine and settings: the flags that predict and explain share.

@@ -1,0 +1,113 @@
+#include "sim/cost/price.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kHoursOfAYear = 8766;  // 365.25 days
+constexpr std::string_view kRent = "price.rent_usd_per_gpu_hour.";
+constexpr std::string_view kOwnership = "price.ownership_usd_per_gpu_hour.";
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+/// "estimated, Page (2026-05-25)": who says so, and when it was read.
+std::string origin(const Quantity& quantity) {
+    return fmt::format("{}{}, {}", quantity.method == Method::estimated ? "estimated: " : "",
+                       quantity.source, quantity.date);
+}
+
+std::optional<Offer> offer_of(const Quantity& quantity) {
+    const std::string_view path = quantity.path;
+    const bool rent = path.starts_with(kRent);
+    if (!quantity.value || (!rent && !path.starts_with(kOwnership))) return std::nullopt;
+    Offer offer;
+    offer.name = path.substr(rent ? kRent.size() : kOwnership.size());
+    offer.kind = !rent                                                 ? OfferKind::estimate
+                 : lower(offer.name).find("spot") != std::string::npos ? OfferKind::spot
+                                                                       : OfferKind::rented;
+    offer.usd_per_hour = *quantity.value;
+    offer.date = quantity.date;
+    offer.source = quantity.source;
+    return offer;
+}
+
+}  // namespace
+
+const char* offer_kind_name(OfferKind kind) {
+    switch (kind) {
+        case OfferKind::rented:
+            return "rented";
+        case OfferKind::spot:
+            return "spot";
+        case OfferKind::estimate:
+            return "estimated";
+    }
+    return "";
+}
+
+PriceList price_list(const MachineProfile& profile) {
+    PriceList prices;
+    for (const Quantity& quantity : profile.quantities)
+        if (auto offer = offer_of(quantity)) prices.offers.push_back(*std::move(offer));
+    std::stable_sort(prices.offers.begin(), prices.offers.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.kind, a.usd_per_hour) < std::tie(b.kind, b.usd_per_hour);
+    });
+    const Quantity* const gpu = profile.find("price.gpu_usd");
+    if (gpu != nullptr && gpu->value) {
+        prices.gpu_usd = *gpu->value;
+        prices.gpu_source = origin(*gpu);
+    }
+    const Quantity* const system = profile.find("price.system_usd");
+    if (system != nullptr && system->value) {
+        const Quantity* const gpus = profile.find("price.system_gpus");
+        const double count = gpus != nullptr && gpus->value ? *gpus->value : 1;
+        prices.system_usd = *system->value / count;
+        prices.system_source = count > 1 ? fmt::format("{}; {:g} USD for {:g} GPUs",
+                                                       origin(*system), *system->value, count)
+                                         : origin(*system);
+    }
+    return prices;
+}
+
+const Offer* typical_offer(const PriceList& prices) {
+    // Rented offers come first, ascending in price.
+    const auto rented =
+        std::count_if(prices.offers.begin(), prices.offers.end(),
+                      [](const Offer& offer) { return offer.kind == OfferKind::rented; });
+    if (rented == 0) return nullptr;
+    return &prices.offers[static_cast<std::size_t>((rented - 1) / 2)];
+}
+
+const Offer& find_offer(const PriceList& prices, const std::string& name,
+                        const std::string& machine) {
+    std::vector<std::string> names;
+    std::vector<const Offer*> begin_so;
+    for (const Offer& offer : prices.offers) {
+        if (lower(offer.name) == lower(name)) return offer;
+        if (lower(offer.name).starts_with(lower(name))) begin_so.push_back(&offer);
+        names.push_back(offer.name);
+    }
+    if (begin_so.size() == 1) return *begin_so.front();
+    if (names.empty())
+        throw InputError(fmt::format(
+            "--offer is \"{}\", but the profile of {} has no price of an hour; give --usd-per-hour",
+            name, machine));
+    throw InputError(fmt::format("--offer is \"{}\", expected one of {}: {}{}", name, machine,
+                                 fmt::join(names, ", "), did_you_mean(name, names)));
+}
+
+double ownership_usd_per_hour(double price_usd, const OwnerTerms& terms) {
+    return price_usd / (terms.years * kHoursOfAYear * terms.utilization);
+}
+
+}  // namespace sluice
