@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
     sluice::add_predict(app, command);
     sluice::add_explain(app, command);
     sluice::add_compare(app, command);
+    sluice::add_advise(app, command);
     sluice::add_sweep(app, command);
     sluice::add_cost(app, command);
     sluice::add_validate(app, command);

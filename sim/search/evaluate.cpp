@@ -12,6 +12,8 @@ namespace sluice {
 
 SearchRow bound_scenario(const GridPoint& point) {
     SearchRow row;
+    row.reason = point.against_rule;
+    if (!row.reason.empty()) return row;
     try {
         check_training_spec(point.training);
         const StepPlan plan = plan_step(*point.model, *point.machine, point.training);

@@ -27,18 +27,22 @@ std::size_t ScenarioGrid::size() const {
 }
 
 GridPoint ScenarioGrid::at(std::size_t index) const {
-    GridPoint point;
-    point.training = base;
     const auto digit = [&index](std::size_t count) {
         const std::size_t value = index % count;
         index /= count;
         return value;
     };
+    std::vector<std::pair<const Option*, double>> settings;  // the last axis first
     for (const std::vector<OptionAxis>* axes : {&choices, &questions})
         for (auto axis = axes->rbegin(); axis != axes->rend(); ++axis)
-            axis->option->set(point.training, axis->values[digit(axis->values.size())]);
+            settings.emplace_back(axis->option, axis->values[digit(axis->values.size())]);
+    GridPoint point;
+    point.training = base;
+    for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting)
+        setting->first->set(point.training, setting->second);
     point.machine = &machines[digit(machines.size())];
     point.model = &models[digit(models.size())];
+    if (rule) point.against_rule = rule(point.training);
     return point;
 }
 

@@ -1,6 +1,7 @@
 // Which scenarios does a search go through? Every combination of models, machines and settings.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,21 @@ struct GridPoint {
     const ModelSpec* model = nullptr;
     const MachineSpec* machine = nullptr;
     TrainingSpec training;
+    std::string against_rule;  ///< why the search leaves it out, else empty
 };
 
-/// All combinations, counted from 0: models change slowest, then machines, then the axes in their
-/// order. Scenarios that differ only in `choices` answer the same question and are compared with
-/// each other; they are one group and stand next to each other.
+/// All combinations, counted from 0: models change slowest, then machines, then questions and
+/// choices in their order, in which they are set, too. Scenarios that differ only in `choices`
+/// answer the same question and are compared with each other; they are one group and stand next to
+/// each other.
 struct ScenarioGrid {
     std::vector<ModelSpec> models;
     std::vector<MachineSpec> machines;
     TrainingSpec base;                  ///< of the options that have no axis
     std::vector<OptionAxis> questions;  ///< axes that tell groups apart: schedule, sequence
     std::vector<OptionAxis> choices;
+    /// Why a combination is left out, empty where it is not; beside what plan_step() refuses.
+    std::function<std::string(const TrainingSpec&)> rule;
 
     /// Throws InputError where there are more than kMostScenarios.
     std::size_t size() const;

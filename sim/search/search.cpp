@@ -27,6 +27,23 @@ std::string do_tasks(const ScenarioGrid& grid, std::string_view request) {
     return answer;
 }
 
+/// Gives the rows to the workers; take(row) gets each as they return it, in any order.
+template <typename Take>
+void run_tasks(WorkerPool& pool, Task task, const std::vector<SearchRow>& rows, Take take) {
+    std::vector<std::string> requests;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (i % in_a_request(task) == 0) {
+            requests.emplace_back();
+            put_number(requests.back(), static_cast<std::uint64_t>(task));
+        }
+        put_row(requests.back(), rows[i]);
+    }
+    pool.run(requests, [&](std::size_t, const std::string& answer) {
+        std::string_view in = answer;
+        while (!in.empty()) take(take_row(in));
+    });
+}
+
 class Search {
   public:
     Search(const ScenarioGrid& grid, WorkerPool& pool, const SearchOptions& options,
@@ -65,17 +82,10 @@ class Search {
     TrainingSpec training(std::size_t index) const { return grid_.at(index).training; }
 
     void do_all(Task task, const std::vector<std::size_t>& indices) {
-        std::vector<std::string> requests;
-        for (std::size_t i = 0; i < indices.size(); ++i) {
-            if (i % in_a_request(task) == 0) {
-                requests.emplace_back();
-                put_number(requests.back(), static_cast<std::uint64_t>(task));
-            }
-            put_row(requests.back(), rows_[indices[i]]);
-        }
-        pool_.run(requests, [&](std::size_t, const std::string& answer) {
-            std::string_view in = answer;
-            while (!in.empty()) take(task, take_row(in));
+        std::vector<SearchRow> rows;
+        for (const std::size_t index : indices) rows.push_back(rows_[index]);
+        run_tasks(pool_, task, rows, [&](SearchRow row) {
+            take(task, std::move(row));
             report();
         });
     }
@@ -113,7 +123,8 @@ class Search {
     std::vector<std::size_t> next_round() {
         std::vector<std::size_t> next;
         for (Group& group : groups_) {
-            const std::size_t most = options_.every_row ? group.candidates.size() : kInARound;
+            const std::size_t most =
+                options_.every_row ? group.candidates.size() : options_.in_a_round;
             for (std::size_t taken = 0; taken < most && group.next < group.candidates.size();
                  ++taken) {
                 const std::size_t index = group.candidates[group.next];
@@ -206,6 +217,16 @@ std::vector<SearchRow> search(const ScenarioGrid& grid, WorkerPool& pool,
                               const SearchOptions& options, const KnownRows& known,
                               const SearchEvents& events) {
     return Search(grid, pool, options, known, events).run();
+}
+
+std::vector<SearchRow> simulate_rows(WorkerPool& pool, const std::vector<SearchRow>& rows,
+                                     bool with_bands) {
+    std::map<std::size_t, SearchRow> done;
+    run_tasks(pool, with_bands ? Task::simulate_with_band : Task::simulate, rows,
+              [&](SearchRow row) { done[row.index] = std::move(row); });
+    std::vector<SearchRow> out;
+    for (const SearchRow& row : rows) out.push_back(done.at(row.index));
+    return out;
 }
 
 Work search_work(const ScenarioGrid& grid) {

@@ -2,7 +2,7 @@
 //
 // A scenario is dropped only where its bound (step_bounds.h: no step is faster) shows that it
 // trains fewer tokens a second than one of its group that was simulated. Of each group, those with
-// the best bounds are simulated, kInARound at a time, until no bound is left that is better than
+// the best bounds are simulated, some at a time, until no bound is left that is better than
 // the best simulated; so the best is always found, and which rows are simulated depends on the grid
 // alone, not on the workers.
 #pragma once
@@ -18,8 +18,6 @@
 
 namespace sluice {
 
-inline constexpr std::size_t kInARound = 4;
-
 enum class BandsOf { none, best, simulated };
 
 struct SearchOptions {
@@ -27,6 +25,8 @@ struct SearchOptions {
     BandsOf bands = BandsOf::best;
     /// A scenario is dropped where it could be better by no more than this share.
     double indifferent = 0;
+    /// Scenarios of a group that are simulated before their bounds are compared again.
+    std::size_t in_a_round = 4;
 };
 
 /// What a search has settled so far: rows that will not change.
@@ -53,6 +53,11 @@ std::optional<std::size_t> best_of_group(const ScenarioGrid& grid,
 std::vector<SearchRow> search(const ScenarioGrid& grid, WorkerPool& pool,
                               const SearchOptions& options, const KnownRows& known = {},
                               const SearchEvents& events = {});
+
+/// Simulates these rows of the grid, which fit; with their bands where those are asked for. In the
+/// order given.
+std::vector<SearchRow> simulate_rows(WorkerPool& pool, const std::vector<SearchRow>& rows,
+                                     bool with_bands);
 
 /// What workers of a search do. Precondition: the grid outlives it.
 Work search_work(const ScenarioGrid& grid);

@@ -80,7 +80,7 @@ std::string csv_header() {
     static const ModelSpec model;
     static const MachineSpec machine;
     std::string out;
-    for (const auto& [key, value] : columns({}, {&model, &machine, {}}, false))
+    for (const auto& [key, value] : columns({}, {&model, &machine, {}, {}}, false))
         out += (out.empty() ? "" : ",") + key;
     return out + "\n";
 }

@@ -60,7 +60,7 @@ TEST_CASE("search: the best of each group is that of simulating all", "[search]"
     all.every_row = true;
     all.bands = BandsOf::none;
     const std::vector<SearchRow> every = search(grid, *pool, all);
-    const std::vector<SearchRow> some = search(grid, *pool, {false, BandsOf::best, 0});
+    const std::vector<SearchRow> some = search(grid, *pool, {});
     std::size_t simulated = 0, bounded = 0;
     for (std::size_t group = 0; group < grid.groups(); ++group) {
         const auto best = best_of_group(grid, every, group),

@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario.h"
+#include "sim/cost/price.h"
+#include "sim/cost/run_cost.h"
+#include "sim/input_error.h"
+#include "sim/search/advice_report.h"
+
+namespace sluice {
+namespace {
+
+struct AdviseFlags {
+    ModelFlags model;
+    std::vector<std::string> machines, settings, prices;
+    std::optional<std::string> host_memory, state_bytes, most_batch, least_speed, knee, most_usd;
+    std::vector<std::optional<std::string>> option_values;
+    int workers = 0;
+    bool json = false;
+};
+
+double number_of(const std::string& text, const char* flag, double low, double high,
+                 const char* expected) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high)
+        return value;
+    throw InputError(fmt::format("{} is \"{}\", expected {}", flag, text, expected));
+}
+
+AdviceRequest read_request(const AdviseFlags& flags) {
+    AdviceRequest request;
+    for (std::size_t i = 0; i < flags.option_values.size(); ++i) {
+        const Option& option = training_options()[i];
+        if (!flags.option_values[i]) continue;
+        set_option(request.given, option, *flags.option_values[i], option_flag(option));
+        request.fixed.insert(option.field);
+    }
+    if (flags.most_batch) {
+        request.most_batch = static_cast<std::int64_t>(number_of(
+            *flags.most_batch, "--most-batch", 1, 1e6, "a number of sequences from 1 to 1000000"));
+        if (request.fixed.contains("batch"))
+            throw InputError(
+                "--batch fixes the batch, so that --most-batch says nothing; give one");
+    }
+    if (flags.least_speed)
+        request.least_tokens_per_s = number_of(*flags.least_speed, "--min-tokens-per-s", 0, 1e15,
+                                               "a number of tokens a second");
+    if (flags.knee)
+        request.knee = number_of(*flags.knee, "--knee", 0, 50, "a percentage from 0 to 50") / 100;
+    if (flags.state_bytes) {
+        request.state_bytes = {12};
+        for (const std::string& one : split_list(*flags.state_bytes)) {
+            if (one != "12" && one != "8" && one != "6")
+                throw InputError(
+                    fmt::format("--allow-state-bytes is \"{}\", expected 8 or 6, or both as in 8,6",
+                                *flags.state_bytes));
+            const std::int64_t bytes = std::stoll(one);
+            if (std::find(request.state_bytes.begin(), request.state_bytes.end(), bytes) ==
+                request.state_bytes.end())
+                request.state_bytes.push_back(bytes);
+        }
+    }
+    return request;
+}
+
+/// The price given for a machine, as NAME=USD, else the typical rent of its profile.
+std::optional<HourlyPrice> price_of(const std::string& machine, const MachineProfile& profile,
+                                    const std::vector<std::string>& prices) {
+    for (const std::string& text : prices)
+        if (text.starts_with(machine + "="))
+            return HourlyPrice{number_of(text.substr(machine.size() + 1), "--price", 0, 1e9,
+                                         "NAME=DOLLARS an hour"),
+                               "--price"};
+    const PriceList listed = price_list(profile);
+    const Offer* const offer = typical_offer(listed);
+    if (offer == nullptr) return std::nullopt;
+    return HourlyPrice{offer->usd_per_hour, offer->name + ", " + offer->date};
+}
+
+void check_prices(const AdviseFlags& flags) {
+    for (const std::string& text : flags.prices) {
+        const std::string name = text.substr(0, text.find('='));
+        const bool known =
+            text.find('=') != std::string::npos &&
+            std::find(flags.machines.begin(), flags.machines.end(), name) != flags.machines.end();
+        if (!known)
+            throw InputError(
+                fmt::format("--price is \"{}\", expected NAME=DOLLARS with a machine of --machine, "
+                            "as in {}=2.5",
+                            text, flags.machines.front()));
+    }
+}
+
+std::string over_budget(const std::optional<HourlyPrice>& price, double most) {
+    if (!price) return "has no price in its profile; give --price NAME=DOLLARS";
+    if (price->usd <= most) return "";
+    return fmt::format("costs {} an hour ({}), more than {}", format_usd(price->usd), price->source,
+                       format_usd(most));
+}
+
+int run_advise(const AdviseFlags& flags) {
+    const AdviceRequest request = read_request(flags);
+    check_prices(flags);
+    std::optional<double> most_usd;
+    if (flags.most_usd)
+        most_usd = number_of(*flags.most_usd, "--max-usd-per-hour", 0, 1e9, "dollars an hour");
+    if (flags.workers < 0 || flags.workers > 4096)
+        throw InputError(
+            fmt::format("--workers is {}, expected 0 (all processors) to 4096", flags.workers));
+    const ModelSpec model = read_model_flags(flags.model);
+    std::vector<MachineAdvice> machines;
+    std::vector<ScenarioGrid> grids;  // all mistakes before any work
+    std::vector<std::string> changes;
+    for (const std::string& name : flags.machines) {
+        const MachineSpec machine =
+            read_machine_flags({name, flags.host_memory, flags.settings}, changes);
+        machines.push_back({machine.id, price_of(name, read_machine_profile(name), flags.prices),
+                            "", std::nullopt});
+        if (most_usd) machines.back().left_out = over_budget(machines.back().price, *most_usd);
+        grids.push_back(advice_grid(model, machine, request));
+    }
+    const int workers = flags.workers == 0 ? usable_processors() : flags.workers;
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+        if (!machines[i].left_out.empty()) continue;
+        const Work work = search_work(grids[i]);
+        const auto pool = workers == 1 ? work_here(work) : fork_workers(workers, work);
+        machines[i].advice = advise(grids[i], request, *pool);
+    }
+    const std::string text =
+        flags.json ? advice_json(machines, request) : advice_text(machines, request);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+}
+
+void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
+    command
+        .add_option("--most-batch", flags.most_batch,
+                    "largest batch to choose [sequences]; default 1,024")
+        ->group("Constraints");
+    command
+        .add_option("--allow-state-bytes", flags.state_bytes,
+                    "smaller optimizer states that may be chosen: 8, 6 or 8,6")
+        ->group("Constraints");
+    command.add_option("--min-tokens-per-s", flags.least_speed, "what is slower is no choice")
+        ->group("Constraints");
+    command.add_option("--max-usd-per-hour", flags.most_usd, "what costs more is no choice")
+        ->group("Constraints");
+    command
+        .add_option("--price", flags.prices,
+                    "NAME=DOLLARS an hour of a machine; default: the middle of the rents that its "
+                    "profile lists")
+        ->group("Constraints");
+    command
+        .add_option("--knee", flags.knee,
+                    "tokens/s that the smaller batch beside the best may lose [percent]; default 2")
+        ->group("Constraints");
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, Command& chosen) {
+    CLI::App* const command = app.add_subcommand(
+        "advise", "Which settings are the best for that model on that machine, and why?");
+    const auto flags = std::make_shared<AdviseFlags>();
+    add_model_flags(*command, flags->model);
+    command
+        ->add_option("--machine", flags->machines,
+                     "as for predict; of several the best is chosen, too")
+        ->required();
+    command->add_option("--host-memory", flags->host_memory,
+                        "host memory of the machine, as 1.5TB or 128GiB");
+    command->add_option("--set", flags->settings,
+                        "another value for a number of the machine: PATH=NUMBER");
+    command->add_option("--workers", flags->workers, "processes; 0: one a processor (default)");
+    add_constraint_flags(*command, *flags);
+    flags->option_values.resize(training_options().size());
+    for (std::size_t i = 0; i < training_options().size(); ++i) {
+        const Option& option = training_options()[i];
+        command
+            ->add_option(option_flag(option), flags->option_values[i],
+                         std::string(option.help) + "; given: not chosen but as said")
+            ->group("Training");
+    }
+    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
+        ->group("Output");
+    command->callback([&chosen, flags] { chosen = [flags] { return run_advise(*flags); }; });
+}
+
+}  // namespace sluice

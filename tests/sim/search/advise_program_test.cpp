@@ -1,0 +1,60 @@
+// sluice advise as people run it.
+#include <nlohmann/json.hpp>
+
+#include "tests/sim/program_run.h"
+
+using namespace sluice::test;
+
+namespace {
+
+const std::string kAdvise = "advise --model qwen2.5-7b --layers 4 --machine gh200-480gb ";
+
+}  // namespace
+
+TEST_CASE("advise: text and JSON; the best equals sluice predict to the bit", "[search]") {
+    const Result text = run_sluice(kAdvise + "--most-batch 16");
+    CHECK(text.status == 0);
+    for (const char* part : {"best ", "tokens/s (5 to 95%", "one choice changed", "buffer_depth",
+                             "combinations", " an hour ("})
+        CHECK_THAT(text.output, ContainsSubstring(part));
+    const Result out = run_sluice(kAdvise + "--most-batch 16 --json");
+    REQUIRE(out.status == 0);
+    const auto best = nlohmann::json::parse(out.output)["machines"][0]["advice"]["best"];
+    const Result one = run_sluice("predict --model qwen2.5-7b --layers 4 --machine gh200-480gb " +
+                                  best["flags"].get<std::string>() + " --json");
+    REQUIRE(one.status == 0);
+    const auto report = nlohmann::json::parse(one.output);
+    for (const char* key : {"step_s", "step_5_percent_s", "step_95_percent_s", "tokens_per_s",
+                            "device_peak_bytes", "host_peak_bytes"})
+        CHECK(best[key] == report[key]);
+    CHECK(run_sluice(kAdvise + "--most-batch 16 --json --workers 1").output == out.output);
+}
+
+TEST_CASE("advise: constraints on speed and price choose the machine", "[search]") {
+    const std::string two = kAdvise + "h200-sxm-pcie5 --most-batch 8 ";
+    const Result cheap =
+        run_sluice(two + "--price gh200-480gb=5 h200-sxm-pcie5=3 --max-usd-per-hour 4");
+    CHECK(cheap.status == 0);
+    CHECK_THAT(cheap.output, ContainsSubstring("best machine: h200-sxm-pcie5") &&
+                                 ContainsSubstring("more than $4.00"));
+    const Result fast = run_sluice(two + "--min-tokens-per-s 1e9");
+    CHECK_THAT(fast.output, ContainsSubstring("best machine: none") &&
+                                ContainsSubstring("no settings reach 1,000,000,000"));
+}
+
+TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {
+    const auto mistake = [](const std::string& arguments, const std::vector<std::string>& parts) {
+        check_sluice_mistake(kAdvise + arguments, parts);
+    };
+    mistake("--most-batch 0", {"--most-batch is \"0\"", "from 1 to 1000000"});
+    mistake("--batch 8 --most-batch 4", {"--batch", "--most-batch", "give one"});
+    mistake("--batch 8 --micro-batch 3", {"--batch is 8", "--micro-batch"});
+    mistake("--allow-state-bytes 7", {"--allow-state-bytes is \"7\"", "8 or 6"});
+    mistake("--knee 90", {"--knee is \"90\"", "0 to 50"});
+    mistake("--price 3", {"--price is \"3\"", "NAME=DOLLARS"});
+    mistake("--price gh200-480gb=x", {"--price is \"x\""});
+    mistake("--max-usd-per-hour x", {"--max-usd-per-hour is \"x\""});
+    mistake("--min-tokens-per-s x", {"--min-tokens-per-s is \"x\""});
+    mistake("--workers 5000", {"--workers is 5000"});
+    mistake("--buffer-depth 0", {"--buffer-depth"});
+}
