@@ -1,6 +1,8 @@
 // How long does a prediction take in process, and how does it grow with layers? Median of
 // repetitions; no test asserts it.
 //   ./dev bench [machine]
+//   ./dev bench search               the rate of sluice sweep
+//   ./dev bench advice [batch]       how near sluice advise comes to the best
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "bench/search_bench.h"
 #include "sim/machine/machine_profile.h"
 #include "sim/model/read_model.h"
 #include "sim/simulate/predict.h"
@@ -53,8 +56,12 @@ void bench_row(const MachineSpec& machine, int layers, Schedule schedule) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const MachineSpec machine =
-        resolve_machine(read_machine_profile(argc > 1 ? argv[1] : "h200-sxm-pcie5"));
+    const std::string what = argc > 1 ? argv[1] : "h200-sxm-pcie5";
+    if (what == "search" || what == "advice") {
+        what == "search" ? bench_search() : bench_advice(argc > 2 ? std::stoll(argv[2]) : 16, 220);
+        return 0;
+    }
+    const MachineSpec machine = resolve_machine(read_machine_profile(what));
     fmt::print("{:<10} {:>6} {:>10} {:>6} {:>9} {:>12} {:>11} {:>13}\n", "schedule", "layers",
                "operations", "steps", "plan ms", "simulate ms", "predict ms", "us per layer");
     for (const Schedule schedule : {Schedule::streamed, Schedule::megatrain}) {

@@ -93,7 +93,8 @@ void append_counts(std::string& out, const Advice& advice) {
     const auto count = [](std::size_t n) { return format_thousands(static_cast<double>(n)); };
     out += fmt::format(
         "\n{} combinations: {} simulated, {} bounded (slower than the best of their batch whatever "
-        "the order of work, or better by no more than {:.1f}%), {} do not fit\n",
+        "the order of work, better by no more than {:.1f}%, or of a batch too slow to be chosen), "
+        "{} do not fit\n",
         count(advice.combinations), count(advice.simulated), count(advice.bounded),
         100 * kIndifferent, count(advice.too_large));
     for (const LeftOut& left_out : advice.left_out)

@@ -15,7 +15,7 @@ class Adviser {
         advice_.model_name = grid_.models.front().name;
         advice_.layers = grid_.models.front().layer_count();
         advice_.machine_id = grid_.machines.front().id;
-        rows_ = search(grid_, pool_, {false, BandsOf::none, kIndifferent, 1});
+        rows_ = search(grid_, pool_, {false, BandsOf::none, kIndifferent, request_.knee, 1});
         count_rows();
         choose();
         if (advice_.best)

@@ -44,8 +44,10 @@ struct Advice {
     /// The smallest batch that loses no more than the request allows, with its band; nothing where
     /// that is the best itself.
     std::optional<AdvisedSettings> knee;
-    bool reaches_least = true;              ///< best has the tokens/s asked for
-    std::vector<AdvisedSettings> by_batch;  ///< the best of each batch that fits
+    bool reaches_least = true;  ///< best has the tokens/s asked for
+    /// The best of each batch that fits; of one that can be neither best nor knee, the settings
+    /// with the best bound.
+    std::vector<AdvisedSettings> by_batch;
     std::vector<Neighbour> neighbours;
     std::vector<LeftOut> left_out;
     std::size_t combinations = 0, simulated = 0, bounded = 0, too_large = 0;

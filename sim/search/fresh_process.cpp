@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <stdexcept>
 
 #include "sim/simulate/platform.h"
@@ -34,6 +35,7 @@ std::string in_fresh_process(const std::function<std::string()>& work) {
     Platform::instance();  // SimGrid's engine, made once and copied
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("no pipe for a simulation; too many open files?");
+    std::fflush(nullptr);  // or the copy prints it again
     const pid_t process = fork();
     if (process < 0) throw std::runtime_error("no process for a simulation");
     if (process == 0) {

@@ -116,8 +116,11 @@ class Search {
     }
 
     bool could_be_best(const Group& group, std::size_t index) const {
-        return options_.every_row || rows_[index].tokens_per_s_at_most(training(index)) >
-                                         group.best * (1 + options_.indifferent);
+        if (options_.every_row) return true;
+        const double most = rows_[index].tokens_per_s_at_most(training(index));
+        const bool no_rival =
+            options_.rival && group.best > 0 && most < best_of_all_ * (1 - *options_.rival);
+        return !no_rival && most > group.best * (1 + options_.indifferent);
     }
 
     std::vector<std::size_t> next_round() {
@@ -155,6 +158,7 @@ class Search {
         for (const std::size_t index : indices) {
             double& best = groups_[index / grid_.group_size()].best;
             best = std::max(best, rows_[index].tokens_per_s(training(index)));
+            best_of_all_ = std::max(best_of_all_, best);
         }
         progress_.settled += indices.size();
         progress_.simulated += indices.size();
@@ -193,6 +197,7 @@ class Search {
     const SearchEvents& events_;
     std::vector<SearchRow> rows_;
     std::vector<Group> groups_;
+    double best_of_all_ = 0;  ///< tokens/s simulated
     SearchProgress progress_;
 };
 

@@ -25,6 +25,9 @@ struct SearchOptions {
     BandsOf bands = BandsOf::best;
     /// A scenario is dropped where it could be better by no more than this share.
     double indifferent = 0;
+    /// Where set, a group in which nothing can come as near as this share to the best of all groups
+    /// is left after its first round.
+    std::optional<double> rival;
     /// Scenarios of a group that are simulated before their bounds are compared again.
     std::size_t in_a_round = 4;
 };

@@ -39,7 +39,7 @@ TEST_CASE("advise: within a percent of the best of all combinations", "[search]"
                 advice_grid(layers_of(model, 4), machine_of(machine), request);
             const auto pool = work_here(search_work(grid));
             double best = 0;
-            for (const SearchRow& row : search(grid, *pool, {true, BandsOf::none, 0, 1}))
+            for (const SearchRow& row : search(grid, *pool, {true, BandsOf::none, 0, {}, 1}))
                 if (row.state == RowState::simulated)
                     best = std::max(best, row.tokens_per_s(grid.at(row.index).training));
             const Advice advice = advise(grid, request, *pool);
