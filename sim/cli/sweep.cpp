@@ -11,6 +11,7 @@
 #include "sim/input_error.h"
 #include "sim/json_object.h"
 #include "sim/report/format.h"
+#include "sim/search/mpi_pool.h"
 #include "sim/search/search.h"
 #include "sim/search/sweep_journal.h"
 #include "sim/search/sweep_rows.h"
@@ -18,6 +19,8 @@
 
 namespace sluice {
 namespace {
+
+constexpr int kUserMistake = 2;
 
 struct SweepFlags {
     std::optional<std::string> file;
@@ -150,11 +153,29 @@ std::unique_ptr<WorkerPool> make_pool(int workers, const ScenarioGrid& grid) {
     if (workers < 0 || workers > 4096)
         throw InputError(
             fmt::format("--workers is {}, expected 0 (all processors) to 4096", workers));
+    if (mpi_place().ranks > 1) {
+        if (workers > 0)
+            throw InputError(fmt::format(
+                "--workers is {}, but under mpirun each rank is a worker; leave it out", workers));
+        return mpi_workers(search_work(grid));
+    }
     const int count = workers == 0 ? usable_processors() : workers;
     return count == 1 ? work_here(search_work(grid)) : fork_workers(count, search_work(grid));
 }
 
+/// A rank of mpirun beside the first, which alone says what is wrong.
+int run_other_rank(const SweepFlags& flags) {
+    try {
+        const ScenarioGrid grid = read_grid(read_spec(flags));
+        serve_mpi(search_work(grid));
+        return 0;
+    } catch (const InputError&) {
+        return kUserMistake;
+    }
+}
+
 int run_sweep(const SweepFlags& flags) {
+    if (mpi_place().rank > 0) return run_other_rank(flags);
     const ScenarioGrid grid = read_grid(read_spec(flags));
     const SearchOptions options = read_options(flags);
     (void)grid.size();

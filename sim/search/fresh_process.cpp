@@ -1,5 +1,6 @@
 #include "sim/search/fresh_process.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 
 namespace sluice {
 namespace {
+
+constexpr int kBetweenCalls = 500;  ///< milliseconds
 
 [[noreturn]] void answer(int file, const std::function<std::string()>& work) {
     std::string text;
@@ -31,7 +34,8 @@ namespace {
 
 }  // namespace
 
-std::string in_fresh_process(const std::function<std::string()>& work) {
+std::string in_fresh_process(const std::function<std::string()>& work,
+                             const std::function<void()>& waiting) {
     Platform::instance();  // SimGrid's engine, made once and copied
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("no pipe for a simulation; too many open files?");
@@ -46,6 +50,11 @@ std::string in_fresh_process(const std::function<std::string()>& work) {
     std::string text;
     char buffer[4096];
     while (true) {
+        pollfd file = {ends[0], POLLIN, 0};
+        if (waiting && poll(&file, 1, kBetweenCalls) == 0) {
+            waiting();
+            continue;
+        }
         const ssize_t got = read(ends[0], buffer, sizeof buffer);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;

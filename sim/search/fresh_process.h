@@ -10,7 +10,8 @@ namespace sluice {
 
 /// What `work` returns, run in a copy of this process (0.3 ms). Precondition: nothing has been
 /// simulated in this process. Throws std::runtime_error with what `work` threw, or where the copy
-/// died.
-std::string in_fresh_process(const std::function<std::string()>& work);
+/// died. `waiting` is called every half second until then.
+std::string in_fresh_process(const std::function<std::string()>& work,
+                             const std::function<void()>& waiting = {});
 
 }  // namespace sluice
