@@ -22,9 +22,9 @@ TrainingSpec any_training(std::mt19937& random) {
     TrainingSpec t;
     t.batch = any_of<std::int64_t>(random, {1, 2, 4, 8, 16, 32, 64, 128});
     t.sequence = any_of<std::int64_t>(random, {512, 1024, 4096});
-    t.schedule = any_of<Schedule>(
-        random, {Schedule::streamed, Schedule::streamed, Schedule::streamed, Schedule::megatrain,
-                 Schedule::fsdp_offload, Schedule::resident, Schedule::zero3_offload});
+    // Each that there is, and ours, which has the most settings, as often as all others.
+    const Option& schedule = training_options().front();
+    if (random() % 2 == 0) schedule.set(t, any_of(random, schedule.choices).value);
     if (t.schedule != Schedule::streamed) return t;
     t.micro_batch = any_of<std::int64_t>(random, {0, 0, 1, 2, 4});
     t.buffer_depth = any_of<std::int64_t>(random, {1, 2, 3, 4});
