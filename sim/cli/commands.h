@@ -12,6 +12,9 @@ void add_advise(CLI::App& app, Command& chosen);
 void add_sweep(CLI::App& app, Command& chosen);
 void add_models(CLI::App& app, Command& chosen);
 void add_machines(CLI::App& app, Command& chosen);
+void add_sensitivity(CLI::App& app, Command& chosen);
+void add_audit(CLI::App& app, Command& chosen);
+void add_fit(CLI::App& app, Command& chosen);
 void add_cost(CLI::App& app, Command& chosen);
 void add_validate(CLI::App& app, Command& chosen);
 

@@ -13,6 +13,9 @@ int main(int argc, char** argv) {
     sluice::add_compare(app, command);
     sluice::add_advise(app, command);
     sluice::add_sweep(app, command);
+    sluice::add_fit(app, command);
+    sluice::add_sensitivity(app, command);
+    sluice::add_audit(app, command);
     sluice::add_cost(app, command);
     sluice::add_validate(app, command);
     sluice::add_models(app, command);

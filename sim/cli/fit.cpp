@@ -1,0 +1,119 @@
+#include "sim/search/fit.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/money_flags.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+#include "sim/machine/memory_size.h"
+#include "sim/search/machine_choice.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kMachine = "machine";
+
+struct FitFlags {
+    ScenarioFlags scenario;
+    CostQuery money;
+    std::string find;
+    double tokens_per_s = 0;
+    bool adjust = false, json = false, csv = false;
+    std::optional<std::string> svg_file;
+};
+
+void check_flags(const FitFlags& flags) {
+    const bool machine = flags.find == kMachine;
+    if (flags.tokens_per_s < 0)
+        throw InputError(
+            fmt::format("--tokens-per-s is {:g}, expected a speed above 0", flags.tokens_per_s));
+    if (machine && !flags.scenario.machine.machine.empty())
+        throw InputError("--find machine looks through the library; leave --machine out");
+    if (!machine && flags.scenario.machine.machine.empty())
+        throw InputError("--machine is missing; name one of: sluice machines");
+    if (machine && !flags.scenario.machine.settings.empty())
+        throw InputError(
+            "--set does not go with --find machine: give --host-memory, or a profile of your own "
+            "to sluice cost");
+    if (flags.find != sought_name(Sought::model) && flags.scenario.model.model.empty())
+        throw InputError("--model is missing; name one of: sluice models");
+    if (!machine && (flags.csv || flags.svg_file))
+        throw InputError("--csv and --svg are of --find machine; leave them out");
+    if (flags.json && flags.csv)
+        throw InputError("--json and --csv both go to standard output; give one");
+    check_money_flags(flags.money);
+}
+
+int run_machines(const FitFlags& flags) {
+    const ModelSpec model = read_model_flags(flags.scenario.model);
+    const auto& memory = flags.scenario.machine.host_memory;
+    const MachineChoices choices = choose_machine(
+        model, read_training_flags(flags.scenario.training), flags.tokens_per_s, flags.adjust,
+        flags.money,
+        memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt);
+    if (flags.svg_file) write_file(*flags.svg_file, machine_choices_svg(choices));
+    const std::string text = flags.json  ? machine_choices_json(choices)
+                             : flags.csv ? machine_choices_csv(choices)
+                                         : machine_choices_text(choices);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+}
+
+int run_fit(const FitFlags& flags) {
+    if (flags.find == kMachine) {
+        check_flags(flags);
+        return run_machines(flags);
+    }
+    FitQuery query;
+    query.sought = parse_sought(flags.find);
+    check_flags(flags);
+    query.tokens_per_s = flags.tokens_per_s;
+    query.adjust = flags.adjust;
+    std::vector<std::string> changes;
+    const MachineSpec machine = read_machine_flags(flags.scenario.machine, changes);
+    const ModelSpec model =
+        query.sought == Sought::model ? ModelSpec{} : read_model_flags(flags.scenario.model);
+    const FitAnswer answer =
+        find_fit(model, machine, read_training_flags(flags.scenario.training), query);
+    std::fputs((flags.json ? fit_json(answer) : fit_text(answer)).c_str(), stdout);
+    return 0;
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app, Command& chosen) {
+    CLI::App* const command = app.add_subcommand(
+        "fit",
+        "The largest model, batch or context; the least memory, link or cores; the cheapest "
+        "machine");
+    const auto flags = std::make_shared<FitFlags>();
+    command
+        ->add_option("--find", flags->find,
+                     "batch, seq, layers, model (what is largest); host-memory, hbm, link, cores "
+                     "(what is least); machine (the cheapest of the library)")
+        ->required();
+    command->add_option("--tokens-per-s", flags->tokens_per_s,
+                        "wanted at least; default: any speed");
+    command->add_flag("--adjust", flags->adjust,
+                      "where the settings do not fit, the nearest that do and change only speed "
+                      "count too");
+    add_scenario_flags(*command, flags->scenario);
+    command->get_option("--model")->required(false);
+    command->get_option("--machine")->required(false);
+    add_money_flags(*command, flags->money);
+    command->add_flag("--json", flags->json, "as JSON; keys carry units")->group("Output");
+    command->add_flag("--csv", flags->csv, "a line a machine that does it (--find machine)")
+        ->group("Output");
+    command
+        ->add_option("--svg", flags->svg_file,
+                     "write tokens/s over $/h and over $ per million tokens (--find machine)")
+        ->group("Output");
+    command->callback([&chosen, flags] { chosen = [flags] { return run_fit(*flags); }; });
+}
+
+}  // namespace sluice

@@ -1,0 +1,51 @@
+#include "sim/search/sensitivity.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/scenario.h"
+#include "sim/input_error.h"
+
+namespace sluice {
+namespace {
+
+struct SensitivityFlags {
+    ScenarioFlags scenario;
+    std::string gpu;
+    bool json = false;
+    std::optional<std::string> svg_file;
+};
+
+int run_sensitivity(const SensitivityFlags& flags) {
+    if (flags.svg_file && flags.svg_file->empty())
+        throw InputError("--svg needs the name of a file, not an empty one");
+    if (!flags.gpu.empty()) read_machine_profile(flags.gpu);  // refuses an unknown one first
+    std::vector<std::string> changes;
+    const MachineProfile profile = read_profile_flags(flags.scenario.machine, changes);
+    const MachineSpec machine = resolve_machine_flags(profile, flags.scenario.machine);
+    const Sensitivity all = sensitivity(read_model_flags(flags.scenario.model), profile, machine,
+                                        read_training_flags(flags.scenario.training), flags.gpu);
+    if (flags.svg_file) write_file(*flags.svg_file, sensitivity_svg(all));
+    std::fputs((flags.json ? sensitivity_json(all) : sensitivity_text(all)).c_str(), stdout);
+    return 0;
+}
+
+}  // namespace
+
+void add_sensitivity(CLI::App& app, Command& chosen) {
+    CLI::App* const command = app.add_subcommand(
+        "sensitivity",
+        "What would more memory, a faster link, more cores or the next GPU gain here?");
+    const auto flags = std::make_shared<SensitivityFlags>();
+    add_scenario_flags(*command, flags->scenario);
+    command->add_option("--next-gpu", flags->gpu,
+                        "a machine whose GPU is tried; default: the next one of the library");
+    command->add_flag("--json", flags->json, "as JSON; keys carry units")->group("Output");
+    command->add_option("--svg", flags->svg_file, "write the gains as a tornado picture")
+        ->group("Output");
+    command->callback([&chosen, flags] { chosen = [flags] { return run_sensitivity(*flags); }; });
+}
+
+}  // namespace sluice

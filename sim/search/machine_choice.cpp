@@ -1,0 +1,85 @@
+#include "sim/search/machine_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/input_error.h"
+#include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
+
+namespace sluice {
+namespace {
+
+MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
+                          const TrainingSpec& training, double tokens_per_s, bool adjust,
+                          const CostQuery& query) {
+    const MachineSpec machine = resolve_machine(profile);
+    MachineChoice choice;
+    choice.id = profile.id;
+    TrainingSpec used = training;
+    if (const auto adjusted = fitting_training(model, machine, training, adjust)) {
+        used = adjusted->training;
+        choice.changes = adjusted->flags;
+    }
+    choice.report = predict(model, machine, used);
+    add_band(choice.report, model, machine, used);
+    choice.does_it = choice.report.fit.fits() && choice.report.tokens_per_s() >= tokens_per_s;
+    const CostAnswer answer =
+        answer_cost(choice.report, machine, machine_money(profile, machine, query), query);
+    choice.payment = answer.payment;
+    choice.cost = answer.cost;
+    return choice;
+}
+
+/// Those that do it and have a price, those that do it, the others; each by price, then speed.
+auto rank(const MachineChoice& choice) {
+    const int group = choice.does_it ? (choice.cost ? 0 : 1) : 2;
+    return std::tuple(group, choice.cost ? choice.cost->usd_per_hour : 0.0,
+                      -choice.report.tokens_per_s());
+}
+
+}  // namespace
+
+const MachineChoice* MachineChoices::cheapest() const {
+    return !machines.empty() && machines.front().does_it && machines.front().cost
+               ? &machines.front()
+               : nullptr;
+}
+
+MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
+                              double tokens_per_s, bool adjust, const CostQuery& query,
+                              std::optional<double> host_memory_bytes) {
+    MachineChoices out;
+    out.tokens_per_s = tokens_per_s;
+    for (const std::string& id : library_machines()) {
+        MachineProfile profile = read_machine_profile(id);
+        if (host_memory_bytes) profile.set("host.memory_capacity_gb", *host_memory_bytes / kGiga);
+        try {
+            resolve_machine(profile);
+        } catch (const InputError& error) {
+            out.left_out.push_back(fmt::format("{}: {}", id, error.what()));
+            continue;
+        }
+        out.machines.push_back(try_machine(profile, model, training, tokens_per_s, adjust, query));
+    }
+    std::stable_sort(out.machines.begin(), out.machines.end(),
+                     [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return out;
+}
+
+std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double>>& points) {
+    std::vector<std::size_t> order(points.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return std::pair(points[a].first, -points[a].second) <
+               std::pair(points[b].first, -points[b].second);
+    });
+    std::vector<std::size_t> front;
+    for (const std::size_t i : order)
+        if (front.empty() || points[i].second > points[front.back()].second) front.push_back(i);
+    return front;
+}
+
+}  // namespace sluice

@@ -1,0 +1,144 @@
+// Two plots: tokens/s over dollars an hour, and over dollars per million tokens. Machines that no
+// other beats are joined by a line and named; the others say their name as a tooltip.
+#include <algorithm>
+
+#include "sim/report/format.h"
+#include "sim/report/svg_canvas.h"
+#include "sim/report/svg_geometry.h"
+#include "sim/search/machine_choice.h"
+#include "sim/search/machine_points.h"
+
+namespace sluice {
+namespace {
+
+// Pixels.
+constexpr double kMargin = 18;
+constexpr double kLeft = 92;
+constexpr double kPlotWidth = 420, kPlotHeight = 360;
+constexpr double kBetween = 110;  // the plots
+constexpr double kTop = 84;
+constexpr double kWidth = kLeft + 2 * kPlotWidth + kBetween + kMargin;
+constexpr double kRadius = 5;
+// Font sizes.
+constexpr double kSmall = 11;
+constexpr double kNormal = 13;
+constexpr double kTitle = 18;
+
+constexpr int kMostTicks = 6;
+constexpr double kRoom = 1.12;  // beyond the largest value, for its name
+constexpr const char* kGrey = "fill=\"#444\"";
+constexpr const char* kOnFront = "#0072b2";
+constexpr const char* kBeaten = "#bbbbbb";
+constexpr const char* kHalo =
+    R"(fill="#222" stroke="#fff" stroke-width="3" paint-order="stroke" stroke-linejoin="round")";
+
+class Plot {
+  public:
+    Plot(SvgCanvas& canvas, const MachineChoices& choices, CostAxis axis, double left)
+        : canvas_(canvas), choices_(choices), points_(machine_points(choices, axis)), left_(left) {
+        for (const MachinePoint& point : points_) {
+            most_usd_ = std::max(most_usd_, point.usd * kRoom);
+            most_speed_ = std::max(most_speed_,
+                                   report(point).tokens_per_s_at(report(point).step_low) * kRoom);
+        }
+        std::sort(points_.begin(), points_.end(),
+                  [](const auto& a, const auto& b) { return a.usd < b.usd; });
+    }
+
+    void draw(const char* what) {
+        axes(what);
+        front();
+        for (const bool on_front : {false, true})
+            for (const MachinePoint& point : points_)
+                if (point.on_front == on_front) dot(point);
+        for (const MachinePoint& point : points_)
+            if (point.on_front) name(point);
+    }
+
+  private:
+    const StepReport& report(const MachinePoint& point) const {
+        return choices_.machines[point.machine].report;
+    }
+    double x(double usd) const { return left_ + usd / most_usd_ * kPlotWidth; }
+    double y(double speed) const { return kTop + kPlotHeight * (1 - speed / most_speed_); }
+
+    void axes(const char* what) {
+        const double bottom = kTop + kPlotHeight;
+        const double usd = round_tick(most_usd_, kMostTicks),
+                     speed = round_tick(most_speed_, kMostTicks);
+        for (int i = 0; i * usd <= most_usd_; ++i) {
+            canvas_.line(x(i * usd), kTop, x(i * usd), bottom, "stroke=\"#e4e4e4\"");
+            canvas_.text(x(i * usd), bottom + 18, kSmall, fmt::format("${:g}", i * usd),
+                         R"(text-anchor="middle" fill="#444")");
+        }
+        for (int i = 0; i * speed <= most_speed_; ++i) {
+            canvas_.line(left_, y(i * speed), left_ + kPlotWidth, y(i * speed),
+                         "stroke=\"#e4e4e4\"");
+            canvas_.text(left_ - 8, y(i * speed) + 4, kSmall, format_thousands(i * speed),
+                         R"(text-anchor="end" fill="#444")");
+        }
+        canvas_.text(left_ + kPlotWidth / 2, bottom + 40, kNormal, what,
+                     R"(text-anchor="middle" fill="#444")");
+        canvas_.text(left_, kTop - 10, kNormal, "tokens/s", kGrey);
+    }
+
+    void front() {
+        const MachinePoint* before = nullptr;
+        for (const MachinePoint& point : points_) {
+            if (!point.on_front) continue;
+            if (before != nullptr)
+                canvas_.line(x(before->usd), y(before->tokens_per_s), x(point.usd),
+                             y(point.tokens_per_s), R"(stroke="#0072b2" stroke-width="1.5")");
+            before = &point;
+        }
+    }
+
+    void dot(const MachinePoint& point) {
+        const StepReport& r = report(point);
+        canvas_.line(
+            x(point.usd), y(r.tokens_per_s_at(r.step_high)), x(point.usd),
+            y(r.tokens_per_s_at(r.step_low)),
+            point.on_front ? R"(stroke="#0072b2" stroke-opacity="0.4")" : "stroke=\"#dddddd\"");
+        canvas_.add(
+            "<circle cx=\"{:.6g}\" cy=\"{:.6g}\" r=\"{}\" fill=\"{}\"><title>{}</title></circle>\n",
+            x(point.usd), y(point.tokens_per_s), kRadius, point.on_front ? kOnFront : kBeaten,
+            escape_xml(fmt::format("{}: {} tokens/s, ${:.3g}", choices_.machines[point.machine].id,
+                                   format_thousands(point.tokens_per_s), point.usd)));
+    }
+
+    void name(const MachinePoint& point) {
+        const std::string& id = choices_.machines[point.machine].id;
+        const bool right = x(point.usd) + 10 + text_width(id, kSmall) > left_ + kPlotWidth;
+        canvas_.text(x(point.usd) + (right ? -9 : 9), y(point.tokens_per_s) - 6, kSmall, id,
+                     fmt::format("text-anchor=\"{}\" {}", right ? "end" : "start", kHalo));
+    }
+
+    SvgCanvas& canvas_;
+    const MachineChoices& choices_;
+    std::vector<MachinePoint> points_;
+    const double left_;
+    double most_usd_ = 1e-9, most_speed_ = 1e-9;
+};
+
+}  // namespace
+
+std::string machine_choices_svg(const MachineChoices& choices) {
+    SvgCanvas canvas;
+    if (!choices.machines.empty()) {
+        const StepReport& r = choices.machines.front().report;
+        canvas.text(kMargin, 30, kTitle, r.model_name + ": speed and money by machine",
+                    "font-weight=\"bold\"");
+        canvas.text(kMargin, 52, kNormal,
+                    fmt::format("predicted, batch {} x {} tokens; thin lines: 5 to 95%; blue: no "
+                                "machine is faster for less; grey: beaten",
+                                r.training.batch,
+                                format_thousands(static_cast<double>(r.training.sequence))),
+                    kGrey);
+    }
+    Plot(canvas, choices, CostAxis::usd_per_hour, kLeft).draw("dollars an hour");
+    Plot(canvas, choices, CostAxis::usd_per_million_tokens, kLeft + kPlotWidth + kBetween)
+        .draw("dollars per million tokens");
+    return canvas.element(kWidth, kTop + kPlotHeight + 60);
+}
+
+}  // namespace sluice

@@ -1,0 +1,256 @@
+#include "sim/search/sensitivity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "sim/input_error.h"
+#include "sim/report/format.h"
+#include "sim/search/changed_machine.h"
+#include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
+#include "sim/simulate/scaled_machine.h"
+#include "sim/simulate/simulate_step.h"
+
+namespace sluice {
+namespace {
+
+using Change = std::function<MachineSpec(const MachineSpec&)>;
+using Scale = std::function<void(MachineSpec&, double)>;
+
+/// A change of the machine, before it is tried.
+struct Candidate {
+    std::string name;
+    Change change;
+    bool replaces_gpu = false;
+};
+
+bool fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+    return check_fit(plan_step(model, machine, training), machine, training).fits();
+}
+
+/// Layers that can keep everything for backward; each takes as much memory.
+std::int64_t most_layers_kept(const ModelSpec& model, const MachineSpec& machine,
+                              TrainingSpec training) {
+    std::int64_t low = 0, high = model.layer_count() + 1;
+    while (high - low > 1) {
+        training.keep_last_layers = (low + high) / 2;
+        (fits(model, machine, training) ? low : high) = training.keep_last_layers;
+    }
+    return low;
+}
+
+/// Settings that use memory for speed: the asked ones first.
+std::vector<std::pair<TrainingSpec, std::string>> settings_to_try(const ModelSpec& model,
+                                                                  const MachineSpec& machine,
+                                                                  const TrainingSpec& asked) {
+    std::vector<std::pair<TrainingSpec, std::string>> out = {{asked, ""}};
+    if (asked.schedule != Schedule::streamed) return out;
+    const auto try_value = [&](const char* field, const std::string& value) {
+        for (const Option& option : training_options()) {
+            if (std::string_view(option.field) != field) continue;
+            TrainingSpec training = asked;
+            set_option(training, option, value, option_flag(option));
+            if (option.get(training) == option.get(asked)) return;
+            try {
+                check_training_spec(training);
+            } catch (const InputError&) {
+                return;  // does not go with the other settings
+            }
+            out.emplace_back(training, fmt::format("{} {}", option_flag(option), value));
+        }
+    };
+    for (const Option& option : training_options())
+        if (std::string_view(option.field) == "recompute")
+            for (const Choice& choice : option.choices) try_value("recompute", choice.name);
+    if (const std::int64_t layers = most_layers_kept(model, machine, asked))
+        try_value("keep_last_layers", std::to_string(layers));
+    for (std::int64_t micro = 2 * asked.micro_batch_sequences(); micro <= asked.batch; micro *= 2)
+        try_value("micro_batch", std::to_string(micro));
+    return out;
+}
+
+/// The fastest of the settings that fit; nothing where none do.
+struct Chosen {
+    TrainingSpec training;
+    std::string flags;
+    StepReport report;
+};
+std::optional<Chosen> fastest(const ModelSpec& model, const MachineSpec& machine,
+                              const TrainingSpec& asked) {
+    std::optional<Chosen> best;
+    for (const auto& [training, flags] : settings_to_try(model, machine, asked)) {
+        if (!fits(model, machine, training)) continue;
+        StepReport report = predict(model, machine, training);
+        // Another setting has to be worth its mention.
+        constexpr double kWorth = 0.999;
+        if (!best || report.step < kWorth * best->report.step)
+            best = Chosen{training, flags, std::move(report)};
+    }
+    return best;
+}
+
+/// Steps before and after a change, as groups of rates move.
+class GainBand {
+  public:
+    GainBand(const ModelSpec& model, const MachineSpec& machine, const Chosen& base,
+             const Candidate& candidate, const Chosen& after)
+        : machine_(machine),
+          changed_(candidate.change(machine)),
+          candidate_(candidate),
+          base_(base),
+          after_(after),
+          base_plan_(plan_step(model, machine, base.training)),
+          after_plan_(plan_step(model, changed_, after.training)) {}
+
+    void set(Upgrade& upgrade) {
+        const RateRanges& ranges = machine_.ranges;
+        const RateRange kernels = kernels_range(base_plan_.program, machine_);
+        if (candidate_.replaces_gpu) {
+            // Two GPUs, whose rates are off independently.
+            move_one(kernels, false);
+            move_one(kernels_range(after_plan_.program, changed_), true);
+        } else {
+            move_both(kernels, scale_kernels);
+        }
+        move_both(ranges.optimizer, scale_optimizer);
+        move_both(ranges.host_memory, [&](MachineSpec& machine, double factor) {
+            scale_host_memory(machine, factor);
+            if (ranges.optimizer_by_memory) scale_optimizer(machine, factor);
+        });
+        move_both(ranges.link, scale_link);
+        move_both(ranges.host_work, scale_host_work);
+        upgrade.gain_low = upgrade.gain - combined(less_);
+        upgrade.gain_high = upgrade.gain + combined(more_);
+    }
+
+  private:
+    Seconds before(const MachineSpec& machine) const {
+        return simulate_step(base_plan_, machine, base_.training).step;
+    }
+    Seconds after(const MachineSpec& machine) const {
+        return simulate_step(after_plan_, machine, after_.training).step;
+    }
+
+    void add(double gain_at_low, double gain_at_high) {
+        const double nominal = base_.report.step / after_.report.step - 1;
+        const auto [least, most] =
+            std::minmax({gain_at_low - nominal, gain_at_high - nominal, 0.0});
+        less_.push_back(least);
+        more_.push_back(most);
+    }
+
+    void move_both(const RateRange& range, const Scale& scale) {
+        const auto gain = [&](double factor) {
+            MachineSpec machine = machine_;
+            scale(machine, factor);
+            return before(machine) / after(candidate_.change(machine)) - 1;
+        };
+        add(gain(range.low), gain(range.high));
+    }
+
+    /// Kernels of the one before or of the one after only.
+    void move_one(const RateRange& range, bool of_after) {
+        const auto gain = [&](double factor) {
+            MachineSpec machine = of_after ? changed_ : machine_;
+            scale_kernels(machine, factor);
+            return of_after ? base_.report.step / after(machine) - 1
+                            : before(machine) / after_.report.step - 1;
+        };
+        add(gain(range.low), gain(range.high));
+    }
+
+    const MachineSpec machine_, changed_;
+    const Candidate& candidate_;
+    const Chosen &base_, &after_;
+    const StepPlan base_plan_, after_plan_;
+    std::vector<double> less_, more_;
+};
+
+void add_memory(const MachineSpec& machine, std::vector<Candidate>& out,
+                std::vector<std::string>& not_possible) {
+    constexpr double kMoreGb = 16;
+    const auto more = static_cast<Bytes>(kMoreGb * kGiga);
+    if (machine.unified_memory) {
+        not_possible.emplace_back("link: host and device are one memory");
+        out.push_back({"16 GB more memory", [more](const MachineSpec& m) {
+                           return with_host_memory(
+                               with_device_memory(m, m.gpu.memory_capacity + more),
+                               m.host.memory_capacity + more);
+                       }});
+        return;
+    }
+    out.push_back({"16 GB more device memory", [more](const MachineSpec& m) {
+                       return with_device_memory(m, m.gpu.memory_capacity + more);
+                   }});
+    out.push_back({"link twice as fast", [](const MachineSpec& m) { return with_link(m, 2); }});
+}
+
+void add_gpu(const MachineSpec& machine, const MachineProfile& profile, const std::string& name,
+             std::vector<Candidate>& out, std::vector<std::string>& not_possible) {
+    const std::optional<MachineSpec> other =
+        name.empty() ? next_gpu(machine, profile) : resolvable_machine(name);
+    if (machine.unified_memory) {
+        not_possible.emplace_back("another GPU: host and device are one memory");
+    } else if (!other) {
+        not_possible.emplace_back(name.empty()
+                                      ? "another GPU: the library has none that comes next"
+                                      : "another GPU: no step can be predicted for " + name);
+    } else {
+        out.push_back({"the GPU of " + other->id,
+                       [other](const MachineSpec& m) { return with_gpu_of(m, *other); }, true});
+    }
+}
+
+std::vector<Candidate> candidates(const MachineSpec& machine, const MachineProfile& profile,
+                                  const std::string& gpu, std::vector<std::string>& not_possible) {
+    std::vector<Candidate> out;
+    add_memory(machine, out, not_possible);
+    out.push_back(
+        {"8 more cores", [](const MachineSpec& m) { return with_cores(m, m.host.cores + 8); }});
+    out.push_back({"host memory 25% faster",
+                   [](const MachineSpec& m) { return with_host_bandwidth(m, 1.25); }});
+    add_gpu(machine, profile, gpu, out, not_possible);
+    return out;
+}
+
+}  // namespace
+
+Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
+                        const MachineSpec& machine, const TrainingSpec& training,
+                        const std::string& gpu) {
+    std::optional<Chosen> base = fastest(model, machine, training);
+    if (!base)
+        throw InputError(fmt::format(
+            "{} does not fit {} with these settings, so that nothing can be gained; see what fits "
+            "with: sluice predict, or sluice fit",
+            model.name, machine.id));
+    Sensitivity out;
+    for (const Candidate& candidate : candidates(machine, profile, gpu, out.not_possible)) {
+        const MachineSpec changed = candidate.change(machine);
+        std::optional<Chosen> after = fastest(model, changed, training);
+        if (!after) {
+            out.not_possible.push_back(candidate.name + ": the step does not fit then");
+            continue;
+        }
+        Upgrade upgrade;
+        upgrade.name = candidate.name;
+        upgrade.gain = base->report.step / after->report.step - 1;
+        GainBand(model, machine, *base, candidate, *after).set(upgrade);
+        add_band(after->report, model, changed, after->training);
+        upgrade.settings = after->flags;
+        upgrade.successor = after->report.bottleneck;
+        upgrade.report = std::move(after->report);
+        out.upgrades.push_back(std::move(upgrade));
+    }
+    std::stable_sort(out.upgrades.begin(), out.upgrades.end(),
+                     [](const Upgrade& a, const Upgrade& b) { return a.gain > b.gain; });
+    add_band(base->report, model, machine, base->training);
+    out.base_settings = base->flags;
+    out.base = std::move(base->report);
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,54 @@
+// What would more of one thing gain here: device memory, link, cores, host memory, the next GPU?
+// And what limits then?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/machine/machine_profile.h"
+#include "sim/machine/machine_spec.h"
+#include "sim/model/model_spec.h"
+#include "sim/plan/training_spec.h"
+#include "sim/report/step_report.h"
+
+namespace sluice {
+
+/// One change of the machine.
+struct Upgrade {
+    std::string name;       ///< "link twice as fast"
+    StepReport report;      ///< with its band
+    std::string settings;   ///< flags that use it, beside the asked ones; or empty
+    std::string successor;  ///< the resource that binds then
+    double gain = 0;        ///< of tokens/s, over the base: 0.1 is a tenth more
+    /// Least gain that is sure, and most: rates are off alike before and after (see sensitivity()).
+    double gain_low = 0, gain_high = 0;
+    bool sure() const { return gain_low > 0; }
+};
+
+struct Sensitivity {
+    StepReport base;  ///< with its band; with the settings that are fastest of those tried
+    std::string base_settings;
+    std::vector<Upgrade> upgrades;          ///< the largest gain first
+    std::vector<std::string> not_possible;  ///< "16 GB more device memory: host and device are one"
+};
+
+/// Predicts the machine as it is and with each change: 16 GB more device memory, a link twice as
+/// fast, 8 more cores, host memory 25% faster, the next GPU of the library (or `gpu`, another
+/// machine's). Before and after, settings that change nothing but speed and memory are tried beside
+/// the asked ones, so that memory is used: no recomputation, layers that keep everything, larger
+/// micro-batches (streamed schedule only). Throws InputError where the asked settings do not fit
+/// the machine.
+///
+/// A gain's band: each group of rates is moved to both ends of its range before and after at once,
+/// and what the gain changes by is combined as in prediction_band.h; what the model leaves out
+/// moves both alike and drops out. How right the rules of changed_machine.h are is not in it.
+Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
+                        const MachineSpec& machine, const TrainingSpec& training,
+                        const std::string& gpu);
+
+std::string sensitivity_text(const Sensitivity& sensitivity);
+std::string sensitivity_json(const Sensitivity& sensitivity);
+/// Bars of the gains, the largest above: a tornado.
+std::string sensitivity_svg(const Sensitivity& sensitivity);
+
+}  // namespace sluice

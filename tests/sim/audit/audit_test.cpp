@@ -1,0 +1,117 @@
+#include "sim/audit/audit.h"
+
+#include <fmt/format.h>
+
+#include "sim/input_error.h"
+#include "sim/json_object.h"
+#include "tests/catch.h"
+#include "tests/sim/program_run.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+std::string claims_text(const std::string& fields) {
+    return fmt::format(
+        R"({{"schema": "sluice.claims.1", "source": "a page", "claims": [{{"id": "one", "says": "words", {}}}]}})",
+        fields);
+}
+
+Claim claim(const std::string& fields) {
+    return parse_claims(claims_text(fields), "claims.json").claims.front();
+}
+
+AuditedClaim audited(const std::string& fields) {
+    return audit(parse_claims(claims_text(fields), "claims.json")).front();
+}
+
+const Finding& by(const AuditedClaim& claim, const std::string& name) {
+    for (const Finding& finding : claim.findings)
+        if (finding.by == name) return finding;
+    throw std::runtime_error("no finding by " + name);
+}
+
+const std::string k7b = R"("model": "qwen2.5-7b", "machine": "h200-sxm-pcie5-1tb")";
+
+}  // namespace
+
+TEST_CASE("audit: overlap raises a busy share to s / (1 - s) at most", "[audit]") {
+    // 40 s of computing, 60 s of copies: one after the other 40%; overlapped 40 of 60.
+    CHECK(most_busy_overlapped(0.4) == Approx(40.0 / 60));
+    CHECK(most_busy_overlapped(0.5) == 1);
+    CHECK(most_busy_overlapped(0.9) == 1);
+    CHECK(most_busy_overlapped(0) == 0);
+}
+
+TEST_CASE("audit: states against memory", "[audit]") {
+    // 70.55 B parameters: 847 GB at 12 bytes, 423 GB at 6; the device has 151 GB.
+    const std::string model = R"("model": "llama-3.1-70b", "machine": "h200-sxm-pcie5", )";
+    const auto bytes = [&](const std::string& rest) {
+        return by(AuditedClaim{"", "", check_memory(claim(model + rest))}, "bytes");
+    };
+    CHECK(bytes(R"("host_memory_gb": 256)").verdict == Verdict::impossible);
+    CHECK_THAT(bytes(R"("host_memory_gb": 256)").sentence,
+               ContainsSubstring("846.6 GB at 12 bytes a parameter, 423.3 GB at 6"));
+    CHECK(bytes(R"("host_memory_gb": 512)").verdict == Verdict::doubtful);
+    CHECK(bytes(R"("host_memory_gb": 256, "storage_gb": 1000)").verdict == Verdict::doubtful);
+    CHECK_THAT(bytes(R"("host_memory_gb": 256, "storage_gb": 1000)").would_need,
+               ContainsSubstring("of the states on storage"));
+    CHECK(bytes(R"("host_memory_gb": 800)").verdict == Verdict::possible);
+}
+
+TEST_CASE("audit: a GPU that is not sold so", "[audit]") {
+    const AuditedClaim wrong = audited(k7b + R"(, "gpu_memory_gb": 80)");
+    CHECK(wrong.verdict() == Verdict::impossible);
+    CHECK_THAT(by(wrong, "machine").would_need, ContainsSubstring("H100 SXM 80 GB"));
+    CHECK(by(audited(k7b + R"(, "gpu_memory_gb": 141)"), "machine").verdict == Verdict::possible);
+}
+
+TEST_CASE("audit: speeds against FLOPs and the simulator", "[audit]") {
+    // 989 TFLOPS / (6 x 7.62 B) = 21,644 tokens/s.
+    CHECK(audited(k7b + R"(, "tokens_per_s": 22000)").verdict() == Verdict::impossible);
+    CHECK(audited(k7b + R"(, "tokens_per_s": 20000)").verdict() == Verdict::doubtful);
+    const AuditedClaim slow = audited(k7b + R"(, "tokens_per_s": 3000)");
+    CHECK(slow.verdict() == Verdict::possible);
+    CHECK_THAT(slow.findings.back().sentence, ContainsSubstring("reached by a batch of 4"));
+}
+
+TEST_CASE("audit: a step must have the tokens that its copies take time for", "[audit]") {
+    const Claim small = claim(
+        R"("model": "120b", "machine": "h200-sxm-pcie5-1.5tb", "tokens_per_s": 700, "training": {"batch": 1, "seq": 1024})");
+    const std::vector<Finding> findings = check_rates(small);
+    REQUIRE(findings.size() == 2);
+    CHECK(findings.back().by == "link");
+    CHECK(findings.back().verdict == Verdict::impossible);
+}
+
+TEST_CASE("audit: speedups and busy shares", "[audit]") {
+    CHECK(audited(k7b + R"(, "speedup": {"over": "zero3-offload", "times": 100})").verdict() ==
+          Verdict::doubtful);
+    CHECK(audited(k7b + R"(, "speedup": {"over": "zero3-offload", "times": 2})").verdict() ==
+          Verdict::possible);
+    CHECK(audited(k7b + R"(, "training": {"batch": 32}, "gpu_busy": [{"low": 0.9, "high": 1}])")
+              .verdict() == Verdict::possible);
+    const AuditedClaim doubtful = audited(
+        k7b + R"(, "gpu_busy": [{"training": {"buffer_depth": 1}, "high": 0.4}, {"low": 0.85}])");
+    CHECK(by(doubtful, "overlap").verdict == Verdict::doubtful);
+    CHECK_THAT(by(doubtful, "overlap").sentence, ContainsSubstring("at most 67%"));
+}
+
+TEST_CASE("audit: mistakes name file, field and value", "[audit]") {
+    const auto refused = [](const std::string& fields, const std::string& part) {
+        INFO(fields);
+        CHECK_THROWS_WITH(parse_claims(claims_text(fields), "claims.json"),
+                          ContainsSubstring("claims.json") && ContainsSubstring(part));
+    };
+    refused(k7b + R"(, "tokens_per_second": 1)", "did you mean \"tokens_per_s\"?");
+    refused(k7b + R"(, "tokens_per_s": -5)", "-5");
+    refused(k7b + R"(, "training": {"bach": 1})", "did you mean \"batch\"?");
+    refused(k7b + R"(, "speedup": {"over": "zero4", "times": 2})", "zero4");
+    CHECK_THROWS_WITH(
+        parse_claims(R"({"schema": "sluice.claims.1", "source": "x", "claims": []})", "c.json"),
+        ContainsSubstring("c.json") && ContainsSubstring("state at least one"));
+    CHECK_THROWS_WITH(parse_claims(R"({"schema": "2", "source": "x", "claims": []})", "c.json"),
+                      ContainsSubstring("expected \"sluice.claims.1\""));
+    check_sluice_mistake("audit /no/such/file.json", {"/no/such/file.json"});
+}

@@ -1,0 +1,45 @@
+#include "sim/search/machine_choice.h"
+
+#include "sim/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+TEST_CASE("machine choice: the front is what nothing beats", "[search]") {
+    using Front = std::vector<std::size_t>;
+    // Cost and speed: 1 costs more and is slower than 0; 3 costs as much as 2 and is slower.
+    CHECK(pareto_front({{1, 10}, {2, 9}, {3, 20}, {3, 15}, {5, 21}}) == Front{0, 2, 4});
+    CHECK(pareto_front({}).empty());
+    CHECK(pareto_front({{1, 1}, {1, 1}}) == Front{0});
+}
+
+TEST_CASE("machine choice: the cheapest of those that do it", "[search]") {
+    const ModelSpec model = read_model("llama-3.1-8b");
+    const MachineChoices any = choose_machine(model, {}, 0, false, {}, 512e9);
+    REQUIRE(any.cheapest() != nullptr);
+    const double wanted = 5000;
+    const MachineChoices choices = choose_machine(model, {}, wanted, false, {}, 512e9);
+    REQUIRE(choices.cheapest() != nullptr);
+    const MachineChoice& cheapest = *choices.cheapest();
+    CHECK(cheapest.report.tokens_per_s() >= wanted);
+    CHECK(cheapest.cost->usd_per_hour >= any.cheapest()->cost->usd_per_hour);
+    int slow = 0;
+    for (const MachineChoice& choice : choices.machines) {
+        INFO(choice.id);
+        CHECK(choice.report.has_band());
+        slow += choice.does_it ? 0 : 1;
+        if (choice.does_it && choice.cost)
+            CHECK(choice.cost->usd_per_hour >= cheapest.cost->usd_per_hour);
+    }
+    CHECK(slow > 0);
+    CHECK(choices.machines.size() + choices.left_out.size() == library_machines().size());
+    CHECK_THAT(machine_choices_text(choices), ContainsSubstring("least an hour " + cheapest.id));
+    CHECK_THAT(machine_choices_svg(choices), ContainsSubstring(cheapest.id + "</text>"));
+    CHECK_THAT(machine_choices_csv(choices), ContainsSubstring("\n" + cheapest.id + ","));
+}
+
+TEST_CASE("machine choice: where none does it", "[search]") {
+    const MachineChoices none = choose_machine(read_model("llama-3.1-8b"), {}, 1e9, false, {}, {});
+    CHECK(none.cheapest() == nullptr);
+    CHECK_THAT(machine_choices_text(none), ContainsSubstring("no machine of the library"));
+}
