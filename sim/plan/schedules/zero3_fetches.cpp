@@ -36,7 +36,7 @@ ParameterFetches::Call ParameterFetches::next() {
     call.missing = fetch_missing(used);
     call.read_first = read_missing(call.missing);
     call.missing_wait = wait_for_reads(call.missing);
-    for (const int parameter : used) unused_yet_[at(parameter)] = false;
+    for (const int parameter : used) set_unused(parameter, false);
     take_from_queue(used);
     call.prefetched = prefetch();
     call.prefetched_wait = wait_for_reads(call.prefetched);
@@ -49,6 +49,12 @@ ParameterFetches::Call ParameterFetches::next() {
 void ParameterFetches::bring(int parameter) {
     there_[at(parameter)] = true;
     live_ += elements_[at(parameter)];
+}
+
+void ParameterFetches::set_unused(int parameter, bool unused) {
+    if (unused_yet_[at(parameter)] == unused) return;
+    unused_yet_[at(parameter)] = unused;
+    unused_elements_ += (unused ? 1 : -1) * elements_[at(parameter)];
 }
 
 std::vector<int> ParameterFetches::fetch_missing(const std::vector<int>& used) {
@@ -86,7 +92,7 @@ std::vector<int> ParameterFetches::prefetch() {
         if (there_[at(use.parameter)]) continue;
         bring(use.parameter);
         elements += elements_[at(use.parameter)];
-        unused_yet_[at(use.parameter)] = true;
+        set_unused(use.parameter, true);
         prefetched.push_back(use.parameter);
     }
     return prefetched;
@@ -119,9 +125,7 @@ bool ParameterFetches::wait_for_reads(const std::vector<int>& parameters) {
 /// Of the next uses, as many as have twice the elements that are prefetched and not used yet, and
 /// as find a free buffer.
 std::vector<int> ParameterFetches::read_ahead() {
-    std::int64_t most = 0;
-    for (std::size_t i = 0; i < elements_.size(); ++i)
-        if (unused_yet_[i]) most += 2 * elements_[i];
+    const std::int64_t most = 2 * unused_elements_;
     std::vector<int> read;
     std::int64_t passed = 0;
     for (std::size_t use = queued_; use < queue_.size(); ++use) {

@@ -64,6 +64,7 @@ class ParameterFetches {
     std::vector<int> release(const std::vector<int>& used);
     std::vector<bool> used_soon() const;
     void bring(int parameter);
+    void set_unused(int parameter, bool unused);
 
     std::vector<std::int64_t> elements_;
     std::vector<std::vector<int>> calls_;
@@ -76,7 +77,8 @@ class ParameterFetches {
     std::int64_t live_ = 0;
     std::vector<Place> places_;
     std::vector<bool> on_storage_;
-    std::vector<bool> unused_yet_;  ///< prefetched, and no module has used it since
+    std::vector<bool> unused_yet_;      ///< prefetched, and no module has used it since
+    std::int64_t unused_elements_ = 0;  ///< of those
     int free_buffers_;
     bool out_of_buffers_ = false;
 };

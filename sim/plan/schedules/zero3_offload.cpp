@@ -15,6 +15,7 @@
 //
 // Update, when all has left: sub-group by sub-group the fp32 gradients are scaled (also where
 // nothing is clipped), CPU Adam updates fp32 masters, and these are copied to the bf16 parameters.
+#include <algorithm>
 #include <utility>
 
 #include "sim/plan/schedules/pytorch_memory.h"
@@ -62,8 +63,10 @@ class Zero3Offload : Zero3Pass {
             for (const int parameter : call.released)
                 fetched.released.push_back(buffers_[static_cast<std::size_t>(parameter)]);
         }
+        OperationId last = -1;  // copies run in order: all have arrived when the last one has
         for (const int parameter : used)
-            fetched.waits.push_back({copied_[static_cast<std::size_t>(parameter)], false});
+            last = std::max(last, copied_[static_cast<std::size_t>(parameter)]);
+        fetched.waits.push_back({last, false});
         return fetched;
     }
 

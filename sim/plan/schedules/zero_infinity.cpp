@@ -86,8 +86,10 @@ class ZeroInfinity : Zero3Pass {
                 fetched.released.push_back(on_device_[static_cast<std::size_t>(parameter)]);
         }
         fetched.waits = after_host();
+        OperationId last = -1;  // copies run in order: all have arrived when the last one has
         for (const int parameter : used)
-            fetched.waits.push_back({copied_[static_cast<std::size_t>(parameter)], false});
+            last = std::max(last, copied_[static_cast<std::size_t>(parameter)]);
+        fetched.waits.push_back({last, false});
         return fetched;
     }
 
