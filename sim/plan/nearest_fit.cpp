@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "sim/input_error.h"
@@ -27,6 +28,15 @@ void append_halvings(std::vector<Change>& out, const char* field, std::int64_t f
                      std::int64_t whole) {
     for (std::int64_t value = from / 2; value >= 1; value /= 2) {
         if (whole % value == 0) out.push_back({field, std::to_string(value)});
+    }
+}
+
+/// More states on the host where the device is short, fewer where the host is; the nearest first.
+void append_offload_percents(std::vector<Change>& out, std::int64_t from) {
+    for (std::int64_t step = 10; step < 100 + 10; step += 10) {
+        for (const std::int64_t value :
+             {std::min<std::int64_t>(from + step, 100), std::max<std::int64_t>(from - step, 0)})
+            if (value != from) out.push_back({"offload_percent", std::to_string(value)});
     }
 }
 
@@ -56,13 +66,14 @@ std::vector<Change> harmless_changes(const TrainingSpec& t) {
     return out;
 }
 
-/// Changes that a user should decide on: other states, another batch.
+/// Changes that a user should decide on: other states or places for them, another batch.
 std::vector<Change> other_changes(const TrainingSpec& t) {
     std::vector<Change> out;
     if (t.schedule == Schedule::streamed) {
         if (t.state_bytes > 8) out.push_back({"state_bytes", "8"});
         if (t.state_bytes > 6) out.push_back({"state_bytes", "6"});
     }
+    if (t.schedule == Schedule::superoffload) append_offload_percents(out, t.offload_percent);
     constexpr std::int64_t kMostGpus = 1024;
     for (std::int64_t gpus = 2 * t.gpus; t.schedule == Schedule::cluster && gpus <= kMostGpus;
          gpus *= 2)
