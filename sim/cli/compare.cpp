@@ -62,7 +62,8 @@ ClusterToCompare read_cluster(const std::string& text) {
         return std::string_view(option.field) == "gpus";
     });
     set_option(training, *gpus, text.substr(colon + 1), fmt::format("--cluster {}: GPUS", text));
-    return {resolve_machine(read_machine_profile(text.substr(0, colon))), training.gpus};
+    return {resolve_machine(read_machine_profile(text.substr(0, colon), "--cluster")),
+            training.gpus};
 }
 
 int run_compare(const CompareFlags& flags) {
@@ -74,10 +75,15 @@ int run_compare(const CompareFlags& flags) {
     const std::vector<Schedule> schedules =
         flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine);
     std::vector<ClusterToCompare> clusters;
-    for (const std::string& text : flags.clusters) clusters.push_back(read_cluster(text));
+    for (const std::string& text : flags.clusters) {
+        if (std::count(flags.clusters.begin(), flags.clusters.end(), text) > 1)
+            throw InputError(fmt::format("--cluster {} is given twice; give it once", text));
+        clusters.push_back(read_cluster(text));
+    }
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
         comparisons.push_back(compare(model, machine, training, schedules, clusters));
+        if (!flags.schedules) comparisons.back().left_out = left_out(machine);
         for (ComparedSystem& system : comparisons.back().systems)
             if (system.report.training.schedule != Schedule::cluster)
                 system.report.machine_changes = changes;

@@ -38,17 +38,27 @@ void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, b
     }
 }
 
+bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
+    return std::all_of(training_options().begin(), training_options().end(),
+                       [&](const Option& option) { return option.get(a) == option.get(b); });
+}
+
 ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training) {
     ComparedSystem out;
     out.name = schedule_name(training.schedule);
     out.report = predict(model, machine, training);
-    add_band(out.report, model, machine, training);
-    if (out.fits()) return out;
+    if (out.fits()) {
+        add_band(out.report, model, machine, training);
+        return out;
+    }
     out.report.suggestions = suggestions(model, machine, out.report);
-    if (!out.report.suggestions.empty())
-        out.suggested_tokens_per_s =
-            predict(model, machine, out.report.suggestions.front().training).tokens_per_s();
+    if (out.report.suggestions.empty()) return out;
+    const TrainingSpec& suggested = out.report.suggestions.front().training;
+    // Only more host memory: the step is the same.
+    out.suggested_tokens_per_s = same_options(suggested, training)
+                                     ? out.report.tokens_per_s()
+                                     : predict(model, machine, suggested).tokens_per_s();
     return out;
 }
 
@@ -97,6 +107,14 @@ std::vector<Schedule> schedules_of(const MachineSpec& machine) {
     return out;
 }
 
+std::vector<std::string> left_out(const MachineSpec& machine) {
+    if (machine.storage.known()) return {};
+    return {
+        fmt::format("{} is left out: no storage is known; --set storage.read_gb_per_s=NUMBER --set "
+                    "storage.write_gb_per_s=NUMBER",
+                    schedule_name(Schedule::zero_infinity))};
+}
+
 std::string schedule_name(Schedule schedule) {
     TrainingSpec training;
     training.schedule = schedule;
@@ -105,15 +123,20 @@ std::string schedule_name(Schedule schedule) {
 
 std::vector<Schedule> parse_schedules(const std::string& names) {
     std::vector<Schedule> out;
+    Option of_one_machine = schedule_option();
+    std::erase_if(of_one_machine.choices, [](const Choice& choice) {
+        return choice.value == static_cast<int>(Schedule::cluster);
+    });
     for (std::size_t start = 0; start <= names.size();) {
         const std::size_t end = std::min(names.find(',', start), names.size());
-        TrainingSpec training;
-        set_option(training, schedule_option(), names.substr(start, end - start), "--schedules");
-        if (training.schedule == Schedule::cluster)
+        const std::string name = names.substr(start, end - start);
+        if (name == schedule_name(Schedule::cluster))
             throw InputError(fmt::format(
                 "--schedules is {}, but cluster has machines of its own; give them with --cluster "
                 "MACHINE:GPUS",
                 names));
+        TrainingSpec training;
+        set_option(training, of_one_machine, name, "--schedules");
         if (std::find(out.begin(), out.end(), training.schedule) != out.end())
             throw InputError(fmt::format("--schedules is {}, which names {} twice; name it once",
                                          names, schedule_name(training.schedule)));

@@ -15,7 +15,7 @@ namespace sluice {
 
 struct ComparedSystem {
     std::string name;   ///< of its schedule, or "8 x h100-sxm-pcie5"
-    StepReport report;  ///< with its band and, where it does not fit, what would
+    StepReport report;  ///< with its band or, where it does not fit, what would
     /// With the first of report.suggestions; only where there is one.
     std::optional<double> suggested_tokens_per_s;
 
@@ -25,6 +25,8 @@ struct ComparedSystem {
 /// One model, machine, batch and sequence. Precondition of what takes one: `systems` is not empty.
 struct Comparison {
     std::vector<ComparedSystem> systems;
+    /// A sentence for each system that could not be compared.
+    std::vector<std::string> left_out = {};
 
     /// What is the same in all reports: model, machine, batch.
     const StepReport& shared() const { return systems.front().report; }
@@ -48,6 +50,8 @@ std::vector<Schedule> all_schedules();
 /// Those of them for which the machine has what they need: zero-infinity only where its storage is
 /// known.
 std::vector<Schedule> schedules_of(const MachineSpec& machine);
+/// Why the others of them are left out, a sentence each.
+std::vector<std::string> left_out(const MachineSpec& machine);
 std::string schedule_name(Schedule schedule);
 /// "streamed,megatrain"; throws InputError where a name is unknown, empty or twice.
 std::vector<Schedule> parse_schedules(const std::string& names);

@@ -15,6 +15,11 @@ using Json = nlohmann::ordered_json;
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
+/// Tokens/s with a step at one end of the band; nothing where there is no band.
+std::optional<double> band_end(const StepReport& r, Seconds step) {
+    return r.has_band() ? std::optional(r.tokens_per_s_at(step)) : std::nullopt;
+}
+
 Json tier_json(const Fit::OfTier& tier) {
     return {{"peak_bytes", tier.peak.bytes},
             {"usable_bytes", tier.usable},
@@ -48,12 +53,13 @@ Json system_json(const Comparison& c, const ComparedSystem& system) {
             {"machine", r.machine_id},
             {"gpus", r.training.gpus},
             {"settings", settings_json(r.training)},
+            {"states", states_of(r.training)},
             {"fits", system.fits()},
             {"fits_with", suggestion_json(system)},
             {"step_s", r.step},
             {"tokens_per_s", r.tokens_per_s()},
-            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.step_high)},
-            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.step_low)},
+            {"tokens_per_s_5_percent", or_null(band_end(r, r.step_high))},
+            {"tokens_per_s_95_percent", or_null(band_end(r, r.step_low))},
             {"relative_speed", or_null(relative_speed(c, system))},
             {"device", tier_json(r.fit.device)},
             {"host", tier_json(r.fit.host)},
@@ -82,8 +88,8 @@ std::string csv_line(const Comparison& c, const ComparedSystem& system) {
         r.layers, csv_text(r.machine_id), r.training.batch, r.training.sequence, system.name,
         csv_text(settings_text(own_settings(r.training))), system.fits() ? 1 : 0,
         r.fit.device.shortfall(), r.fit.host.shortfall(), csv_text(fits_with), csv_number(r.step),
-        csv_number(r.tokens_per_s()), csv_number(r.tokens_per_s_at(r.step_high)),
-        csv_number(r.tokens_per_s_at(r.step_low)), csv_number(relative_speed(c, system)),
+        csv_number(r.tokens_per_s()), csv_number(band_end(r, r.step_high)),
+        csv_number(band_end(r, r.step_low)), csv_number(relative_speed(c, system)),
         r.fit.device.peak.bytes, r.fit.host.peak.bytes, r.bottleneck,
         csv_number(bound_of(r).second), confidence_name(r.confidence));
 }
@@ -104,6 +110,7 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
     out["comparisons"] = Json::array();
     for (const Comparison& c : comparisons) out["comparisons"].push_back(comparison_json_of(c));
     if (comparisons.size() > 1) out["trend"] = trend(comparisons);
+    out["left_out"] = last.left_out;
     out["assumptions"] = Json::array();
     for (const SharedAssumption& assumption : shared_assumptions(last))
         out["assumptions"].push_back(

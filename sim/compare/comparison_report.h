@@ -11,7 +11,7 @@ namespace sluice {
 
 /// Of one comparison a row a system; of several a row a number of layers and a column a system.
 std::string comparison_text(std::span<const Comparison> comparisons);
-/// Keys carry units. Times of what does not fit are as if it did.
+/// Keys carry units. Times of what does not fit are as if it did, without a band.
 std::string comparison_json(std::span<const Comparison> comparisons);
 /// A line a system and number of layers, with the same times.
 std::string comparison_csv(std::span<const Comparison> comparisons);

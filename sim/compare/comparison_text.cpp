@@ -73,7 +73,8 @@ std::string about_clusters(const Comparison& c) {
         if (system.report.training.schedule != Schedule::cluster) continue;
         const Fit& fit = system.report.fit;
         out += fmt::format(
-            "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a node\n",
+            "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a "
+            "node\n",
             system.name, bytes_text(fit.device.usable), bytes_text(fit.host.usable));
     }
     return out;
@@ -123,7 +124,6 @@ std::string trend_table(std::span<const Comparison> comparisons) {
 /// Items separated by commas, on lines that begin with spaces after the first.
 std::string wrapped(const std::string& name, std::size_t width, const Settings& settings) {
     std::string out, line = fmt::format("  {:<{}}", name, width);
-    if (settings.empty()) return line + " none of its own\n";
     for (std::size_t i = 0; i < settings.size(); ++i) {
         const bool last = i + 1 == settings.size();
         const std::string item =
@@ -137,10 +137,17 @@ std::string wrapped(const std::string& name, std::size_t width, const Settings& 
     return out + line + "\n";
 }
 
+std::string settings_lines(const TrainingSpec& training, const std::string& name,
+                           std::size_t width) {
+    Settings settings = own_settings(training);
+    settings.insert(settings.begin(), {"keeps", states_of(training)});
+    return wrapped(name, width, settings);
+}
+
 std::string settings_block(const Comparison& c) {
     std::string out = "\nsettings of each:\n";
     for (const ComparedSystem& system : c.systems)
-        out += wrapped(system.name, name_width(c), own_settings(system.report.training));
+        out += settings_lines(system.report.training, system.name, name_width(c));
     return out;
 }
 
@@ -194,7 +201,7 @@ std::string comparison_text(std::span<const Comparison> comparisons) {
     out += one ? table(last) : trend_table(comparisons);
     out += about_clusters(last);
     if (one) out += misfits(last);
-    out += settings_block(last) + assumptions_block(last);
+    out += settings_block(last) + assumptions_block(last) + lines(last.left_out);
     return out + lines(one ? verdict(last) : trend(comparisons));
 }
 

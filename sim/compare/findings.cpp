@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/input_error.h"
 #include "sim/report/format.h"
 
 namespace sluice {
@@ -32,21 +33,55 @@ bool bands_overlap(const StepReport& a, const StepReport& b) {
     return a.has_band() && b.has_band() && a.step_high >= b.step_low && b.step_high >= a.step_low;
 }
 
+/// Two speeds of systems that keep different states are not of the same training.
+std::string other_states(const ComparedSystem& ours, const ComparedSystem& other) {
+    const std::string own = states_of(ours.report.training);
+    const std::string others = states_of(other.report.training);
+    return own == others ? "" : fmt::format("; it keeps {}, {} {}", others, ours.name, own);
+}
+
 std::string faster_sentence(const ComparedSystem& ours, const ComparedSystem& other) {
     const double relative = other.report.tokens_per_s() / ours.report.tokens_per_s();
-    return fmt::format("{} is faster than {}: {} tokens/s against {}, {:.2f}x{}", other.name,
+    return fmt::format("{} is faster than {}: {} tokens/s against {}, {:.2f}x{}{}", other.name,
                        ours.name, format_thousands(other.report.tokens_per_s()),
                        format_thousands(ours.report.tokens_per_s()), relative,
-                       bands_overlap(ours.report, other.report) ? "; their bands overlap" : "");
+                       bands_overlap(ours.report, other.report) ? "; their bands overlap" : "",
+                       other_states(ours, other));
 }
 
 /// Where the other fits only with another setting.
 std::string faster_if_changed(const ComparedSystem& ours, const ComparedSystem& other) {
     return fmt::format(
-        "{} does not fit as asked, but with {} is faster than {}: {} tokens/s against {}",
+        "{} does not fit as asked, but with {} is faster than {}: {} tokens/s against {}{}",
         other.name, other.report.suggestions.front().change, ours.name,
         format_thousands(*other.suggested_tokens_per_s),
-        format_thousands(ours.report.tokens_per_s()));
+        format_thousands(ours.report.tokens_per_s()), other_states(ours, other));
+}
+
+/// "streamed does not fit as asked (with --state-bytes 8: 549 tokens/s); ".
+std::string ours_does_not_fit(const ComparedSystem& ours) {
+    const std::string changed =
+        ours.suggested_tokens_per_s
+            ? fmt::format(" (with {}: {} tokens/s)", ours.report.suggestions.front().change,
+                          format_thousands(*ours.suggested_tokens_per_s))
+            : "";
+    return fmt::format("{} does not fit as asked{}; ", ours.name, changed);
+}
+
+/// Where ours is no measure: the fastest of those that fit.
+std::string fastest_sentence(const Comparison& comparison) {
+    const ComparedSystem* fastest = nullptr;
+    std::string start;
+    for (const ComparedSystem& system : comparison.systems) {
+        const double speed = system.report.tokens_per_s();
+        if (system.report.training.schedule == Schedule::streamed)
+            start = ours_does_not_fit(system);
+        if (system.fits() && (fastest == nullptr || speed > fastest->report.tokens_per_s()))
+            fastest = &system;
+    }
+    if (fastest == nullptr) return "no system fits as asked";
+    return fmt::format("{}the fastest that fits is {}: {} tokens/s", start, fastest->name,
+                       format_thousands(fastest->report.tokens_per_s()));
 }
 
 /// The system of that place in the first and last comparison where its relative speed is known.
@@ -95,6 +130,27 @@ std::string settings_text(const Settings& settings) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string states_of(const TrainingSpec& training) {
+    switch (training.schedule) {
+        case Schedule::streamed:
+            return training.state_bytes == 12  ? "fp32 master + fp32 moments"
+                   : training.state_bytes == 8 ? "fp32 master + bf16 moments"
+                                               : "fp32 master + 8-bit moments";
+        case Schedule::megatrain:
+            return "bf16 master + fp32 moments";
+        case Schedule::resident:
+        case Schedule::accelerate_offload:
+            return "bf16 master + bf16 moments";
+        case Schedule::fsdp_offload:
+        case Schedule::zero3_offload:
+        case Schedule::zero_infinity:
+        case Schedule::superoffload:
+        case Schedule::cluster:
+            return "fp32 master + fp32 moments";
+    }
+    throw InternalError("states_of: unknown schedule");
+}
+
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system) {
     std::vector<std::string> out = shortages(system.report);
     out.push_back(would_fit(comparison, system));
@@ -103,7 +159,8 @@ std::vector<std::string> misfit_words(const Comparison& comparison, const Compar
 
 std::vector<std::string> verdict(const Comparison& comparison) {
     const ComparedSystem* const ours = comparison.ours();
-    if (ours == nullptr || comparison.systems.size() == 1) return {};
+    if (comparison.systems.size() == 1) return {};
+    if (ours == nullptr) return {fastest_sentence(comparison)};
     std::vector<std::string> out;
     bool another_fits = false;
     for (const ComparedSystem& other : comparison.systems) {

@@ -24,10 +24,14 @@ Settings own_settings(const TrainingSpec& training);
 /// "buffer_depth 2, recompute full".
 std::string settings_text(const Settings& settings);
 
+/// The precision in which a system keeps parameters and moments: "fp32 master + fp32 moments".
+std::string states_of(const TrainingSpec& training);
+
 /// What is short, a line a memory, and what would fit. Precondition: the system does not fit.
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system);
 
-/// Who is faster than ours, or that nobody is. Empty where ours is not compared.
+/// Who is faster than ours, or that nobody is; where ours is not compared or does not fit, who is
+/// fastest. Empty for one system.
 std::vector<std::string> verdict(const Comparison& comparison);
 
 /// Each other system's relative speed at the first and the last of the layer counts at which it

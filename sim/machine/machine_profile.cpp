@@ -106,7 +106,7 @@ void MachineProfile::set(std::string_view path, double value) {
     quantity.note = "what-if value";
 }
 
-MachineProfile read_machine_profile(const std::string& what) {
+MachineProfile read_machine_profile(const std::string& what, const char* flag) {
     if (auto profile = find_in_library(what)) return *std::move(profile);
     if (const auto split = split_memory_suffix(what)) {
         if (auto profile = find_in_library(split->first)) {
@@ -120,9 +120,9 @@ MachineProfile read_machine_profile(const std::string& what) {
                                      std::filesystem::path(what).stem().string());
     }
     throw InputError(fmt::format(
-        "--machine: unknown machine \"{}\"; list them with: sluice machines, or give a path to a "
+        "{}: unknown machine \"{}\"; list them with: sluice machines, or give a path to a "
         "profile{}",
-        what, did_you_mean(what, library_machines())));
+        flag, what, did_you_mean(what, library_machines())));
 }
 
 std::vector<std::string> library_machines() {

@@ -75,7 +75,7 @@ MachineProfile parse_machine_profile(std::string_view text, const std::string& f
 
 /// `what` is an id of the library, an id with a host memory size (`h200-sxm-pcie5-1.5tb`), or a
 /// path to a profile. Throws InputError.
-MachineProfile read_machine_profile(const std::string& what);
+MachineProfile read_machine_profile(const std::string& what, const char* flag = "--machine");
 
 /// Ids of the built-in library, sorted.
 std::vector<std::string> library_machines();

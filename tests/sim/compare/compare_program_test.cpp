@@ -39,6 +39,14 @@ TEST_CASE("compare: several numbers of layers, what-if values", "[compare]") {
     CHECK_THAT(text.output, ContainsSubstring("what-if: --host-memory 900GB"));
 }
 
+TEST_CASE("compare: where SuperOffload keeps too much on the device, it is told to offload more",
+          "[compare]") {
+    const Result result = run("--batch 32 --offload-percent 0 --schedules superoffload");
+    CHECK(result.status == 0);
+    CHECK_THAT(result.output, ContainsSubstring("superoffload does not fit\n  device needs") &&
+                                  ContainsSubstring("fits with --offload-percent"));
+}
+
 TEST_CASE("compare: mistakes are one sentence and exit status 2", "[compare]") {
     check_mistake("--schedules megatrian", {"--schedules", "megatrian", "did you mean"});
     check_mistake("--schedules streamed,streamed", {"twice"});
@@ -47,6 +55,8 @@ TEST_CASE("compare: mistakes are one sentence and exit status 2", "[compare]") {
     check_mistake("--layers 2,,4", {"--layers is \"\""});
     check_mistake("--layers 2,99", {"99"});
     check_mistake("--json --csv", {"--json and --csv"});
+    check_mistake("--cluster h100:8", {"--cluster: unknown machine \"h100\""});
+    check_mistake("--cluster h100-sxm-pcie5:8 --cluster h100-sxm-pcie5:8", {"--cluster", "twice"});
     check_mistake("--svg ''", {"--svg needs the name of a file"});
     check_mistake("--batch 8 --micro-batch 3", {"--batch is 8", "--micro-batch"});
     check_mistake("--schedules megatrain --buffer-depth 3",

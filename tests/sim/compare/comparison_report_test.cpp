@@ -74,12 +74,15 @@ TEST_CASE("compare: a trend has a row a number of layers", "[compare]") {
 TEST_CASE("compare: the JSON has the numbers, units in its keys", "[compare]") {
     const json out = json::parse(comparison_json(with_misfit()));
     const json& systems = out["comparisons"][0]["systems"];
+    CHECK(out["left_out"].empty());
     REQUIRE(systems.size() == 2);
     CHECK(systems[0]["tokens_per_s"] == 1000.0);
     CHECK(systems[0]["tokens_per_s_5_percent"].get<double>() == Approx(1000 / 1.1));
     CHECK(systems[0]["relative_speed"] == 1.0);
     CHECK(systems[0]["fits"] == true);
     CHECK(systems[0]["fits_with"].is_null());
+    CHECK(systems[0]["states"] == "fp32 master + fp32 moments");
+    CHECK(systems[1]["states"] == "bf16 master + fp32 moments");
     CHECK(systems[1]["fits"] == false);
     CHECK(systems[1]["relative_speed"].is_null());
     CHECK(systems[1]["device"]["short_bytes"] == 10'000'000'000);

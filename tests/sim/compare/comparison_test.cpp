@@ -50,6 +50,7 @@ TEST_CASE("compare: every declared schedule of one machine is compared, as predi
         const StepReport alone = predict(small_model(), machine(), training);
         CHECK(c.systems[i].report.step == Approx(alone.step).epsilon(1e-6));
         CHECK(c.systems[i].report.fit.device.peak.bytes == alone.fit.device.peak.bytes);
+        REQUIRE(c.systems[i].fits());
         CHECK(c.systems[i].report.step_low < alone.step);
         CHECK(c.systems[i].report.step_high > alone.step);
     }
@@ -91,6 +92,10 @@ TEST_CASE("compare: schedules are named once, and spelled right", "[compare]") {
                ContainsSubstring("--schedules is \"\""));
     CHECK_THAT(input_error_of([] { parse_schedules("streamed,streamed"); }),
                ContainsSubstring("names streamed twice"));
+    CHECK_THAT(input_error_of([] { parse_schedules("nobody"); }),
+               ContainsSubstring("accelerate-offload") && !ContainsSubstring("cluster"));
+    CHECK_THAT(input_error_of([] { parse_schedules("cluster"); }),
+               ContainsSubstring("--cluster MACHINE:GPUS"));
 }
 
 TEST_CASE("compare: what does not fit comes with a batch that does, and its speed", "[compare]") {
@@ -110,6 +115,23 @@ TEST_CASE("compare: what does not fit comes with a batch that does, and its spee
     CHECK(*system.suggested_tokens_per_s == Approx(suggested.tokens_per_s()).epsilon(1e-6));
 }
 
+TEST_CASE("compare: what only more host memory would fit is as fast with it, and has no band",
+          "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.schedule = Schedule::zero3_offload;
+    MachineSpec small = machine();
+    small.host.memory_capacity = small.host.system_reserve + 2'000'000'000;
+    const Comparison c = compare(small_model(8), small, asked, {Schedule::zero3_offload});
+    const ComparedSystem& system = c.systems.front();
+    REQUIRE_FALSE(system.fits());
+    CHECK_FALSE(system.report.has_band());
+    REQUIRE_FALSE(system.report.suggestions.empty());
+    CHECK_THAT(system.report.suggestions.front().change, ContainsSubstring("--host-memory"));
+    const StepReport with_more = predict(small_model(8), machine(), asked);
+    REQUIRE(with_more.fit.fits());
+    CHECK(*system.suggested_tokens_per_s == Approx(with_more.tokens_per_s()).epsilon(1e-6));
+}
+
 TEST_CASE("comparison: zero-infinity is compared where the machine's storage is known",
           "[compare]") {
     const auto has_it = [](const char* name) {
@@ -119,6 +141,11 @@ TEST_CASE("comparison: zero-infinity is compared where the machine's storage is 
     };
     CHECK(has_it("h200-pcie5-16vcpu-128gib"));
     CHECK_FALSE(has_it("h200-sxm-pcie5"));
+    CHECK(left_out(resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"))).empty());
+    const auto why = left_out(resolve_machine(read_machine_profile("h200-sxm-pcie5")));
+    REQUIRE(why.size() == 1);
+    CHECK_THAT(why.front(), ContainsSubstring("zero-infinity is left out") &&
+                                ContainsSubstring("--set storage.read_gb_per_s=NUMBER"));
 }
 
 TEST_CASE("compare: clusters stand beside the machine, with the same batch and names of their own",

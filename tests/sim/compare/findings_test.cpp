@@ -8,7 +8,7 @@ using namespace sluice;
 
 namespace {
 
-constexpr Schedule kOurs = Schedule::streamed, kPeer = Schedule::megatrain;
+constexpr Schedule kOurs = Schedule::streamed, kPeer = Schedule::zero3_offload;
 
 using Sentences = std::vector<std::string>;
 
@@ -17,11 +17,13 @@ using Sentences = std::vector<std::string>;
 TEST_CASE("compare: a faster system is named, with both speeds", "[compare]") {
     const Comparison faster{{made_system(kOurs, 1000), made_system(kPeer, 1500)}};
     CHECK(relative_speed(faster, faster.systems[1]) == Approx(1.5));
-    CHECK(verdict(faster) == Sentences{"megatrain is faster than streamed: 1,500 tokens/s against "
-                                       "1,000, 1.50x"});
+    CHECK(verdict(faster) ==
+          Sentences{"zero3-offload is faster than streamed: 1,500 tokens/s against "
+                    "1,000, 1.50x"});
     const Comparison close{{made_system(kOurs, 1000), made_system(kPeer, 1050)}};
-    CHECK(verdict(close) == Sentences{"megatrain is faster than streamed: 1,050 tokens/s against "
-                                      "1,000, 1.05x; their bands overlap"});
+    CHECK(verdict(close) ==
+          Sentences{"zero3-offload is faster than streamed: 1,050 tokens/s against "
+                    "1,000, 1.05x; their bands overlap"});
 }
 
 TEST_CASE("compare: where no other system is faster, or none fits, it is said", "[compare]") {
@@ -34,8 +36,9 @@ TEST_CASE("compare: where no other system is faster, or none fits, it is said", 
 
 TEST_CASE("compare: a system that would be faster with another batch is named", "[compare]") {
     const Comparison c{{made_system(kOurs, 1000), made_misfit(kPeer, 2000, 1600)}};
-    CHECK(verdict(c) == Sentences{"megatrain does not fit as asked, but with --batch 5 is faster "
-                                  "than streamed: 1,600 tokens/s against 1,000"});
+    CHECK(verdict(c) ==
+          Sentences{"zero3-offload does not fit as asked, but with --batch 5 is faster "
+                    "than streamed: 1,600 tokens/s against 1,000"});
     CHECK(misfit_words(c, c.systems[1]) ==
           Sentences{"device needs 90.0 GB, has 80.0 GB (short 10.0 GB); "
                     "largest: activations 88.0 GB",
@@ -54,6 +57,31 @@ TEST_CASE("compare: without ours, or where it does not fit, nothing is relative"
     CHECK_THAT(misfit_words(misfit, misfit.systems[0]).back(), ContainsSubstring("500 tokens/s"));
 }
 
+TEST_CASE("compare: where ours does not fit or is not asked for, the fastest that fits is named",
+          "[compare]") {
+    const Comparison misfit{{made_misfit(kOurs, 1000, 500), made_system(kPeer, 100),
+                             made_system(Schedule::fsdp_offload, 200)}};
+    CHECK(verdict(misfit) ==
+          Sentences{"streamed does not fit as asked (with --batch 5: 500 tokens/s); the fastest "
+                    "that fits is fsdp-offload: 200 tokens/s"});
+    const Comparison others{{made_system(kPeer, 300), made_system(Schedule::megatrain, 200)}};
+    CHECK(verdict(others) == Sentences{"the fastest that fits is zero3-offload: 300 tokens/s"});
+    const Comparison nobody{{made_misfit(kOurs, 1000, 500), made_misfit(kPeer, 100, 50)}};
+    CHECK(verdict(nobody) == Sentences{"no system fits as asked"});
+}
+
+TEST_CASE("compare: a faster system with other states is said to have them", "[compare]") {
+    const Comparison c{{made_system(kOurs, 1000), made_system(Schedule::resident, 1500)}};
+    CHECK(verdict(c) == Sentences{"resident is faster than streamed: 1,500 tokens/s against 1,000, "
+                                  "1.50x; it keeps bf16 master + bf16 moments, streamed fp32 "
+                                  "master + fp32 moments"});
+    TrainingSpec small_states;
+    small_states.state_bytes = 6;
+    CHECK(states_of(small_states) == "fp32 master + 8-bit moments");
+    small_states.state_bytes = 8;
+    CHECK(states_of(small_states) == "fp32 master + bf16 moments");
+}
+
 TEST_CASE("compare: nothing near fits is said as such", "[compare]") {
     Comparison c{{made_misfit(kOurs, 1000, 500)}};
     c.systems[0].report.suggestions.clear();
@@ -68,8 +96,9 @@ TEST_CASE("compare: the trend goes from the first to the last count at which a s
     const Comparison most{{made_system(kOurs, 600), made_misfit(kPeer, 300, 200)}};
     const std::vector<Comparison> all = {with_layers(few, 4), with_layers(more, 8),
                                          with_layers(most, 16)};
-    CHECK(trend(all) == Sentences{"megatrain: 1.10x of streamed with 4 layers, 0.50x with 8; it is "
-                                  "faster with 4"});
+    CHECK(trend(all) ==
+          Sentences{"zero3-offload: 1.10x of streamed with 4 layers, 0.50x with 8; it is "
+                    "faster with 4"});
 }
 
 TEST_CASE("compare: each assumption stands once, with the systems that rest on it", "[compare]") {
@@ -79,8 +108,8 @@ TEST_CASE("compare: each assumption stands once, with the systems that rest on i
     const std::vector<SharedAssumption> shared = shared_assumptions(c);
     REQUIRE(shared.size() == 2);
     CHECK(shared[0].sentence == "of all");
-    CHECK(shared[0].systems == Sentences{"streamed", "megatrain"});
-    CHECK(shared[1].systems == Sentences{"megatrain"});
+    CHECK(shared[0].systems == Sentences{"streamed", "zero3-offload"});
+    CHECK(shared[1].systems == Sentences{"zero3-offload"});
 }
 
 TEST_CASE("compare: the bound is the lane with most of the critical path", "[compare]") {
