@@ -25,6 +25,7 @@ void append_heading(std::string& out, const StepReport& r) {
     const TrainingSpec standard;
     for (const Option& option : training_options()) {
         const std::string field = option.field;
+        if (!has_option(r.training.schedule, option)) continue;
         const bool always =
             field == "schedule" || field == "batch" || field == "seq" || field == "buffer_depth";
         if (!always && option.get(r.training) == option.get(standard)) continue;

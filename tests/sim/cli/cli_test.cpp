@@ -18,6 +18,16 @@ const std::string kPredict = "predict --model qwen2.5-7b --machine h200-sxm-pcie
 
 }  // namespace
 
+TEST_CASE("sluice predict: the heading has only options of the schedule", "[cli]") {
+    const auto heading = [](const std::string& schedule) {
+        return run_sluice("predict --model qwen2.5-0.5b --machine h200-sxm-pcie5 --schedule " +
+                          schedule)
+            .output;
+    };
+    CHECK_THAT(heading("streamed"), ContainsSubstring("seq 1024, buffer_depth 2\n"));
+    CHECK_THAT(heading("zero3-offload"), ContainsSubstring("batch 8, seq 1024\n"));
+}
+
 TEST_CASE("cli: predict answers as text and as JSON with the promised keys", "[cli]") {
     const Result text = run(kPredict + "--batch 8");
     CHECK(text.status == 0);
