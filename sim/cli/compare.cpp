@@ -8,6 +8,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
 #include "sim/compare/comparison_report.h"
+#include "sim/cost/cost_query.h"
 #include "sim/input_error.h"
 
 namespace sluice {
@@ -66,6 +67,17 @@ ClusterToCompare read_cluster(const std::string& text) {
             training.gpus};
 }
 
+/// Of the machine, and of the GPUs of clusters by their own profiles.
+void add_prices(std::vector<Comparison>& comparisons, const CompareFlags& flags) {
+    std::vector<MachineProfile> profiles = {read_machine_profile(flags.scenario.machine.machine)};
+    for (const std::string& text : flags.clusters)
+        profiles.push_back(read_machine_profile(text.substr(0, text.rfind(':'))));
+    for (Comparison& comparison : comparisons)
+        for (ComparedSystem& system : comparison.systems)
+            for (const MachineProfile& profile : profiles)
+                if (profile.id == system.report.machine_id) add_price(system.report, profile);
+}
+
 int run_compare(const CompareFlags& flags) {
     check_flags(flags);
     std::vector<std::string> changes;
@@ -88,6 +100,7 @@ int run_compare(const CompareFlags& flags) {
             if (system.report.training.schedule != Schedule::cluster)
                 system.report.machine_changes = changes;
     }
+    add_prices(comparisons, flags);
     if (flags.svg_file) write_file(*flags.svg_file, comparison_svg(comparisons));
     const std::string text = flags.json  ? comparison_json(comparisons)
                              : flags.csv ? comparison_csv(comparisons)

@@ -8,6 +8,7 @@
 
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
+#include "sim/cost/cost_query.h"
 #include "sim/input_error.h"
 #include "sim/simulate/advice.h"
 #include "sim/simulate/prediction_band.h"
@@ -43,6 +44,7 @@ int run_predict(const PredictFlags& flags) {
     StepReport report = predict_scenario(scenario);
     add_band(report, scenario.model, scenario.machine, scenario.training);
     add_advice(report, scenario.model, scenario.machine);
+    add_price(report, read_machine_profile(flags.scenario.machine.machine));
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(report));
     if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(report));
     const std::string text = flags.json ? report_json(report) : report_text(report);

@@ -60,6 +60,8 @@ Json system_json(const Comparison& c, const ComparedSystem& system) {
             {"tokens_per_s", r.tokens_per_s()},
             {"tokens_per_s_5_percent", or_null(band_end(r, r.step_high))},
             {"tokens_per_s_95_percent", or_null(band_end(r, r.step_low))},
+            {"usd_per_million_tokens",
+             r.has_price() ? Json(r.usd_per_million_tokens_at(r.step)) : Json()},
             {"relative_speed", or_null(relative_speed(c, system))},
             {"device", tier_json(r.fit.device)},
             {"host", tier_json(r.fit.host)},

@@ -188,6 +188,21 @@ std::string misfits(const Comparison& c) {
     return out;
 }
 
+/// Of those that fit, where a price is known; systems of one price together.
+std::string money(const Comparison& c) {
+    std::string out, price;
+    for (const ComparedSystem& system : c.systems) {
+        const StepReport& r = system.report;
+        if (!system.fits() || !r.has_price()) continue;
+        const std::string at =
+            fmt::format("at {} an hour ({})", format_usd(r.usd_per_hour), r.usd_per_hour_of);
+        out += at == price ? ", " : fmt::format("\na million tokens {}:\n  ", at);
+        price = at;
+        out += fmt::format("{} {}", system.name, format_usd(r.usd_per_million_tokens_at(r.step)));
+    }
+    return out.empty() ? "" : out + "\n";
+}
+
 std::string lines(const std::vector<std::string>& sentences) {
     return sentences.empty() ? "" : fmt::format("\n{}\n", fmt::join(sentences, "\n"));
 }
@@ -200,6 +215,7 @@ std::string comparison_text(std::span<const Comparison> comparisons) {
     std::string out = heading(last.shared(), one);
     out += one ? table(last) : trend_table(comparisons);
     out += about_clusters(last);
+    if (one) out += money(last);
     if (one) out += misfits(last);
     out += settings_block(last) + assumptions_block(last) + lines(last.left_out);
     return out + lines(one ? verdict(last) : trend(comparisons));

@@ -88,6 +88,15 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     return std::nullopt;
 }
 
+void add_price(StepReport& report, const MachineProfile& profile) {
+    const PriceList prices = price_list(profile);
+    const Offer* const typical = typical_offer(prices);
+    if (typical == nullptr) return;
+    const Payment payment = rented(*typical, gpus_of(report));
+    report.usd_per_hour = payment.usd_per_hour;
+    report.usd_per_hour_of = fmt::format("{}, {}", payment.name, payment.origin);
+}
+
 CostAnswer answer_cost(const StepReport& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query) {
     CostAnswer answer;

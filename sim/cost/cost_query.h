@@ -35,6 +35,9 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
                                   const StepReport& report);
 
+/// Sets the report's price of an hour to that of the typical offer, where the profile has one.
+void add_price(StepReport& report, const MachineProfile& profile);
+
 /// `report` is of predict(), with its band.
 CostAnswer answer_cost(const StepReport& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query);

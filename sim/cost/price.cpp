@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <tuple>
 
 #include "sim/input_error.h"
@@ -24,6 +25,21 @@ std::string lower(std::string text) {
 std::string origin(const Quantity& quantity) {
     return fmt::format("{}{}, {}", quantity.method == Method::estimated ? "estimated: " : "",
                        quantity.source, quantity.date);
+}
+
+/// Whether a name says another size than the GPU's, as "Lambda (40 GB SXM)" of an 80 GB card: the
+/// number before "GB", if there is one.
+bool is_of_another_size(const std::string& name, const MachineProfile& profile) {
+    const Quantity* const memory = profile.find("gpu.memory_capacity_gb");
+    const std::size_t unit = name.find("GB");
+    if (unit == std::string::npos || memory == nullptr || !memory->value) return false;
+    std::size_t end = unit;
+    while (end > 0 && name[end - 1] == ' ') --end;
+    std::size_t start = end;
+    while (start > 0 && std::isdigit(static_cast<unsigned char>(name[start - 1])) != 0) --start;
+    constexpr double kSame = 0.15;  // GB or GiB, and what the driver keeps
+    return start < end &&
+           std::abs(std::stod(name.substr(start, end - start)) / *memory->value - 1) > kSame;
 }
 
 std::optional<Offer> offer_of(const Quantity& quantity) {
@@ -58,7 +74,9 @@ const char* offer_kind_name(OfferKind kind) {
 PriceList price_list(const MachineProfile& profile) {
     PriceList prices;
     for (const Quantity& quantity : profile.quantities)
-        if (auto offer = offer_of(quantity)) prices.offers.push_back(*std::move(offer));
+        if (auto offer = offer_of(quantity))
+            if (!is_of_another_size(offer->name, profile))
+                prices.offers.push_back(*std::move(offer));
     std::stable_sort(prices.offers.begin(), prices.offers.end(), [](const auto& a, const auto& b) {
         return std::tie(a.kind, a.usd_per_hour) < std::tie(b.kind, b.usd_per_hour);
     });

@@ -69,12 +69,6 @@ Payment bought(double price_usd, const std::string& origin, const OwnerTerms& te
     return payment;
 }
 
-std::string format_usd(double usd) {
-    if (usd >= 1000) return "$" + format_thousands(usd);
-    if (usd >= 0.1) return fmt::format("${:.2f}", usd);
-    return fmt::format("${:.2g}", usd);
-}
-
 std::string format_usd(const Banded& usd) {
     if (usd.high == 0) return format_usd(usd.value);
     return fmt::format("{} (5 to 95%: {} to {})", format_usd(usd.value), format_usd(usd.low),

@@ -7,6 +7,7 @@
 
 #include "sim/cost/energy.h"
 #include "sim/cost/price.h"
+#include "sim/report/format.h"
 #include "sim/report/step_report.h"
 
 namespace sluice {
@@ -64,8 +65,6 @@ struct CostAnswer {
 std::string cost_text(const CostAnswer& answer);
 std::string cost_json(const CostAnswer& answer);
 
-/// "$0.24", "$1,234": three digits at least.
-std::string format_usd(double usd);
 /// "$0.24 (5 to 95%: $0.20 to $0.31)".
 std::string format_usd(const Banded& usd);
 

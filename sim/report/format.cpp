@@ -35,6 +35,12 @@ std::string format_thousands(double number) {
     return digits;
 }
 
+std::string format_usd(double usd) {
+    if (usd >= 1000) return "$" + format_thousands(usd);
+    if (usd >= 0.1) return fmt::format("${:.2f}", usd);
+    return fmt::format("${:.2g}", usd);
+}
+
 std::string format_percent(double share) {
     return fmt::format("{:.{}f}%", share * 100, share < 0.0995 ? 1 : 0);
 }

@@ -14,6 +14,8 @@ std::string format_seconds(double seconds);
 std::string format_count(double count);
 /// "14,320".
 std::string format_thousands(double number);
+/// "$0.24", "$1,234"; two digits of less than ten cents.
+std::string format_usd(double usd);
 /// "87%"; tenths below ten percent.
 std::string format_percent(double share);
 /// "+1.2%"; "-" where it is not known.

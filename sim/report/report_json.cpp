@@ -119,6 +119,11 @@ std::string report_json(const StepReport& r) {
         out["tokens_per_s_5_percent"] = r.tokens_per_s_at(r.step_high);
         out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.step_low);
     }
+    if (r.has_price()) {
+        out["usd_per_hour"] = r.usd_per_hour;
+        out["usd_per_hour_of"] = r.usd_per_hour_of;
+        out["usd_per_million_tokens"] = r.usd_per_million_tokens_at(r.step);
+    }
     out["model_tflops_per_s"] = r.model_flops_per_s() / kTera;
     out["model_tflops_formula"] = "6 x active parameters x tokens / step_s";
     out["executed_tflops_per_s"] = r.executed_flops_per_s() / kTera;

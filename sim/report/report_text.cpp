@@ -105,6 +105,15 @@ void append_verdict(std::string& out, const StepReport& r) {
         "executed\n",
         r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
     out += fmt::format("bound by     {}\n", r.bottleneck_words);
+    if (r.has_price())
+        out += fmt::format("cost         {} a million tokens{}, at {} an hour ({})\n",
+                           format_usd(r.usd_per_million_tokens_at(r.step)),
+                           r.has_band()
+                               ? fmt::format(" (5 to 95%: {} to {})",
+                                             format_usd(r.usd_per_million_tokens_at(r.step_low)),
+                                             format_usd(r.usd_per_million_tokens_at(r.step_high)))
+                               : "",
+                           format_usd(r.usd_per_hour), r.usd_per_hour_of);
     if (r.measured) {
         out += fmt::format("measured     device {} at most, host {} resident\n",
                            format_bytes(static_cast<double>(r.measured_device)),

@@ -86,6 +86,10 @@ struct StepReport {
     std::string bottleneck_words;  ///< one sentence
     std::vector<Remedy> remedies;
 
+    // Money; only where the machine's profile has a rent.
+    double usd_per_hour = 0;      ///< of all GPUs that train
+    std::string usd_per_hour_of;  ///< "Lambda, rented, 2026-06"
+
     // How far to trust it.
     Confidence confidence = Confidence::datasheet;
     std::vector<std::string> assumptions;
@@ -95,6 +99,10 @@ struct StepReport {
         return static_cast<double>(training.tokens()) / one_step;
     }
     bool has_band() const { return step_high > 0; }
+    bool has_price() const { return usd_per_hour > 0; }
+    double usd_per_million_tokens_at(Seconds one_step) const {
+        return kMega * usd_per_hour / 3600 / tokens_per_s_at(one_step);
+    }
     /// 6 P T: six FLOPs a parameter and token, whatever is recomputed. P are the active parameters.
     double model_flops_per_s() const {
         return 6 * static_cast<double>(active_parameters) * tokens_per_s();

@@ -59,6 +59,17 @@ TEST_CASE("price: offers by kind and price, and the middle one of those rented",
     CHECK(typical_offer(price_list({})) == nullptr);
 }
 
+TEST_CASE("price: an offer of a GPU of another size is not this one's", "[cost]") {
+    MachineProfile profile;
+    profile.quantities = {quantity("gpu.memory_capacity_gb", 85.1),
+                          quantity("price.rent_usd_per_gpu_hour.A (40 GB SXM)", 1),
+                          quantity("price.rent_usd_per_gpu_hour.B (80GB)", 2),
+                          quantity("price.rent_usd_per_gpu_hour.GB Cloud", 3)};
+    const PriceList prices = price_list(profile);
+    REQUIRE(prices.offers.size() == 2);
+    CHECK(prices.offers.front().name == "B (80GB)");
+}
+
 TEST_CASE("price: an offer by its name", "[cost]") {
     const PriceList prices = price_list(profile_with_prices());
     CHECK(find_offer(prices, "dear", "a-machine").usd_per_hour == 8);
