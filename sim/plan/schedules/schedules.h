@@ -27,12 +27,13 @@ StepPlan plan_megatrain(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_zero3_offload(const ModelSpec& model, const MachineSpec& machine,
                             const TrainingSpec& training);
 
-/// DeepSpeed 0.19.6, ZeRO-3 with parameters and optimizer states on storage. Throws InputError
-/// where the machine's storage is not known.
+/// DeepSpeed after 0.19.5 (commit edaa722), ZeRO-3 with parameters and optimizer states on storage.
+/// Throws InputError where the machine's storage is not known.
 StepPlan plan_zero_infinity(const ModelSpec& model, const MachineSpec& machine,
                             const TrainingSpec& training);
 
-/// DeepSpeed 0.19.6, SuperOffload: parameters on the GPU, CPU Adam while backward goes on.
+/// DeepSpeed after 0.19.5 (commit edaa722), SuperOffload: parameters on the GPU, CPU Adam
+/// while backward goes on.
 StepPlan plan_superoffload(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training);
 

@@ -1,7 +1,8 @@
 // SuperOffload: ZeRO-3 of DeepSpeed on one superchip, parameters on the GPU, CPU Adam in a process
-// of its own while backward goes on (from reading DeepSpeed 0.19.6 at commit edaa722:
-// runtime/superoffload/superoffload_stage3.py and superoffload_utils.py, runtime/zero/stage3.py,
-// ops/adam/cpu_adam.py; PyTorch 2.11's multiprocessing/reductions.py and native/cuda/Copy.cu).
+// of its own while backward goes on (from reading DeepSpeed at commit edaa722, after its release
+// 0.19.5: runtime/superoffload/superoffload_stage3.py and superoffload_utils.py, which do the same
+// work in the same order in 0.19.8, runtime/zero/stage3.py and ops/adam/cpu_adam.py; PyTorch
+// 2.11.0's multiprocessing/reductions.py; ATen's native/cuda/Copy.cu at commit 007aa8a).
 // Settings: those of DeepSpeedExamples/training/DeepSpeed-SuperOffload (finetune_qwen3-14b_1gpu.sh
 // at commit 51495dc): no offload_param, overlap_comm false, reduce_bucket_size and sub_group_size
 // 4e8, ratio 0.90, cpuadam_cores_perc 0.90.
@@ -35,7 +36,7 @@ namespace {
 
 constexpr double kReduceBucketElements = 4e8, kSubGroupElements = 4e8;
 constexpr double kCoresOfOptimizer = 0.9;  // cpuadam_cores_perc
-// Bytes a parameter of torch.optim.AdamW over lists of tensors (PyTorch 2.11, optim/adam.py): decay
+// Bytes a parameter of torch.optim.AdamW over lists of tensors (torch 2.11.0, optim/adam.py): decay
 // 8, first moment 12, second 8 and 12, its root 8, divided 8, plus epsilon 8, step 16; before it
 // the gradient is scaled (8), after it the master becomes bf16 (6).
 constexpr double kGpuUpdateTraffic = 94;
@@ -133,19 +134,13 @@ class SuperOffload : Zero3Pass {
     }
 
     void leave(const GradientBucket& bucket, int layer) override {
-        const BufferId reduced =
-            build_.device_buffer("gradients on their way", Kind::gradients, bucket.device_bytes());
-        const double bf16 = kBf16 * bucket.elements;
-        const OperationId out =
-            build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                       {{bucket.last, false}}, copy_operation(bf16, {reduced}));
-        left_ = build_.add(OperationKind::copy_gradients_in, Lane::host_to_device, layer,
-                           {{out, false}}, copy_operation(bf16, {reduced}));
+        const SentBucket sent = send(bucket, layer);
+        left_ = sent.back;
         const double before = not_left_;
         not_left_ = std::max(0.0, not_left_ - bucket.elements);
         const double of_cpu = before - std::max(not_left_, std::min(before, gpu_elements_));
         if (of_cpu > 0) {
-            Operation to_group = copy_operation(kFp32 * of_cpu, {reduced});
+            Operation to_group = copy_operation(kFp32 * of_cpu, {sent.gradients});
             to_group.pageable = true;
             left_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
                                {{left_, false}}, std::move(to_group));
@@ -179,34 +174,37 @@ class SuperOffload : Zero3Pass {
     }
 
     void update() {
-        OperationId before = updated_ >= 0 ? updated_ : left_;
-        for (std::size_t group = 0; group < groups_.size(); ++group) {
-            before = group < on_gpu_ ? update_on_gpu(groups_[group], before)
-                                     : finish_on_cpu(groups_[group], before);
-        }
-        build_.wait(first_compute(), {before, true});
+        std::vector<Dependency> before = {{left_, false}};
+        if (updated_ >= 0) before.push_back({updated_, false});
+        for (std::size_t group = 0; group < on_gpu_; ++group) update_on_gpu(groups_[group], before);
+        for (std::size_t group = on_gpu_; group < groups_.size(); ++group)
+            before = {{finish_on_cpu(groups_[group], before), false}};
+        for (const Dependency& last : before) build_.wait(first_compute(), {last.operation, true});
     }
 
-    OperationId update_on_gpu(double elements, OperationId after) {
+    /// The host does not wait for it.
+    void update_on_gpu(double elements, const std::vector<Dependency>& after) {
         const BufferId root =
             build_.device_buffer("root of the second moment", Kind::workspace, kFp32 * elements);
         const std::int32_t kernels = build_.kernels(
             {memory_bound("AdamW", kGpuUpdateTraffic * elements, kGpuUpdateLaunches)});
-        build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {{after, false}},
-                   gpu_operation({kernels}, {root}));
-        return after;  // the host does not wait for it
+        updated_on_gpu_ = build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, after,
+                                     gpu_operation({kernels}, {root}));
     }
 
-    OperationId finish_on_cpu(double elements, OperationId after) {
-        OperationId done = host_work(OperationKind::clip_gradients, Lane::host, {{after, false}},
+    /// Returns the copy that the host waits for.
+    OperationId finish_on_cpu(double elements, const std::vector<Dependency>& after) {
+        OperationId done = host_work(OperationKind::clip_gradients, Lane::host, after,
                                      HostWork::scale, kFp32 * elements, training_share_);
         if (clips()) done = update_on_cpu(elements, done);
         done = host_work(OperationKind::copy_to_pinned, Lane::host, {{done, false}}, HostWork::copy,
                          kZero3CopyBack * elements, training_share_);
         Operation copy = copy_operation(kBf16 * elements);
         copy.pageable = true;
+        std::vector<Dependency> waits = {{done, false}};
+        if (updated_on_gpu_ >= 0) waits.push_back({updated_on_gpu_, false});  // on the same stream
         return build_.add(OperationKind::copy_weights_in, Lane::host_to_device, kEmbeddingLayer,
-                          {{done, false}}, std::move(copy));
+                          std::move(waits), std::move(copy));
     }
 
     void say_assumptions() {
@@ -225,6 +223,7 @@ class SuperOffload : Zero3Pass {
     std::size_t waiting_;                              ///< sub-groups that are not complete
     OperationId left_ = -1;                            ///< the last bucket's last copy
     OperationId updated_ = -1;                         ///< the last sub-group updated in backward
+    OperationId updated_on_gpu_ = -1;                  ///< the last sub-group updated there
 };
 
 }  // namespace

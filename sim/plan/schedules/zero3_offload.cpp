@@ -93,17 +93,10 @@ class Zero3Offload : Zero3Pass {
     }
 
     void leave(const GradientBucket& bucket, int layer) override {
-        const BufferId reduced =
-            build_.device_buffer("gradients on their way", Kind::gradients, bucket.device_bytes());
-        const OperationId out =
-            build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                       {{bucket.last, false}}, copy_operation(kBf16 * bucket.elements, {reduced}));
-        const OperationId back =
-            build_.add(OperationKind::copy_gradients_in, Lane::host_to_device, layer,
-                       {{out, false}}, copy_operation(kBf16 * bucket.elements, {reduced}));
-        buckets_left_.push_back(build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
-                                           layer, {{back, false}},
-                                           copy_operation(kFp32 * bucket.elements, {reduced})));
+        const SentBucket sent = send(bucket, layer);
+        buckets_left_.push_back(build_.add(
+            OperationKind::copy_gradients_out, Lane::device_to_host, layer, {{sent.back, false}},
+            copy_operation(kFp32 * bucket.elements, {sent.gradients})));
     }
 
     void update() {

@@ -76,6 +76,18 @@ void Zero3Pass::backward() {
     leave(buckets_.rest(), kEmbeddingLayer);
 }
 
+Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
+    const BufferId gradients =
+        build_.device_buffer("gradients on their way", Kind::gradients, bucket.device_bytes());
+    const double bytes = kBf16 * bucket.elements;
+    const OperationId out =
+        build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                   {{bucket.last, false}}, copy_operation(bytes, {gradients}));
+    const OperationId back = build_.add(OperationKind::copy_gradients_in, Lane::host_to_device,
+                                        layer, {{out, false}}, copy_operation(bytes, {gradients}));
+    return {gradients, back};
+}
+
 /// Head, unless tied, and final norm.
 std::vector<std::int64_t> Zero3Pass::head_tensors() const {
     std::vector<std::int64_t> tensors = {model_.hidden};

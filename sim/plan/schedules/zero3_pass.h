@@ -38,6 +38,15 @@ class Zero3Pass {
     /// A bucket's gradients leave; `layer` computed the last of them.
     virtual void leave(const GradientBucket& bucket, int layer) = 0;
 
+    /// A bucket's gradients on the device, and the last copy of those to pinned bf16 and back, for
+    /// their norm.
+    struct SentBucket {
+        BufferId gradients;
+        OperationId back;
+    };
+    /// Sends them. Precondition: `bucket` has gradients.
+    SentBucket send(const GradientBucket& bucket, int layer);
+
     /// Forward, loss and backward in order, until the last gradients have left. Declares the bucket
     /// and a tied table's gradient.
     void forward_and_backward();

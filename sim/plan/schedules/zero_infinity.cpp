@@ -1,7 +1,8 @@
 // ZeRO-Infinity: ZeRO-3 of DeepSpeed on one GPU with parameters and optimizer states on NVMe (from
-// reading DeepSpeed 0.19.6 at commit edaa722: runtime/swap_tensor/partitioned_param_swapper.py,
-// pipelined_optimizer_swapper.py, optimizer_utils.py, async_swapper.py and utils.py,
-// runtime/zero/stage3.py and partitioned_param_coordinator.py, csrc/pin_memory/page_alloc.cpp).
+// reading DeepSpeed at commit edaa722, after its release 0.19.5:
+// runtime/swap_tensor/partitioned_param_swapper.py, pipelined_optimizer_swapper.py,
+// optimizer_utils.py, async_swapper.py and utils.py, runtime/zero/stage3.py and
+// partitioned_param_coordinator.py, csrc/pin_memory/page_alloc.cpp).
 // Settings: those of zero3-offload; offload_optimizer and offload_param to nvme, pipeline_read,
 // pipeline_write, buffer_count 12 for the optimizer (three sub-groups of four: one is written, one
 // updated, one read), buffer_size the largest tensor and buffer_count the least of at least 5 with
@@ -19,7 +20,7 @@
 //
 // Update: sub-group by sub-group masters, moments and gradients are read (the next while one is
 // updated), scaled, updated, the bf16 parameters written while the host waits, then masters and
-// moments while the next is updated.
+// moments while the next is updated; before those of the next are, the host waits for them.
 #include <fmt/format.h>
 
 #include <utility>
@@ -124,18 +125,11 @@ class ZeroInfinity : Zero3Pass {
     }
 
     void leave(const GradientBucket& bucket, int layer) override {
-        const BufferId reduced =
-            build_.device_buffer("gradients on their way", Kind::gradients, bucket.device_bytes());
-        const double bf16 = kBf16 * bucket.elements;
-        const OperationId out =
-            build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                       {{bucket.last, false}}, copy_operation(bf16, {reduced}));
-        const OperationId back = build_.add(OperationKind::copy_gradients_in, Lane::host_to_device,
-                                            layer, {{out, false}}, copy_operation(bf16, {reduced}));
-        Waits waits = {{back, false}};
+        const SentBucket sent = send(bucket, layer);
+        Waits waits = {{sent.back, false}};
         if (written_.size() >= kOptimizerBuffers)
             waits.push_back({written_[written_.size() - kOptimizerBuffers], false});
-        Operation to_buffer = copy_operation(kFp32 * bucket.elements, {reduced});
+        Operation to_buffer = copy_operation(kFp32 * bucket.elements, {sent.gradients});
         to_buffer.pageable = true;
         hold_host(build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
                              std::move(waits), std::move(to_buffer)));
@@ -154,20 +148,22 @@ class ZeroInfinity : Zero3Pass {
         return build_.add(kind, lane, kEmbeddingLayer, std::move(waits), std::move(work));
     }
 
-    OperationId read_states(std::size_t group) {
-        return add(OperationKind::read_states, Lane::storage_read, after_host(),
+    OperationId read_states(std::size_t group, Waits waits) {
+        return add(OperationKind::read_states, Lane::storage_read, std::move(waits),
                    copy_operation(kReadToUpdate * layout_.sub_groups[group]));
     }
 
     void update() {
         hold_host(written_.back());
-        OperationId read = read_states(0);
+        OperationId read = read_states(0, after_host());
+        OperationId written_before = -1;  // of the sub-group before the last
         for (std::size_t group = 0; group < layout_.sub_groups.size(); ++group) {
             const double elements = layout_.sub_groups[group];
             const OperationId own = read;
             Waits waits = after_host();
+            if (written_before >= 0) waits.push_back({written_before, false});
+            if (group + 1 < layout_.sub_groups.size()) read = read_states(group + 1, waits);
             waits.push_back({own, false});
-            if (group + 1 < layout_.sub_groups.size()) read = read_states(group + 1);
             add(OperationKind::clip_gradients, Lane::optimizer, std::move(waits),
                 host_operation(HostWork::scale, kFp32 * elements));
             add(OperationKind::update, Lane::optimizer, {},
@@ -177,6 +173,7 @@ class ZeroInfinity : Zero3Pass {
             if (group >= layout_.sub_groups_on_host)
                 hold_host(add(OperationKind::write_weights, Lane::storage_write, after_host(),
                               copy_operation(kBf16 * elements)));
+            written_before = last_written_;
             last_written_ = add(OperationKind::write_states, Lane::storage_write, after_host(),
                                 copy_operation(kStates * elements));
         }

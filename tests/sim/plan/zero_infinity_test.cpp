@@ -157,6 +157,22 @@ TEST_CASE("zero-infinity: the first sub-groups stay in host memory up to a billi
     CHECK(of_kind(plan, OperationKind::write_states).size() == layout.sub_groups.size());
 }
 
+TEST_CASE("zero-infinity: a sub-group's states are written before the second after it is updated",
+          "[plan]") {
+    // Sub-groups whose parameters stay in host memory: nothing else of theirs is written.
+    const ModelSpec model =
+        parse_generic_model("layers=4,hidden=2048,vocabulary=20000,intermediate=8192");
+    const StepPlan plan = plan_step(model, machine_with_storage(), infinity(50'000'000));
+    const auto scales = of_kind(plan, OperationKind::clip_gradients);
+    const auto states = of_kind(plan, OperationKind::write_states);
+    REQUIRE(scales.size() > 3);
+    REQUIRE(of_kind(plan, OperationKind::write_weights).empty());
+    for (std::size_t group = 2; group < scales.size(); ++group) {
+        CHECK(waits_for(plan, scales[group], static_cast<OperationId>(states[group - 2])));
+        CHECK_FALSE(waits_for(plan, scales[group], static_cast<OperationId>(states[group - 1])));
+    }
+}
+
 TEST_CASE("zero-infinity: a step is at least as long as storage needs for its bytes",
           "[simulate]") {
     const ModelSpec model = four_layers_of_7b();
