@@ -18,7 +18,7 @@ constexpr ValueKind kNumber = ValueKind::number;
 constexpr ValueKind kCurve = ValueKind::curve;
 constexpr bool kRead = true;
 
-// `other.*` of a section is free; resolve_machine() reads one number there.
+// `other.*` of a section is free; resolve_machine() reads two numbers there.
 constexpr std::array kKeys = {
     KnownKey{"gpu.name", ValueKind::text},
     KnownKey{"gpu.memory_capacity_gb", kNumber, kRead},

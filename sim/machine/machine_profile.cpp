@@ -82,6 +82,23 @@ bool MachineProfile::flag(std::string_view path) const {
     return false;
 }
 
+namespace {
+
+/// A rate of the link that is given anew keeps the shape of its curve by size.
+void scale_curve_of(std::vector<Curve>& curves, const Quantity& rate, double value) {
+    constexpr std::string_view kLink = "link.";
+    if (!rate.value || !rate.path.starts_with(kLink)) return;
+    const std::string path =
+        fmt::format("link.curve.{}_by_bytes", std::string_view(rate.path).substr(kLink.size()));
+    for (Curve& curve : curves) {
+        if (curve.path != path) continue;
+        for (auto& row : curve.points)
+            for (std::size_t i = 1; i < row.size(); ++i) row[i] *= value / *rate.value;
+    }
+}
+
+}  // namespace
+
 void MachineProfile::set(std::string_view path, double value) {
     const auto found = std::find_if(quantities.begin(), quantities.end(),
                                     [&](const Quantity& q) { return q.path == path; });
@@ -99,6 +116,7 @@ void MachineProfile::set(std::string_view path, double value) {
                                      value, kSmallestQuantity, kLargestQuantity));
     }
     Quantity& quantity = found == quantities.end() ? quantities.emplace_back() : *found;
+    scale_curve_of(curves, quantity, value);
     quantity.path = path;
     quantity.value = value;
     quantity.method = Method::estimated;

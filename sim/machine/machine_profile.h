@@ -65,7 +65,8 @@ struct MachineProfile {
     std::string text(std::string_view path) const;
     bool flag(std::string_view path) const;
     /// What-if: replaces a number, or adds one of machine_numbers() that the profile lacks, as an
-    /// estimate by the user. Throws InputError for any other path.
+    /// estimate by the user; a one-way rate of the link takes its curve by size with it. Throws
+    /// InputError for any other path.
     void set(std::string_view path, double value);
 };
 

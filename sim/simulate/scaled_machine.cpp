@@ -52,7 +52,8 @@ void scale_host_memory(MachineSpec& machine, double factor) {
 
 void scale_link(MachineSpec& machine, double factor) {
     LinkSpec& link = machine.link;
-    for (double* rate : {&link.host_to_device, &link.device_to_host, &link.pageable_host_to_device})
+    for (double* rate : {&link.host_to_device, &link.device_to_host, &link.pageable_host_to_device,
+                         &link.pageable_device_to_host})
         *rate *= factor;
 }
 

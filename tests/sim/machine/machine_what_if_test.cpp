@@ -48,6 +48,21 @@ TEST_CASE("machine profile: --set adds any number that a prediction can read", "
     CHECK(profile.quantities.size() == before);
 }
 
+TEST_CASE("machine profile: --set of a measured link's rate takes its curve by size with it",
+          "[machine]") {
+    const MachineProfile measured = read_machine_profile("h200-pcie5-16vcpu-128gib");
+    MachineProfile faster = measured;
+    faster.set("link.host_to_device_gb_per_s",
+               2 * *measured.find("link.host_to_device_gb_per_s")->value);
+    const LinkSpec before = resolve_machine(measured).link, after = resolve_machine(faster).link;
+    CHECK(after.host_to_device == Approx(2 * before.host_to_device));
+    for (const double bytes : {1e4, 1e6, 1e8}) {
+        CHECK(after.share_to_device_by_bytes.at(bytes) ==
+              Approx(before.share_to_device_by_bytes.at(bytes)));
+    }
+    CHECK(after.share_to_host_by_bytes.at(1e6) == before.share_to_host_by_bytes.at(1e6));
+}
+
 TEST_CASE("machine profile: --set of an unknown path suggests the nearest", "[machine]") {
     MachineProfile profile = read_machine_profile("apple-m3-ultra");
     CHECK_THAT(input_error_of([&] { profile.set("gpu.bf16_dense_tflop", 28); }),
