@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 
+#include "sim/input_error.h"
 #include "sim/machine/machine_profile.h"
 #include "sim/units.h"
 
@@ -22,7 +24,20 @@ class Reader {
   public:
     Reader(const MachineProfile& profile, InterconnectSpec& out) : profile_(profile), out_(out) {}
 
-    /// A count that the user knows, whatever its source.
+    /// GPUs of a node; 0: not known.
+    std::int64_t gpus_per_node() {
+        constexpr const char* kPath = "gpu_interconnect.gpus_per_node";
+        const auto count = take(kPath);
+        if (!count) return 0;
+        if (*count != std::floor(*count) || *count < 1)
+            throw InputError(
+                fmt::format("{}: {} is {:g}, expected a whole number from 1; give the GPUs that "
+                            "one node has",
+                            profile_.file, kPath, *count));
+        return static_cast<std::int64_t>(*count);
+    }
+
+    /// A number, whatever its source.
     std::optional<double> take(const char* path) {
         const Quantity* quantity = profile_.find(path);
         if (quantity == nullptr || !quantity->value) return std::nullopt;
@@ -74,8 +89,7 @@ class Reader {
 InterconnectSpec resolve_interconnect(const MachineProfile& profile) {
     InterconnectSpec spec;
     Reader reader(profile, spec);
-    spec.gpus_per_node =
-        static_cast<std::int64_t>(reader.take("gpu_interconnect.gpus_per_node").value_or(0));
+    spec.gpus_per_node = reader.gpus_per_node();
     spec.bus_by_gpus = reader.bus();
     spec.network_per_gpu = reader.network();
     return spec;

@@ -25,7 +25,8 @@ struct InterconnectSpec {
 };
 
 /// From the sections `gpu_interconnect` and `network`. Gaps are filled by the shares of a
-/// datasheet's rate that were measured elsewhere, and said in `assumptions`.
+/// datasheet's rate that were measured elsewhere, and said in `assumptions`. Throws InputError
+/// where the GPUs of a node are no whole number.
 InterconnectSpec resolve_interconnect(const MachineProfile& profile);
 
 }  // namespace sluice

@@ -65,9 +65,9 @@ std::vector<Option> declare_options() {
                               {"none", index(Sharding::none)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
                                         "sequences a step, of all GPUs together"));
-    options.push_back(
-        option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
-                                "sequences that pass a layer together; 0: the whole batch"));
+    options.push_back(option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
+                                              "sequences that pass a layer together; 0: the whole "
+                                              "batch, of several GPUs each one's part"));
     options.push_back(
         option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
     options.push_back(option<&T::buffer_depth>(
@@ -134,10 +134,10 @@ std::vector<Option> declare_options() {
         throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
                                      fmt::join(names, " or "), did_you_mean(text, names)));
     }
-    const char* space = option.unit[0] == '\0' ? "" : " ";
-    throw InputError(fmt::format("{} is {}, expected a {}number of {}{}from {:.0f} to {:.0f}",
-                                 where, text, option.is_memory ? "memory size or " : "whole ",
-                                 option.unit, space, option.low, option.high));
+    const std::string unit = option.unit[0] == '\0' ? "" : fmt::format("of {} ", option.unit);
+    throw InputError(fmt::format("{} is {}, expected a {}number {}from {:.0f} to {:.0f}", where,
+                                 text, option.is_memory ? "memory size or " : "whole ", unit,
+                                 option.low, option.high));
 }
 
 /// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that
@@ -151,6 +151,27 @@ void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* fl
 }
 
 constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
+
+/// Each GPU takes an equal part of the batch, in micro-batches that are alike.
+void check_batch(const TrainingSpec& spec) {
+    if (spec.batch % spec.gpus != 0)
+        throw InputError(fmt::format(
+            "--batch is {}, expected a multiple of --gpus ({}), as each GPU takes an equal part of "
+            "it; change one of them",
+            spec.batch, spec.gpus));
+    const std::int64_t part = spec.batch_of_a_gpu();
+    const std::string of_it =
+        spec.gpus == 1 ? "the batch" : fmt::format("a GPU's part of the batch of {}", spec.batch);
+    if (spec.micro_batch > part)
+        throw InputError(
+            fmt::format("--micro-batch is {}, expected at most {} ({}); give a divisor of {}",
+                        spec.micro_batch, of_it, part, spec.gpus == 1 ? "the batch" : "it"));
+    if (part % spec.micro_batch_sequences() != 0)
+        throw InputError(fmt::format(
+            "--batch is {}{}, expected a multiple of --micro-batch ({}), so that all micro-batches "
+            "are alike; change one of them",
+            spec.batch, spec.gpus == 1 ? "" : fmt::format(", {} a GPU", part), spec.micro_batch));
+}
 
 /// PyTorch's checkpointing of a layer keeps its input alone.
 void check_recompute(const TrainingSpec& spec) {
@@ -229,28 +250,8 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
     return spec;
 }
 
-/// Each GPU takes an equal part of the batch, in micro-batches that are alike.
-void check_batch(const TrainingSpec& spec) {
-    if (spec.batch % spec.gpus != 0)
-        throw InputError(fmt::format(
-            "--batch is {}, expected a multiple of --gpus ({}), as each GPU takes an equal part of "
-            "it; change one of them",
-            spec.batch, spec.gpus));
-    const std::int64_t part = spec.batch_of_a_gpu();
-    const std::string of_it =
-        spec.gpus == 1 ? "the batch" : fmt::format("a GPU's part of the batch of {}", spec.batch);
-    if (spec.micro_batch > part)
-        throw InputError(
-            fmt::format("--micro-batch is {}, expected at most {} ({}); give a divisor of {}",
-                        spec.micro_batch, of_it, part, spec.gpus == 1 ? "the batch" : "it"));
-    if (part % spec.micro_batch_sequences() != 0)
-        throw InputError(fmt::format(
-            "--batch is {}{}, expected a multiple of --micro-batch ({}), so that all micro-batches "
-            "are alike; change one of them",
-            spec.batch, spec.gpus == 1 ? "" : fmt::format(", {} a GPU", part), spec.micro_batch));
-}
-
 void check_training_spec(const TrainingSpec& spec) {
+    check_used_options(spec);
     check_batch(spec);
     if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
         throw InputError(
@@ -261,15 +262,14 @@ void check_training_spec(const TrainingSpec& spec) {
     check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "--feed-forward-chunk-tokens");
     if (spec.schedule == Schedule::streamed)
         check_chunks(block_tokens, spec.loss_chunk_tokens, "--loss-chunk-tokens");
+    const std::int64_t part = spec.batch_of_a_gpu();
     if (spec.micro_batches() > kMostMicroBatches) {
         throw InputError(
             fmt::format("--micro-batch is {}, which cuts a batch of {} into more than {} "
-                        "micro-batches; give at "
-                        "least {}",
-                        spec.micro_batch, spec.batch, kMostMicroBatches,
-                        (spec.batch + kMostMicroBatches - 1) / kMostMicroBatches));
+                        "micro-batches; give at least {}",
+                        spec.micro_batch, part, kMostMicroBatches,
+                        (part + kMostMicroBatches - 1) / kMostMicroBatches));
     }
-    check_used_options(spec);
     check_recompute(spec);
 }
 
