@@ -118,6 +118,8 @@ std::vector<std::vector<double>> transfer_curve(std::string_view path,
                                                 const std::vector<std::vector<double>>& points,
                                                 const TransferRule& rule, const Scales& scales) {
     auto out = points;
+    // A time of waking threads, which no bandwidth changes.
+    if (path == "host.optimizer_call_us_by_threads") return out;
     if (path.ends_with("_by_threads")) {
         out = stretched_by_threads(points, scales.host, scales.new_cores);
     } else if (path.starts_with("host.contention")) {

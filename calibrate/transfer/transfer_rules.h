@@ -22,7 +22,8 @@ struct TransferRule {
 std::optional<TransferRule> transfer_rule(std::string_view path, const Scales& scales);
 
 /// The rows of a curve, each the x, then rates, scaled as its path asks for: rates by size, by
-/// threads (on whole threads, up to the new machine's cores), by sequence; contention by work.
+/// threads (on whole threads, up to the new machine's cores), by sequence; contention by work. The
+/// cost of a call of the optimizer stays.
 /// `columns`: names, where "low" and "high" are the range of the second.
 std::vector<std::vector<double>> transfer_curve(std::string_view path,
                                                 const std::vector<std::string>& columns,

@@ -38,6 +38,7 @@ void scale_optimizer(MachineSpec& machine, double factor) {
     for (Interpolated* adam :
          {&host.adam_bytes_per_s, &host.adam_8_byte_bytes_per_s, &host.adam_6_byte_bytes_per_s})
         *adam = scaled(*adam, factor);
+    host.adam_call = scaled(host.adam_call, 1 / factor);
     host.eager_adam_bytes_per_s *= factor;
 }
 

@@ -48,6 +48,21 @@ TEST_CASE("scaled machine: a group's operations take longer by its factor, other
     check(times_with(scale_host_work, 0.8), plain);
 }
 
+TEST_CASE("scaled machine: a slower optimizer's calls cost more beside their parameters too",
+          "[simulate]") {
+    const auto adam_time = [](double factor) {
+        return times_with(
+                   [](MachineSpec& machine, double by) {
+                       machine.host.adam_call = Interpolated({{1, 0.01}});
+                       scale_optimizer(machine, by);
+                   },
+                   factor)
+            .adam;
+    };
+    CHECK(adam_time(1) == Approx(0.01 + 0.01));
+    CHECK(adam_time(0.8) == Approx(0.02 / 0.8));
+}
+
 TEST_CASE("scaled machine: less host memory slows copies both ways and what shares it",
           "[simulate]") {
     MachineSpec machine = test::round_machine();
