@@ -48,6 +48,11 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
                                             "offload_percent",
                                             "distinct_tokens",
                                             "flash_loss"};
+    static const Fields kNotResident = [] {
+        Fields fields = kNotPlainPyTorch;
+        std::erase(fields, "micro_batch");
+        return fields;
+    }();
     static const Fields kNotZero3 = [] {
         Fields fields = kNotPlainPyTorch;
         fields.emplace_back("recompute");
@@ -72,8 +77,9 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
             return kNotStreamed;
         case Schedule::megatrain:
             return kNotMegatrain;
-        case Schedule::fsdp_offload:
         case Schedule::resident:
+            return kNotResident;
+        case Schedule::fsdp_offload:
         case Schedule::accelerate_offload:
             return kNotPlainPyTorch;
         case Schedule::zero3_offload:

@@ -49,28 +49,12 @@ GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {
     return {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)};
 }
 
-TrainingSpec training_of_pass(const TrainingSpec& training) {
-    TrainingSpec pass = training;
-    pass.batch = training.micro_batch_sequences();
-    pass.micro_batch = 0;
-    pass.gpus = 1;
-    return pass;
-}
-
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses) {
     Operation operation = copy_operation(ring_bytes(collective, size, gpus), std::move(uses));
     operation.collective = collective;
     operation.collective_bytes = size;
     return operation;
-}
-
-std::int64_t parameter_tensors(const ModelSpec& model) {
-    auto count = static_cast<std::int64_t>(root_tensors(model).size());
-    for (const int kind : model.layers)
-        count += static_cast<std::int64_t>(
-            module_tensors(model, model.kinds[static_cast<std::size_t>(kind)]).size());
-    return count;
 }
 
 void declare_cluster_host(const MachineSpec& machine, const GpuGroup& group, PlanBuilder& build) {

@@ -14,15 +14,9 @@ namespace sluice {
 /// The GPUs of a training spec on a machine.
 GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training);
 
-/// What one GPU does in one pass: its micro-batch as the batch of a training spec of its own.
-TrainingSpec training_of_pass(const TrainingSpec& training);
-
 /// A collective of `size` bytes of the whole array, in `messages` calls.
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses = {});
-
-/// Parameter tensors that an optimizer written in Python goes through.
-std::int64_t parameter_tensors(const ModelSpec& model);
 
 /// The processes of a node on its host, and what they need at each moment.
 void declare_cluster_host(const MachineSpec& machine, const GpuGroup& group, PlanBuilder& build);

@@ -18,6 +18,14 @@ constexpr double kLogitGradient = kBf16;
 
 }  // namespace
 
+TrainingSpec training_of_pass(const TrainingSpec& training) {
+    TrainingSpec pass = training;
+    pass.batch = training.micro_batch_sequences();
+    pass.micro_batch = 0;
+    pass.gpus = 1;
+    return pass;
+}
+
 PlainModel::PlainModel(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build)
     : model_(model), training_(training), build_(build) {
     declare_kernels();

@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+/// What one GPU does in one pass: its micro-batch as the batch of a training spec of its own.
+TrainingSpec training_of_pass(const TrainingSpec& training);
+
 /// As torch.nn has it: RMSNorm in one kernel, flash attention, all logits at once and their
 /// cross-entropy in fp32. With Recompute::full each layer is in torch.utils.checkpoint.
 class PlainModel {

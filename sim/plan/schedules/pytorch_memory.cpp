@@ -58,6 +58,14 @@ Elements root_tensors(const ModelSpec& model) {
     return out;
 }
 
+std::int64_t parameter_tensors(const ModelSpec& model) {
+    auto count = static_cast<std::int64_t>(root_tensors(model).size());
+    for (const int kind : model.layers)
+        count += static_cast<std::int64_t>(
+            module_tensors(model, model.kinds[static_cast<std::size_t>(kind)]).size());
+    return count;
+}
+
 SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer) {
     const AttentionSpec& a = layer.attention;
     const FeedForwardSpec& f = layer.feed_forward;

@@ -27,6 +27,9 @@ std::vector<std::int64_t> module_tensors(const ModelSpec& model, const LayerSpec
 /// The same of embedding, final norm and head.
 std::vector<std::int64_t> root_tensors(const ModelSpec& model);
 
+/// Parameter tensors that an optimizer written in Python goes through.
+std::int64_t parameter_tensors(const ModelSpec& model);
+
 /// Bytes of one token of a layer in bf16, attention through the flash kernel.
 struct SavedBytes {
     double saved = 0;               ///< kept by autograd beside the layer's input

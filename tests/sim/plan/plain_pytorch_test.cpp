@@ -85,6 +85,28 @@ TEST_CASE("resident: gradients of a tied table count once when the optimizer run
     }
 }
 
+TEST_CASE("resident: a micro-batch's activations at a time, its gradients added to the first one's",
+          "[plan]") {
+    const ModelSpec model = parse_generic_model(kShape);
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    TrainingSpec training = training_of(Schedule::resident);
+    const StepPlan whole = plan_step(model, machine, training);
+    training.micro_batch = 1;
+    const StepPlan halves = plan_step(model, machine, training);
+    const auto backwards = [](const StepPlan& plan) {
+        return std::count_if(plan.program.operations.begin(), plan.program.operations.end(),
+                             [](const Operation& o) { return o.kind == OperationKind::backward; });
+    };
+    CHECK(backwards(halves) == 2 * backwards(whole));
+    CHECK(halves.program.flops() == whole.program.flops());
+    const Peak peak = peak_of(halves, Tier::device);
+    // In the second backward: half of the logits and checkpoints, all gradients of the first.
+    CHECK(at(peak, MemoryKind::loss) == 3 * kTokens / 2 * 16000 * 4);
+    CHECK(at(peak, MemoryKind::checkpoints) == 4 * kTokens / 2 * 512 * 2);
+    CHECK(at(peak, MemoryKind::gradients) == 2 * total_parameters(model));
+    CHECK(at(peak, MemoryKind::weights) == at(peak_of(whole, Tier::device), MemoryKind::weights));
+}
+
 TEST_CASE("resident: all is done on the GPU, nothing crosses the link", "[plan]") {
     for (const Operation& operation : plan_of(Schedule::resident, kShape).program.operations)
         CHECK(operation.lane == Lane::compute);
