@@ -1,4 +1,5 @@
-// Which machines and models does sluice know without being given a file?
+// Which machines and models, and which errors of its own, does sluice know without being given a
+// file?
 #pragma once
 
 #include <span>
@@ -13,5 +14,6 @@ struct EmbeddedFile {
 
 std::span<const EmbeddedFile> embedded_machines();  // hwprofiles/*.json, sorted by name
 std::span<const EmbeddedFile> embedded_models();    // models/*.json, sorted by name
+std::span<const EmbeddedFile> embedded_history();   // hwprofiles/history.md
 
 }  // namespace sluice

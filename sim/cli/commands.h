@@ -16,6 +16,7 @@ void add_sensitivity(CLI::App& app, Command& chosen);
 void add_audit(CLI::App& app, Command& chosen);
 void add_fit(CLI::App& app, Command& chosen);
 void add_cost(CLI::App& app, Command& chosen);
+void add_report(CLI::App& app, Command& chosen);
 void add_validate(CLI::App& app, Command& chosen);
 
 }  // namespace sluice

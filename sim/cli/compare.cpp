@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
 #include "sim/compare/comparison_report.h"
@@ -51,22 +52,6 @@ std::vector<ModelSpec> read_models(const ModelFlags& flags) {
     return models;
 }
 
-/// "h100-sxm-pcie5:8".
-ClusterToCompare read_cluster(const std::string& text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string::npos || colon == 0)
-        throw InputError(fmt::format(
-            "--cluster is \"{}\", expected MACHINE:GPUS, as in h100-sxm-pcie5:8", text));
-    TrainingSpec training;
-    const auto& options = training_options();
-    const auto gpus = std::find_if(options.begin(), options.end(), [](const Option& option) {
-        return std::string_view(option.field) == "gpus";
-    });
-    set_option(training, *gpus, text.substr(colon + 1), fmt::format("--cluster {}: GPUS", text));
-    return {resolve_machine(read_machine_profile(text.substr(0, colon), "--cluster")),
-            training.gpus};
-}
-
 /// Of the machine, and of the GPUs of clusters by their own profiles.
 void add_prices(std::vector<Comparison>& comparisons, const CompareFlags& flags) {
     std::vector<MachineProfile> profiles = {read_machine_profile(flags.scenario.machine.machine)};
@@ -90,7 +75,8 @@ int run_compare(const CompareFlags& flags) {
     for (const std::string& text : flags.clusters) {
         if (std::count(flags.clusters.begin(), flags.clusters.end(), text) > 1)
             throw InputError(fmt::format("--cluster {} is given twice; give it once", text));
-        clusters.push_back(read_cluster(text));
+        const ClusterFlag cluster = read_cluster_flag(text);
+        clusters.push_back({resolve_machine(cluster.profile), cluster.gpus});
     }
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     sluice::add_sensitivity(app, command);
     sluice::add_audit(app, command);
     sluice::add_cost(app, command);
+    sluice::add_report(app, command);
     sluice::add_validate(app, command);
     sluice::add_models(app, command);
     sluice::add_machines(app, command);

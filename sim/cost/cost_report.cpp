@@ -12,15 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string banded_text(const Banded& number, const char* unit) {
-    const auto digits = [](double value) {
-        return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
-    };
-    if (number.high == 0) return fmt::format("{} {}", digits(number.value), unit);
-    return fmt::format("{} {} ({} to {})", digits(number.value), unit, digits(number.low),
-                       digits(number.high));
-}
-
 void append_money(std::string& out, const CostAnswer& answer) {
     if (!answer.cost) {
         out += "money    no price of this machine is known: give --usd-per-hour or --price-usd\n";
@@ -31,13 +22,13 @@ void append_money(std::string& out, const CostAnswer& answer) {
                        format_usd(cost.usd_per_million_tokens), format_usd(cost.usd_per_hour),
                        answer.payment->name, answer.payment->origin);
     out += fmt::format("run      {} tokens: {}, {}\n", format_count(cost.tokens),
-                       format_usd(cost.usd), banded_text(cost.days, "days"));
+                       format_usd(cost.usd), format_banded(cost.days, "days"));
 }
 
 void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
     out += fmt::format("energy   {} for {} tokens, {:.0f} W on average{}\n",
-                       banded_text(*cost.kwh, "kWh"), format_count(cost.tokens), *cost.mean_w,
+                       format_banded(*cost.kwh, "kWh"), format_count(cost.tokens), *cost.mean_w,
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,
@@ -105,12 +96,6 @@ Json energy_json(const CostAnswer& answer, const RunCost& cost) {
               {"host", e.host}}}};
 }
 
-/// Costs nothing: for energy and days where no price is known.
-RunCost any_cost(const CostAnswer& answer) {
-    return answer.cost ? *answer.cost
-                       : run_cost(answer.report, {}, answer.tokens, answer.energy, answer.terms);
-}
-
 }  // namespace
 
 std::string cost_text(const CostAnswer& answer) {
@@ -125,8 +110,8 @@ std::string cost_text(const CostAnswer& answer) {
     for (const std::string& words : shortages(r))
         out += fmt::format("DOES NOT FIT: {}; costs below as if it did\n", words);
     append_money(out, answer);
-    const RunCost cost = any_cost(answer);
-    if (!answer.cost) out += fmt::format("run      {}\n", banded_text(cost.days, "days"));
+    const RunCost cost = cost_or_free(answer);
+    if (!answer.cost) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));
     if (answer.energy)
         append_energy(out, answer, cost);
     else
@@ -151,7 +136,7 @@ std::string cost_json(const CostAnswer& answer) {
         out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.step_low);
     }
     out["tokens"] = answer.tokens;
-    const RunCost cost = any_cost(answer);
+    const RunCost cost = cost_or_free(answer);
     out["days"] = banded_json(cost.days);
     out["payment"] = answer.cost ? cost_entry(*answer.payment, *answer.cost) : Json();
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();

@@ -69,10 +69,24 @@ Payment bought(double price_usd, const std::string& origin, const OwnerTerms& te
     return payment;
 }
 
+RunCost cost_or_free(const CostAnswer& answer) {
+    return answer.cost ? *answer.cost
+                       : run_cost(answer.report, {}, answer.tokens, answer.energy, answer.terms);
+}
+
 std::string format_usd(const Banded& usd) {
     if (usd.high == 0) return format_usd(usd.value);
     return fmt::format("{} (5 to 95%: {} to {})", format_usd(usd.value), format_usd(usd.low),
                        format_usd(usd.high));
+}
+
+std::string format_banded(const Banded& number, const char* unit) {
+    const auto digits = [](double value) {
+        return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
+    };
+    if (number.high == 0) return fmt::format("{} {}", digits(number.value), unit);
+    return fmt::format("{} {} ({} to {})", digits(number.value), unit, digits(number.low),
+                       digits(number.high));
 }
 
 }  // namespace sluice

@@ -61,6 +61,12 @@ struct CostAnswer {
     std::vector<std::string> assumptions;  ///< of price and power
 };
 
+/// What it costs; where no price is known as if it were free, for energy and days.
+RunCost cost_or_free(const CostAnswer& answer);
+
+/// "29.1 days (24.4 to 36.2)"; the band only where there is one.
+std::string format_banded(const Banded& number, const char* unit);
+
 /// One screen: the answer first.
 std::string cost_text(const CostAnswer& answer);
 std::string cost_json(const CostAnswer& answer);

@@ -1,6 +1,7 @@
 // Two plots: tokens/s over dollars an hour, and over dollars per million tokens. Machines that no
 // other beats are joined by a line and named; the others say their name as a tooltip.
 #include <algorithm>
+#include <cmath>
 
 #include "sim/report/format.h"
 #include "sim/report/svg_canvas.h"
@@ -106,19 +107,50 @@ class Plot {
                                    format_thousands(point.tokens_per_s), point.usd)));
     }
 
+    struct Name {
+        double x, baseline, width;
+    };
+    bool is_free(double start, double baseline, double width) const {
+        return std::none_of(names_.begin(), names_.end(), [&](const Name& other) {
+            return start < other.x + other.width && other.x < start + width &&
+                   std::abs(baseline - other.baseline) < kSmall;
+        });
+    }
+
+    /// Beside its dot, where no other name is: above if possible, else below.
     void name(const MachinePoint& point) {
         const std::string& id = choices_.machines[point.machine].id;
-        const bool right = x(point.usd) + 10 + text_width(id, kSmall) > left_ + kPlotWidth;
-        canvas_.text(x(point.usd) + (right ? -9 : 9), y(point.tokens_per_s) - 6, kSmall, id,
+        const double width = text_width(id, kSmall);
+        const bool right = x(point.usd) + 10 + width > left_ + kPlotWidth;
+        const double start = right ? x(point.usd) - 9 - width : x(point.usd) + 9;
+        double baseline = 0;
+        for (const double lower : {-6, 14, -20, 28}) {
+            baseline = y(point.tokens_per_s) + lower;
+            if (is_free(start, baseline, width)) break;
+        }
+        names_.push_back({start, baseline, width});
+        canvas_.text(x(point.usd) + (right ? -9 : 9), baseline, kSmall, id,
                      fmt::format("text-anchor=\"{}\" {}", right ? "end" : "start", kHalo));
     }
 
     SvgCanvas& canvas_;
     const MachineChoices& choices_;
     std::vector<MachinePoint> points_;
+    std::vector<Name> names_;
     const double left_;
     double most_usd_ = 1e-9, most_speed_ = 1e-9;
 };
+
+/// Nothing where the machines take different batches.
+std::string batch_words(const MachineChoices& choices) {
+    const TrainingSpec& first = choices.machines.front().report.training;
+    for (const MachineChoice& machine : choices.machines) {
+        const TrainingSpec& t = machine.report.training;
+        if (t.batch != first.batch || t.sequence != first.sequence) return "";
+    }
+    return fmt::format(", batch {} x {} tokens", first.batch,
+                       format_thousands(static_cast<double>(first.sequence)));
+}
 
 }  // namespace
 
@@ -129,10 +161,9 @@ std::string machine_choices_svg(const MachineChoices& choices) {
         canvas.text(kMargin, 30, kTitle, r.model_name + ": speed and money by machine",
                     "font-weight=\"bold\"");
         canvas.text(kMargin, 52, kNormal,
-                    fmt::format("predicted, batch {} x {} tokens; thin lines: 5 to 95%; blue: no "
-                                "machine is faster for less; grey: beaten",
-                                r.training.batch,
-                                format_thousands(static_cast<double>(r.training.sequence))),
+                    fmt::format("predicted{}; thin lines: 5 to 95%; blue: no machine is faster for "
+                                "less; grey: beaten",
+                                batch_words(choices)),
                     kGrey);
     }
     Plot(canvas, choices, CostAxis::usd_per_hour, kLeft).draw("dollars an hour");

@@ -6,6 +6,7 @@
 #include "sim/report/svg_text.h"
 #include "tests/catch.h"
 #include "tests/sim/report/one_layer_report.h"
+#include "tests/sim/report/xml_nesting.h"
 
 namespace sluice {
 namespace {
@@ -26,28 +27,6 @@ std::vector<Rectangle> rectangles(const std::string& svg, const std::string& lab
         found.push_back({number(1), number(2), number(3), number(4)});
     }
     return found;
-}
-
-/// What is wrong with the nesting of elements, or nothing. Enough XML for what we write.
-std::optional<std::string> nesting_error(const std::string& xml) {
-    static const std::regex tag(R"re(<(/?)([A-Za-z]+)((?: [A-Za-z:-]+="[^"<>]*")*) ?(/?)>)re");
-    std::vector<std::string> open;
-    std::size_t at = xml.find("?>") + 2;
-    for (at = xml.find('<', at); at != std::string::npos; at = xml.find('<', at + 1)) {
-        std::smatch match;
-        if (!std::regex_search(xml.begin() + static_cast<std::ptrdiff_t>(at), xml.end(), match, tag,
-                               std::regex_constants::match_continuous)) {
-            return "no tag: " + xml.substr(at, 60);
-        }
-        if (match[1].length() > 0) {
-            if (open.empty() || open.back() != match[2]) return "unexpected end: " + match[0].str();
-            open.pop_back();
-        } else if (match[4].length() == 0) {
-            open.push_back(match[2]);
-        }
-    }
-    if (!open.empty()) return "not closed: " + open.back();
-    return std::nullopt;
 }
 
 /// A plan of 800 layers, every operation about a pixel wide or less.

@@ -1,0 +1,19 @@
+// Which GPUs does `--cluster h100-sxm-pcie5:8` name?
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/machine/machine_profile.h"
+
+namespace sluice {
+
+struct ClusterFlag {
+    MachineProfile profile;
+    std::int64_t gpus = 1;
+};
+
+/// Throws InputError where it is not MACHINE:GPUS.
+ClusterFlag read_cluster_flag(const std::string& text);
+
+}  // namespace sluice

@@ -1,0 +1,24 @@
+// What do the HTML pages share: rows of tables, text in elements, a page that needs no other file?
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+/// `<tr>` with a cell of that tag ("td" or "th") for each text, escaped.
+std::string html_row(const std::vector<std::string>& texts, std::string_view tag);
+/// `<p>` and the like around escaped text, on a line of its own.
+std::string html_element(std::string_view tag, std::string_view text);
+/// `<ul>` of escaped texts; nothing where there are none.
+std::string html_list(const std::vector<std::string>& texts);
+
+/// A whole page, well-formed as XML too. It loads nothing: its policy forbids that. `title` is
+/// escaped here, `style` and `body` are taken as they are.
+std::string html_page(std::string_view title, std::string_view style, std::string_view body);
+
+/// Rules for tables and pictures in black on white.
+std::string_view html_table_style();
+
+}  // namespace sluice
