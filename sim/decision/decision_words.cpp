@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "sim/compare/findings.h"
 #include "sim/decision/decision.h"
 #include "sim/report/format.h"
 
