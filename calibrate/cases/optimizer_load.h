@@ -53,7 +53,7 @@ class OptimizerLoad {
     std::vector<float> first_masters_;             ///< the first of block 0, as they were made
     std::vector<int> nodes_;
     int state_bytes_ = 0;
-    int enlarged_ = 1;  ///< blocks have so many times as many parameters as usual
+    int enlarged_ = 1;          ///< blocks have so many times as many parameters as usual
     std::int64_t updates_ = 0;  ///< since parameters were made
 };
 

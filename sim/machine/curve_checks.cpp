@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-constexpr double kMostGbPerS = 1e6;      // no link, memory or optimizer reaches 1 PB/s
+constexpr double kMostGbPerS = 1e6;  // no link, memory or optimizer reaches 1 PB/s
 constexpr double kMostCallUs = 1e5;
 constexpr double kMostGparamPerS = 1e3;  // 26 TB/s of memory
 // Copies that leave the caches of a processor keep half of their rate.

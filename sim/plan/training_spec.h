@@ -35,7 +35,7 @@ enum class OptimizerPlacement : std::uint8_t { cpu, gpu, resident };
 
 struct TrainingSpec {
     Schedule schedule = Schedule::streamed;
-    std::int64_t gpus = 1;            ///< that train together (cluster)
+    std::int64_t gpus = 1;  ///< that train together (cluster)
     Sharding sharding = Sharding::full;
     std::int64_t batch = 8;           ///< sequences a step, of all GPUs
     std::int64_t micro_batch = 0;     ///< sequences that pass a layer together; 0: the whole batch
@@ -61,8 +61,8 @@ struct TrainingSpec {
     std::int64_t sub_group_elements =
         0;  ///< that DeepSpeed's optimizer updates at once; 0: the schedule's own
     std::int64_t offload_percent = 90;  ///< of sub-groups that the CPU updates (superoffload)
-    double device_budget_bytes = 0;  ///< use no more device memory; 0: all there is
-    double host_budget_bytes = 0;    ///< use no more host memory; 0: all there is
+    double device_budget_bytes = 0;     ///< use no more device memory; 0: all there is
+    double host_budget_bytes = 0;       ///< use no more host memory; 0: all there is
 
     std::int64_t batch_of_a_gpu() const { return batch / gpus; }
     std::int64_t micro_batch_sequences() const {

@@ -22,8 +22,7 @@ std::vector<Utilization> utilization(const StepReport& report, const MachineSpec
         const bool copies = lane == Lane::host_to_device || lane == Lane::device_to_host;
         const bool on_device = lane == Lane::compute || lane == Lane::interconnect;
         if (on_device || copies) hbm += demands[i].bytes;
-        if (!on_device)
-            dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
+        if (!on_device) dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
     }
     const LaneTimes& lanes = report.lanes;
     return {
