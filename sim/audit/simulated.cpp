@@ -84,7 +84,12 @@ Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& trai
     }
     TrainingSpec asked = claim.training;
     asked.batch = batches(claim).front();
-    const StepReport r = predict(claim.model, claim.machine, asked);
+    StepReport r;
+    try {
+        r = predict(claim.model, claim.machine, asked);
+    } catch (const InputError& error) {
+        return {Verdict::doubtful, "simulated", error.what(), "settings that go together"};
+    }
     std::string words;
     for (const std::string& one : shortages(r)) words += (words.empty() ? "" : "; ") + one;
     return {claim.storage_gb > 0 ? Verdict::doubtful : Verdict::impossible, "simulated",

@@ -57,12 +57,11 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
         MachineProfile profile = read_machine_profile(id);
         if (host_memory_bytes) profile.set("host.memory_capacity_gb", *host_memory_bytes / kGiga);
         try {
-            resolve_machine(profile);
+            out.machines.push_back(
+                try_machine(profile, model, training, tokens_per_s, adjust, query));
         } catch (const InputError& error) {
             out.left_out.push_back(fmt::format("{}: {}", id, error.what()));
-            continue;
         }
-        out.machines.push_back(try_machine(profile, model, training, tokens_per_s, adjust, query));
     }
     std::stable_sort(out.machines.begin(), out.machines.end(),
                      [](const auto& a, const auto& b) { return rank(a) < rank(b); });

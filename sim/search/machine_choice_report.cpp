@@ -110,7 +110,7 @@ std::string machine_choices_text(const MachineChoices& choices) {
     }
     out += "front: h, no machine is faster for less an hour; t, for less a token\n";
     if (!choices.left_out.empty()) {
-        out += "\nleft out, as their profiles lack a number:\n";
+        out += "\nleft out:\n";
         for (const std::string& words : choices.left_out) out += fmt::format("  {}\n", words);
     }
     return out;

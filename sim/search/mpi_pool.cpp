@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <deque>
+#include <exception>
 #include <list>
 #include <optional>
 #include <stdexcept>
@@ -98,7 +99,12 @@ class MpiPool : public WorkerPool {
         const double until = now_s() + 1;
         while (!outbox_.clear() && now_s() < until) usleep(kPause);
         std::fflush(nullptr);
-        _exit(0);
+        if (std::uncaught_exceptions() == 0) _exit(0);
+        std::fputs(
+            "sluice: the sweep failed after a rank was lost; what was simulated is kept: start it "
+            "again\n",
+            stderr);
+        _exit(1);
     }
 
     int workers() const override { return static_cast<int>(ranks_.size() - lost()); }
