@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -29,7 +30,7 @@ struct FitFlags {
 
 void check_flags(const FitFlags& flags) {
     const bool machine = flags.find == kMachine;
-    if (flags.tokens_per_s < 0)
+    if (!std::isfinite(flags.tokens_per_s) || flags.tokens_per_s < 0)
         throw InputError(
             fmt::format("--tokens-per-s is {:g}, expected a speed above 0", flags.tokens_per_s));
     if (machine && !flags.scenario.machine.machine.empty())

@@ -144,8 +144,9 @@ class MpiPool : public WorkerPool {
   private:
     struct Rank {
         bool lost = false;
-        std::optional<std::size_t> request;  ///< that it works on
-        double heard = 0;                    ///< when
+        std::optional<std::size_t> request;  ///< that it works on, of `run`
+        std::uint64_t run = 0;
+        double heard = 0;  ///< when
     };
 
     std::size_t lost() const {
@@ -160,6 +161,7 @@ class MpiPool : public WorkerPool {
         while (!waiting.empty() && answered[waiting.front()]) waiting.pop_front();
         if (rank.lost || rank.request || waiting.empty()) return;
         rank.request = waiting.front();
+        rank.run = run_;
         rank.heard = now_s();
         waiting.pop_front();
         std::string bytes;
@@ -174,9 +176,10 @@ class MpiPool : public WorkerPool {
         rank.heard = now_s();
         rank.lost = false;  // it was only slow
         if (message.tag == kAlive) return std::nullopt;
-        rank.request.reset();
         std::string_view in = message.bytes;
         const std::uint64_t run = take_number(in), request = take_number(in);
+        // One that was taken for lost may answer what another has been given since.
+        if (run == rank.run && rank.request == request) rank.request.reset();
         if (run != run_) return std::nullopt;
         if (message.tag == kFailed) throw std::runtime_error(std::string(in));
         return request;
@@ -186,7 +189,7 @@ class MpiPool : public WorkerPool {
         for (Rank& rank : ranks_) {
             if (rank.lost || !rank.request || now_s() - rank.heard < kLostAfter) continue;
             rank.lost = true;
-            waiting.push_front(*rank.request);
+            if (rank.run == run_) waiting.push_front(*rank.request);
             rank.request.reset();
             std::fputs("sweep: a rank is lost; its work is done by another\n", stderr);
         }
