@@ -37,13 +37,10 @@ void check_flags(const FitFlags& flags) {
         throw InputError("--find machine looks through the library; leave --machine out");
     if (!machine && flags.scenario.machine.machine.empty())
         throw InputError("--machine is missing; name one of: sluice machines");
-    for (const auto& [flag, given] : {std::pair("--usd-per-hour", flags.money.usd_per_hour),
-                                      std::pair("--price-usd", flags.money.price_usd)})
-        if (machine && given)
-            throw InputError(
-                fmt::format("{} is {:g}, one price for all machines of the library, and does not "
-                            "go with --find machine; leave it out, or give it to sluice cost",
-                            flag, *given));
+    if (machine)
+        refuse_one_price(flags.money,
+                         "all machines of the library, and does not go with --find machine; leave "
+                         "it out, or give it to sluice cost");
     if (machine && !flags.scenario.machine.settings.empty())
         throw InputError(
             "--set does not go with --find machine: give --host-memory, or a profile of your own "

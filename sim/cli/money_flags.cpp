@@ -69,4 +69,11 @@ void check_money_flags(const CostQuery& query) {
     if (query.gpus_paid) check_number("--gpus-paid", *query.gpus_paid, 1, 1e6);
 }
 
+void refuse_one_price(const CostQuery& query, const std::string& words) {
+    for (const auto& [flag, given] : {std::pair("--usd-per-hour", query.usd_per_hour),
+                                      std::pair("--price-usd", query.price_usd)})
+        if (given)
+            throw InputError(fmt::format("{} is {:g}, one price for {}", flag, *given, words));
+}
+
 }  // namespace sluice

@@ -82,14 +82,11 @@ std::vector<AskedMachine> read_machines(const ReportFlags& flags) {
 /// One price for machines that differ would be a mistake.
 void check_money(const ReportFlags& flags) {
     check_money_flags(flags.money);
-    if (flags.machines.size() + flags.clusters.size() < 2) return;
-    for (const auto& [flag, given] : {std::pair("--usd-per-hour", flags.money.usd_per_hour),
-                                      std::pair("--price-usd", flags.money.price_usd)})
-        if (given)
-            throw InputError(
-                fmt::format("{} is {:g}, one price for {} machines; give --price NAME=DOLLARS an "
-                            "hour for each",
-                            flag, *given, flags.machines.size() + flags.clusters.size()));
+    const std::size_t machines = flags.machines.size() + flags.clusters.size();
+    if (machines > 1)
+        refuse_one_price(
+            flags.money,
+            fmt::format("{} machines; give --price NAME=DOLLARS an hour for each", machines));
 }
 
 void check_training(const TrainingSpec& training) {
