@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Times training steps of DeepSpeed's ZeRO-3 with CPU offload on this machine's GPU, for rows like those of ../peers-h200.json.
+
+zero3-offload  parameters and optimizer in pinned host memory, DeepSpeedCPUAdam
+zero-infinity  parameters and optimizer states in files under --nvme-path (needs libaio and DeepSpeed's async_io)
+"""
+import torch
+
+import deepspeed
+from deepspeed.ops.adam import DeepSpeedCPUAdam
+from peer_model import MODELS, made
+from peer_timing import DEVICE, adam_alone_ns, arguments, one_rank, report, run_steps
+
+
+def settings(args):
+    """The settings that sluice's schedules zero3-offload and zero-infinity are written for."""
+    zero = {
+        "stage": 3, "overlap_comm": True, "contiguous_gradients": True, "reduce_bucket_size": int(2e8),
+        "stage3_prefetch_bucket_size": int(5e7), "stage3_param_persistence_threshold": int(1e5),
+        "sub_group_size": int(args.sub_group_elements),
+        "offload_param": {"device": "cpu", "pin_memory": True}, "offload_optimizer": {"device": "cpu", "pin_memory": True},
+    }
+    if args.system == "zero-infinity":
+        hidden, feed_forward, *_, vocabulary = MODELS[args.model]
+        zero["offload_param"] = {
+            "device": "nvme", "nvme_path": args.nvme_path, "pin_memory": True, "max_in_cpu": int(1e9),
+            "buffer_size": hidden * max(feed_forward, vocabulary), "buffer_count": args.parameter_buffers,
+        }
+        zero["offload_optimizer"] = {
+            "device": "nvme", "nvme_path": args.nvme_path, "pin_memory": True, "buffer_count": 12,
+            "pipeline_read": True, "pipeline_write": True,
+        }
+    return {
+        "train_micro_batch_size_per_gpu": args.batch, "bf16": {"enabled": True}, "zero_optimization": zero,
+        "optimizer": {"type": "AdamW", "params": {"lr": 1e-5}}, "steps_per_print": 10**9,
+    }
+
+
+def main():
+    parser = arguments(__doc__, ["zero3-offload", "zero-infinity"])
+    parser.add_argument("--sub-group-elements", type=float, default=1e9, help="sub_group_size")
+    parser.add_argument("--nvme-path", help="a folder on the disk")
+    parser.add_argument("--parameter-buffers", type=int, default=5, help="buffer_count of offload_param")
+    args = parser.parse_args()
+    if args.system == "zero-infinity" and not args.nvme_path:
+        parser.error("--nvme-path: zero-infinity needs a folder for its files")
+    alone = adam_alone_ns(DeepSpeedCPUAdam)
+    one_rank()
+    deepspeed.init_distributed("nccl" if DEVICE == "cuda" else "gloo")
+    model = made(args.model, args.layers, args.recompute == "full", DEVICE, torch.bfloat16)
+    vocabulary, layers, count = model.vocabulary, len(model.layers), sum(p.numel() for p in model.parameters())
+    torch.set_default_dtype(torch.float32)
+    engine, *_ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config=settings(args))
+    if DEVICE == "cuda":
+        torch.cuda.empty_cache()
+
+    def step(tokens, targets, phases):
+        loss = engine(tokens, targets)
+        phases.done("forward")
+        engine.backward(loss)
+        phases.done("backward")
+        engine.step()
+        phases.done("optimizer_step")
+        return loss.detach()
+
+    phases, losses = run_steps(args, vocabulary, step)
+    name = "DeepSpeed ZeRO-3 CPU offload" if args.system == "zero3-offload" else "DeepSpeed ZeRO-Infinity"
+    how = f"DeepSpeed {deepspeed.__version__}, torch.utils.checkpoint on each layer, whole fp32 logits"
+    report(args, name, how, layers, count, phases, losses, recompute=args.recompute, adam_alone_ns=alone,
+           zero=settings(args)["zero_optimization"])
+    torch.distributed.destroy_process_group()
+
+
+main()
