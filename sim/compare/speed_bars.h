@@ -4,12 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace sluice {
+#include "sim/report/colours.h"
 
-// Of Okabe and Ito's colours: what is pointed out, the others; grey is what does not fit.
-inline constexpr const char* kPointedOut = "#0072b2";
-inline constexpr const char* kOtherBar = "#e69f00";
-inline constexpr const char* kMisfitBar = "#dddddd";
+namespace sluice {
 
 struct SpeedBar {
     std::string name;

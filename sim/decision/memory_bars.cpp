@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/report/colours.h"
 #include "sim/report/format.h"
 #include "sim/report/svg_canvas.h"
 #include "sim/report/svg_geometry.h"
@@ -26,10 +27,6 @@ constexpr int kMostTicks = 8;
 constexpr const char* kGrey = "fill=\"#444\"";
 constexpr const char* kHalo =
     R"(fill="#222" stroke="#fff" stroke-width="3" paint-order="stroke" stroke-linejoin="round")";
-// Okabe and Ito's colours, grey and dark grey. In the order of MemoryKind.
-constexpr std::array<const char*, kMemoryKindCount> kFills = {"#56b4e9", "#e69f00", "#f0e442",
-                                                              "#009e73", "#cc79a7", "#999999",
-                                                              "#d55e00", "#0072b2", "#444444"};
 
 double gb(Bytes bytes) { return static_cast<double>(bytes) / kGiga; }
 
@@ -95,7 +92,7 @@ class Drawing {
                 "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{}\" fill=\"{}\">"
                 "<title>{}: {} {}</title></rect>\n",
                 x, middle - kBar / 2, width(gb(bytes), most), kBar,
-                kFills[static_cast<std::size_t>(i)], escape_xml(bar.name),
+                kMemoryColours[static_cast<std::size_t>(i)], escape_xml(bar.name),
                 memory_kind_name(static_cast<MemoryKind>(i)),
                 format_bytes(static_cast<double>(bytes)));
             x += width(gb(bytes), most);
@@ -124,7 +121,7 @@ class Drawing {
             }
             canvas_.add(
                 "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", x,
-                y_ - kSwatch + 2, kSwatch, kSwatch, kFills[static_cast<std::size_t>(i)]);
+                y_ - kSwatch + 2, kSwatch, kSwatch, kMemoryColours[static_cast<std::size_t>(i)]);
             canvas_.text(x + kSwatch + 5, y_, kSmall, name);
             x += wide;
         }

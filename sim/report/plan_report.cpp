@@ -54,6 +54,7 @@ StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
     }
     report.assumptions.insert(report.assumptions.end(), plan.assumptions.begin(),
                               plan.assumptions.end());
+    report.buffers = std::move(plan.memory.buffers);
     report.program = std::move(plan.program);
     return report;
 }

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// Everything but the times. Takes the plan's operations.
+/// Everything but the times. Takes the plan's operations and buffers.
 StepReport report_of_plan(const ModelSpec& model, const MachineSpec& machine,
                           const TrainingSpec& training, StepPlan plan);
 

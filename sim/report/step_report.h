@@ -63,6 +63,7 @@ struct StepReport {
     Bytes host_between_steps = 0;
     bool unified_memory = false;
     std::vector<HostMoment> host_timeline;
+    std::vector<Buffer> buffers;          ///< of the plan; Operation::uses are indices of them
     std::vector<Suggestion> suggestions;  ///< only where it does not fit
 
     // Time; of the steady step. A plan that does not fit is simulated as if it did.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "sim/report/colours.h"
 #include "sim/report/format.h"
 #include "sim/report/step_report.h"
 #include "sim/report/svg_geometry.h"
@@ -37,20 +38,6 @@ constexpr double kTitle = 18;
 constexpr int kMostTicks = 12;
 constexpr const char* kGrey = "fill=\"#444\"";
 
-struct Style {
-    const char* name;
-    const char* fill;
-    const char* text;
-};
-// Okabe and Ito's colours, which people with any colour vision tell apart. In the order of Family.
-constexpr std::array<Style, kFamilyCount> kStyles = {{{"weights in", "#56b4e9", "#000"},
-                                                      {"checkpoints", "#f0e442", "#000"},
-                                                      {"forward", "#0072b2", "#fff"},
-                                                      {"recompute + backward", "#009e73", "#000"},
-                                                      {"loss", "#cc79a7", "#000"},
-                                                      {"gradients", "#e69f00", "#000"},
-                                                      {"optimizer update", "#d55e00", "#000"},
-                                                      {"other", "#999999", "#000"}}};
 constexpr const char* kWaitPattern =
     R"svg(<defs><pattern id="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">)svg"
     R"svg(<rect width="6" height="6" fill="#fff"/><rect width="2" height="6" fill="#c00000"/></pattern></defs>)svg";
@@ -60,8 +47,6 @@ constexpr const char* kNote =
     "The step repeats: what is cut at one edge goes on at the other. Exposed: compute waits for "
     "that lane. "
     "Point at a block to see its times and bytes.";
-
-const Style& style_of(Family family) { return kStyles[static_cast<std::size_t>(family)]; }
 
 /// Draws from top to bottom; y_ is where the next thing goes.
 class Drawing {
@@ -199,7 +184,7 @@ class Drawing {
     }
 
     void operation_block(const Block& block, bool next_touches) {
-        const Style& style = style_of(block.family);
+        const FamilyColours& style = family_colours(block.family);
         const double width = pixels(block.end - block.start);
         const bool outlined = width >= kOutlined;
         rect(block,
@@ -240,7 +225,7 @@ class Drawing {
         double x = kPlotLeft;
         y_ += kSwatch;
         for (int i = 0; i < kFamilyCount; ++i) {
-            const Style& style = kStyles[static_cast<std::size_t>(i)];
+            const FamilyColours& style = kFamilyColours[static_cast<std::size_t>(i)];
             if (used[static_cast<std::size_t>(i)])
                 x = legend_entry(x, fmt::format("fill=\"{}\"", style.fill), style.name);
         }

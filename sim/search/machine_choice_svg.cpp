@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/report/colours.h"
 #include "sim/report/format.h"
 #include "sim/report/svg_canvas.h"
 #include "sim/report/svg_geometry.h"
@@ -28,8 +29,6 @@ constexpr double kTitle = 18;
 constexpr int kMostTicks = 6;
 constexpr double kRoom = 1.12;  // beyond the largest value, for its name
 constexpr const char* kGrey = "fill=\"#444\"";
-constexpr const char* kOnFront = "#0072b2";
-constexpr const char* kBeaten = "#bbbbbb";
 constexpr const char* kHalo =
     R"(fill="#222" stroke="#fff" stroke-width="3" paint-order="stroke" stroke-linejoin="round")";
 
@@ -102,7 +101,7 @@ class Plot {
             point.on_front ? R"(stroke="#0072b2" stroke-opacity="0.4")" : "stroke=\"#dddddd\"");
         canvas_.add(
             "<circle cx=\"{:.6g}\" cy=\"{:.6g}\" r=\"{}\" fill=\"{}\"><title>{}</title></circle>\n",
-            x(point.usd), y(point.tokens_per_s), kRadius, point.on_front ? kOnFront : kBeaten,
+            x(point.usd), y(point.tokens_per_s), kRadius, point.on_front ? kPointedOut : kBeaten,
             escape_xml(fmt::format("{}: {} tokens/s, ${:.3g}", choices_.machines[point.machine].id,
                                    format_thousands(point.tokens_per_s), point.usd)));
     }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/json_text.h"
+#include "sim/report/colours.h"
 #include "sim/report/format.h"
 #include "sim/report/svg_canvas.h"
 #include "sim/report/svg_geometry.h"
@@ -111,7 +112,7 @@ class Tornado {
         canvas_.text(left_ - 8, y + 4, kNormal, upgrade.name, "text-anchor=\"end\"");
         canvas_.add(
             "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{}\" fill=\"{}\"/>\n", from,
-            y - kBar / 2, to - from, kBar, upgrade.sure() ? "#0072b2" : "#bbbbbb");
+            y - kBar / 2, to - from, kBar, upgrade.sure() ? kPointedOut : kBeaten);
         canvas_.line(x(upgrade.gain_low), y, x(upgrade.gain_high), y, kLine);
         canvas_.text(x(upgrade.gain_high) + 8, y + 4, kSmall,
                      fmt::format("{} ({})", signed_percent(upgrade.gain), upgrade.successor),
