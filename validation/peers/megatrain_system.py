@@ -45,7 +45,8 @@ def main():
     hf_model = qwen(args.model, args.layers)
     vocabulary, layers = hf_model.config.vocab_size, hf_model.config.num_hidden_layers
     config = CPUMasterConfig(
-        model_name=args.model, dataset_name="random tokens", attn_implementation="sdpa", max_seq_len=args.seq, batch_size=args.batch, device=0,
+        model_name=args.model, dataset_name="random tokens", attn_implementation="sdpa", device=0,
+        max_seq_len=args.seq, batch_size=args.batch,
         checkpoint_interval=args.checkpoint_interval, num_grad_slabs=args.gradient_slabs,
     )
     model = CPUMasterModel(hf_model, config)
@@ -70,7 +71,8 @@ def main():
         return loss
 
     phases, losses = run_steps(args, vocabulary, step)
-    how = f"its public code, sdpa attention without a mask, checkpoint_interval {args.checkpoint_interval}, {args.gradient_slabs} gradient slabs"
+    how = f"its public code, sdpa attention without a mask, checkpoint_interval {args.checkpoint_interval}"
+    how += f", {args.gradient_slabs} gradient slabs"
     report(args, "MegaTrain", how, layers, sum(p.numel() for p in parameters), phases, losses,
            checkpoint_interval=args.checkpoint_interval, gradient_slabs=args.gradient_slabs, adam_alone_ns=alone)
     model.cleanup()

@@ -69,16 +69,18 @@ def main():
     system = args.system
     fsdp, accelerate = system == "fsdp-offload", system == "accelerate-offload"
     settings = {} if accelerate else {"fused": True}
-    more = {} if system == "resident" else {"adam_alone_ns": adam_alone_ns(torch.optim.AdamW, torch.bfloat16 if accelerate else torch.float32, **settings)}
     dtype = torch.float32 if fsdp else torch.bfloat16
+    more = {} if system == "resident" else {"adam_alone_ns": adam_alone_ns(torch.optim.AdamW, dtype, **settings)}
     model = made(args.model, args.layers, args.recompute == "full", DEVICE, dtype, reentrant=accelerate)
     vocabulary, layers, count = model.vocabulary, len(model.layers), sum(p.numel() for p in model.parameters())
     parameters = None
     if fsdp:
-        how = "fully_shard per layer with CPUOffloadPolicy (pinned), fp32 parameters, bf16 compute and reduce, torch AdamW(fused) on the CPU"
+        how = "fully_shard per layer with CPUOffloadPolicy (pinned), fp32 parameters, bf16 compute and reduce"
+        how += ", torch AdamW(fused) on the CPU"
         model = sharded(model.cpu())
     elif accelerate:
-        how = "accelerate.cpu_offload, gradients copied to the host by a hook, bf16, torch AdamW on the CPU, reentrant checkpoint of each layer"
+        how = "accelerate.cpu_offload, gradients copied to the host by a hook, bf16, torch AdamW on the CPU"
+        how += ", reentrant checkpoint of each layer"
         parameters = list(GradientsToHost(model).host.values())
     else:
         how = "bf16 parameters, gradients and moments in device memory, torch AdamW(fused) on the GPU"
