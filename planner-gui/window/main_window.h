@@ -1,14 +1,86 @@
-// The window: form at the left, verdict above the pages.
+// The window: scenarios and form at the left, the verdict above the pages.
 #pragma once
 
 #include <QMainWindow>
+#include <memory>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/session/autosave.h"
+#include "planner-gui/session/planner_session.h"
+#include "planner-gui/session/scenario_stack.h"
+#include "planner-gui/window/project_files.h"
+
+class QActionGroup;
+class QMenu;
+class QTabWidget;
 
 namespace sluice {
+
+class Pages;
+class ScenarioDock;
+class ScenarioForm;
+class VerdictPanel;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
   public:
-    MainWindow();
+    /// `recovery` is the folder of what crashed sessions left.
+    explicit MainWindow(const QString& recovery);
+    ~MainWindow() override;
+
+    /// A file, else what a crashed session left (where the user wants it), else on the very first
+    /// start the example with its questions, else an empty scenario.
+    void start(const QString& file);
+    /// False where it cannot be read; a message has said why.
+    bool openFile(const QString& file);
+    bool saveFile(const QString& file);
+    void openExample();
+
+    ScenarioStack& stack() { return stack_; }
+    PlannerSession& session() { return session_; }
+    ProjectFiles& files() { return files_; }
+    Pages& pages() { return *pages_; }
+    VerdictPanel& verdict() { return *verdict_; }
+    ScenarioForm& form() { return *form_; }
+    /// What is shown; nothing where the scenario is refused.
+    std::shared_ptr<const Prediction> prediction() const { return prediction_; }
+
+  protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+  private:
+    void addParts();
+    void connectParts();
+    void addFileMenu();
+    void addExportMenu(QMenu& file);
+    void addEditMenu();
+    void addViewMenu();
+    void addHelpMenu();
+    void showRecent(QMenu& menu);
+    void showTitle();
+    void showCurrent();
+    void adopt(const QString& flags, const QString& what);
+    void ask(int question);
+    bool offerRecovered();
+    bool mayClose();
+    bool save();
+    bool saveAs();
+    void warn(const QString& sentence);
+    void about();
+    void setUnits(ByteUnits units);
+
+    ScenarioStack stack_;
+    PlannerSession session_;
+    ProjectFiles files_;
+    QString recovery_;
+    std::unique_ptr<Autosave> autosave_;
+    std::shared_ptr<const Prediction> prediction_;
+    VerdictPanel* verdict_;
+    ScenarioForm* form_;
+    ScenarioDock* scenarios_;
+    Pages* pages_;
 };
 
 }  // namespace sluice

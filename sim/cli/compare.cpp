@@ -29,8 +29,11 @@ void check_flags(const CompareFlags& flags) {
         throw InputError("--svg needs the name of a file, not an empty one");
 }
 
-TrainingSpec read_training(const TrainingFlags& flags) {
-    const TrainingSpec training = training_values(flags);
+TrainingSpec read_training(const ScenarioFlags& scenario) {
+    const TrainingFlags& flags = scenario.training;
+    TrainingSpec training = training_values(flags);
+    if (scenario.planned && scenario.planned->training.contains("schedule"))
+        training.schedule = TrainingSpec{}.schedule;
     if (training.schedule != TrainingSpec{}.schedule)
         throw InputError(fmt::format(
             "{}: schedule is \"{}\", but compare takes the systems from --schedules; leave it out",
@@ -68,7 +71,7 @@ int run_compare(const CompareFlags& flags) {
     std::vector<std::string> changes;
     const std::vector<ModelSpec> models = read_models(flags.scenario.model);
     const MachineSpec machine = read_machine_flags(flags.scenario.machine, changes);
-    const TrainingSpec training = read_training(flags.scenario.training);
+    const TrainingSpec training = read_training(flags.scenario);
     const std::vector<Schedule> schedules =
         flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine);
     std::vector<ClusterToCompare> clusters;

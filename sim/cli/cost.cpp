@@ -18,17 +18,14 @@ struct CostFlags {
 };
 
 int run_cost_command(const CostFlags& flags) {
-    check_money_flags(flags.query);
-    std::vector<std::string> changes;
-    const MachineProfile profile = read_profile_flags(flags.scenario.machine, changes);
-    const MachineSpec machine = resolve_machine_flags(profile, flags.scenario.machine);
-    const ModelSpec model = read_model_flags(flags.scenario.model);
-    const TrainingSpec training = read_training_flags(flags.scenario.training);
-    StepReport report = predict(model, machine, training);
-    report.machine_changes = changes;
-    add_band(report, model, machine, training);
-    const CostAnswer answer =
-        answer_cost(report, machine, machine_money(profile, machine, flags.query), flags.query);
+    check_money(flags.query);
+    const Scenario scenario = read_scenario(flags.scenario);
+    const MachineSpec& machine = scenario.machine;
+    StepReport report = predict(scenario.model, machine, scenario.training);
+    report.machine_changes = scenario.machine_changes;
+    add_band(report, scenario.model, machine, scenario.training);
+    const CostAnswer answer = answer_cost(
+        report, machine, machine_money(scenario.profile, machine, flags.query), flags.query);
     std::fputs((flags.json ? cost_json(answer) : cost_text(answer)).c_str(), stdout);
     return 0;
 }
@@ -43,7 +40,10 @@ void add_cost(CLI::App& app, Command& chosen) {
     add_money_flags(*command, flags->query);
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_cost_command(*flags); }; });
+    command->callback([&chosen, flags, command] {
+        if (flags->scenario.planned) take_money(*flags->scenario.planned, *command, flags->query);
+        chosen = [flags] { return run_cost_command(*flags); };
+    });
 }
 
 }  // namespace sluice

@@ -51,7 +51,7 @@ void check_flags(const FitFlags& flags) {
         throw InputError("--csv and --svg are of --find machine; leave them out");
     if (flags.json && flags.csv)
         throw InputError("--json and --csv both go to standard output; give one");
-    check_money_flags(flags.money);
+    check_money(flags.money);
 }
 
 int run_machines(const FitFlags& flags) {
@@ -107,9 +107,8 @@ void add_fit(CLI::App& app, Command& chosen) {
     command->add_flag("--adjust", flags->adjust,
                       "where the settings do not fit, the nearest that do and change only speed "
                       "count too");
+    flags->scenario.complete = false;
     add_scenario_flags(*command, flags->scenario);
-    command->get_option("--model")->required(false);
-    command->get_option("--machine")->required(false);
     add_money_flags(*command, flags->money);
     command->add_flag("--json", flags->json, "as JSON; keys carry units")->group("Output");
     command->add_flag("--csv", flags->csv, "a line a machine that does it (--find machine)")

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "sim/cost/cost_query.h"
+#include "sim/scenario/money_options.h"
+#include "sim/scenario/planned_scenario.h"
 
 namespace CLI {
 class App;
@@ -11,10 +13,10 @@ class App;
 
 namespace sluice {
 
-/// Numbers are checked by check_money_flags().
+/// Throws InputError while parsing, where a number is out of its range.
 void add_money_flags(CLI::App& command, CostQuery& query);
-/// Throws InputError: the flag, its value, what is expected.
-void check_money_flags(const CostQuery& query);
+/// What the command's flags do not say is taken from the scenario.
+void take_money(const PlannedScenario& planned, const CLI::App& command, CostQuery& query);
 /// Throws InputError where one price is given for several machines; `words` say which, and what to
 /// give instead.
 void refuse_one_price(const CostQuery& query, const std::string& words);

@@ -80,8 +80,8 @@ std::vector<AskedMachine> read_machines(const ReportFlags& flags) {
 }
 
 /// One price for machines that differ would be a mistake.
-void check_money(const ReportFlags& flags) {
-    check_money_flags(flags.money);
+void check_prices(const ReportFlags& flags) {
+    check_money(flags.money);
     const std::size_t machines = flags.machines.size() + flags.clusters.size();
     if (machines > 1)
         refuse_one_price(
@@ -115,7 +115,7 @@ std::string today() {
 }
 
 DecisionRequest read_request(const ReportFlags& flags) {
-    check_money(flags);
+    check_prices(flags);
     if (flags.out_file.empty())
         throw InputError("--out needs the name of a file, not an empty one");
     if (flags.aim != "cost" && flags.aim != "speed")

@@ -1,70 +1,45 @@
 #include "sim/cli/scenario.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "sim/input_error.h"
 #include "sim/json_object.h"
-#include "sim/model/read_model.h"
-#include "sim/report/format.h"
+#include "sim/scenario/project_file.h"
 
 namespace sluice {
 namespace {
 
-double parse_number(std::string_view text, std::string_view where) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    constexpr double kLargest = 1e15;
-    if (error != std::errc() || end != text.data() + text.size() ||
-        !(value > 0 && value <= kLargest)) {
-        throw InputError(fmt::format("{} is \"{}\", expected a number above 0", where, text));
+/// What flags do not say is taken from the scenario.
+void take_from(const PlannedScenario& planned, ScenarioFlags& flags) {
+    if (flags.model.model.empty()) flags.model.model = planned.model.model;
+    if (!flags.model.layers) flags.model.layers = planned.model.layers;
+    flags.model.untied = flags.model.untied || planned.model.untied;
+    MachineFlags& machine = flags.machine;
+    if (machine.machine.empty()) machine.machine = planned.machine.machine;
+    if (!machine.host_memory) machine.host_memory = planned.machine.host_memory;
+    // Later ones replace earlier ones.
+    machine.settings.insert(machine.settings.begin(), planned.machine.settings.begin(),
+                            planned.machine.settings.end());
+    for (std::size_t i = 0; i < training_options().size(); ++i) {
+        const auto given = planned.training.find(training_options()[i].field);
+        auto& value = flags.training.option_values[i];
+        if (!value && given != planned.training.end()) value = given->second;
     }
-    return value;
 }
 
-struct Setting {
-    std::string path;
-    double value;
-};
-
-Setting parse_setting(const std::string& text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) {
-        throw InputError(fmt::format(
-            "--set is \"{}\", expected PATH=NUMBER, as in link.host_to_device_gb_per_s=100", text));
+void complete(const CLI::App& command, ScenarioFlags& flags) {
+    if (flags.file) {
+        flags.planned = read_planned_scenario(*flags.file);
+        take_from(*flags.planned, flags);
     }
-    const std::string path = text.substr(0, equals);
-    return {path, parse_number(std::string_view(text).substr(equals + 1), "--set " + path)};
-}
-
-/// A number that no rate of the machine rests on would change nothing in silence.
-void check_used(const Setting& setting, const MachineSpec& machine) {
-    const std::vector<std::string>& used = machine.inputs;
-    if (std::find(used.begin(), used.end(), setting.path) != used.end()) return;
-    throw InputError(fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}",
-                                 setting.path, machine.id, fmt::join(used, ", "),
-                                 did_you_mean(setting.path, used)));
-}
-
-std::string option_help(const Option& option) {
-    std::string help = option.help;
-    if (option.choices.empty()) {
-        if (option.unit[0] != '\0') help += fmt::format(" [{}]", option.unit);
-    } else {
-        std::vector<std::string> names;
-        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
-        help += fmt::format(" [{}]", fmt::join(names, ", "));
-    }
-    const std::string standard = option_text(TrainingSpec{}, option);
-    if (!option.choices.empty() || option.is_memory) return help + "; default " + standard;
-    return help + fmt::format("; {} to {}, default {}", format_thousands(option.low),
-                              format_thousands(option.high), standard);
+    if (!flags.complete) return;
+    for (const auto& [flag, value] :
+         {std::pair("--model", &flags.model.model), std::pair("--machine", &flags.machine.machine)})
+        if (value->empty())
+            throw InputError(
+                fmt::format("{} is required; see sluice {} --help", flag, command.get_name()));
 }
 
 }  // namespace
@@ -79,17 +54,6 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
     command.add_flag(
         "--untied", flags.untied,
         "an output projection of its own even where the model ties it to the embedding");
-}
-
-ModelSpec read_model_flags(const ModelFlags& flags) {
-    ModelSpec model = read_model(flags.model);
-    if (flags.untied) model.tied_embeddings = false;
-    if (!flags.layers) return model;
-    const double layers = parse_number(*flags.layers, "--layers");
-    if (layers != static_cast<double>(static_cast<std::int64_t>(layers)))
-        throw InputError(fmt::format("--layers is {}, expected a whole number", *flags.layers));
-    truncate_layers(model, static_cast<std::int64_t>(layers));
-    return model;
 }
 
 void add_training_flags(CLI::App& command, TrainingFlags& flags) {
@@ -133,68 +97,25 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags) {
         "another value for a number of the machine: PATH=NUMBER (see `sluice machines show`)");
 }
 
-MachineProfile read_profile_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
-    MachineProfile profile = read_machine_profile(flags.machine);
-    if (flags.host_memory) {
-        const double bytes = parse_memory_size(*flags.host_memory, "--host-memory");
-        if (bytes < kGiga) {
-            throw InputError(fmt::format(
-                "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB",
-                *flags.host_memory));
-        }
-        profile.set("host.memory_capacity_gb", bytes / kGiga);
-        changes.push_back("--host-memory " + *flags.host_memory);
-    }
-    for (const std::string& text : flags.settings) {
-        const Setting setting = parse_setting(text);
-        profile.set(setting.path, setting.value);
-        changes.push_back("--set " + text);
-    }
-    return profile;
-}
-
-MachineSpec resolve_machine_flags(const MachineProfile& profile, const MachineFlags& flags) {
-    MachineSpec machine = resolve_machine(profile);
-    for (const std::string& text : flags.settings) check_used(parse_setting(text), machine);
-    return machine;
-}
-
-MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
-    return resolve_machine_flags(read_profile_flags(flags, changes), flags);
-}
-
 void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
+    command.add_option("--scenario", flags.file,
+                       "FILE or FILE:NAME, a scenario of a project that the planner saved; flags "
+                       "override it");
     add_model_flags(command, flags.model);
     add_machine_flags(command, flags.machine);
     add_training_flags(command, flags.training);
+    command.get_option("--model")->required(false);
+    command.get_option("--machine")->required(false);
+    command.parse_complete_callback([&command, &flags] { complete(command, flags); });
 }
 
 Scenario read_scenario(const ScenarioFlags& flags) {
     Scenario scenario;
     scenario.model = read_model_flags(flags.model);
-    scenario.machine = read_machine_flags(flags.machine, scenario.machine_changes);
+    scenario.profile = read_profile_flags(flags.machine, scenario.machine_changes);
+    scenario.machine = resolve_machine_flags(scenario.profile, flags.machine);
     scenario.training = read_training_flags(flags.training);
     return scenario;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    const bool exists = fs::exists(path, error);
-    // A device or a pipe takes the text as it is; a link's target is replaced, not the link.
-    const bool in_place = exists && !fs::is_regular_file(path, error);
-    const std::string target = exists && !in_place ? fs::canonical(path, error).string() : path;
-    const std::string temporary =
-        in_place ? target : fmt::format("{}.{}.part", target, static_cast<long>(getpid()));
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    error.clear();
-    if (out && !in_place) fs::rename(temporary, target, error);
-    if (out && !error) return;
-    if (!in_place) fs::remove(temporary, error);
-    throw InputError(fmt::format(
-        "{}: cannot be written; check that the folder exists, is writable and has space", path));
 }
 
 }  // namespace sluice

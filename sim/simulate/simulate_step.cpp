@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <simgrid/s4u.hpp>
 
 #include "sim/input_error.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/platform.h"
 #include "sim/simulate/power_budget.h"
+#include "sim/simulate/simulation_scope.h"
 
 namespace sluice {
 namespace sg = simgrid::s4u;
@@ -21,8 +23,10 @@ constexpr double kSteady = 1e-9;  ///< relative difference of two steps that cou
 /// fixed order.
 class StepRun {
   public:
-    StepRun(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training)
-        : program_(plan.program),
+    StepRun(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training,
+            std::stop_token stop)
+        : stop_(std::move(stop)),
+          program_(plan.program),
           demands_(operation_demands(plan.program, machine, training)),
           power_(machine.gpu.clock),
           headroom_j_(machine.gpu.clock.headroom_j),
@@ -47,6 +51,7 @@ class StepRun {
                               Platform::instance().actors_host(), [this, lane] { work(lane); });
         }
         sg::Engine::get_instance()->run();
+        if (cancelled_) throw Cancelled();
         if (compute_ends_.size() < 2)
             throw InternalError(
                 "simulate_step: the lanes wait for each other; the plan is not executable");
@@ -73,18 +78,34 @@ class StepRun {
             for (const OperationId id : lanes_[lane]) {
                 // One step beyond the last is run by no lane; a lane that is ahead stops where it
                 // is.
-                if (finished_ && step >= static_cast<int>(compute_ends_.size())) return;
+                if (over(step)) return;
                 execute(id, step, lane);
             }
         }
     }
 
+    /// A lane that has come to this step stops.
+    bool over(int step) const {
+        return cancelled_ || (finished_ && step >= static_cast<int>(compute_ends_.size()));
+    }
+
+    /// Every lane ends with the operation at hand, so that SimGrid has nothing left over.
+    void cancel() {
+        cancelled_ = true;
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (waits_for_[lane] < 0) continue;
+            waits_for_[lane] = -1;
+            awake_[lane]->release();
+        }
+    }
+
     void execute(OperationId id, int step, std::size_t lane) {
+        if (stop_.stop_requested()) return cancel();
         const auto index = static_cast<std::size_t>(id);
         for (const Dependency& dependency : program_.operations[index].waits_for) {
             const int needed = dependency.previous_step ? step : step + 1;
             while (completed_[static_cast<std::size_t>(dependency.operation)] < needed) {
-                if (finished_ && step >= static_cast<int>(compute_ends_.size())) return;
+                if (over(step)) return;
                 waits_for_[lane] = dependency.operation;
                 awake_[lane]->acquire();
             }
@@ -129,7 +150,7 @@ class StepRun {
         if (n < 2) return false;
         const Seconds last = compute_ends_[n - 1] - compute_ends_[n - 2];
         const Seconds before = compute_ends_[n - 2] - compute_ends_[n - 3];
-        return std::abs(last - before) <= kSteady * last;
+        return std::abs(last - before) <= kSteady * last + rounding();
     }
 
     /// The second step so far ran operation by operation as the first did: nothing of the first
@@ -139,7 +160,7 @@ class StepRun {
         const Seconds shift = intervals_[1][front].start - intervals_[0][front].start;
         for (std::size_t i = 0; i < intervals_[0].size(); ++i) {
             const OperationInterval &first = intervals_[0][i], &second = intervals_[1][i];
-            const Seconds tolerance = kSteady * shift;
+            const Seconds tolerance = kSteady * shift + rounding();
             if (completed_[i] < 2) {
                 if (first.end + shift < compute_ends_[1] - tolerance) return false;
             } else if (std::abs(second.start - first.start - shift) > tolerance ||
@@ -148,6 +169,11 @@ class StepRun {
             }
         }
         return true;
+    }
+    /// What differences of times may be off, as SimGrid's clock goes on from one simulation to the
+    /// next and has 53 bits: it matters after days of virtual time.
+    static Seconds rounding() {
+        return 8 * std::numeric_limits<double>::epsilon() * sg::Engine::get_clock();
     }
     static std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 
@@ -170,6 +196,7 @@ class StepRun {
         return intervals;
     }
 
+    const std::stop_token stop_;
     const StepProgram& program_;
     const std::vector<FlowDemand> demands_;
     PowerBudget power_;
@@ -186,13 +213,14 @@ class StepRun {
     Seconds start_ = 0;
     bool finished_ = false;
     bool steady_ = false;
+    bool cancelled_ = false;
 };
 
 }  // namespace
 
 SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
                             const TrainingSpec& training) {
-    StepRun run(plan, machine, training);
+    StepRun run(plan, machine, training, begin_simulation());
     run.run();
     return run.result(plan.program.style == KernelStyle::fused ? machine.gpu.first_step_extra : 0);
 }

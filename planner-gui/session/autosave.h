@@ -1,0 +1,52 @@
+// What is left of a session that crashed? Every edit is written to a recovery file soon after it.
+#pragma once
+
+#include <QLockFile>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <memory>
+#include <optional>
+
+#include "planner-gui/session/scenario_stack.h"
+
+namespace sluice {
+
+/// What a crashed session left.
+struct Recovered {
+    Project project;
+    QString file;      ///< that it was opened from or saved to; empty: none
+    QString recovery;  ///< where it was found
+};
+
+class Autosave : public QObject {
+    Q_OBJECT
+  public:
+    /// Writes to a file of its own in `folder`, whenever the project differs from what is saved.
+    Autosave(ScenarioStack& stack, const QString& folder, QObject* parent = nullptr);
+    /// The session ended as it should: nothing is left.
+    ~Autosave() override;
+
+    /// The file that the project belongs to.
+    void setFile(const QString& file);
+    /// At once.
+    void write();
+
+    /// What crashed sessions left in the folder, the newest first; of a running session nothing.
+    /// Files that cannot be read are passed over.
+    static QList<Recovered> find(const QString& folder);
+    static void forget(const Recovered& recovered);
+
+  Q_SIGNALS:
+    /// It cannot be written: the sentence. Said once until it can again.
+    void failed(QString sentence);
+
+  private:
+    ScenarioStack& stack_;
+    QString file_, recovery_;
+    std::unique_ptr<QLockFile> lock_;
+    QTimer timer_;
+    bool failing_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+#include "planner-gui/session/example.h"
+
+#include <QCoreApplication>
+
+namespace sluice {
+namespace {
+
+QString words(const char* text) { return QCoreApplication::translate("sluice::Example", text); }
+
+}  // namespace
+
+PlannedScenario example_scenario() {
+    PlannedScenario out;
+    out.name = words("120 B on one H200").toStdString();
+    out.notes =
+        words("Can one H200 train 120 B parameters? With how much host memory?").toStdString();
+    out.model.model = "120b";
+    out.machine.machine = "h200-sxm-pcie5-1.5tb";
+    out.training = {{"batch", "64"}, {"micro_batch", "16"}};
+    return out;
+}
+
+std::vector<ExampleQuestion> example_questions() {
+    return {{words("Does 1 TB of host memory do?"), "--host-memory 1TB"},
+            {words("And 1 TB with smaller optimizer states?"), "--host-memory 1TB --state-bytes 6"},
+            {words("Which machine is the cheapest?"), ""}};
+}
+
+}  // namespace sluice

@@ -1,0 +1,21 @@
+// What does a first start show?
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "sim/scenario/planned_scenario.h"
+
+namespace sluice {
+
+/// "120 B on one H200".
+PlannedScenario example_scenario();
+
+/// A question and the flags whose scenario answers it; without flags a page does.
+struct ExampleQuestion {
+    QString text;
+    std::string flags;
+};
+std::vector<ExampleQuestion> example_questions();
+
+}  // namespace sluice

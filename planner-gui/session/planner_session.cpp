@@ -1,0 +1,220 @@
+#include "planner-gui/session/planner_session.h"
+
+#include <utility>
+
+#include "sim/simulate/simulation_scope.h"
+#include "sim/validate/measured_run.h"
+
+namespace sluice {
+namespace {
+
+int index(JobKind kind) { return static_cast<int>(kind); }
+
+template <typename Value>
+auto shared(Value value) {
+    return std::make_shared<const Value>(std::move(value));
+}
+
+QString sentence_of(const std::exception& error) {
+    const QString sentence = QString::fromUtf8(error.what());
+    return dynamic_cast<const std::logic_error*>(&error) == nullptr
+               ? sentence
+               : QStringLiteral("internal error: %1; please report it with the scenario")
+                     .arg(sentence);
+}
+
+/// GPUs beside the machine, as "h100-sxm-pcie5:8" names them.
+ClusterToCompare cluster_of(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos || colon == 0)
+        throw InputError("--cluster is \"" + text +
+                         "\", expected MACHINE:GPUS, as in h100-sxm-pcie5:8");
+    TrainingSpec training;
+    for (const Option& option : training_options())
+        if (std::string_view(option.field) == "gpus")
+            set_option(training, option, text.substr(colon + 1), "--cluster " + text + ": GPUS");
+    return {resolve_machine(read_machine_profile(text.substr(0, colon), "--cluster")),
+            training.gpus};
+}
+
+}  // namespace
+
+class PlannerSession::Teller {
+  public:
+    Teller(PlannerSession& session, int kind, int number)
+        : session_(session), kind_(kind), number_(number) {}
+
+    /// Calls `tell` on the session's thread, unless something newer was asked for by then.
+    template <typename Tell>
+    void operator()(Tell tell) const {
+        QMetaObject::invokeMethod(
+            &session_,
+            [&session = session_, kind = kind_, number = number_, tell = std::move(tell)] {
+                if (session.newest_[static_cast<std::size_t>(kind)] == number) tell(session);
+            },
+            Qt::QueuedConnection);
+    }
+    void progress(std::size_t done, std::size_t all) const {
+        (*this)([kind = static_cast<JobKind>(kind_), done, all](PlannerSession& session) {
+            Q_EMIT session.progress(kind, static_cast<int>(done), static_cast<int>(all));
+        });
+    }
+
+  private:
+    PlannerSession& session_;
+    int kind_, number_;
+};
+
+PlannerSession::PlannerSession(QObject* parent)
+    : QObject(parent), newest_(kJobKinds + 1, 0), queue_(std::make_unique<JobQueue>()) {}
+
+PlannerSession::~PlannerSession() = default;
+
+void PlannerSession::request(const PlannedScenario& planned) {
+    const Teller tell(*this, kJobKinds, ++newest_[kJobKinds]);
+    queue_->post_verdict([tell, planned] {
+        const auto tell_stage = [&tell](const Prediction& prediction) {
+            tell([value = shared(prediction)](PlannerSession& session) {
+                Q_EMIT session.predicted(value);
+            });
+        };
+        const auto refuse = [&tell](const std::exception& error, const std::string& field) {
+            tell([sentence = sentence_of(error), name = QString::fromStdString(field)](
+                     PlannerSession& session) { Q_EMIT session.refused(sentence, name); });
+        };
+        try {
+            Prediction prediction = predict_scenario(planned);
+            tell_stage(prediction);
+            add_band(prediction);
+            tell_stage(prediction);
+            add_remedies(prediction);
+            tell_stage(prediction);
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const FieldError& error) {
+            refuse(error, error.field());
+        } catch (const std::exception& error) {
+            refuse(error, "");
+        }
+    });
+}
+
+void PlannerSession::post_job(JobKind kind, std::function<void(const Teller&)> work) {
+    const Teller tell(*this, index(kind), ++newest_[static_cast<std::size_t>(index(kind))]);
+    queue_->post_job(index(kind), [tell, kind, work = std::move(work)] {
+        try {
+            work(tell);
+            tell([kind](PlannerSession& session) { Q_EMIT session.finished(kind); });
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const std::exception& error) {
+            tell([kind, sentence = sentence_of(error)](PlannerSession& session) {
+                Q_EMIT session.failed(kind, sentence);
+            });
+        }
+    });
+}
+
+void PlannerSession::cancel(JobKind kind) {
+    ++newest_[static_cast<std::size_t>(index(kind))];
+    queue_->cancel_job(index(kind));
+}
+
+void PlannerSession::compare(const PlannedScenario& planned,
+                             const std::vector<std::string>& clusters) {
+    post_job(JobKind::compare, [planned, clusters](const Teller& tell) {
+        Scenario s = resolve(planned);
+        s.training.schedule = Schedule::streamed;
+        std::vector<ClusterToCompare> others;
+        for (const std::string& text : clusters) others.push_back(cluster_of(text));
+        Comparison out =
+            sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine), others);
+        out.left_out = left_out(s.machine);
+        for (ComparedSystem& system : out.systems) {
+            if (system.report.training.schedule == Schedule::cluster) continue;
+            system.report.machine_changes = s.machine_changes;
+            add_price(system.report, s.profile);
+        }
+        tell([value = shared(std::move(out))](PlannerSession& session) {
+            Q_EMIT session.compared(value);
+        });
+    });
+}
+
+void PlannerSession::findSensitivity(const PlannedScenario& planned) {
+    post_job(JobKind::sensitivity, [planned](const Teller& tell) {
+        const Scenario s = resolve(planned);
+        auto value = shared(sensitivity(s.model, s.profile, s.machine, s.training, ""));
+        tell([value](PlannerSession& session) { Q_EMIT session.sensitivityFound(value); });
+    });
+}
+
+void PlannerSession::explore(const PlannedScenario& planned, const ExploredAxis& x,
+                             const ExploredAxis& y) {
+    post_job(JobKind::explore, [planned, x, y](const Teller& tell) {
+        resolve(planned);  // a mistake beside the axes is one sentence, not one a cell
+        const std::size_t all = x.values.size() * y.values.size();
+        for (std::size_t i = 0; i < all; ++i) {
+            const std::size_t column = i % x.values.size(), row = i / x.values.size();
+            const PlannedScenario one =
+                with_value(with_value(planned, x.field, x.values[column]), y.field, y.values[row]);
+            tell([value = shared(ExploredCell{column, row, value_of(one)})](
+                     PlannerSession& session) { Q_EMIT session.explored(value); });
+            tell.progress(i + 1, all);
+        }
+    });
+}
+
+void PlannerSession::tryMachines(const PlannedScenario& planned,
+                                 const std::vector<std::string>& machines,
+                                 const std::vector<std::string>& schedules) {
+    post_job(JobKind::machines, [planned, machines, schedules](const Teller& tell) {
+        std::size_t done = 0;
+        for (const std::string& machine : machines) {
+            for (const std::string& schedule : schedules) {
+                const PlannedScenario one = on_machine(planned, machine, schedule);
+                tell([value = shared(MachineSystem{machine, schedule, value_of(one)})](
+                         PlannerSession& session) { Q_EMIT session.machineFound(value); });
+                tell.progress(++done, machines.size() * schedules.size());
+            }
+        }
+    });
+}
+
+void PlannerSession::chooseMachine(const PlannedScenario& planned) {
+    post_job(JobKind::choice, [planned](const Teller& tell) {
+        const Scenario s = resolve(planned);
+        std::optional<double> host_memory;
+        if (planned.machine.host_memory)
+            host_memory = static_cast<double>(s.machine.host.memory_capacity);
+        CostQuery money = s.money;  // one price or offer is not of all machines
+        money.usd_per_hour = money.price_usd = std::nullopt;
+        money.offer.reset();
+        auto value = shared(choose_machine(s.model, s.training, 0, true, money, host_memory));
+        tell([value](PlannerSession& session) { Q_EMIT session.machinesChosen(value); });
+    });
+}
+
+void PlannerSession::validate(const PlannedScenario& planned, const QStringList& files) {
+    post_job(JobKind::validate, [planned, files](const Teller& tell) {
+        std::vector<std::string> paths;
+        for (const QString& file : files) paths.push_back(file.toStdString());
+        std::vector<std::string> changes;
+        const MachineSpec machine = read_machine_flags(planned.machine, changes);
+        Validation out = sluice::validate(read_measured_runs(paths, std::nullopt), machine);
+        out.machine_changes = changes;
+        tell([value = shared(std::move(out))](PlannerSession& session) {
+            Q_EMIT session.validated(value);
+        });
+    });
+}
+
+void PlannerSession::decide(const PlannedScenario& planned,
+                            const std::vector<std::string>& machines) {
+    post_job(JobKind::decide, [planned, machines](const Teller& tell) {
+        auto value = shared(sluice::decide(decision_request(planned, machines)));
+        tell([value](PlannerSession& session) { Q_EMIT session.decided(value); });
+    });
+}
+
+}  // namespace sluice

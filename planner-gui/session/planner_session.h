@@ -1,0 +1,73 @@
+// Which predictions are under way, off the GUI thread, and what came back?
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <memory>
+
+#include "planner-gui/session/job_queue.h"
+#include "planner-gui/session/prediction.h"
+#include "planner-gui/session/session_jobs.h"
+#include "sim/compare/comparison.h"
+#include "sim/decision/decision.h"
+#include "sim/search/machine_choice.h"
+#include "sim/search/sensitivity.h"
+#include "sim/validate/validation.h"
+
+namespace sluice {
+
+/// Runs what it is asked for on the simulation thread; signals come on the thread that it lives on.
+class PlannerSession : public QObject {
+    Q_OBJECT
+  public:
+    explicit PlannerSession(QObject* parent = nullptr);
+    ~PlannerSession() override;
+
+    /// A verdict: predicted() three times, one a stage, or refused(). Supersedes the one before.
+    void request(const PlannedScenario& planned);
+
+    /// Every system on the machine, and `clusters` ("h100-sxm-pcie5:8") beside it: compared().
+    void compare(const PlannedScenario& planned, const std::vector<std::string>& clusters = {});
+    /// sensitivityFound().
+    void findSensitivity(const PlannedScenario& planned);
+    /// Every combination of two axes: explored() for each, row by row.
+    void explore(const PlannedScenario& planned, const ExploredAxis& x, const ExploredAxis& y);
+    /// Each machine with each schedule: machineFound() for each.
+    void tryMachines(const PlannedScenario& planned, const std::vector<std::string>& machines,
+                     const std::vector<std::string>& schedules);
+    /// Every machine of the library with the settings asked: machinesChosen(), for Pareto fronts.
+    void chooseMachine(const PlannedScenario& planned);
+    /// Measured runs of files and folders against the scenario's machine: validated().
+    void validate(const PlannedScenario& planned, const QStringList& files);
+    /// The page of `sluice report` for the machines: decided().
+    void decide(const PlannedScenario& planned, const std::vector<std::string>& machines);
+    void cancel(JobKind kind);
+
+  Q_SIGNALS:
+    void predicted(std::shared_ptr<const sluice::Prediction> prediction);
+    /// `field` as in FieldError.
+    void refused(QString sentence, QString field);
+
+    void compared(std::shared_ptr<const sluice::Comparison> comparison);
+    void sensitivityFound(std::shared_ptr<const sluice::Sensitivity> sensitivity);
+    void explored(std::shared_ptr<const sluice::ExploredCell> cell);
+    void machineFound(std::shared_ptr<const sluice::MachineSystem> row);
+    void machinesChosen(std::shared_ptr<const sluice::MachineChoices> choices);
+    void validated(std::shared_ptr<const sluice::Validation> validation);
+    void decided(std::shared_ptr<const sluice::Decision> decision);
+    void progress(sluice::JobKind kind, int done, int all);
+    /// A job cannot be done: the sentence. finished() does not follow.
+    void failed(sluice::JobKind kind, QString sentence);
+    void finished(sluice::JobKind kind);
+
+  private:
+    /// What a job may tell: nothing arrives once a newer one of its kind was asked for.
+    class Teller;
+    void post_job(JobKind kind, std::function<void(const Teller&)> work);
+
+    std::vector<int> newest_;  ///< by kind; the last one is the verdict's
+    std::unique_ptr<JobQueue> queue_;
+};
+
+}  // namespace sluice

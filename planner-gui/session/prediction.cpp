@@ -1,0 +1,61 @@
+#include "planner-gui/session/prediction.h"
+
+#include "sim/cost/cost_query.h"
+#include "sim/simulate/advice.h"
+#include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
+
+namespace sluice {
+namespace {
+
+void add_cost(Prediction& prediction, const StepReport& report) {
+    const Scenario& s = prediction.scenario;
+    prediction.cost =
+        answer_cost(report, s.machine, machine_money(s.profile, s.machine, s.money), s.money);
+}
+
+/// `find` returns what it finds; its mistakes are of the field they name.
+template <typename Find>
+auto with_field(const char* otherwise, Find find) {
+    try {
+        return find();
+    } catch (const FieldError&) {
+        throw;
+    } catch (const InputError& error) {
+        throw FieldError(field_of(error.what(), otherwise), error.what());
+    }
+}
+
+}  // namespace
+
+Prediction predict_scenario(const PlannedScenario& planned) {
+    Prediction out;
+    out.planned = planned;
+    out.scenario = resolve(planned);
+    const Scenario& s = out.scenario;
+    StepReport report =
+        with_field("schedule", [&] { return predict(s.model, s.machine, s.training); });
+    report.machine_changes = s.machine_changes;
+    if (!report.fit.fits()) report.suggestions = suggestions(s.model, s.machine, report);
+    with_field("offer", [&] {
+        add_price(report, s.profile);
+        add_cost(out, report);
+    });
+    return out;
+}
+
+void add_band(Prediction& prediction) {
+    const Scenario& s = prediction.scenario;
+    StepReport report = prediction.report();
+    add_band(report, s.model, s.machine, s.training);
+    add_cost(prediction, report);
+    prediction.stage = PredictionStage::band;
+}
+
+void add_remedies(Prediction& prediction) {
+    const Scenario& s = prediction.scenario;
+    add_advice(prediction.cost.report, s.model, s.machine);
+    prediction.stage = PredictionStage::remedies;
+}
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// What is known of one scenario: whether it fits, how fast it is, what it costs.
+#pragma once
+
+#include "sim/cost/run_cost.h"
+#include "sim/scenario/planned_scenario.h"
+
+namespace sluice {
+
+/// How much of a prediction is there yet; each adds to the one before.
+enum class PredictionStage { step, band, remedies };
+
+struct Prediction {
+    PlannedScenario planned;
+    Scenario scenario;
+    PredictionStage stage = PredictionStage::step;
+    CostAnswer cost;  ///< with the report; suggestions are there from the first stage on
+
+    const StepReport& report() const { return cost.report; }
+};
+
+/// The first stage. Throws FieldError.
+Prediction predict_scenario(const PlannedScenario& planned);
+void add_band(Prediction& prediction);
+/// Rates that would hide what limits.
+void add_remedies(Prediction& prediction);
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+// What can be asked of a session beside a verdict, and what comes back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/decision/decision.h"
+#include "sim/scenario/planned_scenario.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+enum class JobKind { compare, sensitivity, explore, machines, choice, validate, decide };
+inline constexpr int kJobKinds = 7;
+
+/// A field of a scenario and the values that it takes: one of training_options(), `layers`,
+/// `model`, `machine`, `host_memory`, or a number of the machine's profile by its path.
+struct ExploredAxis {
+    std::string field;
+    std::vector<std::string> values;
+};
+
+/// `planned` with a value in a field of an axis.
+PlannedScenario with_value(PlannedScenario planned, const std::string& field,
+                           const std::string& value);
+
+/// `planned` on another machine with another schedule; options that the schedule does not have are
+/// left out. What-if values of the machine's profile are of that machine, and go too.
+PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
+                           const std::string& schedule);
+
+/// Which of these machines to buy or rent, each with the settings of `planned`; without any, its
+/// own. Throws FieldError.
+DecisionRequest decision_request(const PlannedScenario& planned,
+                                 const std::vector<std::string>& machines);
+
+/// What one scenario of many is worth.
+struct ScenarioValue {
+    PlannedScenario planned;
+    std::string refused;  ///< the sentence; then nothing else is there
+    bool fits = false;
+    double tokens_per_s = 0;  ///< as if it did fit, where it does not
+    Seconds step = 0;
+    Bytes device_peak = 0, device_usable = 0, host_peak = 0, host_usable = 0;
+    std::optional<double> usd_per_hour, usd_per_million_tokens;
+    std::string bottleneck;
+};
+
+/// Predicts without a band.
+ScenarioValue value_of(const PlannedScenario& planned);
+
+struct ExploredCell {
+    std::size_t x = 0, y = 0;
+    ScenarioValue value;
+};
+
+/// One machine with one system.
+struct MachineSystem {
+    std::string machine, schedule;
+    ScenarioValue value;
+};
+
+}  // namespace sluice

@@ -1,0 +1,138 @@
+#include "planner-gui/window/exports.h"
+
+#include <QBuffer>
+#include <QFileDialog>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QPrintDialog>
+#include <QPrinter>
+#include <QSvgRenderer>
+#include <QTextDocument>
+#include <algorithm>
+
+#include "planner-gui/window/pages.h"
+#include "sim/write_file.h"
+
+namespace sluice {
+
+Exports::Exports(QWidget& window, Pages& pages, PlannerSession& session, ScenarioStack& stack)
+    : QObject(&window), window_(window), pages_(pages), session_(session), stack_(stack) {
+    connect(&session_, &PlannerSession::decided, this,
+            [this](const std::shared_ptr<const Decision>& decision) {
+                if (const auto then = std::exchange(then_, nullptr)) then(*decision);
+            });
+    connect(&session_, &PlannerSession::failed, this,
+            [this](JobKind kind, const QString& sentence) {
+                if (kind != JobKind::decide) return;
+                then_ = nullptr;
+                Q_EMIT failed(sentence);
+            });
+}
+
+QString Exports::choose(const QString& title, const QString& suffix) {
+    QFileDialog dialog(&window_, title, QString(),
+                       QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(suffix);
+    dialog.selectFile(pages_.name() + QLatin1Char('.') + suffix);
+    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().front() : QString();
+}
+
+void Exports::chooseHtml() {
+    const QString file = choose(tr("Report as HTML"), QStringLiteral("html"));
+    if (!file.isEmpty()) writeHtml(file);
+}
+void Exports::choosePdf() {
+    const QString file = choose(tr("Report as PDF"), QStringLiteral("pdf"));
+    if (!file.isEmpty()) writePdf(file);
+}
+void Exports::chooseSvg() {
+    const QString file = choose(tr("Page as SVG"), QStringLiteral("svg"));
+    if (!file.isEmpty()) writeSvg(file);
+}
+void Exports::choosePng() {
+    const QString file = choose(tr("Page as PNG"), QStringLiteral("png"));
+    if (!file.isEmpty()) writePng(file);
+}
+void Exports::chooseCsv() {
+    const QString file = choose(tr("Page as CSV"), QStringLiteral("csv"));
+    if (!file.isEmpty()) writeCsv(file);
+}
+void Exports::choosePrinter() {
+    QPrinter printer(QPrinter::HighResolution);
+    QPrintDialog dialog(&printer, &window_);
+    if (dialog.exec() == QDialog::Accepted) print(printer);
+}
+
+void Exports::write(const QString& file, const QByteArray& bytes, const QString& without) {
+    if (bytes.isEmpty()) {
+        Q_EMIT failed(without);
+        return;
+    }
+    try {
+        write_file(file.toStdString(), bytes.toStdString());
+        Q_EMIT written(file);
+    } catch (const InputError& error) {
+        Q_EMIT failed(QString::fromUtf8(error.what()));
+    }
+}
+
+void Exports::withReport(std::function<void(const Decision&)> then) {
+    then_ = std::move(then);
+    std::vector<std::string> machines;
+    for (const PlannedScenario& one : stack_.project().scenarios) {
+        const std::string& machine = one.machine.machine;
+        const bool known = std::find(machines.begin(), machines.end(), machine) != machines.end();
+        if (one.model == stack_.current().model && !known) machines.push_back(machine);
+    }
+    session_.decide(stack_.current(), machines);
+}
+
+void Exports::writeHtml(const QString& file) {
+    withReport([this, file](const Decision& decision) {
+        write(file, QByteArray::fromStdString(decision_html(decision)), {});
+    });
+}
+
+void Exports::writePdf(const QString& file) {
+    withReport([this, file](const Decision& decision) {
+        QBuffer buffer;
+        buffer.open(QIODevice::WriteOnly);
+        {
+            QPdfWriter writer(&buffer);
+            writer.setPageSize(QPageSize(QPageSize::A4));
+            writer.setTitle(QString::fromStdString(question(decision)));
+            QTextDocument text;
+            text.setHtml(QString::fromStdString(decision_html(decision)));
+            text.print(&writer);
+        }
+        write(file, buffer.data(), {});
+    });
+}
+
+void Exports::writeSvg(const QString& file) {
+    write(file, pages_.svg(), tr("This page has no picture yet; let it show one first."));
+}
+
+void Exports::writeCsv(const QString& file) {
+    write(file, pages_.csv().toUtf8(), tr("This page has no table yet; let it show one first."));
+}
+
+void Exports::writePng(const QString& file) {
+    QWidget* const page = pages_.currentWidget();
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    if (page != nullptr) page->grab().save(&buffer, "PNG");
+    write(file, bytes, tr("There is no page to draw."));
+}
+
+void Exports::print(QPagedPaintDevice& device) {
+    QPainter painter(&device);
+    const QPixmap picture = window_.grab();
+    const QRect area = painter.viewport();
+    const QSize size = picture.size().scaled(area.size(), Qt::KeepAspectRatio);
+    painter.drawPixmap(QRect(QPoint(0, 0), size), picture);
+}
+
+}  // namespace sluice

@@ -1,0 +1,58 @@
+// What leaves the window: the report as HTML or PDF, pictures and tables of the page in front,
+// paper.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QWidget>
+#include <functional>
+
+#include "planner-gui/session/planner_session.h"
+#include "planner-gui/session/scenario_stack.h"
+
+class QPagedPaintDevice;
+
+namespace sluice {
+
+class Pages;
+
+class Exports : public QObject {
+    Q_OBJECT
+  public:
+    /// `window` owns it.
+    Exports(QWidget& window, Pages& pages, PlannerSession& session, ScenarioStack& stack);
+
+    /// Each asks for a file name first.
+    void chooseHtml();
+    void choosePdf();
+    void chooseSvg();
+    void choosePng();
+    void chooseCsv();
+    void choosePrinter();
+
+    /// The report needs predictions: it is written when they are there.
+    void writeHtml(const QString& file);
+    void writePdf(const QString& file);
+    void writeSvg(const QString& file);
+    void writePng(const QString& file);
+    void writeCsv(const QString& file);
+
+  Q_SIGNALS:
+    void written(QString file);
+    void failed(QString sentence);
+
+  private:
+    QString choose(const QString& title, const QString& suffix);
+    void write(const QString& file, const QByteArray& bytes, const QString& without);
+    void print(QPagedPaintDevice& device);
+    /// Calls `then` with the report on the machines of all scenarios that have the current model.
+    void withReport(std::function<void(const Decision&)> then);
+
+    QWidget& window_;
+    Pages& pages_;
+    PlannerSession& session_;
+    ScenarioStack& stack_;
+    std::function<void(const Decision&)> then_;
+};
+
+}  // namespace sluice

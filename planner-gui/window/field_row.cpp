@@ -1,0 +1,126 @@
+#include "planner-gui/window/field_row.h"
+
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QSignalBlocker>
+
+#include "planner-gui/pictures/palette.h"
+
+namespace sluice {
+namespace {
+
+QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
+    auto* const combo = new QComboBox(row);
+    combo->addItems(choices);
+    combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    combo->setMinimumContentsLength(10);
+    combo->setMaxVisibleItems(20);
+    // A wheel over the form scrolls it and changes nothing.
+    combo->setFocusPolicy(Qt::StrongFocus);
+    if (search) {
+        combo->setEditable(true);
+        combo->setInsertPolicy(QComboBox::NoInsert);
+        combo->completer()->setFilterMode(Qt::MatchContains);
+        combo->completer()->setCompletionMode(QCompleter::PopupCompletion);
+        QObject::connect(combo, &QComboBox::editTextChanged, row, &FieldRow::edited);
+    } else {
+        QObject::connect(combo, &QComboBox::currentIndexChanged, row, &FieldRow::edited);
+    }
+    return combo;
+}
+
+}  // namespace
+
+FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
+                   const QStringList& choices, QWidget* parent)
+    : QWidget(parent),
+      field_(field),
+      label_(new QLabel(label, this)),
+      unit_(new QLabel(this)),
+      mistake_(new QLabel(this)) {
+    if (kind == Kind::text) {
+        auto* const line = new QLineEdit(this);
+        connect(line, &QLineEdit::textEdited, this, &FieldRow::edited);
+        editor_ = line;
+    } else {
+        editor_ = make_combo(this, choices, kind == Kind::search);
+    }
+    editor_->setObjectName(field);
+    editor_->setAccessibleName(label);
+    label_->setBuddy(editor_);
+    label_->setWordWrap(true);
+    mistake_->setWordWrap(true);
+    mistake_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    mistake_->hide();
+
+    auto* const grid = new QGridLayout(this);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setVerticalSpacing(0);
+    auto* const beside = new QHBoxLayout;
+    beside->addWidget(editor_, 1);
+    beside->addWidget(unit_);
+    beside_ = beside;
+    grid->addWidget(label_, 0, 0);
+    grid->addLayout(beside, 0, 1);
+    grid->addWidget(mistake_, 1, 0, 1, 2);
+    grid->setColumnMinimumWidth(0, fontMetrics().averageCharWidth() * 16);
+    grid->setColumnStretch(1, 1);
+}
+
+QLineEdit* FieldRow::line() const {
+    if (auto* const combo = qobject_cast<QComboBox*>(editor_)) return combo->lineEdit();
+    return qobject_cast<QLineEdit*>(editor_);
+}
+
+QString FieldRow::label() const { return label_->text(); }
+
+QString FieldRow::text() const {
+    const QLineEdit* const typed = line();
+    return typed != nullptr ? typed->text().trimmed()
+                            : qobject_cast<QComboBox*>(editor_)->currentText();
+}
+
+void FieldRow::setText(const QString& text) {
+    if (text == this->text()) return;
+    const QSignalBlocker blocker(editor_);
+    if (auto* const combo = qobject_cast<QComboBox*>(editor_)) {
+        combo->setCurrentIndex(combo->findText(text));
+        if (combo->isEditable()) combo->setEditText(text);
+        return;
+    }
+    line()->setText(text);
+}
+
+void FieldRow::setPlaceholder(const QString& text) {
+    if (QLineEdit* const typed = line()) typed->setPlaceholderText(text);
+}
+
+void FieldRow::setUnit(const QString& unit) { unit_->setText(unit); }
+
+void FieldRow::setHelp(const QString& help) {
+    label_->setToolTip(help);
+    editor_->setToolTip(help);
+    editor_->setAccessibleDescription(help);
+}
+
+void FieldRow::setMistake(const QString& sentence) {
+    mistake_->setVisible(!sentence.isEmpty());
+    if (sentence == mistake_->text()) return;
+    mistake_->setText(sentence);
+    const Palette colours(palette());
+    QPalette wrong = palette();
+    wrong.setColor(QPalette::WindowText, colours.waiting());
+    mistake_->setPalette(wrong);
+    const QString help = editor_->toolTip();
+    editor_->setAccessibleDescription(sentence.isEmpty() ? help : sentence);
+    editor_->setProperty("wrong", !sentence.isEmpty());
+    editor_->setStyleSheet(
+        sentence.isEmpty() ? QString()
+                           : QStringLiteral("border: 1px solid %1;").arg(colours.waiting().name()));
+}
+
+void FieldRow::addBeside(QWidget* widget) { beside_->addWidget(widget); }
+
+}  // namespace sluice

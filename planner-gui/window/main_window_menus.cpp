@@ -1,0 +1,162 @@
+// The window's menus.
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QSettings>
+#include <QStatusBar>
+
+#include "planner-gui/session/example.h"
+#include "planner-gui/window/exports.h"
+#include "planner-gui/window/main_window.h"
+#include "planner-gui/window/pages.h"
+#include "planner-gui/window/scenario_dock.h"
+#include "planner-gui/window/scenario_form.h"
+#include "planner-gui/window/verdict_panel.h"
+
+namespace sluice {
+namespace {
+
+const QString kUnits = QStringLiteral("binaryUnits");
+
+QString project_filter() { return QObject::tr("Projects (*.json);;All files (*)"); }
+
+}  // namespace
+
+void MainWindow::addFileMenu() {
+    QMenu* const menu = menuBar()->addMenu(tr("&File"));
+    menu->addAction(tr("&New"), QKeySequence::New, this, [this] {
+        if (!mayClose()) return;
+        PlannedScenario scenario = example_scenario();
+        scenario.name = tr("Scenario").toStdString();
+        scenario.notes.clear();
+        verdict_->setQuestions({});
+        files_.start(scenario);
+    });
+    menu->addAction(tr("&Open..."), QKeySequence::Open, this, [this] {
+        if (!mayClose()) return;
+        const QString file =
+            QFileDialog::getOpenFileName(this, tr("Open a project"), QString(), project_filter());
+        if (!file.isEmpty()) openFile(file);
+    });
+    QMenu* const recent = menu->addMenu(tr("Open &recent"));
+    connect(recent, &QMenu::aboutToShow, this, [this, recent] { showRecent(*recent); });
+    menu->addAction(tr("Open the &example"), this, [this] {
+        if (mayClose()) openExample();
+    });
+    menu->addSeparator();
+    menu->addAction(tr("&Save"), QKeySequence::Save, this, &MainWindow::save);
+    menu->addAction(tr("Save &as..."), QKeySequence::SaveAs, this, &MainWindow::saveAs);
+    addExportMenu(*menu);
+    menu->addSeparator();
+    menu->addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), this, &QWidget::close);
+}
+
+void MainWindow::addExportMenu(QMenu& file) {
+    QMenu* const menu = file.addMenu(tr("E&xport"));
+    auto* const exports = new Exports(*this, *pages_, session_, stack_);
+    connect(exports, &Exports::failed, this, &MainWindow::warn);
+    connect(exports, &Exports::written, this,
+            [this](const QString& path) { statusBar()->showMessage(tr("Wrote %1").arg(path)); });
+    menu->addAction(tr("&Report as HTML..."), exports, &Exports::chooseHtml);
+    menu->addAction(tr("Report as &PDF..."), exports, &Exports::choosePdf);
+    menu->addSeparator();
+    menu->addAction(tr("Page as &SVG..."), exports, &Exports::chooseSvg);
+    menu->addAction(tr("Page as P&NG..."), exports, &Exports::choosePng);
+    menu->addAction(tr("Page as &CSV..."), exports, &Exports::chooseCsv);
+    file.addAction(tr("&Print..."), QKeySequence::Print, exports, &Exports::choosePrinter);
+}
+
+void MainWindow::addEditMenu() {
+    QMenu* const menu = menuBar()->addMenu(tr("&Edit"));
+    QAction* const undo = stack_.undoStack().createUndoAction(this, tr("&Undo"));
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* const redo = stack_.undoStack().createRedoAction(this, tr("&Redo"));
+    redo->setShortcuts(QKeySequence::keyBindings(QKeySequence::Redo));
+    menu->addAction(undo);
+    menu->addAction(redo);
+    menu->addSeparator();
+    menu->addAction(tr("&Duplicate scenario"), QKeySequence(Qt::CTRL | Qt::Key_D), this,
+                    [this] { stack_.duplicate(stack_.currentIndex()); });
+    menu->addAction(tr("Re&name scenario"), QKeySequence(Qt::Key_F2), this,
+                    [this] { scenarios_->renameCurrent(); });
+    menu->addAction(tr("De&lete scenario"), this, [this] { stack_.remove(stack_.currentIndex()); });
+    menu->addSeparator();
+    menu->addAction(tr("&Copy as command line"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
+                    this, [this] {
+                        const QString line = QString::fromStdString(command_line(stack_.current()));
+                        QApplication::clipboard()->setText(line);
+                        statusBar()->showMessage(tr("Copied: %1").arg(line), 10'000);
+                    });
+}
+
+void MainWindow::addViewMenu() {
+    QMenu* const menu = menuBar()->addMenu(tr("&View"));
+    for (QDockWidget* const dock : findChildren<QDockWidget*>())
+        menu->addAction(dock->toggleViewAction());
+    menu->addSeparator();
+    auto* const group = new QActionGroup(this);
+    const bool binary = QSettings().value(kUnits, false).toBool();
+    for (const auto& [text, units] : {std::pair(tr("Bytes in &GB"), ByteUnits::decimal),
+                                      std::pair(tr("Bytes in G&iB"), ByteUnits::binary)}) {
+        QAction* const action = menu->addAction(text);
+        action->setCheckable(true);
+        action->setChecked((units == ByteUnits::binary) == binary);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, chosen = units] { setUnits(chosen); });
+    }
+    setUnits(binary ? ByteUnits::binary : ByteUnits::decimal);
+    menu->addSeparator();
+    menu->addAction(tr("&Next scenario"), QKeySequence(Qt::CTRL | Qt::Key_PageDown), this,
+                    [this] { stack_.setCurrent(stack_.currentIndex() + 1); });
+    menu->addAction(tr("&Previous scenario"), QKeySequence(Qt::CTRL | Qt::Key_PageUp), this,
+                    [this] { stack_.setCurrent(stack_.currentIndex() - 1); });
+}
+
+void MainWindow::addHelpMenu() {
+    QMenu* const menu = menuBar()->addMenu(tr("&Help"));
+    menu->addAction(tr("&About"), this, &MainWindow::about);
+}
+
+void MainWindow::setUnits(ByteUnits units) {
+    QSettings().setValue(kUnits, units == ByteUnits::binary);
+    verdict_->setByteUnits(units);
+    pages_->setByteUnits(units);
+}
+
+void MainWindow::showRecent(QMenu& menu) {
+    menu.clear();
+    for (const QString& file : ProjectFiles::recent())
+        menu.addAction(file, this, [this, file] {
+            if (mayClose()) openFile(file);
+        });
+    menu.setToolTipsVisible(true);
+    if (menu.isEmpty()) menu.addAction(tr("None yet"))->setEnabled(false);
+}
+
+bool MainWindow::save() { return files_.file().isEmpty() ? saveAs() : saveFile(files_.file()); }
+
+bool MainWindow::saveAs() {
+    QFileDialog dialog(this, tr("Save the project"), QString(), project_filter());
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(QStringLiteral("json"));
+    if (!files_.file().isEmpty()) dialog.selectFile(files_.file());
+    return dialog.exec() == QDialog::Accepted && saveFile(dialog.selectedFiles().front());
+}
+
+void MainWindow::about() {
+    QMessageBox::about(
+        this, tr("About the sluice planner"),
+        tr("<h3>Sluice planner %1</h3><p>Predicts how fast a large language model trains from host "
+           "memory on a machine, whether it fits, and what it costs.</p><p>Sluice is under the "
+           "Apache License 2.0. This program contains Qt Charts, which is under the GNU General "
+           "Public License version 3: whoever passes this program on does so under that license. "
+           "The command line and the trainer do not contain it.</p><p>Qt %2.</p>")
+            .arg(QApplication::applicationVersion(), QString::fromLatin1(qVersion())));
+}
+
+}  // namespace sluice

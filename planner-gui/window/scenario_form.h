@@ -1,0 +1,65 @@
+// The form of one scenario: model, machine, system, settings, money. Built from what the library
+// declares.
+#pragma once
+
+#include <QCheckBox>
+#include <QScrollArea>
+#include <map>
+#include <memory>
+
+#include "planner-gui/models/machine_numbers_model.h"
+#include "planner-gui/session/prediction.h"
+#include "planner-gui/window/field_row.h"
+
+class QFormLayout;
+class QGroupBox;
+class QTableView;
+class QVBoxLayout;
+
+namespace sluice {
+
+class ScenarioForm : public QScrollArea {
+    Q_OBJECT
+  public:
+    explicit ScenarioForm(QWidget* parent = nullptr);
+
+    /// Without edited().
+    void setScenario(const PlannedScenario& planned);
+    /// Shows what the scenario resolved to: placeholders, the machine's numbers. No mistake is
+    /// left.
+    void setResolved(const Scenario& scenario);
+    /// Marks the field; where the form has no such field it is shown at the top.
+    void setMistake(const QString& field, const QString& sentence);
+    void clearMistakes();
+    /// The row of a field; nullptr where there is none.
+    FieldRow* row(const QString& field) const;
+    void openModel(const QString& file);
+    void openMachine(const QString& file);
+
+  Q_SIGNALS:
+    /// `field` as in FieldError; `what` is its label.
+    void edited(sluice::PlannedScenario planned, QString field, QString what);
+
+  private:
+    FieldRow* addRow(QVBoxLayout* group, const QString& field, const QString& label,
+                     FieldRow::Kind kind, const QStringList& choices = {});
+    void addModel();
+    void addMachine();
+    void addTraining();
+    void addMoney();
+    QVBoxLayout* addGroup(const QString& title);
+    void take(const FieldRow& row);
+    void editNumber(const QString& path, const QString& value);
+    void showUsedOptions();
+    void chooseFile(const QString& title, void (ScenarioForm::*open)(const QString&));
+
+    PlannedScenario planned_;
+    std::map<QString, FieldRow*> rows_;
+    QVBoxLayout* groups_;
+    QLabel* mistake_;
+    QCheckBox *untied_ = nullptr, *buy_ = nullptr;
+    MachineNumbersModel* numbers_;
+    QTableView* numbers_view_ = nullptr;
+};
+
+}  // namespace sluice

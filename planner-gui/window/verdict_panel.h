@@ -1,0 +1,60 @@
+// Does it fit, how fast is it, what does it cost? The answer at the top of the window.
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <memory>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/session/prediction.h"
+
+class QGridLayout;
+class QHBoxLayout;
+
+namespace sluice {
+
+class VerdictPanel : public QFrame {
+    Q_OBJECT
+  public:
+    explicit VerdictPanel(QWidget* parent = nullptr);
+
+    void setPrediction(std::shared_ptr<const Prediction> prediction);
+    /// Nothing can be predicted: the sentence.
+    void setRefused(const QString& sentence);
+    /// A newer prediction is under way: what is shown is of before.
+    void setPending(bool pending);
+    void setByteUnits(ByteUnits units);
+    /// Questions with the example that a first start opens; an empty list hides them.
+    void setQuestions(const QStringList& questions);
+    QString headline() const { return headline_->text(); }
+
+  Q_SIGNALS:
+    /// A suggestion's flags.
+    void adopted(QString flags);
+    void asked(int question);
+
+  protected:
+    void changeEvent(QEvent* event) override;
+
+  private:
+    struct Figure {
+        QLabel* name;
+        QLabel* value;
+        QLabel* more;
+    };
+    Figure addFigure(int column, const QString& name, const QString& object);
+    void show_figures();
+    void show_headline();
+    void show_suggestions();
+    void set(const Figure& figure, const QString& value, const QString& more,
+             const QString& tooltip);
+
+    std::shared_ptr<const Prediction> prediction_;
+    ByteUnits units_ = ByteUnits::decimal;
+    QLabel *headline_, *detail_, *bound_, *confidence_;
+    QGridLayout* figures_;
+    Figure speed_, price_, energy_, days_;
+    QHBoxLayout *suggestions_, *questions_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+// What did somebody plan: which model on which machine with which settings, as typed? And what
+// does it resolve to?
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "sim/cost/cost_query.h"
+#include "sim/input_error.h"
+#include "sim/scenario/scenario.h"
+
+namespace sluice {
+
+/// As typed: it may hold mistakes, which resolve() names.
+struct PlannedScenario {
+    std::string name, notes;
+    ModelFlags model;
+    MachineFlags machine;
+    std::map<std::string, std::string> training;  ///< by field of training_options()
+    std::map<std::string, std::string> money;     ///< by field of money_options()
+
+    bool operator==(const PlannedScenario&) const = default;
+};
+
+/// A mistake in one field: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
+/// training_options() or money_options(). The message is the sentence that the command line says.
+class FieldError : public InputError {
+  public:
+    FieldError(std::string field, const std::string& sentence)
+        : InputError(sentence), field_(std::move(field)) {}
+    const std::string& field() const { return field_; }
+
+  private:
+    std::string field_;
+};
+
+struct Scenario {
+    ModelSpec model;
+    MachineProfile profile;
+    MachineSpec machine;
+    TrainingSpec training;
+    CostQuery money;
+    std::vector<std::string> machine_changes;  ///< what-if values, as flags
+};
+
+/// Reads the model and the machine and checks all values. Throws FieldError.
+Scenario resolve(const PlannedScenario& planned);
+
+/// The field that a sentence is about, by the first flag in it; `otherwise` where it names none.
+std::string field_of(const std::string& sentence, const std::string& otherwise);
+
+/// `planned` with flags as a Suggestion names them: "--host-memory 512GB --micro-batch 8". Flags that
+/// no scenario has are passed over.
+PlannedScenario with_flags(PlannedScenario planned, const std::string& flags);
+
+/// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another that takes
+/// the flags of a scenario; money only where it takes money ("cost").
+std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");
+
+}  // namespace sluice

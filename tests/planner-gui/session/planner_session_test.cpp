@@ -1,0 +1,183 @@
+#include "planner-gui/session/planner_session.h"
+
+#include <QElapsedTimer>
+#include <QSignalSpy>
+
+#include "planner-gui/session/example.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+PlannedScenario small() {
+    PlannedScenario out;
+    out.model.model = "dense:layers=8,hidden=4096";
+    out.machine.machine = "h200-sxm-pcie5-1.5tb";
+    return out;
+}
+
+/// Events until `done`; false after a minute.
+bool wait_until(const std::function<bool()>& done) {
+    QElapsedTimer timer;
+    timer.start();
+    while (!done() && timer.elapsed() < 60'000)
+        QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
+    return done();
+}
+
+/// What a session says.
+struct Heard {
+    explicit Heard(PlannerSession& session) {
+        QObject::connect(&session, &PlannerSession::predicted,
+                         [this](const auto& prediction) { predictions.push_back(prediction); });
+        QObject::connect(&session, &PlannerSession::refused,
+                         [this](const QString& sentence, const QString& field) {
+                             refusals.push_back(field + QStringLiteral(": ") + sentence);
+                         });
+        QObject::connect(&session, &PlannerSession::finished,
+                         [this](JobKind kind) { finished.push_back(kind); });
+        QObject::connect(&session, &PlannerSession::failed,
+                         [this](JobKind, const QString& sentence) { failed.push_back(sentence); });
+        QObject::connect(&session, &PlannerSession::explored,
+                         [this](const auto& cell) { cells.push_back(cell); });
+    }
+    bool complete() const {
+        return !predictions.empty() && predictions.back()->stage == PredictionStage::remedies;
+    }
+    std::vector<std::shared_ptr<const Prediction>> predictions;
+    std::vector<std::shared_ptr<const ExploredCell>> cells;
+    QStringList refusals, failed;
+    std::vector<JobKind> finished;
+};
+
+}  // namespace
+
+TEST_CASE("session: a verdict comes in three stages", "[session]") {
+    PlannerSession session;
+    const Heard heard(session);
+    session.request(small());
+    REQUIRE(wait_until([&] { return heard.complete(); }));
+    REQUIRE(heard.predictions.size() == 3);
+    CHECK(!heard.predictions[0]->report().has_band());
+    CHECK(heard.predictions[1]->report().has_band());
+    CHECK(heard.predictions[0]->report().step == heard.predictions[2]->report().step);
+    CHECK(heard.predictions[1]->cost.cost->usd_per_million_tokens.high > 0);
+}
+
+TEST_CASE("session: only the newest of many requests is answered in full", "[session]") {
+    PlannerSession session;
+    const Heard heard(session);
+    PlannedScenario planned = small();
+    for (int batch = 1; batch <= 30; ++batch) {
+        planned.training["batch"] = std::to_string(batch);
+        session.request(planned);
+    }
+    REQUIRE(wait_until([&] { return heard.complete(); }));
+    CHECK(heard.predictions.size() == 3);
+    for (const auto& prediction : heard.predictions)
+        CHECK(prediction->planned.training.at("batch") == "30");
+}
+
+TEST_CASE("session: a mistake names its field, and a right value mends it", "[session]") {
+    PlannerSession session;
+    const Heard heard(session);
+    PlannedScenario planned = small();
+    planned.training["batch"] = "9";
+    planned.training["micro_batch"] = "2";
+    session.request(planned);
+    REQUIRE(wait_until([&] { return !heard.refusals.isEmpty(); }));
+    CHECK(heard.refusals[0].startsWith(QStringLiteral("batch: --batch is 9, expected")));
+    planned.machine.machine = "/no/such/profile.json";
+    session.request(planned);
+    REQUIRE(wait_until([&] { return heard.refusals.size() == 2; }));
+    CHECK(heard.refusals[1].startsWith(QStringLiteral("machine: ")));
+    CHECK(heard.refusals[1].contains(QStringLiteral("/no/such/profile.json")));
+    session.request(small());
+    CHECK(wait_until([&] { return heard.complete(); }));
+}
+
+TEST_CASE("session: a verdict comes before the end of a long job, which still ends", "[session]") {
+    PlannerSession session;
+    const Heard heard(session);
+    ExploredAxis batch{"batch", {}}, depth{"buffer_depth", {}};
+    for (int i = 1; i <= 12; ++i) batch.values.push_back(std::to_string(8 * i));
+    for (int i = 1; i <= 12; ++i) depth.values.push_back(std::to_string(i));
+    session.explore(small(), batch, depth);
+    REQUIRE(wait_until([&] { return !heard.cells.empty(); }));
+    session.request(small());
+    REQUIRE(wait_until([&] { return heard.complete(); }));
+    CHECK(heard.cells.size() < 144);
+    REQUIRE(wait_until([&] { return !heard.finished.empty(); }));
+    REQUIRE(heard.cells.size() == 144);
+    // The job's predictions are those of a verdict, whatever ran between them.
+    session.request(heard.cells[77]->value.planned);
+    const std::size_t before = heard.predictions.size();
+    REQUIRE(wait_until([&] { return heard.predictions.size() == before + 3; }));
+    CHECK(heard.predictions.back()->report().step ==
+          Approx(heard.cells[77]->value.step).epsilon(1e-9));
+}
+
+TEST_CASE("session: a newer job of a kind takes the older one's place", "[session]") {
+    PlannerSession session;
+    const Heard heard(session);
+    const ExploredAxis many{"batch", {"8", "16", "24", "32", "40", "48", "56", "64", "72"}};
+    session.explore(small(), many, {"seq", {"128", "256", "512", "1024", "2048"}});
+    REQUIRE(wait_until([&] { return !heard.cells.empty(); }));
+    session.explore(small(), {"batch", {"8"}}, {"seq", {"512", "x"}});
+    const std::size_t before = heard.cells.size();
+    REQUIRE(wait_until([&] { return !heard.finished.empty(); }));
+    CHECK(heard.finished.size() == 1);
+    REQUIRE(heard.cells.size() == before + 2);
+    CHECK(heard.cells.back()->value.refused.starts_with("--seq is x"));
+    PlannedScenario wrong = small();
+    wrong.model.model = "none";
+    session.explore(wrong, many, many);
+    REQUIRE(wait_until([&] { return !heard.failed.isEmpty(); }));
+    CHECK(heard.failed[0].contains(QStringLiteral("none")));
+}
+
+TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]") {
+    PlannerSession session;
+    std::shared_ptr<const Comparison> comparison;
+    std::shared_ptr<const Sensitivity> upgrades;
+    std::shared_ptr<const Decision> decision;
+    std::vector<std::shared_ptr<const MachineSystem>> rows;
+    QObject::connect(&session, &PlannerSession::compared,
+                     [&](const auto& value) { comparison = value; });
+    QObject::connect(&session, &PlannerSession::sensitivityFound,
+                     [&](const auto& value) { upgrades = value; });
+    QObject::connect(&session, &PlannerSession::decided,
+                     [&](const auto& value) { decision = value; });
+    QObject::connect(&session, &PlannerSession::machineFound,
+                     [&](const auto& row) { rows.push_back(row); });
+    session.compare(small(), {"h100-sxm-pcie5:8"});
+    session.findSensitivity(small());
+    session.tryMachines(small(), {"h200-sxm-pcie5-1.5tb", "gh200-480gb"}, {"streamed", "resident"});
+    session.decide(small(), {"gh200-480gb"});
+    REQUIRE(wait_until([&] { return comparison && upgrades && decision && rows.size() == 4; }));
+    CHECK(comparison->systems.back().name == "8 x h100-sxm-pcie5");
+    CHECK(!upgrades->upgrades.empty());
+    CHECK(rows[3]->machine == "gh200-480gb");
+    CHECK(rows[3]->schedule == "resident");
+    REQUIRE(decision->candidates.size() == 2);
+    CHECK(decision->candidates[1].name == "gh200-480gb");
+}
+
+TEST_CASE("session: one that goes away in the middle of its work leaves the next one well",
+          "[session]") {
+    for (int i = 0; i < 5; ++i) {
+        PlannerSession session;
+        session.request(small());
+        session.findSensitivity(small());
+        session.explore(small(), {"batch", {"8", "16"}}, {"seq", {"512"}});
+    }
+    PlannerSession session;
+    const Heard heard(session);
+    PlannedScenario large = small();
+    large.model.model = "dense:layers=400,hidden=8192";
+    large.machine.host_memory = "20TB";
+    session.request(large);
+    REQUIRE(wait_until([&] { return heard.complete(); }));
+    CHECK(heard.predictions.back()->report().layers == 400);
+}

@@ -1,0 +1,110 @@
+#include "planner-gui/session/scenario_stack.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+
+#include "planner-gui/models/scenario_list_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+PlannedScenario named(const std::string& name) {
+    PlannedScenario out;
+    out.name = name;
+    out.model.model = "120b";
+    return out;
+}
+
+void set_batch(ScenarioStack& stack, const std::string& batch) {
+    PlannedScenario edited = stack.current();
+    edited.training["batch"] = batch;
+    stack.edit(edited, QStringLiteral("batch"), QStringLiteral("batch"));
+}
+
+void open_one(ScenarioStack& stack) { stack.open({{named("a")}, 0}); }
+
+}  // namespace
+
+TEST_CASE("scenario stack: letters typed into one field are one edit", "[session]") {
+    ScenarioStack stack;
+    open_one(stack);
+    for (const char* text : {"1", "12", "128"}) set_batch(stack, text);
+    PlannedScenario edited = stack.current();
+    edited.model.layers = "8";
+    stack.edit(edited, QStringLiteral("layers"), QStringLiteral("layers"));
+    CHECK(stack.undoStack().count() == 2);
+    stack.undoStack().undo();
+    CHECK(stack.current().training.at("batch") == "128");
+    CHECK(!stack.current().model.layers);
+    stack.undoStack().undo();
+    CHECK(stack.current() == named("a"));
+    stack.undoStack().redo();
+    stack.undoStack().redo();
+    CHECK(stack.current().model.layers == "8");
+    // What was saved stays an edit of its own.
+    stack.setSaved();
+    PlannedScenario again = stack.current();
+    again.model.layers = "80";
+    stack.edit(again, QStringLiteral("layers"), QStringLiteral("layers"));
+    CHECK(stack.isDirty());
+    stack.undoStack().undo();
+    CHECK(!stack.isDirty());
+}
+
+TEST_CASE("scenario stack: an edit that is taken back by hand leaves nothing", "[session]") {
+    ScenarioStack stack;
+    open_one(stack);
+    set_batch(stack, "1");
+    stack.edit(named("a"), QStringLiteral("batch"), QStringLiteral("batch"));
+    CHECK(stack.undoStack().count() == 0);
+    CHECK(stack.current() == named("a"));
+}
+
+TEST_CASE("scenario stack: duplicate, rename, notes and delete can be undone", "[session]") {
+    ScenarioStack stack;
+    open_one(stack);
+    stack.duplicate(0);
+    CHECK(stack.count() == 2);
+    CHECK(stack.currentIndex() == 1);
+    CHECK(stack.current().name == "a 2");
+    stack.rename(1, QStringLiteral(" a "));  // taken
+    CHECK(stack.current().name == "a 3");
+    stack.setNotes(1, QStringLiteral("why"));
+    stack.remove(1);
+    CHECK(stack.count() == 1);
+    stack.remove(0);  // the last one stays
+    CHECK(stack.count() == 1);
+    stack.undoStack().undo();
+    CHECK(stack.current().notes == "why");
+    while (stack.undoStack().canUndo()) stack.undoStack().undo();
+    CHECK(stack.project() == Project{{named("a")}, 0});
+    while (stack.undoStack().canRedo()) stack.undoStack().redo();
+    CHECK(stack.project() == Project{{named("a")}, 0});
+}
+
+TEST_CASE("scenario stack: undo shows the scenario that it changes", "[session]") {
+    ScenarioStack stack;
+    stack.open({{named("a"), named("b")}, 0});
+    set_batch(stack, "3");
+    stack.setCurrent(1);
+    stack.undoStack().undo();
+    CHECK(stack.currentIndex() == 0);
+}
+
+TEST_CASE("scenario list model: follows 200 scenarios through every edit", "[session]") {
+    ScenarioStack stack;
+    open_one(stack);
+    ScenarioListModel model(stack);
+    const QAbstractItemModelTester tester(&model,
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
+    for (int i = 1; i < 200; ++i) stack.duplicate(stack.currentIndex());
+    CHECK(model.rowCount() == 200);
+    CHECK(model.data(model.index(199), Qt::DisplayRole).toString() == QStringLiteral("a 200"));
+    CHECK(model.setData(model.index(5), QStringLiteral("other"), Qt::EditRole));
+    CHECK(stack.project().scenarios[5].name == "other");
+    CHECK(!model.setData(model.index(5), QStringLiteral("  "), Qt::EditRole));
+    for (int i = 0; i < 300; ++i) stack.undoStack().undo();
+    CHECK(model.rowCount() == 1);
+}

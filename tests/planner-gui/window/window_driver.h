@@ -1,0 +1,73 @@
+// Drives the window as a person does: keys in fields, clicks on buttons; waits for predictions.
+#pragma once
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QLineEdit>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <functional>
+
+#include "planner-gui/window/main_window.h"
+#include "planner-gui/window/scenario_form.h"
+#include "planner-gui/window/verdict_panel.h"
+#include "tests/catch.h"
+
+namespace sluice::test {
+
+/// Events until `done`; false after two minutes.
+inline bool wait_until(const std::function<bool()>& done) {
+    QElapsedTimer timer;
+    timer.start();
+    while (!done() && timer.elapsed() < 120'000)
+        QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
+    return done();
+}
+
+/// A window with settings and recovery files of its own.
+class WindowDriver {
+  public:
+    WindowDriver() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("sluice"));
+        QCoreApplication::setApplicationName(QStringLiteral("sluice-planner-test"));
+        window = std::make_unique<MainWindow>(folder.filePath(QStringLiteral("recovery")));
+        window->show();
+    }
+
+    QLineEdit* line(const char* field) const {
+        QWidget* const editor = window->form().row(QString::fromLatin1(field))->editor();
+        if (auto* const combo = qobject_cast<QComboBox*>(editor)) return combo->lineEdit();
+        return qobject_cast<QLineEdit*>(editor);
+    }
+
+    /// Replaces what stands in a field, key by key.
+    void type(const char* field, const char* text) const {
+        QLineEdit* const editor = line(field);
+        REQUIRE(editor != nullptr);
+        editor->setFocus();
+        editor->selectAll();
+        QTest::keyClick(editor, Qt::Key_Delete);
+        QTest::keyClicks(editor, QString::fromLatin1(text));
+    }
+
+    /// The prediction of what the stack shows, complete.
+    std::shared_ptr<const Prediction> settled() const {
+        REQUIRE(wait_until([&] {
+            const auto now = window->prediction();
+            return now != nullptr && now->planned == window->stack().current() &&
+                   now->stage == PredictionStage::remedies;
+        }));
+        return window->prediction();
+    }
+
+    QTemporaryDir folder;
+    std::unique_ptr<MainWindow> window;
+};
+
+}  // namespace sluice::test

@@ -1,0 +1,104 @@
+#include "sim/scenario/project_file.h"
+
+#include "sim/input_error.h"
+#include "tests/catch.h"
+#include "tests/sim/program_run.h"
+
+using namespace sluice;
+
+namespace {
+
+Project example() {
+    Project out;
+    PlannedScenario a;
+    a.name = "120 B on one H200";
+    a.notes = "first line\nsecond \"line\"";
+    a.model = {"120b", "40", true};
+    a.machine = {"h200-sxm-pcie5-1.5tb", "512GB", {"link.host_to_device_gb_per_s=100"}};
+    a.training = {{"batch", "64"}, {"schedule", "streamed"}, {"device_budget_bytes", "80GB"}};
+    a.money = {{"tokens", "2e9"}, {"offer", "Nebius"}};
+    PlannedScenario b;
+    b.name = "mistakes are kept: ü";
+    b.model.model = "no-such-model";
+    b.training = {{"batch", "many"}};
+    out.scenarios = {a, b};
+    out.current = 1;
+    return out;
+}
+
+std::string printed(const std::string& arguments) {
+    const test::Result result = test::run_sluice(arguments);
+    CHECK(result.status == 0);
+    return result.output;
+}
+
+std::string refused(const std::string& text) {
+    try {
+        parse_project(text, "p.json");
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("project file: what is written is read back, mistakes too", "[scenario]") {
+    CHECK(parse_project(project_json(example()), "p.json") == example());
+}
+
+TEST_CASE("project file: numbers stay numbers, with the digits that were typed", "[scenario]") {
+    const std::string text = project_json(example());
+    CHECK_THAT(text, ContainsSubstring("\"batch\": 64"));
+    CHECK_THAT(text, ContainsSubstring("\"tokens\": \"2e9\""));
+    CHECK(parse_project(
+              R"({"format": "sluice project", "version": 1, "scenarios": [
+                  {"name": "", "model": "120b", "machine": "x", "training": {"batch": 32}}]})",
+              "p.json")
+              .scenarios[0]
+              .training.at("batch") == "32");
+}
+
+TEST_CASE("project file: each mistake is one sentence with file, field and value", "[scenario]") {
+    CHECK_THAT(refused("{\"format\":"), ContainsSubstring("p.json"));
+    CHECK_THAT(refused("[]"), ContainsSubstring("p.json"));
+    CHECK_THAT(refused("{}"), ContainsSubstring("p.json: format is missing"));
+    CHECK_THAT(refused(R"({"format": 3})"), ContainsSubstring("p.json: format"));
+    CHECK_THAT(refused(R"({"format": "other"})"), ContainsSubstring("is \"other\", expected"));
+    CHECK_THAT(refused(R"({"format": "sluice project", "version": 2, "news": 1})"),
+               ContainsSubstring("p.json: version is 2, expected 1"));
+    const std::string start = R"({"format": "sluice project", "version": 1, )";
+    CHECK_THAT(refused(start + R"("scenarios": []})"), ContainsSubstring("scenarios is empty"));
+    CHECK_THAT(refused(start + R"("scenarois": []})"),
+               ContainsSubstring("did you mean \"scenarios\""));
+    const std::string one = R"({"name": "a", "model": "120b", "machine": "gh200-480gb")";
+    CHECK_THAT(refused(start + R"("scenarios": [)" + one + R"(, "training": {"bach": 3}}]})"),
+               ContainsSubstring("did you mean \"batch\""));
+    CHECK_THAT(refused(start + R"("scenarios": [)" + one + R"(, "layers": [3]}]})"),
+               ContainsSubstring("scenarios[0].layers"));
+    CHECK_THAT(refused(start + R"("scenarios": [)" + one + R"(}], "current": 1})"),
+               ContainsSubstring("current is 1"));
+}
+
+TEST_CASE("project file: a file and a scenario in it are named together", "[scenario]") {
+    const test::TemporaryFolder folder;
+    const std::string file = folder.write("a: b/p.json", project_json(example()));
+    CHECK(read_planned_scenario(file).name == "mistakes are kept: ü");
+    CHECK(read_planned_scenario(file + ":120 B on one H200").model.model == "120b");
+    CHECK_THROWS_WITH(read_planned_scenario(file + ":120 B on one H100"),
+                      ContainsSubstring("did you mean \"120 B on one H200\""));
+
+    const std::string quoted = "'" + file + ":120 B on one H200'";
+    CHECK(
+        printed("predict --json --scenario " + quoted) ==
+        printed("predict --json --model 120b --layers 40 --untied --machine h200-sxm-pcie5-1.5tb "
+                "--host-memory 512GB --set link.host_to_device_gb_per_s=100 --batch 64 --schedule "
+                "streamed --device-budget-bytes 80GB"));
+    CHECK(printed("cost --json --batch 32 --years 3 --scenario " + quoted) ==
+          printed("cost --json --model 120b --layers 40 --untied --machine h200-sxm-pcie5-1.5tb "
+                  "--host-memory 512GB --set link.host_to_device_gb_per_s=100 --batch 32 "
+                  "--device-budget-bytes 80GB --years 3 --tokens 2e9 --offer Nebius"));
+    test::check_sluice_mistake("predict --scenario '" + file + "'", {"no-such-model"});
+    test::check_sluice_mistake("predict --model 120b", {"--machine is required"});
+    test::check_sluice_mistake("predict --scenario no-such-file.json", {"no-such-file.json"});
+}

@@ -1,0 +1,100 @@
+// A simulation that is stopped must leave nothing behind, and one between two others must not
+// disturb them.
+#include "sim/simulate/simulation_scope.h"
+
+#include <optional>
+#include <thread>
+
+#include "sim/machine/machine_profile.h"
+#include "sim/model/read_model.h"
+#include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+struct Case {
+    ModelSpec model = parse_generic_model("layers=12,hidden=4096");
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    TrainingSpec training;
+
+    StepReport predicted() const { return predict(model, machine, training); }
+};
+
+/// Stops the `n`th simulation that the scope begins.
+class StopAt {
+  public:
+    explicit StopAt(int n) : n_(n) {}
+    std::stop_token token() const { return source_.get_token(); }
+    void operator()() {
+        if (++begun_ == n_) source_.request_stop();
+    }
+    int begun() const { return begun_; }
+
+  private:
+    std::stop_source source_;
+    int n_, begun_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("simulation scope: stopped before and between the simulations of a band", "[simulate]") {
+    const Case c;
+    StepReport before = c.predicted();
+    add_band(before, c.model, c.machine, c.training);
+    for (const int n : {1, 2, 5}) {
+        StopAt stop(n);
+        const SimulationScope scope(stop.token(), std::ref(stop));
+        StepReport report = before;
+        CHECK_THROWS_AS(add_band(report, c.model, c.machine, c.training), Cancelled);
+        CHECK(stop.begun() == n);
+    }
+    StepReport after = c.predicted();
+    add_band(after, c.model, c.machine, c.training);
+    CHECK(after.step == Approx(before.step).epsilon(1e-9));
+    CHECK(after.step_low == Approx(before.step_low).epsilon(1e-9));
+    CHECK(after.operations.size() == before.operations.size());
+}
+
+TEST_CASE("simulation scope: stopped by another thread while lanes run", "[simulate]") {
+    Case c;
+    c.training.batch = 16;
+    c.training.micro_batch = 1;
+    c.model = parse_generic_model("layers=200,hidden=4096");
+    const Seconds step = c.predicted().step;
+    int stopped = 0;
+    // At several moments: as simulations take some tens of milliseconds, most are in their midst.
+    for (int microseconds = 0; microseconds < 20'000; microseconds += 1'000) {
+        std::stop_source source;
+        std::jthread other([&] {
+            std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+            source.request_stop();
+        });
+        const SimulationScope scope(source.get_token());
+        try {
+            c.predicted();
+        } catch (const Cancelled&) {
+            ++stopped;
+        }
+    }
+    CHECK(stopped > 0);
+    CHECK(c.predicted().step == Approx(step).epsilon(1e-9));
+}
+
+TEST_CASE("simulation scope: what runs between two simulations changes neither", "[simulate]") {
+    const Case c;
+    Case small;
+    small.model = parse_generic_model("layers=2,hidden=1024");
+    small.machine = resolve_machine(read_machine_profile("gh200-480gb"));
+    const Seconds step = c.predicted().step, small_step = small.predicted().step;
+    std::optional<Seconds> between;
+    const SimulationScope scope({}, [&] {
+        const SimulationScope own({});
+        between = small.predicted().step;
+    });
+    CHECK(c.predicted().step == Approx(step).epsilon(1e-9));
+    REQUIRE(between);
+    CHECK(*between == Approx(small_step).epsilon(1e-9));
+}
