@@ -1,0 +1,114 @@
+#include "planner-gui/pages/axis_editor.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "sim/input_error.h"
+
+namespace sluice {
+
+AxisEditor::AxisEditor(const QString& name, QWidget* parent) : QWidget(parent) {
+    auto* const grid = new QGridLayout(this);
+    grid->setContentsMargins(0, 0, 0, 0);
+    auto* const label = new QLabel(name, this);
+    choice_ = new QComboBox(this);
+    values_ = new QLineEdit(this);
+    message_ = new QLabel(this);
+    label->setBuddy(choice_);
+    QString plain = name;
+    plain.remove(QLatin1Char('&'));
+    choice_->setAccessibleName(tr("%1: what varies").arg(plain));
+    values_->setAccessibleName(tr("%1: values").arg(plain));
+    values_->setToolTip(tr("values between commas, as 8,16,32; empty: those proposed"));
+    message_->setWordWrap(true);
+    message_->hide();
+    grid->addWidget(label, 0, 0);
+    grid->addWidget(choice_, 0, 1);
+    grid->addWidget(values_, 0, 2);
+    grid->addWidget(message_, 1, 1, 1, 2);
+    grid->setColumnStretch(2, 1);
+    connect(choice_, &QComboBox::currentIndexChanged, this, [this] {
+        propose();
+        Q_EMIT changed();
+    });
+    connect(values_, &QLineEdit::textEdited, this, [this](const QString& typed) {
+        typed_ = !typed.isEmpty();
+        check();
+        Q_EMIT changed();
+    });
+    connect(values_, &QLineEdit::editingFinished, this, [this] {
+        if (!values_->text().isEmpty()) return;
+        propose();
+        Q_EMIT changed();
+    });
+}
+
+void AxisEditor::setScenario(const TrainingSpec& training, const MachineProfile& profile) {
+    const std::string chosen =
+        choice_->currentIndex() < 0
+            ? ""
+            : numbers_[static_cast<std::size_t>(choice_->currentIndex())].key;
+    training_ = training;
+    profile_ = profile;
+    numbers_ = varied_numbers(training.schedule);
+    const QSignalBlocker blocker(choice_);
+    choice_->clear();
+    for (const VariedNumber& number : numbers_) {
+        choice_->addItem(QString::fromStdString(axis_title(number)),
+                         QString::fromStdString(number.key));
+        choice_->setItemData(choice_->count() - 1, QString::fromStdString(number.help),
+                             Qt::ToolTipRole);
+    }
+    const int index = choice_->findData(QString::fromStdString(chosen));
+    choice_->setCurrentIndex(std::max(0, index));
+    if (index < 0 || !typed_) propose();
+}
+
+void AxisEditor::choose(const std::string& key) {
+    const int index = choice_->findData(QString::fromStdString(key));
+    if (index >= 0) choice_->setCurrentIndex(index);
+}
+
+void AxisEditor::propose() {
+    const int index = choice_->currentIndex();
+    if (index < 0) return;
+    const VariedNumber& number = numbers_[static_cast<std::size_t>(index)];
+    values_->setText(
+        QString::fromStdString(values_text(number, proposed_values(number, training_, profile_))));
+    values_->setCursorPosition(0);
+    choice_->setToolTip(QString::fromStdString(number.help));
+    typed_ = false;
+    check();
+}
+
+std::optional<HeatAxis> AxisEditor::axis() const {
+    const int index = choice_->currentIndex();
+    if (index < 0) return std::nullopt;
+    const VariedNumber& number = numbers_[static_cast<std::size_t>(index)];
+    try {
+        return HeatAxis{number, parse_values(number, values_->text().toStdString())};
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+void AxisEditor::check() {
+    error_.clear();
+    const int index = choice_->currentIndex();
+    if (index >= 0) {
+        try {
+            parse_values(numbers_[static_cast<std::size_t>(index)], values_->text().toStdString());
+        } catch (const InputError& error) {
+            error_ = QString::fromUtf8(error.what());
+        }
+    }
+    message_->setText(error_);
+    message_->setVisible(!error_.isEmpty());
+    values_->setAccessibleDescription(error_);
+}
+
+}  // namespace sluice

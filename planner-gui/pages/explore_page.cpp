@@ -1,0 +1,230 @@
+#include "planner-gui/pages/explore_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace sluice {
+namespace {
+
+constexpr int kMostCells = 400;  // a cell is 1 to 100 ms
+
+}  // namespace
+
+ExplorePage::ExplorePage(QWidget* parent) : QWidget(parent) {
+    auto* const column = new QVBoxLayout(this);
+    model_ = new HeatMapModel(this);
+    view_ = new HeatMapView(this);
+    table_ = new QTableView(this);
+    table_->setModel(model_);
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setSelectionMode(QAbstractItemView::SingleSelection);
+    table_->setAlternatingRowColors(true);
+    table_->setTabKeyNavigation(false);
+    table_->setWordWrap(false);
+    table_->verticalHeader()->setDefaultSectionSize(3 * fontMetrics().height() / 2);
+    table_->verticalHeader()->hide();
+    table_->horizontalHeader()->setStretchLastSection(true);
+    table_->setAccessibleName(tr("Cells of the heat map"));
+    stack_ = new QStackedWidget(this);
+    stack_->addWidget(view_);
+    stack_->addWidget(table_);
+    column->addWidget(makeBar());
+    column->addWidget(stack_, 1);
+    column->addWidget(makeFoot());
+    connectParts();
+    showProgress();
+    showSelection();
+}
+
+QWidget* ExplorePage::makeBar() {
+    auto* const bar = new QWidget(this);
+    auto* const rows = new QVBoxLayout(bar);
+    rows->setContentsMargins(0, 0, 0, 0);
+    x_ = new AxisEditor(tr("&X"), bar);
+    y_ = new AxisEditor(tr("&Y"), bar);
+    auto* const axes = new QHBoxLayout;
+    axes->addWidget(x_, 1);
+    axes->addWidget(y_, 1);
+    auto* const buttons = new QHBoxLayout;
+    auto* const quantity = new QComboBox(bar);
+    for (int i = 0; i < kHeatQuantityCount; ++i)
+        quantity->addItem(quantity_name(static_cast<HeatQuantity>(i)));
+    quantity->setAccessibleName(tr("Quantity that colours show"));
+    connect(quantity, &QComboBox::currentIndexChanged, this, [this](int index) {
+        quantity_ = static_cast<HeatQuantity>(index);
+        view_->setQuantity(quantity_);
+    });
+    auto* const label = new QLabel(tr("&Colours"), bar);
+    label->setBuddy(quantity);
+    run_ = new QPushButton(tr("&Run"), bar);
+    run_->setToolTip(tr("predicts a step for each combination"));
+    as_table_ = new QPushButton(tr("As &table"), bar);
+    as_table_->setCheckable(true);
+    progress_ = new QLabel(bar);
+    progress_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    buttons->addWidget(label);
+    buttons->addWidget(quantity);
+    buttons->addWidget(run_);
+    buttons->addWidget(as_table_);
+    buttons->addWidget(progress_, 1);
+    rows->addLayout(axes);
+    rows->addLayout(buttons);
+    return bar;
+}
+
+QWidget* ExplorePage::makeFoot() {
+    auto* const foot = new QWidget(this);
+    auto* const row = new QHBoxLayout(foot);
+    row->setContentsMargins(0, 0, 0, 0);
+    details_ = new QLabel(foot);
+    details_->setWordWrap(true);
+    details_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    details_->setMinimumHeight(4 * fontMetrics().lineSpacing());
+    details_->setAccessibleName(tr("Selected cell"));
+    adopt_ = new QPushButton(tr("A&dopt"), foot);
+    adopt_->setToolTip(tr("makes the settings of the selected cell the scenario's (Enter)"));
+    row->addWidget(details_, 1);
+    row->addWidget(adopt_, 0, Qt::AlignTop);
+    return foot;
+}
+
+void ExplorePage::connectParts() {
+    connect(x_, &AxisEditor::changed, this, &ExplorePage::showAxes);
+    connect(y_, &AxisEditor::changed, this, &ExplorePage::showAxes);
+    connect(run_, &QPushButton::clicked, this, [this] {
+        if (running_)
+            Q_EMIT stopRequested();
+        else
+            run();
+    });
+    connect(adopt_, &QPushButton::clicked, this, &ExplorePage::adopt);
+    connect(as_table_, &QPushButton::toggled, this, [this](bool table) {
+        stack_->setCurrentIndex(table ? 1 : 0);
+        stack_->currentWidget()->setFocus();
+    });
+    connect(view_, &HeatMapView::activated, this, &ExplorePage::adopt);
+    connect(view_, &HeatMapView::selectionChanged, this, &ExplorePage::showSelection);
+    connect(table_, &QTableView::activated, this, &ExplorePage::adopt);
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) {
+                if (current.isValid()) view_->select(model_->cell_at(current.row()));
+            });
+}
+
+void ExplorePage::setScenario(const TrainingSpec& training, const MachineProfile& profile,
+                              const QString& title) {
+    x_->setScenario(training, profile);
+    y_->setScenario(training, profile);
+    if (!chosen_) {
+        x_->choose("batch");
+        y_->choose("seq");
+        chosen_ = true;
+    }
+    title_ = title;
+    outdated_ = map().computed() > 0;
+    showAxes();
+}
+
+void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
+    const HeatMap map(x, y);
+    model_->set_map(map);
+    view_->setMap(map);
+    table_->resizeColumnsToContents();
+    title_of_map_ = title_;
+    outdated_ = false;
+    showProgress();
+}
+
+void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
+    const CellIndex at{x, y};
+    if (!map().contains(at)) return;
+    model_->set_cell(at, cell);
+    view_->setCell(at, cell);
+    showProgress();
+}
+
+void ExplorePage::setFinished() {
+    running_ = false;
+    table_->resizeColumnsToContents();
+    showProgress();
+    showAxes();
+}
+
+void ExplorePage::setByteUnits(ByteUnits units) {
+    units_ = units;
+    model_->set_byte_units(units);
+    view_->setByteUnits(units);
+}
+
+void ExplorePage::run() {
+    const std::optional<HeatAxis> x = x_->axis(), y = y_->axis();
+    if (!x || !y || x->number == y->number) return;
+    running_ = true;
+    setAxes(*x, *y);
+    showAxes();
+    view_->setFocus();
+    Q_EMIT exploreRequested(*x, *y);
+}
+
+void ExplorePage::adopt() {
+    const std::optional<CellIndex> at = view_->selected();
+    if (at && adopt_->isEnabled()) Q_EMIT adopted(map().settings(*at));
+}
+
+void ExplorePage::showSelection() {
+    const std::optional<CellIndex> at = view_->selected();
+    const HeatMap& shown = view_->map();
+    QString words;
+    if (at) words = cell_lines(shown, *at, units_).join(QStringLiteral("; "));
+    details_->setText(words);
+    details_->setAccessibleDescription(words);
+    view_->setAccessibleDescription(words);
+    adopt_->setEnabled(at && shown.cell(*at).state != CellState::refused);
+    const int row = at ? model_->row_of(*at) : -1;
+    if (at && row < model_->rowCount() && table_->currentIndex().row() != row)
+        table_->selectRow(row);
+}
+
+void ExplorePage::showProgress() {
+    const int all = map().columns() * map().rows();
+    run_->setText(running_ ? tr("S&top") : tr("&Run"));
+    if (all == 0) {
+        progress_->setText(tr("choose two options, then Run"));
+    } else if (map().computed() < all) {
+        progress_->setText(tr("%1 of %2 cells").arg(map().computed()).arg(all));
+    } else {
+        progress_->setText(
+            outdated_ ? tr("%1 cells, of an earlier scenario: Run predicts them again").arg(all)
+                      : tr("%1 cells").arg(all));
+    }
+}
+
+void ExplorePage::showAxes() {
+    const std::optional<HeatAxis> x = x_->axis(), y = y_->axis();
+    const bool same = x && y && x->number == y->number;
+    const std::size_t cells = x && y ? x->values.size() * y->values.size() : 0;
+    const bool too_many = cells > kMostCells;
+    run_->setEnabled(running_ || (x && y && !same && !too_many));
+    showProgress();
+    if (running_) return;
+    if (same)
+        progress_->setText(tr("both axes vary the same; choose another"));
+    else if (too_many)
+        progress_->setText(
+            tr("%1 cells, at most %2; give fewer values").arg(cells).arg(kMostCells));
+}
+
+std::string ExplorePage::svg() const {
+    return heat_map_svg(map(), quantity_, title_of_map_.toStdString(), units_);
+}
+
+QString ExplorePage::csv() const { return heat_map_csv(map()); }
+
+}  // namespace sluice

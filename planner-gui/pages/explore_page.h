@@ -1,0 +1,74 @@
+// What happens between two options? A heat map that fills cell by cell.
+#pragma once
+
+#include <QWidget>
+
+#include "planner-gui/models/heat_map_model.h"
+#include "planner-gui/pages/axis_editor.h"
+#include "planner-gui/pages/heat_map_view.h"
+
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+class QTableView;
+
+namespace sluice {
+
+class ExplorePage : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ExplorePage(QWidget* parent = nullptr);
+
+    /// What the axes vary around; the map of another scenario stays until the next run, and a line
+    /// says so. `title` stands over the SVG: "qwen2.5-14b on h200-sxm-pcie5-1.5tb".
+    void setScenario(const TrainingSpec& training, const MachineProfile& profile,
+                     const QString& title);
+    /// Starts a map: all cells not computed. The page does so itself when Run is pressed.
+    void setAxes(const HeatAxis& x, const HeatAxis& y);
+    /// Ignored where the map has no such cell.
+    void setCell(int x, int y, const HeatCell& cell);
+    /// The run has ended, or was stopped.
+    void setFinished();
+    void setByteUnits(ByteUnits units);
+
+    const HeatMap& map() const { return model_->map(); }
+    HeatQuantity quantity() const { return quantity_; }
+    bool isRunning() const { return running_; }
+    std::string svg() const;
+    QString csv() const;
+
+  Q_SIGNALS:
+    /// The cells of these axes are wanted, by setCell() one by one, then setFinished().
+    void exploreRequested(const sluice::HeatAxis& x, const sluice::HeatAxis& y);
+    void stopRequested();
+    /// The settings of a cell are to become the scenario's.
+    void adopted(const std::vector<sluice::VariedValue>& settings);
+
+  private:
+    QWidget* makeBar();
+    QWidget* makeFoot();
+    void connectParts();
+    void run();
+    void adopt();
+    void showSelection();
+    void showProgress();
+    void showAxes();
+
+    AxisEditor* x_ = nullptr;
+    AxisEditor* y_ = nullptr;
+    HeatMapView* view_ = nullptr;
+    HeatMapModel* model_ = nullptr;
+    QTableView* table_ = nullptr;
+    QStackedWidget* stack_ = nullptr;
+    QPushButton* run_ = nullptr;
+    QPushButton* as_table_ = nullptr;
+    QPushButton* adopt_ = nullptr;
+    QLabel* progress_ = nullptr;
+    QLabel* details_ = nullptr;
+    HeatQuantity quantity_ = HeatQuantity::tokens_per_s;
+    ByteUnits units_ = ByteUnits::decimal;
+    QString title_, title_of_map_;
+    bool running_ = false, outdated_ = false, chosen_ = false;
+};
+
+}  // namespace sluice

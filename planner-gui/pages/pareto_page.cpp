@@ -1,0 +1,190 @@
+#include "planner-gui/pages/pareto_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "planner-gui/pages/pareto_chart.h"
+
+namespace sluice {
+
+ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
+    auto* const column = new QVBoxLayout(this);
+    model_ = new ParetoModel(this);
+    sorted_ = new QSortFilterProxyModel(this);
+    sorted_->setSourceModel(model_);
+    sorted_->setSortRole(ParetoModel::kSortRole);
+    chart_ = new ParetoChart(this);
+    table_ = new QTableView(this);
+    table_->setModel(sorted_);
+    table_->setSortingEnabled(true);
+    table_->sortByColumn(ParetoModel::usd_per_hour, Qt::AscendingOrder);
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setSelectionMode(QAbstractItemView::SingleSelection);
+    table_->setAlternatingRowColors(true);
+    table_->setTabKeyNavigation(false);
+    table_->setWordWrap(false);
+    table_->verticalHeader()->setDefaultSectionSize(3 * fontMetrics().height() / 2);
+    table_->horizontalHeader()->setStretchLastSection(true);
+    table_->verticalHeader()->hide();
+    table_->setAccessibleName(tr("Machines and systems"));
+    auto* const halves = new QSplitter(Qt::Vertical, this);
+    halves->addWidget(chart_);
+    halves->addWidget(table_);
+    halves->setStretchFactor(0, 3);
+    halves->setStretchFactor(1, 1);
+    halves->setChildrenCollapsible(false);
+    halves->setSizes({3000, 2000});  // shares
+    column->addWidget(makeBar());
+    column->addWidget(halves, 1);
+    column->addWidget(makeFoot());
+    connectParts();
+    showChart();
+    showCurrent();
+}
+
+QWidget* ParetoPage::makeBar() {
+    auto* const bar = new QWidget(this);
+    auto* const row = new QHBoxLayout(bar);
+    row->setContentsMargins(0, 0, 0, 0);
+    cost_ = new QComboBox(bar);
+    for (const CostAxis axis : {CostAxis::usd_per_hour, CostAxis::usd_per_million_tokens})
+        cost_->addItem(cost_name(axis), static_cast<int>(axis));
+    cost_->setAccessibleName(tr("Cost that the picture shows"));
+    auto* const label = new QLabel(tr("&Cost"), bar);
+    label->setBuddy(cost_);
+    run_ = new QPushButton(tr("&Run"), bar);
+    run_->setToolTip(
+        tr("predicts the scenario's model and settings on each machine, with each "
+           "system"));
+    progress_ = new QLabel(bar);
+    row->addWidget(label);
+    row->addWidget(cost_);
+    row->addWidget(run_);
+    row->addWidget(progress_, 1);
+    return bar;
+}
+
+QWidget* ParetoPage::makeFoot() {
+    auto* const foot = new QWidget(this);
+    auto* const row = new QHBoxLayout(foot);
+    row->setContentsMargins(0, 0, 0, 0);
+    details_ = new QLabel(foot);
+    details_->setWordWrap(true);
+    details_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    details_->setMinimumHeight(3 * fontMetrics().lineSpacing());
+    details_->setAccessibleName(tr("Selected machine"));
+    adopt_ = new QPushButton(tr("A&dopt"), foot);
+    adopt_->setToolTip(tr("makes this machine and system the scenario's (Enter)"));
+    row->addWidget(details_, 1);
+    row->addWidget(adopt_, 0, Qt::AlignTop);
+    return foot;
+}
+
+void ParetoPage::connectParts() {
+    connect(cost_, &QComboBox::currentIndexChanged, this, [this] {
+        model_->set_axis(static_cast<CostAxis>(cost_->currentData().toInt()));
+        showChart();
+    });
+    connect(run_, &QPushButton::clicked, this, [this] {
+        if (running_)
+            Q_EMIT stopRequested();
+        else
+            Q_EMIT paretoRequested();
+    });
+    connect(adopt_, &QPushButton::clicked, this, &ParetoPage::adopt);
+    connect(chart_, &ParetoChart::activated, this, &ParetoPage::adopt);
+    connect(table_, &QTableView::activated, this, &ParetoPage::adopt);
+    connect(chart_, &ParetoChart::selectionChanged, this, [this] {
+        const auto row = chart_->selected();
+        if (!row || row == current()) return;
+        const QModelIndex index = sorted_->mapFromSource(model_->index(static_cast<int>(*row), 0));
+        table_->setCurrentIndex(index);
+        table_->scrollTo(index);
+    });
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
+        chart_->select(current());
+        showCurrent();
+    });
+}
+
+std::optional<std::size_t> ParetoPage::current() const {
+    const QModelIndex index = sorted_->mapToSource(table_->currentIndex());
+    if (!index.isValid()) return std::nullopt;
+    return static_cast<std::size_t>(index.row());
+}
+
+void ParetoPage::clearRows() {
+    model_->clear();
+    showChart();
+    showCurrent();
+}
+
+void ParetoPage::addRow(const ParetoRow& row) {
+    model_->add_row(row);
+    showChart();
+}
+
+void ParetoPage::setExpected(int rows) {
+    expected_ = rows;
+    showProgress();
+}
+
+void ParetoPage::setRunning(bool running) {
+    running_ = running;
+    run_->setText(running ? tr("S&top") : tr("&Run"));
+    showProgress();
+}
+
+void ParetoPage::setByteUnits(ByteUnits units) {
+    units_ = units;
+    model_->set_byte_units(units);
+    chart_->setByteUnits(units);
+    showCurrent();
+}
+
+void ParetoPage::showChart() {
+    chart_->setRows(model_->rows(), model_->axis());
+    for (int i = 0; i < ParetoModel::reason; ++i) table_->resizeColumnToContents(i);
+    showProgress();
+}
+
+void ParetoPage::showProgress() {
+    const auto& rows = model_->rows();
+    const auto plotted =
+        std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.is_plotted(); });
+    if (rows.empty() && !running_) {
+        progress_->setText(tr("Run predicts the scenario on every machine"));
+    } else {
+        const QString arrived = running_ && expected_ > 0
+                                    ? tr("%1 of %2 predicted").arg(rows.size()).arg(expected_)
+                                    : tr("%1 predicted").arg(rows.size());
+        progress_->setText(tr("%1; %2 fit and have a price").arg(arrived).arg(plotted));
+    }
+}
+
+void ParetoPage::showCurrent() {
+    const auto row = current();
+    const QString words = row ? row_lines(model_->rows()[*row], units_).join(QStringLiteral("; "))
+                              : tr("choose a point or a row");
+    details_->setText(words);
+    details_->setAccessibleDescription(words);
+    adopt_->setEnabled(row && model_->rows()[*row].planned);
+}
+
+void ParetoPage::adopt() {
+    const auto row = current();
+    if (!row || !adopt_->isEnabled()) return;
+    const ParetoRow& chosen = model_->rows()[*row];
+    Q_EMIT adopted(QString::fromStdString(chosen.machine), QString::fromStdString(chosen.system));
+}
+
+}  // namespace sluice

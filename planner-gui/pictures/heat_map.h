@@ -1,0 +1,104 @@
+// What does each combination of two options give? The cells of a heat map as plain values.
+#pragma once
+
+#include <QStringList>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/pictures/value_scale.h"
+#include "planner-gui/pictures/varied_number.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+struct HeatAxis {
+    VariedNumber number;
+    std::vector<double> values;
+};
+
+enum class CellState : std::uint8_t { not_computed, fits, does_not_fit, refused };
+
+struct HeatCell {
+    CellState state = CellState::not_computed;
+    std::string reason;  ///< refused: the rule; does not fit: the shortages; else empty
+    // Planned: all but refused.
+    Bytes device = 0, host = 0;                                 ///< peaks
+    Bytes device_short = 0, host_short = 0, storage_short = 0;  ///< 0: enough
+    // Simulated; of a plan that does not fit as if it did.
+    double tokens_per_s = 0;
+    Seconds step = 0;
+    std::optional<double> usd_per_million_tokens;  ///< nothing where the machine has no price
+    std::string bottleneck;                        ///< in words
+};
+
+enum class HeatQuantity : std::uint8_t {
+    tokens_per_s,
+    device_memory,
+    host_memory,
+    usd_per_million_tokens
+};
+inline constexpr int kHeatQuantityCount = 4;
+/// "tokens/s", "$ per million tokens"
+QString quantity_name(HeatQuantity quantity);
+/// "5,825", "24.8 GB", "$0.24"
+QString quantity_text(HeatQuantity quantity, double value, ByteUnits units);
+
+/// A column and a row; row 0 is the lowest.
+struct CellIndex {
+    int x = 0, y = 0;
+    bool operator==(const CellIndex&) const = default;
+};
+
+class HeatMap {
+  public:
+    HeatMap() = default;
+    /// All cells not computed.
+    HeatMap(HeatAxis x, HeatAxis y);
+
+    const HeatAxis& x() const { return x_; }
+    const HeatAxis& y() const { return y_; }
+    int columns() const { return static_cast<int>(x_.values.size()); }
+    int rows() const { return static_cast<int>(y_.values.size()); }
+    bool contains(CellIndex at) const {
+        return at.x >= 0 && at.x < columns() && at.y >= 0 && at.y < rows();
+    }
+    /// Precondition of these: contains(at).
+    const HeatCell& cell(CellIndex at) const { return cells_[place(at)]; }
+    void set_cell(CellIndex at, HeatCell cell) { cells_[place(at)] = std::move(cell); }
+    /// The two settings of a cell.
+    std::vector<VariedValue> settings(CellIndex at) const;
+    /// Nothing where the cell does not fit, is refused or not computed, or has no price.
+    std::optional<double> value(CellIndex at, HeatQuantity quantity) const;
+
+    int computed() const;
+    /// The most tokens/s, else the least, of the cells that fit; of equal ones the first.
+    std::optional<CellIndex> best(HeatQuantity quantity) const;
+    ValueScale scale(HeatQuantity quantity) const;
+
+  private:
+    std::size_t place(CellIndex at) const {
+        return static_cast<std::size_t>(at.y) * x_.values.size() + static_cast<std::size_t>(at.x);
+    }
+    HeatAxis x_, y_;
+    std::vector<HeatCell> cells_;
+};
+
+/// "batch 32, seq 1,024"
+QString cell_place(const HeatMap& map, CellIndex at);
+/// "fits", "does not fit", "refused", "not computed"
+QString cell_state_name(CellState state);
+/// All that is known of a cell, a line each: place, state, speed, memory, money, what binds.
+QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units);
+/// What stands in a cell, the longest first; the last is empty or short.
+QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantity, ByteUnits units);
+
+/// A line a cell, all numbers, with units in the names of the columns.
+QString heat_map_csv(const HeatMap& map);
+/// The map as `quantity` colours it.
+std::string heat_map_svg(const HeatMap& map, HeatQuantity quantity, const std::string& title,
+                         ByteUnits units);
+
+}  // namespace sluice

@@ -1,0 +1,78 @@
+// Cost against speed of machines and systems for one model: which is beaten by no other?
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "sim/search/machine_points.h"
+#include "sim/units.h"
+
+namespace sluice {
+
+/// A machine with a system.
+struct ParetoRow {
+    std::string machine, system;
+    std::string reason;  ///< not planned: the rule; does not fit: the shortages; no price: that
+    // Where a step could be planned:
+    bool planned = false, fits = false;
+    std::string model;
+    std::int64_t batch = 0, sequence = 0;
+    Seconds step = 0;
+    Seconds step_low = 0, step_high = 0;  ///< 5 to 95%; 0 without a band
+    Bytes device = 0, host = 0;           ///< peaks
+    // With a price:
+    std::optional<double> usd_per_hour, usd_per_million_tokens;
+    std::string price_of;  ///< "AWS p5e capacity block, rented, 2026-05-25"
+
+    double tokens_per_s_at(Seconds one_step) const {
+        return static_cast<double>(batch * sequence) / one_step;
+    }
+    double tokens_per_s() const { return tokens_per_s_at(step); }
+    bool has_band() const { return step_high > 0; }
+    /// Fits and has a price.
+    bool is_plotted() const { return planned && fits && usd_per_hour.has_value(); }
+};
+
+/// Precondition: row.is_plotted().
+double cost_of(const ParetoRow& row, CostAxis axis);
+/// "$/h"
+QString cost_name(CostAxis axis);
+
+/// One a row: plotted, and no other is faster for as little or cheaper and as fast.
+std::vector<bool> on_front(const std::vector<ParetoRow>& rows, CostAxis axis);
+/// Indices of plotted rows from the cheapest to the dearest, of equal ones the faster first.
+std::vector<std::size_t> by_cost(const std::vector<ParetoRow>& rows, CostAxis axis);
+/// "h100-sxm-pcie5", with its system where rows have several.
+std::string row_name(const std::vector<ParetoRow>& rows, std::size_t index);
+
+/// An axis with its marks; logarithmic where values differ more than tenfold, else from zero.
+struct PlotAxis {
+    struct Tick {
+        double value = 0;
+        QString label;
+    };
+    bool logarithmic = false;
+    double low = 0, high = 1;  ///< values at the ends
+    std::vector<Tick> ticks;
+
+    /// Log10 or the value itself.
+    double position(double value) const;
+};
+/// Values are above 0; may be empty.
+PlotAxis speed_axis(const std::vector<ParetoRow>& rows);
+PlotAxis cost_axis(const std::vector<ParetoRow>& rows, CostAxis axis);
+
+/// All that is known of a row, a line each.
+QStringList row_lines(const ParetoRow& row, ByteUnits units);
+/// "3,974 to 8,523", or empty.
+QString band_text(const ParetoRow& row);
+
+QString pareto_csv(const std::vector<ParetoRow>& rows);
+/// Speed over that cost, with the front and its names.
+std::string pareto_svg(const std::vector<ParetoRow>& rows, CostAxis axis);
+
+}  // namespace sluice

@@ -1,0 +1,199 @@
+#include "planner-gui/pictures/varied_number.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "sim/input_error.h"
+#include "sim/report/format.h"
+#include "sim/search/scenario_grid.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kHostMemory = "host.memory_capacity_gb";
+
+struct MachineNumber {
+    const char *path, *label, *unit, *help;
+};
+
+// Numbers that differ between the machines that one can buy.
+constexpr std::array kMachineNumbers = {
+    MachineNumber{kHostMemory, "host memory", "GB", "memory of the host, in 10^9 bytes"},
+    MachineNumber{"gpu.memory_capacity_gb", "device memory", "GB", "memory of the GPU"},
+    MachineNumber{"link.host_to_device_gb_per_s", "link to the device", "GB/s",
+                  "copies from pinned host memory to the device, alone"},
+    MachineNumber{"link.device_to_host_gb_per_s", "link to the host", "GB/s",
+                  "copies from the device to pinned host memory, alone"},
+    MachineNumber{"gpu.bf16_achieved_gemm_tflops", "matrix rate", "TFLOPS",
+                  "best large bf16 product"},
+    MachineNumber{"gpu.memory_bandwidth_gb_per_s", "device memory rate", "GB/s",
+                  "of the datasheet"},
+    MachineNumber{"host.memory_bandwidth_gb_per_s", "host memory rate", "GB/s", "of the datasheet"},
+};
+
+const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
+    static const std::map<std::string_view, std::vector<double>> proposals = {
+        {"seq", {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072}},
+        {"buffer_depth", {1, 2, 3, 4}},
+        {"gradient_slabs", {1, 2, 3, 4}},
+        {"host_gradient_slabs", {0, 2, 4, 8, 16}},
+        {"checkpoint_interval", {1, 2, 4, 8}},
+        {"keep_last_layers", {0, 4, 8, 16, 32}},
+        {"state_bytes", {6, 8, 12}},
+        {"flash_loss", {0, 1}},
+        {"optimizer_threads", {0, 4, 8, 16, 32, 64}},
+        {"feed_forward_chunk_tokens", {0, 2048, 4096, 8192, 16384}},
+        {"distinct_tokens", {0, 1024, 4096, 16384}},
+        {"sub_group_elements", {0, 1e8, 4e8, 1e9}},
+        {"offload_percent", {0, 25, 50, 75, 90, 100}},
+        {"device_budget_bytes", {0, 16e9, 24e9, 40e9, 80e9}},
+        {"host_budget_bytes", {0, 64e9, 128e9, 256e9, 512e9, 1e12}},
+    };
+    return proposals;
+}
+
+/// An eighth to eight times the power of two that is next to the value.
+std::vector<double> powers_around(double value) {
+    const double middle = std::exp2(std::round(std::log2(std::max(1.0, value))));
+    std::vector<double> out;
+    for (double power = middle / 8; power <= middle * 8; power *= 2)
+        if (power >= 1) out.push_back(power);
+    return out;
+}
+
+/// 0 and the powers of two that divide the batch.
+std::vector<double> parts_of(std::int64_t batch) {
+    std::vector<double> out = {0};
+    for (std::int64_t part = 1; part <= batch && out.size() < 9; part *= 2)
+        if (batch % part == 0) out.push_back(static_cast<double>(part));
+    return out;
+}
+
+std::vector<double> option_values(const Option& option, const TrainingSpec& training) {
+    std::vector<double> out;
+    const auto fixed = fixed_proposals().find(option.field);
+    if (!option.choices.empty()) {
+        for (const Choice& choice : option.choices) out.push_back(choice.value);
+    } else if (option.field == std::string_view("micro_batch")) {
+        out = parts_of(training.batch_of_a_gpu());
+    } else if (fixed != fixed_proposals().end()) {
+        out = fixed->second;
+    } else {
+        out = powers_around(option.get(training));
+    }
+    std::erase_if(out, [&](double value) { return value < option.low || value > option.high; });
+    return out;
+}
+
+/// To three digits, so that axes read well.
+double rounded(double value) {
+    return std::stod(fmt::format("{:.3g}", value));  // the double that its text names
+}
+
+std::vector<double> machine_values(const std::string& path, std::optional<double> current) {
+    if (!current || *current <= 0)
+        return path == kHostMemory ? std::vector<double>{128, 256, 512, 1024, 1536, 2048, 4096}
+                                   : std::vector<double>{};
+    std::vector<double> out;
+    for (const double factor : {0.5, 0.75, 1.5, 2.0, 3.0, 4.0})
+        out.push_back(rounded(factor * *current));
+    return out;
+}
+
+double parse_machine_value(const VariedNumber& number, const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    constexpr double kLargest = 1e15;  // as of --set
+    if (error != std::errc() || end != text.data() + text.size() ||
+        !(value > 0 && value <= kLargest))
+        throw InputError(
+            fmt::format("{} is \"{}\", expected a number above 0", number.label, text));
+    return value;
+}
+
+}  // namespace
+
+VariedNumber varied_option(const Option& option) {
+    VariedNumber number{&option, option.field, option.field, option.unit, option.help};
+    std::replace(number.label.begin(), number.label.end(), '_', ' ');
+    return number;
+}
+
+std::vector<VariedNumber> varied_numbers(Schedule schedule) {
+    std::vector<VariedNumber> numbers;
+    for (const Option& option : training_options())
+        if (has_option(schedule, option)) numbers.push_back(varied_option(option));
+    for (const MachineNumber& machine : kMachineNumbers)
+        numbers.push_back({nullptr, machine.path, machine.label, machine.unit, machine.help});
+    return numbers;
+}
+
+std::optional<double> current_value(const VariedNumber& number, const TrainingSpec& training,
+                                    const MachineProfile& profile) {
+    if (number.option != nullptr) return number.option->get(training);
+    const Quantity* const quantity = profile.find(number.key);
+    return quantity == nullptr ? std::nullopt : quantity->value;
+}
+
+std::vector<double> proposed_values(const VariedNumber& number, const TrainingSpec& training,
+                                    const MachineProfile& profile) {
+    const std::optional<double> current = current_value(number, training, profile);
+    std::vector<double> out = number.option != nullptr ? option_values(*number.option, training)
+                                                       : machine_values(number.key, current);
+    if (current && std::find(out.begin(), out.end(), *current) == out.end())
+        out.push_back(*current);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+std::vector<double> parse_values(const VariedNumber& number, const std::string& text) {
+    std::string plain = text;  // spaces after commas are usual in a form
+    std::erase(plain, ' ');
+    if (number.option != nullptr) return parse_axis(*number.option, plain, number.label).values;
+    std::vector<double> values;
+    for (const std::string& part : split_list(plain)) {
+        const double value = parse_machine_value(number, part);
+        if (std::find(values.begin(), values.end(), value) != values.end())
+            throw InputError(fmt::format("{} is {}, which has {} twice; give each value once",
+                                         number.label, text, part));
+        values.push_back(value);
+    }
+    return values;
+}
+
+std::string values_text(const VariedNumber& number, const std::vector<double>& values) {
+    std::vector<std::string> parts;
+    for (const double value : values) {
+        if (number.option == nullptr) {
+            parts.push_back(fmt::format("{}", value));
+        } else if (number.option->is_memory && value > 0 && std::fmod(value, kGiga) == 0) {
+            parts.push_back(fmt::format("{:.0f}GB", value / kGiga));
+        } else {
+            TrainingSpec training;
+            number.option->set(training, value);
+            parts.push_back(option_text(training, *number.option));
+        }
+    }
+    return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::string value_label(const VariedNumber& number, double value) {
+    const bool is_choice = number.option != nullptr && !number.option->choices.empty();
+    if (is_choice) return values_text(number, {value});
+    if (number.option != nullptr && number.option->is_memory && value > 0)
+        return format_bytes(value);
+    if (std::floor(value) == value) return format_thousands(value);
+    return fmt::format("{:.4g}", value);
+}
+
+std::string axis_title(const VariedNumber& number) {
+    return number.unit.empty() ? number.label : fmt::format("{} [{}]", number.label, number.unit);
+}
+
+}  // namespace sluice

@@ -1,0 +1,119 @@
+#include "planner-gui/pages/explore_page.h"
+
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/catch.h"
+#include "tests/planner-gui/heat_map_example.h"
+
+namespace sluice {
+namespace {
+
+QPushButton* button(const QWidget& page, const QString& text) {
+    for (QPushButton* const found : page.findChildren<QPushButton*>())
+        if (found->text().remove(QLatin1Char('&')) == text) return found;
+    throw std::runtime_error(text.toStdString());
+}
+
+void show(ExplorePage& page) {
+    page.setScenario(TrainingSpec{}, read_machine_profile("h200-sxm-pcie5-1.5tb"),
+                     QStringLiteral("a model on a machine"));
+    page.resize(1200, 700);
+    page.show();
+    QTest::qWait(1);
+}
+
+void fill(ExplorePage& page, const HeatMap& map) {
+    page.setAxes(map.x(), map.y());
+    for (int y = 0; y < map.rows(); ++y)
+        for (int x = 0; x < map.columns(); ++x) page.setCell(x, y, map.cell({x, y}));
+    page.setFinished();
+}
+
+}  // namespace
+
+TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
+    ExplorePage page;
+    show(page);
+    const QSignalSpy asked(&page, &ExplorePage::exploreRequested);
+    const QSignalSpy stopped(&page, &ExplorePage::stopRequested);
+    QTest::mouseClick(button(page, QStringLiteral("Run")), Qt::LeftButton);
+    REQUIRE(asked.count() == 1);
+    const auto x = asked.first()[0].value<HeatAxis>();
+    CHECK(x.number.key == "batch");
+    CHECK(x.values == std::vector<double>{1, 2, 4, 8, 16, 32, 64});
+    CHECK(page.map().computed() == 0);
+    CHECK(page.map().columns() == 7);
+    CHECK(page.isRunning());
+    page.setCell(3, 2, example_cell(1000, 50'000'000'000));
+    page.setCell(99, 2, example_cell(1000, 50'000'000'000));  // of an earlier, larger map
+    CHECK(page.map().computed() == 1);
+    QTest::mouseClick(button(page, QStringLiteral("Stop")), Qt::LeftButton);
+    CHECK(stopped.count() == 1);
+    page.setFinished();
+    CHECK_FALSE(page.isRunning());
+    CHECK(button(page, QStringLiteral("Run"))->isEnabled());
+}
+
+TEST_CASE("explore: wrong values are said and cannot be run", "[pages]") {
+    ExplorePage page;
+    show(page);
+    auto* const x = page.findChildren<AxisEditor*>().first();
+    x->valuesEdit()->clear();
+    QTest::keyClicks(x->valuesEdit(), QStringLiteral("8,0"));
+    CHECK(x->error().contains(QStringLiteral("batch is 0, expected a whole number")));
+    CHECK_FALSE(button(page, QStringLiteral("Run"))->isEnabled());
+    x->valuesEdit()->clear();
+    QTest::keyClicks(x->valuesEdit(), QStringLiteral("8,24"));
+    CHECK(x->error().isEmpty());
+    CHECK(button(page, QStringLiteral("Run"))->isEnabled());
+    // Typed values stay when the scenario changes.
+    TrainingSpec training;
+    training.batch = 64;
+    page.setScenario(training, read_machine_profile("h200-sxm-pcie5-1.5tb"), {});
+    CHECK(x->valuesEdit()->text() == QStringLiteral("8,24"));
+    x->choose("seq");
+    CHECK_FALSE(button(page, QStringLiteral("Run"))->isEnabled());  // both axes
+}
+
+TEST_CASE("explore: keys and mouse select, Enter and double click adopt", "[pages]") {
+    ExplorePage page;
+    show(page);
+    fill(page, example_map());
+    const QSignalSpy adopted(&page, &ExplorePage::adopted);
+    auto* const view = page.findChild<HeatMapView*>();
+    QTest::keyClick(view, Qt::Key_Right);
+    QTest::keyClick(view, Qt::Key_Return);
+    REQUIRE(adopted.count() == 1);
+    const auto settings = adopted.first()[0].value<std::vector<VariedValue>>();
+    CHECK(settings[0].number.key == "batch");
+    CHECK(settings[0].value == 16);
+    CHECK(settings[1].value == 1024);
+    CHECK(view->accessibleDescription().contains(QStringLiteral("3,000 tokens/s")));
+
+    const QPointF refused = view->geometryOfMap().cell({2, 1}).center();
+    QTest::mouseClick(view, Qt::LeftButton, {}, refused.toPoint());
+    CHECK(view->selected() == CellIndex{2, 1});
+    QTest::keyClick(view, Qt::Key_Return);  // what is refused cannot be adopted
+    CHECK(adopted.count() == 1);
+    const QPointF other = view->geometryOfMap().cell({0, 1}).center();
+    QTest::mouseDClick(view, Qt::LeftButton, {}, other.toPoint());
+    CHECK(adopted.count() == 2);
+}
+
+TEST_CASE("explore: csv, svg, and cells fill one by one", "[pages]") {
+    ExplorePage page;
+    CHECK(page.map().columns() == 0);
+    show(page);
+    fill(page, example_map());
+    CHECK(page.csv() == heat_map_csv(example_map()));
+    CHECK_THAT(page.svg(), ContainsSubstring("a model on a machine"));
+    const QImage before = page.grab().toImage();
+    page.setCell(1, 1, example_cell(9000, 50'000'000'000));
+    CHECK(page.map().computed() == 6);
+    CHECK(page.grab().toImage() != before);
+}
+
+}  // namespace sluice

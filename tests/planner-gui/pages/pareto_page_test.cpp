@@ -1,0 +1,77 @@
+#include "planner-gui/pages/pareto_page.h"
+
+#include <QComboBox>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+
+#include "planner-gui/pages/pareto_chart.h"
+#include "tests/catch.h"
+#include "tests/planner-gui/pareto_example.h"
+
+namespace sluice {
+namespace {
+
+void show(ParetoPage& page) {
+    page.resize(1200, 800);
+    page.show();
+    for (const ParetoRow& row : example_rows()) page.addRow(row);
+    QTest::qWait(1);
+    page.grab();
+}
+
+}  // namespace
+
+TEST_CASE("pareto: rows arrive, Run and Stop", "[pages]") {
+    ParetoPage page;
+    const QSignalSpy asked(&page, &ParetoPage::paretoRequested);
+    const QSignalSpy stopped(&page, &ParetoPage::stopRequested);
+    show(page);
+    auto* const run = page.findChildren<QPushButton*>().first();
+    QTest::mouseClick(run, Qt::LeftButton);
+    CHECK(asked.count() == 1);
+    page.setRunning(true);
+    QTest::mouseClick(run, Qt::LeftButton);
+    CHECK(stopped.count() == 1);
+    CHECK(page.model().rowCount() == 6);
+    page.clearRows();
+    CHECK(page.model().rowCount() == 0);
+}
+
+TEST_CASE("pareto: a click on a point and a row of the table select alike", "[pages]") {
+    ParetoPage page;
+    show(page);
+    const QSignalSpy adopted(&page, &ParetoPage::adopted);
+    ParetoChart* const chart = page.chart();
+    QTest::mouseClick(chart->viewport(), Qt::LeftButton, {}, chart->place(1).toPoint());
+    REQUIRE(chart->selected() == std::size_t{1});
+    auto* const table = page.findChild<QTableView*>();
+    CHECK(table->model()->index(table->currentIndex().row(), 0).data().toString() ==
+          QStringLiteral("beaten"));
+    QTest::keyClick(chart, Qt::Key_Left);  // the next cheaper
+    CHECK(chart->selected() == std::size_t{0});
+    QTest::keyClick(chart, Qt::Key_Return);
+    REQUIRE(adopted.count() == 1);
+    CHECK(adopted.first()[0].toString() == QStringLiteral("fast"));
+    CHECK(adopted.first()[1].toString() == QStringLiteral("streamed"));
+    for (int i = 0; i < table->model()->rowCount(); ++i)
+        if (table->model()->index(i, 0).data().toString() == QStringLiteral("unpriced"))
+            table->selectRow(i);
+    CHECK_FALSE(chart->selected());  // listed, but not in the picture
+}
+
+TEST_CASE("pareto: cost by the hour or by tokens, csv and svg", "[pages]") {
+    ParetoPage page;
+    show(page);
+    CHECK(page.model().axis() == CostAxis::usd_per_hour);
+    const QPointF by_hour = page.chart()->place(0);
+    page.findChild<QComboBox*>()->setCurrentIndex(1);
+    CHECK(page.model().axis() == CostAxis::usd_per_million_tokens);
+    page.grab();
+    CHECK(page.chart()->place(0) != by_hour);
+    CHECK(page.csv() == pareto_csv(example_rows()));
+    CHECK_THAT(page.svg(), ContainsSubstring("$ per million tokens"));
+}
+
+}  // namespace sluice

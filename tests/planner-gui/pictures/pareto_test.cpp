@@ -1,0 +1,89 @@
+#include "planner-gui/pictures/pareto.h"
+
+#include "planner-gui/pictures/label_places.h"
+#include "tests/catch.h"
+#include "tests/planner-gui/pareto_example.h"
+
+namespace sluice {
+
+TEST_CASE("the front of cost and speed", "[pictures]") {
+    const std::vector<ParetoRow> rows = example_rows();
+    CHECK(on_front(rows, CostAxis::usd_per_hour) ==
+          std::vector<bool>{true, false, false, true, false, false});
+    // Of $ per million tokens fast costs 0.28, slow 0.56.
+    CHECK(on_front(rows, CostAxis::usd_per_million_tokens) ==
+          std::vector<bool>{true, false, false, false, false, false});
+    CHECK(by_cost(rows, CostAxis::usd_per_hour) == std::vector<std::size_t>{3, 0, 1});
+    CHECK(on_front({}, CostAxis::usd_per_hour).empty());
+}
+
+TEST_CASE("axes of cost and speed", "[pictures]") {
+    const PlotAxis near = cost_axis(example_rows(), CostAxis::usd_per_hour);
+    CHECK_FALSE(near.logarithmic);
+    CHECK(near.low == 0);
+    CHECK(near.high > 5);
+    CHECK(near.ticks[1].label == QStringLiteral("$1"));
+    std::vector<ParetoRow> rows = example_rows();
+    rows.push_back(example_row("huge", 90'000, 80));
+    const PlotAxis far = cost_axis(rows, CostAxis::usd_per_hour);
+    CHECK(far.logarithmic);
+    CHECK(far.low < 2);
+    CHECK(far.high > 80);
+    CHECK(far.position(100) == Approx(2));
+    const PlotAxis speed = speed_axis(rows);
+    CHECK(speed.low <= 800);  // the band's low end: 1000 / 1.25
+    CHECK(speed.high >= 90'000 / 0.9);
+    CHECK(speed.ticks.size() >= 2);
+    CHECK(speed_axis({}).ticks.empty());
+}
+
+TEST_CASE("cost and speed in words, CSV and SVG", "[pictures]") {
+    const std::vector<ParetoRow> rows = example_rows();
+    CHECK(row_name(rows, 0) == "fast");
+    std::vector<ParetoRow> two = rows;
+    two.push_back(example_row("fast", 3000, 4, "megatrain"));
+    CHECK(row_name(two, 0) == "fast, streamed");
+    CHECK(band_text(rows[0]) == QStringLiteral("3,200 to 4,444"));
+    const QStringList lines = row_lines(rows[0], ByteUnits::decimal);
+    CHECK(lines[1] == QStringLiteral("4,000 tokens/s (5 to 95%: 3,200 to 4,444)"));
+    CHECK(lines[3] == QStringLiteral("$4.00 an hour (a cloud, rented), $0.28 a million tokens"));
+    CHECK(row_lines(rows[5], ByteUnits::decimal).size() == 2);
+    const QStringList csv = pareto_csv(rows).split(QLatin1Char('\n'));
+    REQUIRE(csv.size() == 8);
+    CHECK(csv[1].startsWith(QStringLiteral("fast,streamed,yes,4000,3200,")));
+    for (int i = 1; i < 7; ++i) {
+        const bool quoted = csv[i].contains(QLatin1Char('"'));
+        if (!quoted) CHECK(csv[i].count(QLatin1Char(',')) == csv[0].count(QLatin1Char(',')));
+    }
+    CHECK(csv[6].startsWith(QStringLiteral("odd,streamed,refused,,,,,,,,no,no,")));
+    const std::string svg = pareto_svg(rows, CostAxis::usd_per_hour);
+    CHECK_THAT(svg, ContainsSubstring("2,000 tokens/s (5 to 95%: 1,600 to 2,222)"));
+    CHECK(svg.find("unpriced") == std::string::npos);
+    CHECK_THAT(pareto_svg({}, CostAxis::usd_per_hour), ContainsSubstring("<svg"));
+}
+
+TEST_CASE("names of points cover neither each other nor points", "[pictures]") {
+    const QRectF plot(0, 0, 400, 300);
+    std::vector<LabelledPoint> points;
+    for (int i = 0; i < 12; ++i)
+        points.push_back({QPointF(150 + 12.0 * i, 150 - 7.0 * i), QSizeF(90, 14)});
+    points.push_back({QPointF(398, 2), QSizeF(90, 14)});
+    const auto places = label_places(points, plot, 5);
+    REQUIRE(places.size() == points.size());
+    REQUIRE(places[0]);
+    REQUIRE(places.back());  // in the corner: to the left
+    int placed = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!places[i]) continue;
+        ++placed;
+        CHECK(plot.contains(*places[i]));
+        for (const LabelledPoint& point : points) CHECK_FALSE(places[i]->contains(point.point));
+        for (std::size_t j = 0; j < i; ++j)
+            if (places[j]) CHECK_FALSE(places[i]->intersects(*places[j]));
+    }
+    CHECK(placed >= 3);
+    CHECK(nearest_point({{0, 0}, {10, 0}}, {7, 0}, 5) == 1);
+    CHECK_FALSE(nearest_point({{0, 0}, {10, 0}}, {5, 20}, 5));
+}
+
+}  // namespace sluice
