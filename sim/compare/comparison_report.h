@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/compare/comparison.h"
+#include "sim/compare/speed_bars.h"
 
 namespace sluice {
 
@@ -16,6 +17,7 @@ std::string comparison_json(std::span<const Comparison> comparisons);
 /// A line a system and number of layers, with the same times.
 std::string comparison_csv(std::span<const Comparison> comparisons);
 /// A bar a system of its tokens/s, with its band; grey, as if it did fit, where it does not.
+SpeedBars comparison_bars(std::span<const Comparison> comparisons);
 std::string comparison_svg(std::span<const Comparison> comparisons);
 
 }  // namespace sluice

@@ -47,7 +47,7 @@ std::string note(std::span<const Comparison> comparisons) {
 
 }  // namespace
 
-std::string comparison_svg(std::span<const Comparison> comparisons) {
+SpeedBars comparison_bars(std::span<const Comparison> comparisons) {
     const bool several = comparisons.size() > 1;
     const StepReport& r = comparisons.back().shared();
     SpeedBars chart;
@@ -64,7 +64,11 @@ std::string comparison_svg(std::span<const Comparison> comparisons) {
         for (const ComparedSystem& system : c.systems) group.bars.push_back(bar_of(c, system));
         chart.groups.push_back(std::move(group));
     }
-    return speed_bars_svg(chart);
+    return chart;
+}
+
+std::string comparison_svg(std::span<const Comparison> comparisons) {
+    return speed_bars_svg(comparison_bars(comparisons));
 }
 
 }  // namespace sluice

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 
 #include "sim/input_error.h"
 #include "sim/report/format.h"
 #include "sim/search/changed_machine.h"
+#include "sim/search/upgrade_settings.h"
 #include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
 #include "sim/simulate/scaled_machine.h"
@@ -25,6 +27,7 @@ struct Candidate {
     std::string name;
     Change change;
     bool replaces_gpu = false;
+    std::vector<std::string> settings = {};  ///< of the machine, that make the change
 };
 
 bool fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
@@ -90,6 +93,17 @@ std::optional<Chosen> fastest(const ModelSpec& model, const MachineSpec& machine
             best = Chosen{training, flags, std::move(report)};
     }
     return best;
+}
+
+/// Whether the profile with these numbers predicts the step of the changed machine.
+bool same_step(const ModelSpec& model, const MachineProfile& profile,
+               const std::vector<std::string>& settings, const Chosen& after) {
+    if (settings.empty()) return false;
+    const auto machine = machine_with_settings(profile, settings);
+    if (!machine || !fits(model, *machine, after.training)) return false;
+    constexpr double kSame = 0.001;
+    const Seconds step = predict(model, *machine, after.training).step;
+    return std::abs(step / after.report.step - 1) < kSame;
 }
 
 /// Steps before and after a change, as groups of rates move.
@@ -169,23 +183,30 @@ class GainBand {
     std::vector<double> less_, more_;
 };
 
-void add_memory(const MachineSpec& machine, std::vector<Candidate>& out,
-                std::vector<std::string>& not_possible) {
+void add_memory(const MachineSpec& machine, const MachineProfile& profile,
+                std::vector<Candidate>& out, std::vector<std::string>& not_possible) {
     constexpr double kMoreGb = 16;
     const auto more = static_cast<Bytes>(kMoreGb * kGiga);
+    const std::vector<std::string> settings =
+        device_memory_settings(machine, machine.gpu.memory_capacity + more);
     if (machine.unified_memory) {
         not_possible.emplace_back("link: host and device are one memory");
-        out.push_back({"16 GB more memory", [more](const MachineSpec& m) {
+        out.push_back({"16 GB more memory",
+                       [more](const MachineSpec& m) {
                            return with_host_memory(
                                with_device_memory(m, m.gpu.memory_capacity + more),
                                m.host.memory_capacity + more);
-                       }});
+                       },
+                       false, settings});
         return;
     }
-    out.push_back({"16 GB more device memory", [more](const MachineSpec& m) {
+    out.push_back({"16 GB more device memory",
+                   [more](const MachineSpec& m) {
                        return with_device_memory(m, m.gpu.memory_capacity + more);
-                   }});
-    out.push_back({"link twice as fast", [](const MachineSpec& m) { return with_link(m, 2); }});
+                   },
+                   false, settings});
+    out.push_back({"link twice as fast", [](const MachineSpec& m) { return with_link(m, 2); },
+                   false, link_settings(profile, machine, 2)});
 }
 
 void add_gpu(const MachineSpec& machine, const MachineProfile& profile, const std::string& name,
@@ -207,9 +228,11 @@ void add_gpu(const MachineSpec& machine, const MachineProfile& profile, const st
 std::vector<Candidate> candidates(const MachineSpec& machine, const MachineProfile& profile,
                                   const std::string& gpu, std::vector<std::string>& not_possible) {
     std::vector<Candidate> out;
-    add_memory(machine, out, not_possible);
-    out.push_back(
-        {"8 more cores", [](const MachineSpec& m) { return with_cores(m, m.host.cores + 8); }});
+    add_memory(machine, profile, out, not_possible);
+    constexpr double kMoreCores = 8;
+    out.push_back({"8 more cores",
+                   [](const MachineSpec& m) { return with_cores(m, m.host.cores + kMoreCores); },
+                   false, core_settings(machine.host.cores + kMoreCores)});
     out.push_back({"host memory 25% faster",
                    [](const MachineSpec& m) { return with_host_bandwidth(m, 1.25); }});
     add_gpu(machine, profile, gpu, out, not_possible);
@@ -237,6 +260,8 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
         }
         Upgrade upgrade;
         upgrade.name = candidate.name;
+        if (same_step(model, profile, candidate.settings, *after))
+            upgrade.machine_settings = candidate.settings;
         upgrade.gain = base->report.step / after->report.step - 1;
         GainBand(model, machine, *base, candidate, *after).set(upgrade);
         add_band(after->report, model, changed, after->training);

@@ -22,6 +22,9 @@ struct Upgrade {
     double gain = 0;        ///< of tokens/s, over the base: 0.1 is a tenth more
     /// Least gain that is sure, and most: rates are off alike before and after (see sensitivity()).
     double gain_low = 0, gain_high = 0;
+    /// "PATH=NUMBER": values of --set with which the profile predicts the same step; empty where no
+    /// numbers of it do.
+    std::vector<std::string> machine_settings = {};
     bool sure() const { return gain_low > 0; }
 };
 

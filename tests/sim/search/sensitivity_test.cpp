@@ -4,6 +4,7 @@
 
 #include "sim/input_error.h"
 #include "sim/model/read_model.h"
+#include "sim/simulate/predict.h"
 #include "tests/catch.h"
 #include "tests/sim/program_run.h"
 
@@ -72,6 +73,33 @@ TEST_CASE("sensitivity: one memory has no link, and another GPU can be named", "
     CHECK(one.not_possible.size() == 2);
     const Sensitivity other = of("llama-3.2-1b", "rtx-3090-64gb", 8, "h100-pcie");
     CHECK(named(other, "the GPU of h100-pcie").gain > 0);
+}
+
+TEST_CASE("sensitivity: settings of the machine make the same change, or there are none",
+          "[search]") {
+    for (const char* machine : {"h200-pcie5-16vcpu-128gib", "gh200-480gb", "dgx-spark-gb10"}) {
+        const Sensitivity all = of("llama-3.2-1b", machine, 8);
+        for (const Upgrade& upgrade : all.upgrades) {
+            if (upgrade.machine_settings.empty()) continue;
+            MachineProfile profile = read_machine_profile(machine);
+            for (const std::string& setting : upgrade.machine_settings) {
+                const std::size_t equals = setting.find('=');
+                profile.set(setting.substr(0, equals), std::stod(setting.substr(equals + 1)));
+            }
+            const StepReport adopted = predict(read_model("llama-3.2-1b"), resolve_machine(profile),
+                                               upgrade.report.training);
+            INFO(machine << ": " << upgrade.name);
+            CHECK(adopted.step == Approx(upgrade.report.step).epsilon(0.001));
+            CHECK(adopted.fit.device.usable == upgrade.report.fit.device.usable);
+            CHECK(adopted.fit.host.usable == upgrade.report.fit.host.usable);
+        }
+    }
+    const Sensitivity h200 = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8);
+    CHECK(!named(h200, "16 GB more device memory").machine_settings.empty());
+    CHECK(!named(h200, "link twice").machine_settings.empty());
+    CHECK(named(h200, "the GPU of").machine_settings.empty());
+    // Host memory follows from the link there.
+    CHECK(named(of("qwen2.5-7b", "gh200-480gb", 8), "link twice").machine_settings.empty());
 }
 
 TEST_CASE("sensitivity: the picture has a bar an upgrade", "[search]") {

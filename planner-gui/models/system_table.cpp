@@ -1,0 +1,106 @@
+#include "planner-gui/models/system_table.h"
+
+#include <fmt/format.h>
+
+#include "sim/compare/findings.h"
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+QString text(const std::string& words) { return QString::fromStdString(words); }
+
+Cell bytes_cell(const Fit::OfTier& tier, ByteUnits units) {
+    return {byte_text(static_cast<double>(tier.peak.bytes), units),
+            static_cast<double>(tier.peak.bytes),
+            QStringLiteral("of %1").arg(byte_text(static_cast<double>(tier.usable), units)),
+            tier.shortfall() > 0};
+}
+
+/// What does not fit has no speed.
+Cell speed_cell(bool fits, double number, const std::string& words) {
+    if (!fits) return {QStringLiteral("-")};
+    return {text(words), number};
+}
+
+std::vector<Cell> row_of(const Comparison& comparison, const ComparedSystem& system,
+                         ByteUnits units) {
+    const StepReport& r = system.report;
+    const bool fits = system.fits();
+    const auto relative = relative_speed(comparison, system);
+    const auto [lane, share] = bound_of(r);
+    std::vector<Cell> row;
+    row.push_back({text(system.name),
+                   {},
+                   text(fmt::format("keeps {}\n{}", states_of(r.training),
+                                    settings_text(own_settings(r.training))))});
+    row.push_back({fits ? QStringLiteral("yes") : QStringLiteral("no"),
+                   {},
+                   fits
+                       ? QString()
+                       : text(fmt::format("{}", fmt::join(misfit_words(comparison, system), "\n"))),
+                   !fits});
+    row.push_back(speed_cell(fits, r.tokens_per_s(), format_thousands(r.tokens_per_s())));
+    row.push_back(
+        {fits && r.has_band()
+             ? text(fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.step_high)),
+                                format_thousands(r.tokens_per_s_at(r.step_low))))
+             : QStringLiteral("-")});
+    row.push_back(relative ? Cell{text(fmt::format("{:.2f}x", *relative)), *relative}
+                           : Cell{QStringLiteral("-")});
+    row.push_back(speed_cell(fits, r.step, format_seconds(r.step)));
+    row.push_back(bytes_cell(r.fit.device, units));
+    row.push_back(bytes_cell(r.fit.host, units));
+    row.push_back({fits ? text(fmt::format("{} {}", lane_label(lane), format_percent(share)))
+                        : QStringLiteral("-"),
+                   {},
+                   text(r.bottleneck_words)});
+    const double usd = r.usd_per_million_tokens_at(r.step);
+    row.push_back(r.has_price() ? speed_cell(fits, usd, format_usd(usd))
+                                : Cell{QStringLiteral("-")});
+    row.push_back({text(confidence_name(r.confidence))});
+    return row;
+}
+
+}  // namespace
+
+CellTable system_table(const Comparison& comparison, ByteUnits units) {
+    CellTable table;
+    table.columns = {
+        {QStringLiteral("System"), QStringLiteral("Whose order of operations"),
+         QStringLiteral("system")},
+        {QStringLiteral("Fits"), {}, QStringLiteral("fits")},
+        {QStringLiteral("Tokens/s"), QStringLiteral("Batch x sequence / step"),
+         QStringLiteral("tokens_per_s")},
+        {QStringLiteral("5 to 95%"), QStringLiteral("Nine of ten measured steps should lie there"),
+         QStringLiteral("tokens_per_s_5_to_95_percent")},
+        {QStringLiteral("Speed"), QStringLiteral("Tokens/s as a multiple of streamed's"),
+         QStringLiteral("relative_speed")},
+        {QStringLiteral("Step"), {}, QStringLiteral("step_s")},
+        {QStringLiteral("Device"), QStringLiteral("Most bytes at once on the device"),
+         QStringLiteral("device_bytes")},
+        {QStringLiteral("Host"), QStringLiteral("Most bytes at once on the host"),
+         QStringLiteral("host_bytes")},
+        {QStringLiteral("Bound by"),
+         QStringLiteral("Lane with the largest share of the step's critical path"),
+         QStringLiteral("bound_by")},
+        {QStringLiteral("$/M tokens"), QStringLiteral("At the typical rent of its GPUs"),
+         QStringLiteral("usd_per_million_tokens")},
+        {QStringLiteral("Confidence"), {}, QStringLiteral("confidence")}};
+    for (const ComparedSystem& system : comparison.systems)
+        table.rows.push_back(row_of(comparison, system, units));
+    return table;
+}
+
+QStringList comparison_sentences(const Comparison& comparison) {
+    QStringList out;
+    for (const std::string& sentence : verdict(comparison)) out << text(sentence);
+    for (const ComparedSystem& system : comparison.systems)
+        if (!system.fits())
+            out << text(fmt::format("{} does not fit: {}", system.name,
+                                    fmt::join(misfit_words(comparison, system), "; ")));
+    for (const std::string& sentence : comparison.left_out) out << text(sentence);
+    return out;
+}
+
+}  // namespace sluice

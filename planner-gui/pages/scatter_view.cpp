@@ -1,0 +1,199 @@
+#include "planner-gui/pages/scatter_view.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+
+#include "planner-gui/pictures/palette.h"
+
+namespace sluice {
+
+ScatterView::ScatterView(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(tr("Predicted over measured tokens per second"));
+    setFocusPolicy(Qt::StrongFocus);
+}
+
+void ScatterView::setValidation(std::shared_ptr<const Validation> validation) {
+    validation_ = validation && !validation->runs.empty() ? std::move(validation) : nullptr;
+    selected_ = -1;
+    place();
+}
+
+void ScatterView::setSelected(int run) {
+    const int runs = validation_ ? static_cast<int>(validation_->runs.size()) : 0;
+    if (run < -1 || run >= runs || run == selected_) return;
+    selected_ = run;
+    if (run >= 0)
+        setAccessibleDescription(run_tooltip(validation_->runs[static_cast<std::size_t>(run)]));
+    update();
+    Q_EMIT selectionChanged(run);
+}
+
+QSize ScatterView::sizeHint() const {
+    const int side = 28 * fontMetrics().height();
+    return {side, side};
+}
+
+QSize ScatterView::minimumSizeHint() const {
+    const int side = 14 * fontMetrics().height();
+    return {side, side};
+}
+
+void ScatterView::place() {
+    layout_ =
+        validation_ ? place_scatter(*validation_, rect(), QFontMetricsF(font())) : ScatterLayout();
+    update();
+}
+
+void ScatterView::resizeEvent(QResizeEvent*) { place(); }
+
+void ScatterView::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange) place();
+    QWidget::changeEvent(event);
+}
+
+void ScatterView::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.fillRect(rect(), Palette(palette()).window());
+    if (!validation_) return;
+    paintAxes(painter);
+    paintPoints(painter);
+    paintLegend(painter);
+}
+
+void ScatterView::paintAxes(QPainter& painter) const {
+    const Palette colours(palette());
+    const QRectF& plot = layout_.plot;
+    const double line = QFontMetricsF(font()).height();
+    for (const ScatterTick& tick : layout_.ticks) {
+        painter.setPen(colours.grid());
+        painter.drawLine(QLineF(tick.x, plot.top(), tick.x, plot.bottom()));
+        painter.drawLine(QLineF(plot.left(), tick.y, plot.right(), tick.y));
+        painter.setPen(colours.muted());
+        painter.drawText(QRectF(tick.x - 4 * line, plot.bottom() + 0.2 * line, 8 * line, line),
+                         Qt::AlignCenter, tick.named_below ? tick.text : QString());
+        painter.drawText(QRectF(plot.left() - 8.4 * line, tick.y - line, 8 * line, 2 * line),
+                         Qt::AlignRight | Qt::AlignVCenter, tick.text);
+    }
+    painter.setPen(colours.axis());
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(plot);
+    painter.drawLine(layout_.exact);
+    painter.setPen(QPen(colours.muted(), 1, Qt::DashLine));
+    painter.drawLine(layout_.above);
+    painter.drawLine(layout_.below);
+    painter.setPen(colours.text());
+    painter.drawText(QRectF(plot.left(), plot.bottom() + 1.4 * line, plot.width(), 1.2 * line),
+                     Qt::AlignCenter, tr("measured tokens/s"));
+    double widest = 0;
+    for (const ScatterTick& tick : layout_.ticks)
+        widest = std::max(widest, QFontMetricsF(font()).horizontalAdvance(tick.text));
+    painter.save();
+    painter.translate(plot.left() - widest - 1.6 * line, plot.center().y());
+    painter.rotate(-90);
+    painter.drawText(QRectF(-plot.height() / 2, -0.6 * line, plot.height(), 1.2 * line),
+                     Qt::AlignCenter, tr("predicted tokens/s"));
+    painter.restore();
+}
+
+void ScatterView::paintPoints(QPainter& painter) const {
+    const Palette colours(palette());
+    for (const ScatterPoint& point : layout_.points) {
+        painter.setPen(QPen(colours.window(), 1));
+        painter.setBrush(Palette::series(point.group));
+        painter.drawEllipse(point.at, layout_.radius, layout_.radius);
+    }
+    for (const ScatterPoint& point : layout_.points) {
+        if (point.run != selected_) continue;
+        painter.setPen(QPen(colours.selection(), 2));
+        painter.setBrush(Palette::series(point.group));
+        painter.drawEllipse(point.at, 1.6 * layout_.radius, 1.6 * layout_.radius);
+    }
+}
+
+/// In the upper left corner, where a point would be off by far.
+void ScatterView::paintLegend(QPainter& painter) const {
+    const Palette colours(palette());
+    const QFontMetricsF metrics(font());
+    const double line = 1.3 * metrics.height(), left = layout_.plot.left() + metrics.height();
+    double y = layout_.plot.top() + metrics.height();
+    const auto say = [&](const QString& words) {
+        painter.setPen(colours.text());
+        painter.drawText(QRectF(left + line, y - line / 2, layout_.plot.width() / 2, line),
+                         Qt::AlignLeft | Qt::AlignVCenter,
+                         metrics.elidedText(words, Qt::ElideMiddle, layout_.plot.width() / 2));
+        y += line;
+    };
+    int group = 0;
+    for (const std::string& name : group_names(validation_->runs)) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(Palette::series(group++));
+        painter.drawEllipse(QPointF(left + line / 2, y), layout_.radius, layout_.radius);
+        say(QString::fromStdString(name));
+    }
+    painter.setPen(QPen(colours.muted(), 1, Qt::DashLine));
+    painter.drawLine(QLineF(left, y, left + 0.8 * line, y));
+    say(tr("5% more and less"));
+}
+
+void ScatterView::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton) setSelected(run_at(layout_, event->position()));
+}
+
+void ScatterView::mouseDoubleClickEvent(QMouseEvent* event) {
+    const int run = run_at(layout_, event->position());
+    if (run >= 0) Q_EMIT activated(run);
+}
+
+void ScatterView::step(int by) {
+    std::vector<const ScatterPoint*> order;
+    for (const ScatterPoint& point : layout_.points) order.push_back(&point);
+    if (order.empty()) return;
+    std::stable_sort(order.begin(), order.end(), [](const ScatterPoint* a, const ScatterPoint* b) {
+        return a->at.x() < b->at.x();
+    });
+    const auto now = std::find_if(order.begin(), order.end(), [&](const ScatterPoint* point) {
+        return point->run == selected_;
+    });
+    const auto last = static_cast<std::ptrdiff_t>(order.size()) - 1;
+    const std::ptrdiff_t at = now == order.end()
+                                  ? (by > 0 ? 0 : last)
+                                  : std::clamp<std::ptrdiff_t>(now - order.begin() + by, 0, last);
+    setSelected(order[static_cast<std::size_t>(at)]->run);
+}
+
+void ScatterView::keyPressEvent(QKeyEvent* event) {
+    switch (event->key()) {
+        case Qt::Key_Right:
+        case Qt::Key_Up:
+            return step(1);
+        case Qt::Key_Left:
+        case Qt::Key_Down:
+            return step(-1);
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (selected_ >= 0) Q_EMIT activated(selected_);
+            return;
+        default:
+            QWidget::keyPressEvent(event);
+    }
+}
+
+bool ScatterView::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* const help = static_cast<QHelpEvent*>(event);
+    const int run = run_at(layout_, help->pos());
+    if (run < 0) {
+        QToolTip::hideText();
+    } else {
+        QToolTip::showText(help->globalPos(),
+                           run_tooltip(validation_->runs[static_cast<std::size_t>(run)]), this);
+    }
+    return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,58 @@
+// What would more of one thing gain, and what limits then?
+#pragma once
+
+#include <QByteArray>
+#include <QWidget>
+#include <memory>
+
+#include "planner-gui/models/cell_table_model.h"
+#include "sim/search/sensitivity.h"
+
+class QLabel;
+class QPushButton;
+class QScrollArea;
+class QTableView;
+
+namespace sluice {
+
+class BarChartView;
+
+class SensitivityPage : public QWidget {
+    Q_OBJECT
+  public:
+    explicit SensitivityPage(QWidget* parent = nullptr);
+
+    /// Null: none yet.
+    void setSensitivity(std::shared_ptr<const Sensitivity> sensitivity);
+    /// Why there is none: the sentence of an InputError.
+    void setMessage(const QString& sentence);
+    /// While it is computed.
+    void setBusy(bool busy);
+
+    QByteArray svg() const;
+    QString csv() const;
+
+  Q_SIGNALS:
+    void sensitivityRequested();
+    /// By a click on a bar, Enter on it or on its row, or the button: the scenario is to take these
+    /// flags ("--set link.host_to_device_gb_per_s=110.6 --keep-last-layers 12"). Only of changes
+    /// that numbers of the machine make.
+    void adopt(const QString& flags, const QString& what);
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+  private:
+    void showSelected(int upgrade);
+    void adoptUpgrade(int upgrade);
+
+    std::shared_ptr<const Sensitivity> sensitivity_;
+    CellTableModel* model_;
+    BarChartView* bars_;
+    QScrollArea* area_;
+    QTableView* table_;
+    QLabel *words_, *note_, *selected_;
+    QPushButton *try_, *adopt_;
+};
+
+}  // namespace sluice

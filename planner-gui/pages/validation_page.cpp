@@ -1,0 +1,156 @@
+#include "planner-gui/pages/validation_page.h"
+
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "planner-gui/models/number_sort_proxy.h"
+#include "planner-gui/models/validation_table.h"
+#include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pages/scatter_view.h"
+#include "sim/validate/validation_report.h"
+#include "sim/validate/validation_svg.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kMostNotes = 3;
+
+QStringList local_files(const QMimeData* data) {
+    QStringList files;
+    for (const QUrl& url : data->urls())
+        if (url.isLocalFile()) files << url.toLocalFile();
+    return files;
+}
+
+}  // namespace
+
+ValidationPage::ValidationPage(QWidget* parent)
+    : QWidget(parent),
+      model_(new CellTableModel(this)),
+      sorted_(new NumberSortProxy(this)),
+      scatter_(new ScatterView),
+      table_(table_view(sorted_, tr("Measured runs"))),
+      words_(text_label(tr("How far predictions are off"))),
+      notes_(text_label(tr("What was left out"))),
+      files_(new QPushButton(tr("&Open reports..."))),
+      folder_(new QPushButton(tr("Open &folder..."))) {
+    setAccessibleName(tr("Validation"));
+    setAcceptDrops(true);
+    sorted_->setSourceModel(model_);
+    table_->setSortingEnabled(true);
+    table_->sortByColumn(-1, Qt::AscendingOrder);
+    files_->setToolTip(tr("Reports of sluice-train --report, or tables of other systems' steps"));
+    folder_->setToolTip(tr("All reports of a folder; its name is their group"));
+    connect(files_, &QPushButton::clicked, this, &ValidationPage::chooseFiles);
+    connect(folder_, &QPushButton::clicked, this, &ValidationPage::chooseFolder);
+    connect(scatter_, &ScatterView::selectionChanged, this, &ValidationPage::selectRow);
+    connect(scatter_, &ScatterView::activated, this, &ValidationPage::runActivated);
+    connect(table_, &QTableView::activated, this,
+            [this](const QModelIndex& index) { Q_EMIT runActivated(runOf(index)); });
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& now) { scatter_->setSelected(runOf(now)); });
+
+    auto* const top = new QHBoxLayout;
+    top->addWidget(words_, 1);
+    top->addWidget(files_, 0, Qt::AlignTop);
+    top->addWidget(folder_, 0, Qt::AlignTop);
+    auto* const splitter = new QSplitter(Qt::Horizontal);
+    splitter->addWidget(scatter_);
+    splitter->addWidget(table_);
+    splitter->setStretchFactor(0, 1);
+    splitter->setStretchFactor(1, 2);
+    splitter->setSizes({1000, 2000});  // only their ratio counts
+    splitter->setChildrenCollapsible(false);
+    auto* const layout = new QVBoxLayout(this);
+    layout->addLayout(top);
+    layout->addWidget(splitter, 1);
+    layout->addWidget(notes_);
+    setValidation(nullptr);
+}
+
+void ValidationPage::setValidation(std::shared_ptr<const Validation> validation) {
+    if (!validation) {
+        setMessage(
+            tr("No runs yet: open reports of measured steps, or drop them here. They are "
+               "compared with predictions for the scenario's machine."));
+        return;
+    }
+    validation_ = std::move(validation);
+    words_->setText(validation_sentence(*validation_));
+    QStringList notes;
+    for (const auto* sentences : {&validation_->other_machines, &validation_->left_out})
+        for (const std::string& sentence : *sentences) notes << QString::fromStdString(sentence);
+    show_sentences(notes_, notes, kMostNotes);
+    notes_->setVisible(!notes.isEmpty());
+    scatter_->setValidation(validation_);
+    model_->setTable(validation_table(*validation_, units_));
+}
+
+void ValidationPage::setMessage(const QString& sentence) {
+    validation_ = nullptr;
+    words_->setText(sentence);
+    notes_->hide();
+    scatter_->setValidation(nullptr);
+    model_->setTable({});
+}
+
+void ValidationPage::setBusy(bool busy) {
+    files_->setEnabled(!busy);
+    folder_->setEnabled(!busy);
+    if (busy) words_->setText(tr("Comparing with predictions ..."));
+}
+
+void ValidationPage::setByteUnits(ByteUnits units) {
+    units_ = units;
+    if (validation_) model_->setTable(validation_table(*validation_, units_));
+}
+
+int ValidationPage::runOf(const QModelIndex& shown) const {
+    return sorted_->mapToSource(shown).row();
+}
+
+void ValidationPage::selectRow(int run) {
+    if (run < 0) return table_->clearSelection();
+    table_->selectRow(sorted_->mapFromSource(model_->index(run, 0)).row());
+}
+
+void ValidationPage::chooseFiles() {
+    const QStringList files = QFileDialog::getOpenFileNames(
+        this, tr("Reports of measured steps"), {}, tr("Reports (*.json);;All files (*)"));
+    if (!files.isEmpty()) Q_EMIT filesChosen(files);
+}
+
+void ValidationPage::chooseFolder() {
+    const QString folder =
+        QFileDialog::getExistingDirectory(this, tr("Folder of reports of measured steps"));
+    if (!folder.isEmpty()) Q_EMIT filesChosen({folder});
+}
+
+void ValidationPage::dragEnterEvent(QDragEnterEvent* event) {
+    if (!local_files(event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void ValidationPage::dropEvent(QDropEvent* event) {
+    const QStringList files = local_files(event->mimeData());
+    if (files.isEmpty()) return;
+    event->acceptProposedAction();
+    Q_EMIT filesChosen(files);
+}
+
+QByteArray ValidationPage::svg() const {
+    return validation_ ? QByteArray::fromStdString(validation_svg(*validation_)) : QByteArray();
+}
+
+QString ValidationPage::csv() const {
+    return validation_ ? QString::fromStdString(validation_csv(*validation_)) : QString();
+}
+
+}  // namespace sluice

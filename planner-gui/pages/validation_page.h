@@ -1,0 +1,64 @@
+// How near are predictions to measured runs?
+#pragma once
+
+#include <QByteArray>
+#include <QWidget>
+#include <memory>
+
+#include "planner-gui/models/cell_table_model.h"
+#include "planner-gui/pictures/byte_units.h"
+#include "sim/validate/validation.h"
+
+class QLabel;
+class QPushButton;
+class QTableView;
+
+namespace sluice {
+
+class NumberSortProxy;
+class ScatterView;
+
+/// Takes files and folders by its buttons or dropped on it.
+class ValidationPage : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ValidationPage(QWidget* parent = nullptr);
+
+    /// Null: none yet.
+    void setValidation(std::shared_ptr<const Validation> validation);
+    /// Why there is none: the sentence of an InputError.
+    void setMessage(const QString& sentence);
+    /// While it is computed.
+    void setBusy(bool busy);
+    void setByteUnits(ByteUnits units);
+
+    QByteArray svg() const;
+    QString csv() const;
+
+  Q_SIGNALS:
+    /// Reports, or folders of them.
+    void filesChosen(const QStringList& files);
+    /// A run's timelines are to be shown, measured below predicted.
+    void runActivated(int run);
+
+  protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+  private:
+    void chooseFiles();
+    void chooseFolder();
+    void selectRow(int run);
+    int runOf(const QModelIndex& shown) const;
+
+    std::shared_ptr<const Validation> validation_;
+    ByteUnits units_ = ByteUnits::decimal;
+    CellTableModel* model_;
+    NumberSortProxy* sorted_;
+    ScatterView* scatter_;
+    QTableView* table_;
+    QLabel *words_, *notes_;
+    QPushButton *files_, *folder_;
+};
+
+}  // namespace sluice

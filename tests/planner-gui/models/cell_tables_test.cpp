@@ -1,0 +1,124 @@
+// The tables of systems, upgrades and measured runs.
+#include <QAbstractItemModelTester>
+#include <QFont>
+
+#include "planner-gui/models/number_sort_proxy.h"
+#include "planner-gui/models/sensitivity_table.h"
+#include "planner-gui/models/system_table.h"
+#include "planner-gui/models/table_csv.h"
+#include "planner-gui/models/validation_table.h"
+#include "sim/report/format.h"
+#include "tests/catch.h"
+#include "tests/sim/compare/made_comparison.h"
+#include "tests/sim/validate/made_runs.h"
+
+namespace sluice {
+namespace {
+
+constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+QString cell(const QAbstractItemModel& model, int row, const QString& title) {
+    for (int column = 0; column < model.columnCount(); ++column)
+        if (model.headerData(column, Qt::Horizontal) == title)
+            return model.index(row, column).data().toString();
+    return QStringLiteral("no such column");
+}
+
+Comparison made() {
+    return {{made_system(Schedule::streamed, 1000), made_system(Schedule::megatrain, 250),
+             made_misfit(Schedule::resident, 3000, 1500)},
+            {"zero-infinity is left out"}};
+}
+
+}  // namespace
+
+TEST_CASE("system table: a row a system, nothing of the speed of what does not fit", "[models]") {
+    CellTableModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    model.setTable(system_table(made(), ByteUnits::decimal));
+    REQUIRE(model.rowCount() == 3);
+    CHECK(cell(model, 0, QStringLiteral("Tokens/s")) == QStringLiteral("1,000"));
+    CHECK(cell(model, 0, QStringLiteral("5 to 95%")) == QStringLiteral("909 to 1,111"));
+    CHECK(cell(model, 1, QStringLiteral("Speed")) == QStringLiteral("0.25x"));
+    CHECK(cell(model, 1, QStringLiteral("Bound by")) == QStringLiteral("optimizer 75%"));
+    CHECK(cell(model, 2, QStringLiteral("Fits")) == QStringLiteral("no"));
+    CHECK(cell(model, 2, QStringLiteral("Tokens/s")) == QStringLiteral("-"));
+    CHECK(cell(model, 2, QStringLiteral("Device")) == QStringLiteral("90.0 GB"));
+    const QModelIndex fits = model.index(2, 1);
+    CHECK(fits.data(Qt::FontRole).value<QFont>().bold());
+    CHECK(fits.data(Qt::ToolTipRole).toString().contains(QStringLiteral("--batch 5")));
+    model.setTable(system_table(made(), ByteUnits::binary));
+    CHECK(cell(model, 2, QStringLiteral("Device")) == QStringLiteral("83.8 GiB"));
+}
+
+TEST_CASE("system table: what the comparison says", "[models]") {
+    const QStringList sentences = comparison_sentences(made());
+    REQUIRE(sentences.size() == 3);
+    CHECK(sentences[0].contains(QStringLiteral("with --batch 5 is faster than streamed")));
+    CHECK(sentences[1].startsWith(QStringLiteral("resident does not fit: device needs 90.0 GB")));
+    CHECK(sentences[2] == QStringLiteral("zero-infinity is left out"));
+}
+
+TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[models]") {
+    Sensitivity all;
+    all.base = made_system(Schedule::streamed, 1000).report;
+    Upgrade link;
+    link.name = "link twice as fast";
+    link.report = made_system(Schedule::streamed, 1250).report;
+    link.successor = "optimizer";
+    link.gain = 0.25;
+    link.gain_low = 0.2;
+    link.gain_high = 0.3;
+    link.machine_settings = {"link.host_to_device_gb_per_s=110",
+                             "link.device_to_host_gb_per_s=111"};
+    all.upgrades = {link};
+    CellTableModel model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    model.setTable(sensitivity_table(all));
+    CHECK(cell(model, 0, QStringLiteral("Gain")) == QStringLiteral("+25.0%"));
+    CHECK(cell(model, 0, QStringLiteral("With settings")) == QStringLiteral("-"));
+    CHECK(cell_table_csv(sensitivity_table(all)).toStdString() ==
+          "change,gain,gain_5_percent,gain_95_percent,tokens_per_s,then_bound_by,settings,"
+          "machine_settings\n"
+          "link twice as fast,0.25,0.2,0.3,1250,optimizer,-,"
+          "link.host_to_device_gb_per_s=110 link.device_to_host_gb_per_s=111\n");
+}
+
+TEST_CASE("validation table: errors with their signs, what is outside of its band", "[models]") {
+    Validation validation;
+    RunComparison near = made_run("near", "held-out", 1.0, 1.01);
+    near.predicted.step_low = 0.9;
+    near.predicted.step_high = 1.1;
+    near.run.device = 100'000'000'000;
+    near.predicted_device = 99'000'000'000;
+    RunComparison far = made_run("far", "held-out", 1.0, 0.8);
+    far.predicted.step_low = 0.7;
+    far.predicted.step_high = 0.9;
+    validation.runs = {near, far, made_run("unbanded", "look", 10, 10)};
+    CellTableModel model;
+    model.setTable(validation_table(validation, ByteUnits::decimal));
+    CHECK(cell(model, 0, QStringLiteral("delta")) == QStringLiteral("+1.0%"));
+    CHECK(cell(model, 0, QStringLiteral("Device")) == QStringLiteral("-1.0%"));
+    CHECK(cell(model, 0, QStringLiteral("Host")) == QStringLiteral("-"));
+    CHECK(cell(model, 0, QStringLiteral("In band")) == QStringLiteral("yes"));
+    CHECK(cell(model, 1, QStringLiteral("In band")) == QStringLiteral("no"));
+    CHECK(cell(model, 2, QStringLiteral("In band")) == QStringLiteral("-"));
+
+    // 10.0 s is more than 800 ms, however it is written.
+    NumberSortProxy sorted;
+    const QAbstractItemModelTester tester(&sorted, kFatal);
+    sorted.setSourceModel(&model);
+    sorted.sort(1, Qt::DescendingOrder);
+    CHECK(sorted.index(0, 0).data() == QStringLiteral("unbanded"));
+    sorted.sort(0, Qt::AscendingOrder);
+    CHECK(sorted.index(0, 0).data() == QStringLiteral("far"));
+}
+
+TEST_CASE("table as CSV: numbers in full, text that separates is quoted", "[models]") {
+    CellTable table;
+    table.columns = {{QStringLiteral("name")}, {QStringLiteral("shown"), {}, QStringLiteral("s")}};
+    table.rows = {{{QStringLiteral("a, \"b\"")}, {QStringLiteral("1.2 ms"), 0.00123}}};
+    CHECK(cell_table_csv(table).toStdString() == "name,s\n\"a, \"\"b\"\"\",0.00123\n");
+}
+
+}  // namespace sluice

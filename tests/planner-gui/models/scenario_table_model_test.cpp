@@ -1,0 +1,133 @@
+#include "planner-gui/models/scenario_table_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QFont>
+#include <QSortFilterProxyModel>
+#include <map>
+
+#include "planner-gui/models/table_csv.h"
+#include "sim/cost/cost_query.h"
+#include "sim/model/read_model.h"
+#include "sim/report/format.h"
+#include "sim/simulate/predict.h"
+#include "sim/simulate/prediction_band.h"
+#include "tests/catch.h"
+
+namespace sluice {
+namespace {
+
+ComparedScenario scenario(const char* name, const char* machine_id, const TrainingSpec& training) {
+    const MachineProfile profile = read_machine_profile(machine_id);
+    const MachineSpec machine = resolve_machine(profile);
+    const ModelSpec model = read_model("qwen2.5-7b");
+    auto report = std::make_shared<StepReport>(predict(model, machine, training));
+    add_band(*report, model, machine, training);
+    const CostQuery query;
+    const CostAnswer answer =
+        answer_cost(*report, machine, machine_money(profile, machine, query), query);
+    return {QLatin1StringView(name), report, cost_or_free(answer), answer.cost.has_value()};
+}
+
+std::vector<ComparedScenario> two() {
+    TrainingSpec larger;
+    larger.batch = 64;
+    return {scenario("small", "h200-sxm-pcie5-1tb", {}),
+            scenario("larger", "h200-sxm-pcie5-1tb", larger)};
+}
+
+/// Names of rows and their values in one column.
+std::map<QString, QString> column(const QAbstractItemModel& model, int at) {
+    std::map<QString, QString> out;
+    for (int row = 0; row < model.rowCount(); ++row)
+        out[model.headerData(row, Qt::Vertical).toString()] =
+            model.index(row, at).data().toString();
+    return out;
+}
+
+int row_of(const QAbstractItemModel& model, const QString& name) {
+    for (int row = 0; row < model.rowCount(); ++row)
+        if (model.headerData(row, Qt::Vertical) == name) return row;
+    return -1;
+}
+
+}  // namespace
+
+TEST_CASE("scenario table: a column a scenario, with the command line's digits", "[models]") {
+    ScenarioTableModel model;
+    const QAbstractItemModelTester tester(&model,
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
+    CHECK(model.rowCount() == 0);
+    const std::vector<ComparedScenario> scenarios = two();
+    model.setScenarios(scenarios);
+    REQUIRE(model.columnCount() == 2);
+    CHECK(model.headerData(1, Qt::Horizontal) == QStringLiteral("larger"));
+    const auto values = column(model, 1);
+    const StepReport& r = *scenarios[1].report;
+    CHECK(values.at(QStringLiteral("Batch")) == QStringLiteral("64"));
+    CHECK(values.at(QStringLiteral("Fits")) == QStringLiteral("yes"));
+    CHECK(values.at(QStringLiteral("Tokens/s")).toStdString() ==
+          format_thousands(r.tokens_per_s()));
+    CHECK(values.at(QStringLiteral("$ of the run")).toStdString() ==
+          format_usd(scenarios[1].cost->usd));
+    CHECK(values.count(QStringLiteral("Recompute")) == 0);  // alike in both
+    model.setScenarios({});
+    CHECK(model.columnCount() == 0);
+}
+
+TEST_CASE("scenario table: rows that differ are marked and can be shown alone", "[models]") {
+    ScenarioTableModel model;
+    model.setScenarios(two());
+    const int batch = row_of(model, QStringLiteral("Batch"));
+    const int machine = row_of(model, QStringLiteral("Machine"));
+    REQUIRE(batch >= 0);
+    REQUIRE(machine >= 0);
+    for (int column = 0; column < 2; ++column) {
+        const QModelIndex differs = model.index(batch, column), same = model.index(machine, column);
+        CHECK(differs.data(ScenarioTableModel::kDiffersRole).toBool());
+        CHECK(differs.data(Qt::FontRole).value<QFont>().bold());
+        CHECK(differs.data(Qt::BackgroundRole).isValid());
+        CHECK(!same.data(ScenarioTableModel::kDiffersRole).toBool());
+        CHECK(!same.data(Qt::FontRole).isValid());
+        CHECK(!same.data(Qt::BackgroundRole).isValid());
+    }
+    QSortFilterProxyModel differences;
+    differences.setSourceModel(&model);
+    differences.setFilterRole(ScenarioTableModel::kDiffersRole);
+    differences.setFilterFixedString(QStringLiteral("true"));
+    const QAbstractItemModelTester tester(&differences,
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
+    CHECK(differences.rowCount() < model.rowCount());
+    CHECK(row_of(differences, QStringLiteral("Batch")) >= 0);
+    CHECK(row_of(differences, QStringLiteral("Machine")) == -1);
+}
+
+TEST_CASE("scenario table: a setting that a system does not have, what does not fit, GiB",
+          "[models]") {
+    TrainingSpec deep, resident;
+    deep.buffer_depth = 3;
+    resident.schedule = Schedule::resident;
+    ScenarioTableModel model;
+    const std::vector<ComparedScenario> scenarios = {
+        scenario("streamed", "rtx-3090-64gb", deep),
+        scenario("resident", "rtx-3090-64gb", resident)};
+    REQUIRE(!scenarios[1].report->fit.fits());
+    model.setScenarios(scenarios);
+    CHECK(column(model, 0).at(QStringLiteral("Buffer depth")) == QStringLiteral("3"));
+    const auto values = column(model, 1);
+    CHECK(values.at(QStringLiteral("Buffer depth")) == QStringLiteral("-"));
+    CHECK(values.at(QStringLiteral("Tokens/s")) == QStringLiteral("-"));
+    CHECK(values.at(QStringLiteral("$ per million tokens")) == QStringLiteral("-"));
+    const Fit::OfTier& device = scenarios[1].report->fit.device;
+    const auto short_by = [&](ByteUnits units) {
+        return byte_text(static_cast<double>(device.shortfall()), units);
+    };
+    CHECK(values.at(QStringLiteral("Fits")).contains(short_by(ByteUnits::decimal)));
+    model.setByteUnits(ByteUnits::binary);
+    CHECK(column(model, 1).at(QStringLiteral("Fits")).contains(short_by(ByteUnits::binary)));
+
+    const SpeedBars bars = scenario_bars(scenarios);
+    CHECK_THAT(bars.groups.front().bars.back().misfit, ContainsSubstring("device short"));
+    CHECK(table_csv(model, true).count(QLatin1Char('\n')) == model.rowCount() + 1);
+}
+
+}  // namespace sluice
