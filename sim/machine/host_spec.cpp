@@ -112,8 +112,7 @@ Interpolated smaller_states(SpecReader& reader, int state_bytes, const Interpola
     auto points =
         reader.take_curve(fmt::format("host.adam_{}_byte_gparams_per_s_by_threads", state_bytes));
     if (points.empty()) return fp32;
-    const double traffic = kBf16 + 2 * state_bytes;  // gradient read, states read and written
-    for (auto& [threads, rate] : points) rate *= kGiga * traffic;
+    for (auto& [threads, rate] : points) rate *= kGiga * adam_traffic(state_bytes);
     return Interpolated(std::move(points));
 }
 

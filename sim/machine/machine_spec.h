@@ -55,6 +55,12 @@ struct LinkSpec {
     Interpolated share_to_device_by_bytes, share_to_host_by_bytes;
 };
 
+/// DRAM traffic of AdamW on one parameter: bf16 gradient read; masters and moments of so many bytes
+/// read and written.
+inline double adam_traffic(std::int64_t state_bytes) {
+    return static_cast<double>(kBf16 + 2 * state_bytes);
+}
+
 /// Rates of host work by all optimizer threads, alone. DRAM traffic is counted as read plus written
 /// bytes.
 struct HostSpec {

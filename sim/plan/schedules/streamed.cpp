@@ -22,12 +22,6 @@
 namespace sluice {
 namespace {
 
-/// DRAM traffic of AdamW on one parameter: bf16 gradient read; both 16-bit planes and both moments
-/// read and written.
-double adam_traffic_per_parameter(std::int64_t state_bytes) {
-    return static_cast<double>(kBf16 + 2 * state_bytes);
-}
-
 class Streamed {
   public:
     Streamed(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
@@ -41,9 +35,7 @@ class Streamed {
 
     StreamedPlan plan() {
         kernels_ = declare_streamed_kernels(model_, t_, build_);
-        loss_kernels_ = build_.kernels(
-            loss_kernels(model_, t_.micro_batch_block(), t_.loss_chunk_tokens, KernelStyle::fused));
-        finish_head_ = finish_gradients(table_parameters(), true, build_);
+        head_kernels_ = declare_head_kernels(model_, t_, build_);
         buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
         forward();
         loss();
@@ -64,9 +56,6 @@ class Streamed {
     };
 
     bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
-    double table_parameters() const {
-        return static_cast<double>((model_.vocabulary + 1) * model_.hidden);
-    }
     double head_params() const { return static_cast<double>(head_parameters(model_)); }
     bool tied() const { return model_.tied_embeddings; }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
@@ -154,12 +143,12 @@ class Streamed {
         OperationId last = 0;
         for (std::int32_t j = 0; j < micro_; ++j) {
             std::vector<Dependency> waits = {{head_in_, false}};
-            Operation op =
-                gpu_operation({loss_kernels_}, {buffers_.hidden_gradient, buffers_.head_weights,
-                                                buffers_.logits, buffers_.head_gradient});
+            Operation op = gpu_operation({head_kernels_.loss},
+                                         {buffers_.hidden_gradient, buffers_.head_weights,
+                                          buffers_.logits, buffers_.head_gradient});
             op.micro_batch = j;
             if (j == 0) wait_for_checkpoints(waits, op);
-            if (j + 1 == micro_) op.kernels.push_back(finish_head_);
+            if (j + 1 == micro_) op.kernels.push_back(head_kernels_.finish_gradients);
             last = build_.add(OperationKind::loss, Lane::compute, layers_, std::move(waits),
                               std::move(op));
         }
@@ -185,9 +174,8 @@ class Streamed {
     }
 
     OperationId update(int layer, double params, OperationId after) {
-        return build_.add(
-            OperationKind::update, Lane::optimizer, layer, {{after, false}},
-            host_operation(HostWork::adam, params * adam_traffic_per_parameter(t_.state_bytes)));
+        return build_.add(OperationKind::update, Lane::optimizer, layer, {{after, false}},
+                          host_operation(HostWork::adam, params * adam_traffic(t_.state_bytes)));
     }
 
     void backward(int layer) {
@@ -288,7 +276,7 @@ class Streamed {
     PlanBuilder build_;
 
     std::vector<StreamedKernels> kernels_;  // one a kind of layer
-    std::int32_t loss_kernels_ = 0, finish_head_ = 0;
+    StreamedHeadKernels head_kernels_;
     std::vector<LayerState> state_;
     std::vector<OperationId> backwards_;
     StreamedBuffers buffers_;

@@ -3,7 +3,10 @@
 #include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {
+namespace {
 
+/// Once a layer's or the head's gradients are complete: sums in fp32 are rounded, the norm reads
+/// the result.
 std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build) {
     KernelList list;
     const auto all = static_cast<std::int64_t>(parameters);
@@ -14,6 +17,16 @@ std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build
     // Without clipping too: the norm tells what is not finite, before parameters are lost to it.
     list.push_back(elementwise("gradient norm", MemoryBoundWork::sum_squares, 1, all, kBf16));
     return build.kernels(std::move(list));
+}
+
+}  // namespace
+
+StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
+                                         PlanBuilder& build) {
+    const auto table = static_cast<double>((model.vocabulary + 1) * model.hidden);
+    return {build.kernels(loss_kernels(model, training.micro_batch_block(),
+                                       training.loss_chunk_tokens, KernelStyle::fused)),
+            finish_gradients(table, true, build)};
 }
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,

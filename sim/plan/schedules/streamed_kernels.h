@@ -14,9 +14,12 @@ struct StreamedKernels {
     std::int32_t finish_gradients;   ///< after the last micro-batch
 };
 
-/// Once a layer's or the head's gradients are complete: sums in fp32 are rounded, the norm reads
-/// the result. -1: nothing to do.
-std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build);
+/// Those of the head: the loss of a micro-batch, and after the last one.
+struct StreamedHeadKernels {
+    std::int32_t loss = 0, finish_gradients = 0;
+};
+StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
+                                         PlanBuilder& build);
 
 /// For each kind of layer of the model.
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
