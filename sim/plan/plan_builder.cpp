@@ -64,6 +64,7 @@ OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
     work.kind = kind;
     work.lane = lane;
     work.layer = layer;
+    if (micro_batch_ != 0) work.micro_batch = micro_batch_;
     work.waits_for = std::move(waits);
     return add(std::move(work));
 }

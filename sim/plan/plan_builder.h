@@ -23,6 +23,8 @@ class PlanBuilder {
     OperationId add(Operation operation);
     OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
                     Operation work);
+    /// Operations that are added from now on are of this micro-batch; 0: of their own.
+    void begin_micro_batch(std::int64_t index) { micro_batch_ = static_cast<std::int32_t>(index); }
     /// Adds a wait to an operation that is there already (for an operation of the step before,
     /// known only later).
     void wait(OperationId operation, Dependency on) {
@@ -59,6 +61,7 @@ class PlanBuilder {
 
   private:
     StepPlan plan_;
+    std::int32_t micro_batch_ = 0;
 };
 
 }  // namespace sluice

@@ -43,11 +43,11 @@ void check_machine(const MachineSpec& machine, std::int64_t gpus) {
                 "network.per_gpu_gb_per_s");
 }
 
-}  // namespace
-
 GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {
     return {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)};
 }
+
+}  // namespace
 
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses) {
@@ -57,38 +57,67 @@ Operation collective_operation(Collective collective, double size, std::int64_t 
     return operation;
 }
 
-void declare_cluster_host(const MachineSpec& machine, const GpuGroup& group, PlanBuilder& build) {
-    const auto processes = static_cast<double>(group.in_a_node());
-    build.on_host("processes", MemoryKind::process,
-                  processes * static_cast<double>(machine.host.process_base));
-    build.on_host("Python modules", MemoryKind::process, processes * kPyTorchModules);
+ClusterStep::ClusterStep(const ModelSpec& model, const MachineSpec& machine,
+                         const TrainingSpec& training)
+    : model_(model),
+      training_(training),
+      group_(gpu_group(machine, training)),
+      layers_(model.layer_count()),
+      build_(KernelStyle::plain),
+      machine_(machine),
+      pass_(training_of_pass(training)),
+      network_(model, pass_, build_) {}
+
+StepPlan ClusterStep::plan() {
+    declare_host();
+    declare();
+    for (micro_batch_ = 0; micro_batch_ < training_.micro_batches(); ++micro_batch_) {
+        build_.begin_micro_batch(micro_batch_);
+        if (!is_first()) network_.next_pass();
+        forward();
+        backward();
+    }
+    build_.begin_micro_batch(0);
+    optimize();
+    declare_host_moments();
+    say_assumptions();
+    return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_),
+                                                     {OptimizerPlacement::resident, true}));
 }
 
-void declare_cluster_host_moments(PlanBuilder& build) {
-    const Bytes processes = build.host_peak();
-    build.moment("loading", processes, "the file's pages besides, if they are not dropped");
-    build.moment("first step", processes, "");
-    build.moment("steady", processes, "");
-    build.moment("saving", processes, "tensors are copied to the host one at a time");
-    build.resident_between_steps(processes);
+/// The processes of a node.
+void ClusterStep::declare_host() {
+    const auto processes = static_cast<double>(group_.in_a_node());
+    build_.on_host("processes", Kind::process,
+                   processes * static_cast<double>(machine_.host.process_base));
+    build_.on_host("Python modules", Kind::process, processes * kPyTorchModules);
 }
 
-void say_cluster_assumptions(const MachineSpec& machine, const GpuGroup& group,
-                             PlanBuilder& build) {
-    build.assume(fmt::format(
+void ClusterStep::declare_host_moments() {
+    const Bytes processes = build_.host_peak();
+    build_.moment("loading", processes, "the file's pages besides, if they are not dropped");
+    build_.moment("first step", processes, "");
+    build_.moment("steady", processes, "");
+    build_.moment("saving", processes, "tensors are copied to the host one at a time");
+    build_.resident_between_steps(processes);
+}
+
+void ClusterStep::say_assumptions() {
+    build_.assume(fmt::format(
         "memory is of each of the {} GPUs, and of the host of one node; tokens/s are of all GPUs",
-        group.gpus));
-    build.assume(kMultiTensorAssumption);
-    if (group.gpus == 1) return;
-    if (group.in_a_node() > 1)
-        for (const std::string& sentence : machine.interconnect.assumptions) build.assume(sentence);
-    if (group.nodes() > 1)
-        for (const std::string& sentence : machine.interconnect.network_assumptions)
-            build.assume(sentence);
-    build.assume(
+        group_.gpus));
+    build_.assume(kMultiTensorAssumption);
+    if (group_.gpus == 1) return;
+    const InterconnectSpec& interconnect = machine_.interconnect;
+    if (group_.in_a_node() > 1)
+        for (const std::string& sentence : interconnect.assumptions) build_.assume(sentence);
+    if (group_.nodes() > 1)
+        for (const std::string& sentence : interconnect.network_assumptions)
+            build_.assume(sentence);
+    build_.assume(
         "collectives are rings, or trees where those are faster, as NCCL's own model has them, "
         "without NVLink SHARP; they take no multiprocessors from compute");
-    build.assume("all GPUs work in step: none is slower, and no other traffic is on the network");
+    build_.assume("all GPUs work in step: none is slower, and no other traffic is on the network");
 }
 
 StepPlan plan_cluster(const ModelSpec& model, const MachineSpec& machine,

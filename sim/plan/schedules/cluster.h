@@ -8,21 +8,54 @@
 
 #include "sim/machine/collective_time.h"
 #include "sim/plan/plan_builder.h"
+#include "sim/plan/schedules/plain_model.h"
 
 namespace sluice {
-
-/// The GPUs of a training spec on a machine.
-GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training);
 
 /// A collective of `size` bytes of the whole array, in `messages` calls.
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses = {});
 
-/// The processes of a node on its host, and what they need at each moment.
-void declare_cluster_host(const MachineSpec& machine, const GpuGroup& group, PlanBuilder& build);
-void declare_cluster_host_moments(PlanBuilder& build);
-/// Sentences on which every plan of a cluster rests.
-void say_cluster_assumptions(const MachineSpec& machine, const GpuGroup& group, PlanBuilder& build);
+/// A step of one of the GPUs: micro-batch after micro-batch, then the optimizer.
+class ClusterStep {
+  public:
+    virtual ~ClusterStep() = default;
+    ClusterStep(const ClusterStep&) = delete;
+    ClusterStep& operator=(const ClusterStep&) = delete;
+    StepPlan plan();
+
+  protected:
+    /// All must outlive it.
+    ClusterStep(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training);
+
+    using Kind = MemoryKind;
+    virtual void declare() = 0;  ///< kernels and memory on the device
+    virtual void forward() = 0;
+    virtual void backward() = 0;
+    virtual void optimize() = 0;
+    bool is_first() const { return micro_batch_ == 0; }
+    bool is_last() const { return micro_batch_ + 1 == training_.micro_batches(); }
+
+    const ModelSpec& model_;
+    const TrainingSpec& training_;
+    const GpuGroup group_;
+    const int layers_;
+    PlanBuilder build_;
+
+  private:
+    void declare_host();
+    void declare_host_moments();
+    void say_assumptions();
+
+    const MachineSpec& machine_;
+    const TrainingSpec pass_;  ///< of one micro-batch
+    std::int64_t micro_batch_ = 0;
+
+  protected:
+    PlainModel network_;
+    OperationId last_ = -1;     ///< of the compute lane
+    OperationId reduced_ = -1;  ///< the last reduction of gradients
+};
 
 /// PyTorch FSDP2 (ZeRO-3): parameters, gradients and states sharded over all GPUs.
 StepPlan plan_sharded(const ModelSpec& model, const MachineSpec& machine,

@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "sim/plan/schedules/cluster.h"
-#include "sim/plan/schedules/plain_model.h"
 #include "sim/plan/schedules/pytorch_memory.h"
 #include "sim/plan/schedules/pytorch_optimizer.h"
 #include "sim/plan/schedules/shapes.h"
@@ -24,37 +23,17 @@ namespace {
 constexpr double kAddTraffic = kBf16 + 2 * kFp32;
 constexpr double kNormTraffic = kFp32, kUpdateTraffic = 7 * kFp32 + kBf16, kZeroTraffic = kFp32;
 
-class Replicated {
+class Replicated : public ClusterStep {
   public:
     Replicated(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : model_(model),
-          machine_(machine),
-          training_(training),
-          pass_(training_of_pass(training)),
-          group_(gpu_group(machine, training)),
-          layers_(model.layer_count()),
-          shards_states_(training.sharding == Sharding::states),
-          build_(KernelStyle::plain),
-          network_(model, pass_, build_) {}
-
-    StepPlan plan() {
-        declare_kernels();
-        declare_memory();
-        if (shards_states_) gather_updated();
-        for (micro_batch_ = 0; micro_batch_ < training_.micro_batches(); ++micro_batch_) {
-            if (micro_batch_ > 0) network_.next_pass();
-            forward();
-            backward();
-        }
-        optimize();
-        declare_cluster_host_moments(build_);
-        say_cluster_assumptions(machine_, group_, build_);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_),
-                                                         {OptimizerPlacement::resident, true}));
-    }
+        : ClusterStep(model, machine, training),
+          shards_states_(training.sharding == Sharding::states) {}
 
   private:
-    using Kind = MemoryKind;
+    void declare() override {
+        declare_kernels();
+        declare_memory();
+    }
 
     double root_parameters() const {
         return static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
@@ -83,34 +62,30 @@ class Replicated {
     }
 
     void declare_memory() {
-        declare_cluster_host(machine_, group_, build_);
         const double all = all_parameters(model_);
         build_.on_device("bf16 parameters", Kind::weights, kBf16 * all);
         build_.on_device("fp32 gradients", Kind::gradients, kFp32 * all);
         build_.on_device("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * part(all));
     }
 
-    OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
-                    Operation work) {
-        work.micro_batch = static_cast<std::int32_t>(micro_batch_);
-        return build_.add(kind, lane, layer, std::move(waits), std::move(work));
-    }
     void compute(OperationKind kind, int layer, Operation work) {
-        last_ = add(kind, Lane::compute, layer, {}, std::move(work));
+        last_ = build_.add(kind, Lane::compute, layer, {}, std::move(work));
     }
 
     /// What the step before has updated, in the order in which forward needs it.
     void gather_updated() {
         for (int layer = kEmbeddingLayer; layer < layers_; ++layer)
-            gathers_.push_back(add(OperationKind::all_gather, Lane::interconnect, layer, {},
-                                   collective_operation(Collective::all_gather,
-                                                        kBf16 * parameters(layer), group_.gpus)));
+            gathers_.push_back(
+                build_.add(OperationKind::all_gather, Lane::interconnect, layer, {},
+                           collective_operation(Collective::all_gather, kBf16 * parameters(layer),
+                                                group_.gpus)));
     }
 
-    void forward() {
+    void forward() override {
+        if (shards_states_ && is_first()) gather_updated();
         for (int layer = 0; layer < layers_; ++layer) {
             compute(OperationKind::forward, layer, network_.forward(layer));
-            if (!shards_states_ || micro_batch_ > 0) continue;
+            if (!shards_states_ || !is_first()) continue;
             const auto index = static_cast<std::size_t>(layer);
             for (const std::size_t gather : {index, index + 1})
                 build_.wait(last_, {gathers_[gather], false});
@@ -118,15 +93,14 @@ class Replicated {
         compute(OperationKind::loss, layers_, network_.loss());
     }
 
-    void backward() {
-        // A tied table's gradient is added by head and embedding in turn.
-        const double head =
-            head_bytes(model_) + (model_.tied_embeddings ? embedding_bytes(model_) : 0);
-        Operation loss = network_.loss_backward();
-        loss.uses.push_back(build_.device_buffer("head's gradient", Kind::gradients, head));
-        compute(OperationKind::backward, layers_, std::move(loss));
+    void backward() override {
+        // A tied table's gradient is added to the sum when the embedding's has been added to it.
+        const BufferId head_gradient =
+            build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
+        compute(OperationKind::backward, layers_, network_.loss_backward());
         for (int layer = layers_ - 1; layer >= 0; --layer) {
             Operation work = network_.backward(layer);
+            if (model_.tied_embeddings) work.uses.push_back(head_gradient);
             work.kernels.push_back(add_of(layer));
             work.uses.push_back(build_.device_buffer("a layer's gradients", Kind::gradients,
                                                      kBf16 * parameters(layer)));
@@ -134,6 +108,7 @@ class Replicated {
             reduce(layer);
         }
         Operation work = network_.embedding_backward();
+        if (model_.tied_embeddings) work.uses.push_back(head_gradient);
         work.kernels.push_back(add_root_);
         work.uses.push_back(
             build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_)));
@@ -142,50 +117,41 @@ class Replicated {
     }
 
     void reduce(int layer) {
-        if (micro_batch_ + 1 < training_.micro_batches()) return;
+        if (!is_last()) return;
         const Collective collective =
             shards_states_ ? Collective::reduce_scatter : Collective::all_reduce;
-        reduced_ = add(shards_states_ ? OperationKind::reduce_scatter : OperationKind::all_reduce,
+        reduced_ =
+            build_.add(shards_states_ ? OperationKind::reduce_scatter : OperationKind::all_reduce,
                        Lane::interconnect, layer, {{last_, false}},
                        collective_operation(collective, kFp32 * parameters(layer), group_.gpus));
     }
 
-    void optimize() {
-        micro_batch_ = 0;
+    void optimize() override {
         const double all = all_parameters(model_);
         const std::int64_t tensors = parameter_tensors(model_);
         const auto kernel = [&](const char* name, double traffic) {
             return gpu_operation(
                 {build_.kernels({memory_bound(name, traffic / kMultiTensorShareFp32, tensors)})});
         };
-        last_ = add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer,
-                    {{reduced_, false}}, kernel("norm", kNormTraffic * part(all)));
+        last_ = build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer,
+                           {{reduced_, false}}, kernel("norm", kNormTraffic * part(all)));
         std::vector<Dependency> waits;
         if (shards_states_)
-            waits.push_back({add(OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer,
-                                 {{last_, false}},
-                                 collective_operation(Collective::all_reduce, kFp32, group_.gpus)),
-                             false});
+            waits.push_back(
+                {build_.add(OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer,
+                            {{last_, false}},
+                            collective_operation(Collective::all_reduce, kFp32, group_.gpus)),
+                 false});
         const OperationId updated =
-            add(OperationKind::update, Lane::compute, kEmbeddingLayer, std::move(waits),
-                kernel("AdamW", kUpdateTraffic * part(all) + kZeroTraffic * all));
+            build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, std::move(waits),
+                       kernel("AdamW", kUpdateTraffic * part(all) + kZeroTraffic * all));
         if (shards_states_) build_.wait(gathers_.front(), {updated, true});
     }
 
-    const ModelSpec& model_;
-    const MachineSpec& machine_;
-    const TrainingSpec& training_;
-    const TrainingSpec pass_;
-    const GpuGroup group_;
-    const int layers_;
     const bool shards_states_;
-    PlanBuilder build_;
-    PlainModel network_;
     std::vector<std::int32_t> adds_;  ///< of each kind of layer
     std::int32_t add_root_ = 0;
     std::vector<OperationId> gathers_;  ///< of the model's own parameters, then of each layer's
-    std::int64_t micro_batch_ = 0;
-    OperationId last_ = -1, reduced_ = -1;
 };
 
 }  // namespace

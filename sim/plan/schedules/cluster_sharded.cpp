@@ -20,7 +20,6 @@
 #include <cmath>
 
 #include "sim/plan/schedules/cluster.h"
-#include "sim/plan/schedules/plain_model.h"
 #include "sim/plan/schedules/pytorch_memory.h"
 #include "sim/plan/schedules/pytorch_optimizer.h"
 #include "sim/plan/schedules/shapes.h"
@@ -37,35 +36,16 @@ constexpr double kNormTraffic = kFp32, kUpdateTraffic = 2 * kFp32 + 7 * kFp32;
 // Cast, gather, copy out; join, reduce, divide.
 constexpr std::int64_t kGatherLaunches = 3, kReduceLaunches = 3;
 
-class Sharded {
+class Sharded : public ClusterStep {
   public:
     Sharded(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : model_(model),
-          machine_(machine),
-          training_(training),
-          pass_(training_of_pass(training)),
-          group_(gpu_group(machine, training)),
-          layers_(model.layer_count()),
-          build_(KernelStyle::plain),
-          network_(model, pass_, build_) {}
-
-    StepPlan plan() {
-        declare_groups();
-        declare_memory();
-        for (micro_batch_ = 0; micro_batch_ < training_.micro_batches(); ++micro_batch_) {
-            if (micro_batch_ > 0) network_.next_pass();
-            forward();
-            backward();
-        }
-        optimize();
-        declare_cluster_host_moments(build_);
-        say_cluster_assumptions(machine_, group_, build_);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_),
-                                                         {OptimizerPlacement::resident, true}));
-    }
+        : ClusterStep(model, machine, training) {}
 
   private:
-    using Kind = MemoryKind;
+    void declare() override {
+        declare_groups();
+        declare_memory();
+    }
 
     /// Parameters that are gathered and reduced together.
     struct Group {
@@ -96,7 +76,6 @@ class Sharded {
     double part(double all) const { return std::ceil(all / static_cast<double>(group_.gpus)); }
 
     void declare_memory() {
-        declare_cluster_host(machine_, group_, build_);
         const double shard = part(all_parameters(model_));
         build_.on_device("fp32 parameters", Kind::weights, kFp32 * shard);
         build_.on_device("fp32 moments", Kind::optimizer_state, 2 * kFp32 * shard);
@@ -112,11 +91,6 @@ class Sharded {
                                                                                   : layer)];
     }
 
-    OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
-                    Operation work) {
-        work.micro_batch = static_cast<std::int32_t>(micro_batch_);
-        return build_.add(kind, lane, layer, std::move(waits), std::move(work));
-    }
     BufferId weights(const char* name, const Group& of) {
         return build_.device_buffer(name, Kind::weights, kBf16 * of.parameters);
     }
@@ -126,10 +100,10 @@ class Sharded {
         gathered_ = weights("gathered weights", of_layer(layer));
         std::vector<Dependency> waits;
         if (after >= 0) waits.push_back({after, false});
-        gather_ =
-            add(OperationKind::all_gather, Lane::interconnect, layer, std::move(waits),
-                collective_operation(Collective::all_gather, kBf16 * of_layer(layer).parameters,
-                                     group_.gpus, {gathered_}));
+        gather_ = build_.add(
+            OperationKind::all_gather, Lane::interconnect, layer, std::move(waits),
+            collective_operation(Collective::all_gather, kBf16 * of_layer(layer).parameters,
+                                 group_.gpus, {gathered_}));
         if (first_gather_ < 0) first_gather_ = gather_;
     }
     /// A layer's work on gathered weights that are copied out first.
@@ -141,10 +115,10 @@ class Sharded {
         return work;
     }
     OperationId compute(OperationKind kind, int layer, OperationId wait, Operation work) {
-        return add(kind, Lane::compute, layer, {{wait, false}}, std::move(work));
+        return build_.add(kind, Lane::compute, layer, {{wait, false}}, std::move(work));
     }
 
-    void forward() {
+    void forward() override {
         root_weights_ = weights("embedding and head", root_);
         gather(kEmbeddingLayer, updated_or_reduced());
         last_ = compute(OperationKind::unflatten, kEmbeddingLayer, gather_,
@@ -161,12 +135,12 @@ class Sharded {
         }
         Operation loss = network_.loss();
         loss.uses.push_back(root_weights_);
-        last_ = add(OperationKind::loss, Lane::compute, layers_, {}, std::move(loss));
+        last_ = build_.add(OperationKind::loss, Lane::compute, layers_, {}, std::move(loss));
     }
     /// In later micro-batches the model's own weights are gathered when its gradients have left.
-    OperationId updated_or_reduced() const { return micro_batch_ == 0 ? -1 : reduced_; }
+    OperationId updated_or_reduced() const { return is_first() ? -1 : reduced_; }
 
-    void backward() {
+    void backward() override {
         const double head =
             head_bytes(model_) + (model_.tied_embeddings ? embedding_bytes(model_) : 0);
         const BufferId head_gradient =
@@ -174,9 +148,9 @@ class Sharded {
         reduced_ = -1;
         gather(layers_ - 1, last_);
         Operation loss = network_.loss_backward();
-        loss.uses.insert(loss.uses.end(), {root_weights_, head_gradient});
+        loss.uses.push_back(root_weights_);  // its own gradient it holds itself
         OperationId before = last_;
-        last_ = add(OperationKind::backward, Lane::compute, layers_, {}, std::move(loss));
+        last_ = build_.add(OperationKind::backward, Lane::compute, layers_, {}, std::move(loss));
         for (int layer = layers_ - 1; layer >= 0; --layer) {
             const OperationId own = gather_;
             const BufferId gathered = gathered_;
@@ -194,8 +168,8 @@ class Sharded {
             build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_));
         Operation work = network_.embedding_backward();
         work.uses.insert(work.uses.end(), {root_weights_, head_gradient, gradients, reducing_});
-        last_ = add(OperationKind::embedding_backward, Lane::compute, kEmbeddingLayer, {},
-                    std::move(work));
+        last_ = build_.add(OperationKind::embedding_backward, Lane::compute, kEmbeddingLayer, {},
+                           std::move(work));
         reduce(kEmbeddingLayer, {head_gradient, gradients});
     }
 
@@ -207,15 +181,15 @@ class Sharded {
         std::vector<Dependency> waits;
         if (reduced_ >= 0) waits.push_back({reduced_, false});
         gradients.push_back(reducing_);
-        last_ = add(OperationKind::join_gradients, Lane::compute, layer, std::move(waits),
-                    gpu_operation({of.join}, std::move(gradients)));
-        reduced_ = add(OperationKind::reduce_scatter, Lane::interconnect, layer, {{last_, false}},
+        last_ = build_.add(OperationKind::join_gradients, Lane::compute, layer, std::move(waits),
+                           gpu_operation({of.join}, std::move(gradients)));
+        reduced_ =
+            build_.add(OperationKind::reduce_scatter, Lane::interconnect, layer, {{last_, false}},
                        collective_operation(Collective::reduce_scatter, kFp32 * of.parameters,
                                             group_.gpus, {reducing_, shard_gradient(layer)}));
     }
 
-    void optimize() {
-        micro_batch_ = 0;
+    void optimize() override {
         const double shard = part(all_parameters(model_));
         const std::int64_t tensors = parameter_tensors(model_);
         const OperationId norm = compute(
@@ -223,9 +197,9 @@ class Sharded {
             gpu_operation({build_.kernels({memory_bound(
                               "norm", kNormTraffic / kMultiTensorShareFp32 * shard, tensors)})},
                           shard_gradients_));
-        const OperationId summed =
-            add(OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer, {{norm, false}},
-                collective_operation(Collective::all_reduce, kFp32, group_.gpus));
+        const OperationId summed = build_.add(
+            OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer, {{norm, false}},
+            collective_operation(Collective::all_reduce, kFp32, group_.gpus));
         const OperationId updated = compute(
             OperationKind::update, kEmbeddingLayer, summed,
             gpu_operation(
@@ -235,20 +209,11 @@ class Sharded {
         build_.wait(first_gather_, {updated, true});
     }
 
-    const ModelSpec& model_;
-    const MachineSpec& machine_;
-    const TrainingSpec& training_;
-    const TrainingSpec pass_;
-    const GpuGroup group_;
-    const int layers_;
-    PlanBuilder build_;
-    PlainModel network_;
     Group root_;
     std::vector<Group> kinds_;
     std::vector<BufferId> shard_gradients_;  ///< of each layer, then of the model's own group
     BufferId root_weights_ = kNoBuffer, gathered_ = kNoBuffer, reducing_ = kNoBuffer;
-    std::int64_t micro_batch_ = 0;
-    OperationId first_gather_ = -1, gather_ = -1, last_ = -1, reduced_ = -1;
+    OperationId first_gather_ = -1, gather_ = -1;
 };
 
 }  // namespace

@@ -35,10 +35,11 @@ class Resident {
     StepPlan plan() {
         declare_memory();
         for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
+            build_.begin_micro_batch(micro_batch_);
             if (micro_batch_ > 0) network_.next_pass();
             forward_and_backward();
         }
-        micro_batch_ = 0;
+        build_.begin_micro_batch(0);
         optimize();
         declare_host_moments();
         build_.assume(kMultiTensorAssumption);
@@ -73,7 +74,6 @@ class Resident {
     }
 
     void add(OperationKind kind, int layer, Operation work) {
-        work.micro_batch = static_cast<std::int32_t>(micro_batch_);
         build_.add(kind, Lane::compute, layer, {}, std::move(work));
     }
     void add_with(OperationKind kind, int layer, Operation work, const Gradient& gradient) {

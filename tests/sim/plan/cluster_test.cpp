@@ -135,6 +135,21 @@ TEST_CASE("cluster: each GPU computes its part of the batch", "[plan]") {
     CHECK(plan_of(training_of(8, Sharding::full, 1)).program.flops() == Approx(one / 8));
 }
 
+TEST_CASE("cluster: the head's gradient is in the loss's memory while it is made, once", "[plan]") {
+    for (const Sharding sharding : {Sharding::full, Sharding::states, Sharding::none}) {
+        const StepPlan plan = plan_of(training_of(2, sharding));
+        int seen = 0;
+        for (const Operation& operation : plan.program.operations) {
+            if (operation.kind != OperationKind::backward || operation.layer != 4) continue;
+            ++seen;
+            for (const BufferId id : operation.uses)
+                CHECK(plan.memory.buffers[static_cast<std::size_t>(id)].kind !=
+                      MemoryKind::gradients);
+        }
+        CHECK(seen == 1);
+    }
+}
+
 TEST_CASE("cluster: a batch that GPUs or micro-batches do not divide is refused", "[plan]") {
     CHECK(refusal(training_of(24, Sharding::full)) ==
           "--batch is 32, expected a multiple of --gpus (24), as each GPU takes an equal part of "
