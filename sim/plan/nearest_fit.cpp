@@ -47,8 +47,9 @@ std::vector<Change> harmless_changes(const TrainingSpec& t) {
         t.schedule == Schedule::accelerate_offload || t.schedule == Schedule::cluster) {
         if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
     }
-    if (t.schedule == Schedule::cluster) {
+    if (t.schedule != Schedule::streamed)
         append_halvings(out, "micro_batch", t.micro_batch_sequences(), t.batch_of_a_gpu());
+    if (t.schedule == Schedule::cluster) {
         if (t.sharding != Sharding::full) out.push_back({"sharding", "full"});
     }
     if (t.schedule != Schedule::streamed) return out;
@@ -82,6 +83,17 @@ std::vector<Change> other_changes(const TrainingSpec& t) {
     for (std::int64_t sequence = t.sequence / 2; sequence >= 1024; sequence /= 2)
         out.push_back({"seq", std::to_string(sequence)});
     return out;
+}
+
+/// Nothing where the candidate breaks a rule: then it is no advice.
+std::optional<Fit> fit_of(const ModelSpec& model, const MachineSpec& machine,
+                          const TrainingSpec& candidate) {
+    try {
+        check_training_spec(candidate);
+        return check_fit(plan_step(model, machine, candidate), machine, candidate);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
 }
 
 class Search {
@@ -136,20 +148,10 @@ class Search {
             candidate.micro_batch = candidate.batch_of_a_gpu();
             flags += fmt::format(" --micro-batch {}", candidate.micro_batch);
         }
-        const std::optional<Fit> fit = fit_of(candidate);
+        const std::optional<Fit> fit = fit_of(model_, machine_, candidate);
         if (!fit || !fit->fits()) return;
         last_fields_ = fields;
         found_.push_back({flags, candidate, *fit});
-    }
-
-    /// Nothing where the candidate breaks a rule: then it is no advice.
-    std::optional<Fit> fit_of(const TrainingSpec& candidate) const {
-        try {
-            check_training_spec(candidate);
-            return check_fit(plan_step(model_, machine_, candidate), machine_, candidate);
-        } catch (const InputError&) {
-            return std::nullopt;
-        }
     }
 
     const ModelSpec& model_;
@@ -165,6 +167,27 @@ class Search {
 std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, std::size_t most) {
     return Search(model, machine, training, most).run();
+}
+
+std::optional<TrainingSpec> in_micro_batches_that_fit(const ModelSpec& model,
+                                                      const MachineSpec& machine,
+                                                      const TrainingSpec& training) {
+    if (training.micro_batch != 0) return std::nullopt;
+    const std::optional<Fit> at_once = fit_of(model, machine, training);
+    const bool device_is_short = at_once && (at_once->device.shortfall() > 0 ||
+                                             (machine.unified_memory && !at_once->fits()));
+    if (!device_is_short) return std::nullopt;
+    const std::int64_t batch = training.batch_of_a_gpu();
+    for (std::int64_t micro_batch = batch / 2; micro_batch >= 1; --micro_batch) {
+        if (batch % micro_batch != 0) continue;
+        TrainingSpec candidate = training;
+        candidate.micro_batch = micro_batch;
+        const std::optional<Fit> fit = fit_of(model, machine, candidate);
+        if (!fit) return std::nullopt;
+        if (fit->fits()) return candidate;
+        if (fit->device.shortfall() == 0 && !machine.unified_memory) return std::nullopt;
+    }
+    return std::nullopt;
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // Which nearby settings fit, where a plan does not?
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,12 @@ struct FittingChange {
 /// states, a smaller batch. At most `most` results.
 std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, std::size_t most);
+
+/// With the largest micro-batch that fits, where the batch at once does not and a smaller device
+/// footprint helps; nothing where micro_batch is given already, or none fits. Precondition:
+/// check_training_spec passed.
+std::optional<TrainingSpec> in_micro_batches_that_fit(const ModelSpec& model,
+                                                      const MachineSpec& machine,
+                                                      const TrainingSpec& training);
 
 }  // namespace sluice

@@ -16,7 +16,6 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
                                         "sub_group_elements",  "offload_percent"};
     static const Fields kNotMegatrain = {"gpus",
                                          "sharding",
-                                         "micro_batch",
                                          "buffer_depth",
                                          "gradient_slabs",
                                          "recompute",
@@ -32,7 +31,6 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
                                          "distinct_tokens"};
     static const Fields kNotPlainPyTorch = {"gpus",
                                             "sharding",
-                                            "micro_batch",
                                             "buffer_depth",
                                             "gradient_slabs",
                                             "host_gradient_slabs",
@@ -48,11 +46,6 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
                                             "offload_percent",
                                             "distinct_tokens",
                                             "flash_loss"};
-    static const Fields kNotResident = [] {
-        Fields fields = kNotPlainPyTorch;
-        std::erase(fields, "micro_batch");
-        return fields;
-    }();
     static const Fields kNotZero3 = [] {
         Fields fields = kNotPlainPyTorch;
         fields.emplace_back("recompute");
@@ -66,8 +59,7 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
     }();
     static const Fields kNotCluster = [] {
         Fields fields = kNotPlainPyTorch;
-        for (const std::string_view own : {"gpus", "sharding", "micro_batch"})
-            std::erase(fields, own);
+        for (const std::string_view own : {"gpus", "sharding"}) std::erase(fields, own);
         return fields;
     }();
     switch (schedule) {
@@ -78,7 +70,6 @@ const std::vector<std::string_view>& unused_fields(Schedule schedule) {
         case Schedule::megatrain:
             return kNotMegatrain;
         case Schedule::resident:
-            return kNotResident;
         case Schedule::fsdp_offload:
         case Schedule::accelerate_offload:
             return kNotPlainPyTorch;

@@ -19,6 +19,9 @@
 // so that by its end the whole model is on the device. Gradients leave tensor by tensor, the stream
 // waiting for each.
 //
+// Micro-batches: all of that again in each; a later one's gradients are copied to pageable memory
+// and added to the host's there, as autograd would (accumulate_grad.h).
+//
 // Optimizer, on the CPU, when all has left: clip_grad_norm_, then AdamW's loop over tensors, the
 // default for parameters that are not all on the GPU: eight operations, each over whole tensors.
 #include <algorithm>
@@ -34,6 +37,8 @@ namespace {
 // Tensors read or written by _single_tensor_adamw: decay of the parameter 2, first moment 3, second
 // moment 2 + 3, its root 2, corrected 2, epsilon 2, the parameter 4.
 constexpr double kAdamTraffic = 20 * kBf16;
+// Bytes a byte of gradient that is added up: read, and the sum read and written.
+constexpr double kAddTraffic = 3;
 // Alive at once beside them: root and corrected root of one tensor.
 constexpr double kAdamTemporaries = 2 * kBf16;
 
@@ -48,14 +53,22 @@ class AccelerateOffload {
         : model_(model),
           machine_(machine),
           keeps_weights_(training.recompute == Recompute::none),
+          micro_batches_(training.micro_batches()),
+          pass_(training_of_pass(training)),
           layers_(model.layer_count()),
           build_(KernelStyle::plain),
-          network_(model, training, build_) {}
+          network_(model, pass_, build_) {}
 
     StepPlan plan() {
         declare_memory();
-        forward();
-        backward();
+        for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
+            build_.begin_micro_batch(micro_batch_);
+            if (micro_batch_ > 0) network_.next_pass();
+            declare_weights();
+            forward();
+            backward();
+        }
+        build_.begin_micro_batch(0);
         optimize();
         declare_host_moments();
         say_assumptions();
@@ -88,6 +101,11 @@ class AccelerateOffload {
         temporaries_ = build_.buffer("AdamW's temporaries", Kind::workspace, Tier::host,
                                      kAdamTemporaries * tensor);
         not_loaded_ = static_cast<Bytes>(3 * kBf16 * all);
+    }
+
+    /// On the device, in one forward and backward.
+    void declare_weights() {
+        weights_.clear();
         embedding_ = build_.device_buffer("embedding", Kind::weights, embedding_bytes(model_));
         head_ = build_.device_buffer("head", Kind::weights, head_weights());
         for (int layer = 0; keeps_weights_ && layer < layers_; ++layer)
@@ -112,9 +130,16 @@ class AccelerateOffload {
         Operation copy = copy_operation(
             bytes, {build_.device_buffer("a tensor's gradient", Kind::gradients, tensor)});
         copy.pageable = true;
+        const BufferId arrived =
+            build_.buffer("a tensor's gradient", Kind::gradients, Tier::host, tensor);
+        if (adds_up()) copy.uses.push_back(arrived);
         last_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
                            {{last_, false}}, std::move(copy));
+        if (!adds_up()) return;
+        last_ = build_.add(OperationKind::collect_gradients, Lane::host, layer, {{last_, false}},
+                           host_operation(HostWork::eager_adam, kAddTraffic * bytes, {arrived}));
     }
+    bool adds_up() const { return micro_batch_ > 0; }
 
     void forward() {
         arrive(kEmbeddingLayer, embedding_bytes(model_));
@@ -137,8 +162,6 @@ class AccelerateOffload {
     void backward() {
         Operation head = network_.loss_backward();
         head.uses.push_back(head_);
-        head.uses.push_back(
-            build_.device_buffer("head's gradient", Kind::gradients, head_weights()));
         compute(OperationKind::backward, layers_, std::move(head));
         leave(layers_, head_weights(), head_weights());
         for (int layer = layers_ - 1; layer >= 0; --layer) {
@@ -202,12 +225,15 @@ class AccelerateOffload {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const bool keeps_weights_;
+    const std::int64_t micro_batches_;
+    const TrainingSpec pass_;  ///< of one micro-batch
     const int layers_;
     PlanBuilder build_;
     PlainModel network_;
     std::vector<BufferId> weights_;  ///< of each layer, where autograd keeps them from forward on
     BufferId embedding_ = 0, head_ = 0, temporaries_ = 0;
     Bytes not_loaded_ = 0;  ///< gradients and moments
+    std::int64_t micro_batch_ = 0;
     OperationId first_in_ = -1, last_ = -1;
 };
 

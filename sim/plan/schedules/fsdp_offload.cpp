@@ -15,6 +15,12 @@
 // layer's gradients are joined, those of the layer after it must have been reduced, and so those
 // of the layer after that one have left. The model's own group leaves last.
 //
+// Micro-batches: all of that again in each, with requires_gradient_sync left at its default (else
+// all gradients stay on the device until the last). The first one's gradients are the host's; a
+// later one's are copied, tensor by tensor, to pageable memory and added to those, and meanwhile
+// the host issues nothing (foreach_reduce in _fsdp_collectives.py: the copy is non-blocking only
+// where there is no gradient yet). After each backward the host waits for what has not left.
+//
 // Optimizer, on the CPU, when all gradients have arrived: clip_grad_norm_ tensor by tensor, then
 // AdamW(fused=True) on fp32 parameters, gradients and moments.
 #include <algorithm>
@@ -31,8 +37,9 @@ using Elements = std::vector<std::int64_t>;
 
 // HBM bytes a parameter. In: fp32 read, bf16 written, and copied. Out: joined, copied, cast.
 constexpr double kCastTraffic = kFp32 + 3 * kBf16, kReduceTraffic = 5 * kBf16 + kFp32;
-// Host bytes a parameter: gradient read; parameter and both moments read and written.
-constexpr double kAdamTraffic = 7 * kFp32;
+// Host bytes a parameter: gradient read; parameter and both moments read and written. To add one
+// up: read, and the sum read and written.
+constexpr double kAdamTraffic = 7 * kFp32, kAddTraffic = 3 * kFp32;
 // A parameter arrives in three device operations and leaves in one.
 constexpr std::int64_t kCastLaunches = 3, kReduceLaunches = 1;
 
@@ -54,15 +61,17 @@ class FsdpOffload {
     FsdpOffload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : model_(model),
           machine_(machine),
+          micro_batches_(training.micro_batches()),
+          pass_(training_of_pass(training)),
           layers_(model.layer_count()),
           build_(KernelStyle::plain),
-          network_(model, training, build_) {}
+          network_(model, pass_, build_) {}
 
     StepPlan plan() {
         declare_groups();
         declare_memory();
-        forward();
-        backward();
+        for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) begin_pass();
+        build_.begin_micro_batch(0);
         optimize();
         declare_host_moments();
         say_assumptions();
@@ -76,6 +85,7 @@ class FsdpOffload {
     struct Group {
         double parameters = 0, pinned = 0;
         double arriving = 0;  ///< device bytes beside the weights while the largest tensor arrives
+        double largest = 0;   ///< elements of one tensor
         std::int32_t cast = 0, reduce = 0;
     };
 
@@ -83,8 +93,8 @@ class FsdpOffload {
         Group out;
         out.parameters = sum(tensors);
         out.pinned = pinned_fp32(tensors);
-        const auto largest = *std::max_element(tensors.begin(), tensors.end());
-        out.arriving = static_cast<double>((kFp32 + kBf16) * largest);
+        out.largest = static_cast<double>(*std::max_element(tensors.begin(), tensors.end()));
+        out.arriving = (kFp32 + kBf16) * out.largest;
         const auto count = static_cast<std::int64_t>(tensors.size());
         out.cast = build_.kernels({memory_bound(
             "cast of arriving weights", kCastTraffic * out.parameters, kCastLaunches * count)});
@@ -112,6 +122,9 @@ class FsdpOffload {
         build_.on_host("pinned fp32 gradients", Kind::gradients, pinned);
         build_.on_host("fp32 moments", Kind::optimizer_state, moments);
         not_loaded_ = static_cast<Bytes>(pinned + moments);
+    }
+
+    void declare_root() {
         root_weights_ =
             build_.device_buffer("embedding and head", Kind::weights, kBf16 * root_.parameters);
         head_gradient_ = build_.device_buffer(
@@ -119,12 +132,21 @@ class FsdpOffload {
             model_.tied_embeddings ? table_bytes(model_) + head_bytes(model_) : head_bytes(model_));
     }
 
+    void begin_pass() {
+        build_.begin_micro_batch(micro_batch_);
+        if (micro_batch_ > 0) network_.next_pass();
+        declare_root();
+        host_waits_for_ = left_;
+        forward();
+        backward();
+    }
+
     /// Each waits for the one before it on the stream: the copy for the work so far, the work for
     /// the copy.
     void arrive(int layer, const Group& group) {
         std::vector<Dependency> waits;
         if (computed_ >= 0) waits.push_back({computed_, false});
-        if (reduce_waits_for_ >= 0) waits.push_back({reduce_waits_for_, false});
+        if (host_waits_for_ >= 0) waits.push_back({host_waits_for_, false});
         arrived_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                               std::move(waits), copy_operation(kFp32 * group.parameters));
         if (first_in_ < 0) first_in_ = arrived_;
@@ -183,10 +205,27 @@ class FsdpOffload {
         const BufferId reduced =
             build_.device_buffer("reduced gradients", Kind::gradients,
                                  static_cast<double>(2 * kBf16 + kFp32) * group.parameters);
-        reduce_waits_for_ = left_;
-        left_ =
-            build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                       {{computed_, false}}, copy_operation(kFp32 * group.parameters, {reduced}));
+        host_waits_for_ = left_;
+        Operation copy = copy_operation(kFp32 * group.parameters, {reduced});
+        if (micro_batch_ > 0) {
+            host_waits_for_ = left_ = add_up(layer, group, std::move(copy));
+            return;
+        }
+        left_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                           {{computed_, false}}, std::move(copy));
+    }
+
+    /// A later micro-batch's gradients; the host waits for each.
+    OperationId add_up(int layer, const Group& group, Operation copy) {
+        const BufferId arrived = build_.buffer("a tensor's gradient", Kind::gradients, Tier::host,
+                                               kFp32 * group.largest);
+        copy.pageable = true;
+        copy.uses.push_back(arrived);
+        const OperationId out = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
+                                           layer, {{computed_, false}}, std::move(copy));
+        return build_.add(
+            OperationKind::collect_gradients, Lane::host, layer, {{out, false}},
+            host_operation(HostWork::eager_adam, kAddTraffic * group.parameters, {arrived}));
     }
 
     void optimize() {
@@ -206,6 +245,10 @@ class FsdpOffload {
         build_.assume(
             "PyTorch's norm of fp32 gradients takes as long for an element as measured in bf16; "
             "scaling them moves host memory as fast as AdamW does");
+        if (micro_batches_ > 1)
+            build_.assume(
+                "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory, and "
+                "copies them to fresh pageable memory as fast as to memory in use");
     }
 
     void declare_host_moments() {
@@ -220,6 +263,8 @@ class FsdpOffload {
 
     const ModelSpec& model_;
     const MachineSpec& machine_;
+    const std::int64_t micro_batches_;
+    const TrainingSpec pass_;  ///< of one micro-batch
     const int layers_;
     PlanBuilder build_;
     PlainModel network_;
@@ -227,7 +272,8 @@ class FsdpOffload {
     std::vector<Group> kinds_;
     Bytes not_loaded_ = 0;  ///< gradients and moments
     BufferId root_weights_ = 0, head_gradient_ = 0;
-    OperationId first_in_ = -1, arrived_ = -1, computed_ = -1, left_ = -1, reduce_waits_for_ = -1;
+    std::int64_t micro_batch_ = 0;
+    OperationId first_in_ = -1, arrived_ = -1, computed_ = -1, left_ = -1, host_waits_for_ = -1;
 };
 
 }  // namespace

@@ -12,6 +12,9 @@
 // leave into one of 12 pinned slabs, and one host thread copies them into freshly allocated
 // gradient tensors.
 //
+// Micro-batches (gradient_accumulation_steps of its configurations): all of that again; the thread
+// adds a later one's gradients to those tensors. At the end of each the host waits for the thread.
+//
 // Tail, on the main thread, one after another: clip_grad_norm_; CPU Adam on bf16 masters with fp32
 // moments; copy of all weights to the pinned flats; upload of embedding and head from pageable
 // memory; zero_grad.
@@ -19,6 +22,7 @@
 
 #include "sim/plan/plan_builder.h"
 #include "sim/plan/schedules/megatrain_memory.h"
+#include "sim/plan/schedules/plain_model.h"
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/shapes.h"
 
@@ -27,19 +31,39 @@ namespace {
 
 // bf16 gradient and weight read, weight written, both fp32 moments read and written.
 constexpr double kEagerAdamTraffic = 22;
+// Bytes a byte of gradient that is added up: read, and the sum read and written.
+constexpr double kAddTraffic = 3;
 
 class MegaTrain {
   public:
     MegaTrain(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : model_(model),
           machine_(machine),
-          t_(training),
+          micro_batches_(training.micro_batches()),
+          t_(training_of_pass(training)),
           layers_(model.layer_count()),
           build_(KernelStyle::eager) {}
 
     StepPlan plan() {
         prepare_kernels();
         buffers_ = declare_megatrain_memory(model_, machine_, t_, build_);
+        for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
+            build_.begin_micro_batch(micro_batch_);
+            if (micro_batch_ > 0) declare_megatrain_pass(model_, machine_, t_, build_, buffers_);
+            forward_and_backward();
+        }
+        build_.begin_micro_batch(0);
+        tail();
+        declare_megatrain_host_moments(model_, build_);
+        if (micro_batches_ > 1)
+            build_.assume(
+                "the thread adds gradients up as fast as AdamW on bf16 masters moves host memory");
+        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+    }
+
+  private:
+    void forward_and_backward() {
+        host_waits_for_ = last_collected_;
         forward();
         loss();
         const int interval = static_cast<int>(t_.checkpoint_interval);
@@ -47,12 +71,8 @@ class MegaTrain {
             backward_block(block * interval, std::min((block + 1) * interval, layers_));
         }
         embedding_backward();
-        tail();
-        declare_megatrain_host_moments(model_, build_);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
     }
 
-  private:
     struct KindKernels {
         std::int32_t unflatten, forward, backward;
     };
@@ -87,6 +107,8 @@ class MegaTrain {
         const auto slot = static_cast<std::size_t>(layer % kMegaTrainBuffers);
         std::vector<Dependency> waits;
         if (unflattened_[slot] >= 0) waits.push_back({unflattened_[slot], false});
+        if (host_waits_for_ >= 0) waits.push_back({host_waits_for_, false});
+        host_waits_for_ = -1;
         const OperationId in =
             build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                        std::move(waits), copy_operation(kBf16 * parameters(layer)));
@@ -134,9 +156,11 @@ class MegaTrain {
             waits.push_back({slab_freed_[slab_freed_.size() - pool], false});
         const OperationId out = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
                                            layer, std::move(waits), copy_operation(bytes));
-        const OperationId freed =
-            build_.add(OperationKind::collect_gradients, Lane::host, layer, {{out, false}},
-                       host_operation(HostWork::first_touch, bytes, {buffers_.gradients}));
+        const OperationId freed = build_.add(
+            OperationKind::collect_gradients, Lane::host, layer, {{out, false}},
+            micro_batch_ == 0
+                ? host_operation(HostWork::first_touch, bytes, {buffers_.gradients})
+                : host_operation(HostWork::eager_adam, kAddTraffic * bytes, {buffers_.gradients}));
         if (of_layer) slab_freed_.push_back(freed);
         last_collected_ = freed;
         return out;
@@ -197,7 +221,8 @@ class MegaTrain {
 
     const ModelSpec& model_;
     const MachineSpec& machine_;
-    const TrainingSpec& t_;
+    const std::int64_t micro_batches_;
+    const TrainingSpec t_;  ///< of one micro-batch
     const int layers_;
     PlanBuilder build_;
 
@@ -207,7 +232,8 @@ class MegaTrain {
     OperationId unflattened_[kMegaTrainBuffers] = {-1, -1},
                 gradients_left_[kMegaTrainBuffers] = {-1, -1};
     std::vector<OperationId> slab_freed_;
-    OperationId first_in_ = -1, last_collected_ = 0;
+    std::int64_t micro_batch_ = 0;
+    OperationId first_in_ = -1, last_collected_ = -1, host_waits_for_ = -1;
 };
 
 }  // namespace

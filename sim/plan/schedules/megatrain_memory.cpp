@@ -26,17 +26,19 @@ class Declaration {
                 PlanBuilder& build)
         : model_(model), machine_(machine), t_(training), build_(build) {}
 
-    MegaTrainBuffers declare() {
-        declare_host();
+    void declare(MegaTrainBuffers& buffers) {
+        declare_host(buffers);
         declare_device();
-        declare_loss();
-        return std::move(buffers_);
+    }
+    void declare_pass(MegaTrainBuffers& buffers) {
+        declare_states(buffers);
+        declare_loss(buffers);
     }
 
   private:
     using Kind = MemoryKind;
 
-    void declare_host() {
+    void declare_host(MegaTrainBuffers& buffers) {
         const double all = all_parameters(model_);
         const double largest = pinned(largest_layer_bytes(model_));
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
@@ -51,7 +53,7 @@ class Declaration {
                        static_cast<double>(megatrain_slabs(t_)) * largest +
                            pinned(head_bytes(model_)) + pinned(embedding_bytes(model_)));
         build_.on_host("Python modules", Kind::process, kPythonModules);
-        buffers_.gradients = build_.buffer("gradients", Kind::gradients, Tier::host, kBf16 * all);
+        buffers.gradients = build_.buffer("gradients", Kind::gradients, Tier::host, kBf16 * all);
     }
 
     void declare_device() {
@@ -64,21 +66,25 @@ class Declaration {
         build_.on_device("layer templates", Kind::weights, templates);
         build_.on_device("embedding and head", Kind::weights,
                          embedding_bytes(model_) + head_bytes(model_));
+    }
+
+    void declare_states(MegaTrainBuffers& buffers) {
+        buffers.checkpoints.clear();
         const std::int64_t layers = model_.layer_count();
         const double input = input_bytes(model_, t_);
         for (std::int64_t layer = 0; layer < layers; layer += t_.checkpoint_interval)
-            buffers_.checkpoints.push_back(
+            buffers.checkpoints.push_back(
                 build_.device_buffer("layer input", Kind::checkpoints, input));
-        buffers_.hidden =
+        buffers.hidden =
             build_.device_buffer("hidden state, then its gradient", Kind::checkpoints, input);
-        buffers_.recomputed = build_.device_buffer(
+        buffers.recomputed = build_.device_buffer(
             "restored inputs of a block", Kind::activations,
             static_cast<double>(std::min(t_.checkpoint_interval, layers)) * input);
         if (model_.tied_embeddings)
-            buffers_.table_gradient =
+            buffers.table_gradient =
                 build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
-        buffers_.embedding_gradient = build_.device_buffer("embedding gradient", Kind::gradients,
-                                                           embedding_bytes(model_) + input);
+        buffers.embedding_gradient = build_.device_buffer("embedding gradient", Kind::gradients,
+                                                          embedding_bytes(model_) + input);
     }
 
     /// All pieces' log-softmax outputs, plus at the start of their backward: the last piece's
@@ -93,7 +99,7 @@ class Declaration {
     /// writes their gradients over them: no tensor of a piece besides. The hidden state's gradient
     /// is then what comes on top: a slice's backward fills one of the whole state with zeros, and
     /// from the second piece on two are added.
-    void declare_loss() {
+    void declare_loss(MegaTrainBuffers& buffers) {
         const double vocabulary_bytes = static_cast<double>(model_.vocabulary * kBf16);
         const double piece =
             static_cast<double>(t_.batch * std::min(kMegaTrainLossPositions, t_.sequence)) *
@@ -108,9 +114,9 @@ class Declaration {
             t_.flash_loss != 0
                 ? std::max(input + table, (one_piece ? 1 : 2) * input + tables_added - piece)
                 : std::max({3 * piece, 2 * piece + table, tables_added});
-        buffers_.loss_logits =
+        buffers.loss_logits =
             build_.device_buffer("logits of all pieces", Kind::loss, outputs + besides);
-        buffers_.loss_norms =
+        buffers.loss_norms =
             build_.device_buffer("final norm under autograd, twice", Kind::loss, 7 * input);
     }
 
@@ -118,7 +124,6 @@ class Declaration {
     const MachineSpec& machine_;
     const TrainingSpec& t_;
     PlanBuilder& build_;
-    MegaTrainBuffers buffers_;
 };
 
 double width_bytes(const ModelSpec& model) {
@@ -173,7 +178,17 @@ double gradients_kept_by_malloc(const ModelSpec& model) {
 
 MegaTrainBuffers declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
                                           const TrainingSpec& training, PlanBuilder& build) {
-    return Declaration(model, machine, training, build).declare();
+    MegaTrainBuffers buffers;
+    Declaration declaration(model, machine, training, build);
+    declaration.declare(buffers);
+    declaration.declare_pass(buffers);
+    return buffers;
+}
+
+void declare_megatrain_pass(const ModelSpec& model, const MachineSpec& machine,
+                            const TrainingSpec& training, PlanBuilder& build,
+                            MegaTrainBuffers& buffers) {
+    Declaration(model, machine, training, build).declare_pass(buffers);
 }
 
 BufferId megatrain_forward_temporaries(const ModelSpec& model, const TrainingSpec& training,

@@ -12,6 +12,7 @@ inline constexpr std::int64_t kMegaTrainLossPositions = 128;  ///< of a sequence
 inline constexpr int kMegaTrainBuffers = 2;                   ///< for weights, and layer templates
 
 /// The buffers that operations of MegaTrain's schedule name; the others stand for the whole step.
+/// All but `gradients` are of one forward and backward.
 struct MegaTrainBuffers {
     std::vector<BufferId> checkpoints;  ///< one an interval
     BufferId hidden = 0;                ///< the hidden state, then its gradient
@@ -23,8 +24,14 @@ struct MegaTrainBuffers {
     BufferId gradients = 0;  ///< on the host
 };
 
+/// `training` is of one forward and backward, here and below.
 MegaTrainBuffers declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
                                           const TrainingSpec& training, PlanBuilder& build);
+
+/// The buffers of another forward and backward.
+void declare_megatrain_pass(const ModelSpec& model, const MachineSpec& machine,
+                            const TrainingSpec& training, PlanBuilder& build,
+                            MegaTrainBuffers& buffers);
 
 /// PyTorch frees a layer's temporaries when the layer is done, so each run has its own.
 BufferId megatrain_forward_temporaries(const ModelSpec& model, const TrainingSpec& training,

@@ -13,6 +13,7 @@
 // Gradients: a full bucket goes tensor by tensor to pinned bf16, back for its norm, and as fp32 to
 // its sub-group's gradient. All that is on the stream of backward, which goes on after it. As that
 // gradient is handed to the other process, its memory is shared from then on and no longer pinned.
+// Micro-batches: zero3_pass.h; sub-groups are queued in the last one.
 //
 // Update: a sub-group whose gradients are complete is queued at once for the process, which copies
 // them to a pinned buffer and runs CPU Adam. When all are done, the training process takes the
@@ -129,33 +130,33 @@ class SuperOffload : Zero3Pass {
 
     Fetched fetch(int, int, const Parameters&) override {
         Fetched fetched;
-        if (left_ >= 0) fetched.waits.push_back({left_, false});
+        if (last_left() >= 0) fetched.waits.push_back({last_left(), false});
         return fetched;
     }
 
-    void leave(const GradientBucket& bucket, int layer) override {
-        const SentBucket sent = send(bucket, layer);
-        left_ = sent.back;
+    OperationId to_optimizer(const SentBucket& sent, int layer) override {
+        OperationId left = sent.last;
         const double before = not_left_;
-        not_left_ = std::max(0.0, not_left_ - bucket.elements);
+        not_left_ = std::max(0.0, not_left_ - sent.bucket.elements);
         const double of_cpu = before - std::max(not_left_, std::min(before, gpu_elements_));
         if (of_cpu > 0) {
             Operation to_group = copy_operation(kFp32 * of_cpu, {sent.gradients});
             to_group.pageable = true;
-            left_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                               {{left_, false}}, std::move(to_group));
+            left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                              {{left, false}}, std::move(to_group));
         }
-        if (!clips()) queue_complete_groups();
+        if (!clips()) queue_complete_groups(left);
+        return left;
     }
 
     /// Gradients come from the model's end on.
-    void queue_complete_groups() {
+    void queue_complete_groups(OperationId left) {
         for (; waiting_ > on_gpu_; --waiting_) {
             const double elements_before = std::accumulate(
                 groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(waiting_) - 1, 0.0);
             // Tensors are counted whole and not rounded, so that sums are exact.
             if (not_left_ > elements_before) return;
-            updated_ = update_on_cpu(groups_[waiting_ - 1], left_);
+            updated_ = update_on_cpu(groups_[waiting_ - 1], left);
         }
     }
 
@@ -174,7 +175,7 @@ class SuperOffload : Zero3Pass {
     }
 
     void update() {
-        std::vector<Dependency> before = {{left_, false}};
+        std::vector<Dependency> before = {{last_left(), false}};
         if (updated_ >= 0) before.push_back({updated_, false});
         for (std::size_t group = 0; group < on_gpu_; ++group) update_on_gpu(groups_[group], before);
         for (std::size_t group = on_gpu_; group < groups_.size(); ++group)
@@ -221,7 +222,6 @@ class SuperOffload : Zero3Pass {
     double optimizer_share_ = 1, training_share_ = 1;  ///< of host work's rate by all threads
     double not_left_;                                  ///< gradients still to come, in elements
     std::size_t waiting_;                              ///< sub-groups that are not complete
-    OperationId left_ = -1;                            ///< the last bucket's last copy
     OperationId updated_ = -1;                         ///< the last sub-group updated in backward
     OperationId updated_on_gpu_ = -1;                  ///< the last sub-group updated there
 };

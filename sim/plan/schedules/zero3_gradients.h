@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "sim/plan/step_program.h"
 
@@ -16,8 +17,9 @@ struct GradientBucket {
     std::int64_t tensors = 0;
     OperationId last = 0;  ///< the operation that computed the last of them
 
-    /// Device bytes while it leaves, beside the bucket itself.
-    double device_bytes() const;
+    /// Device bytes while it leaves, beside the bucket itself; `to_optimizer`: as fp32 too, after
+    /// its norm.
+    double device_bytes(bool to_optimizer) const;
 };
 
 /// Fills buckets in the order in which backward computes gradients.
@@ -28,8 +30,8 @@ class GradientBuckets {
     double capacity() const { return capacity_; }
     /// The bucket that is full and leaves before this tensor goes into the next, if so.
     std::optional<GradientBucket> add(double tensor_elements, OperationId computed_by);
-    /// What is left at the end.
-    GradientBucket rest() const { return filling_; }
+    /// What is left at the end; the next one is empty.
+    GradientBucket take_rest() { return std::exchange(filling_, {}); }
 
   private:
     double capacity_;

@@ -11,7 +11,7 @@
 //
 // Gradients: copied into a bucket; a full one is reduced on a second stream, tensor by tensor: to
 // pinned bf16, back to the device for its norm, and as fp32 to the sub-group's pinned buffer. The
-// third bucket before must have left before the next one does.
+// third bucket before must have left before the next one does. Micro-batches: zero3_pass.h.
 //
 // Update, when all has left: sub-group by sub-group the fp32 gradients are scaled (also where
 // nothing is clipped), CPU Adam updates fp32 masters, and these are copied to the bf16 parameters.
@@ -53,6 +53,11 @@ class Zero3Offload : Zero3Pass {
     }
 
   private:
+    void begin_pass() override {
+        fetches_ = ParameterFetches(modules_.elements(), modules_.step_calls());
+        begins_ = true;
+    }
+
     /// Copies in what the modules need and what they prefetch.
     Fetched fetch(int calls, int layer, const Parameters& used) override {
         Fetched fetched;
@@ -82,8 +87,13 @@ class Zero3Offload : Zero3Pass {
             uses.push_back(buffers_[index]);
         }
         std::vector<Dependency> waits;
-        if (buckets_left_.size() > kBucketsUnderWay)
-            waits.push_back({buckets_left_[buckets_left_.size() - 1 - kBucketsUnderWay], false});
+        const std::vector<OperationId>& left = buckets_left();
+        if (begins_) {
+            waits.push_back({last_left(), false});
+        } else if (left.size() > kBucketsUnderWay) {
+            waits.push_back({left[left.size() - 1 - kBucketsUnderWay], false});
+        }
+        begins_ = false;
         const OperationId copied =
             build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                        std::move(waits), copy_operation(bytes, std::move(uses)));
@@ -92,15 +102,14 @@ class Zero3Offload : Zero3Pass {
             copied_[static_cast<std::size_t>(parameter)] = copied;
     }
 
-    void leave(const GradientBucket& bucket, int layer) override {
-        const SentBucket sent = send(bucket, layer);
-        buckets_left_.push_back(build_.add(
-            OperationKind::copy_gradients_out, Lane::device_to_host, layer, {{sent.back, false}},
-            copy_operation(kFp32 * bucket.elements, {sent.gradients})));
+    OperationId to_optimizer(const SentBucket& sent, int layer) override {
+        return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                          {{sent.last, false}},
+                          copy_operation(kFp32 * sent.bucket.elements, {sent.gradients}));
     }
 
     void update() {
-        OperationId last = buckets_left_.back();
+        OperationId last = last_left();
         for (const double elements : sub_groups_) {
             build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
                        {{last, false}}, host_operation(HostWork::scale, kFp32 * elements));
@@ -114,10 +123,10 @@ class Zero3Offload : Zero3Pass {
 
     const std::vector<double> sub_groups_;
     ParameterFetches fetches_;
-    std::vector<OperationId> copied_;        ///< the last copy of each parameter
-    std::vector<BufferId> buffers_;          ///< where it is now
-    std::vector<OperationId> buckets_left_;  ///< the last copy of each
+    std::vector<OperationId> copied_;  ///< the last copy of each parameter
+    std::vector<BufferId> buffers_;    ///< where it is now
     OperationId first_copy_ = -1;
+    bool begins_ = false;  ///< a later micro-batch, of which nothing is copied in yet
 };
 
 }  // namespace

@@ -1,5 +1,13 @@
 // What do all uses of ZeRO-3 on one GPU share: the model's forward and backward, parameters that
 // come before a module and gradients that leave in buckets after it.
+//
+// Micro-batches are DeepSpeed's gradient_accumulation_steps (runtime/zero/stage3.py's
+// partition_grads, parameter_offload.py's start of forward; the same in 0.19.8 and at edaa722).
+// Each fetches the parameters anew, by the trace of one forward and backward. The first one's
+// gradients are copied to pinned bf16 (data_types.grad_accum_dtype is that of the model unless it
+// is set) and back; a later one's are added on the device to what is copied there, and the sum is
+// copied out again. Only the last one's sums go on to the optimizer's fp32 gradients, after their
+// norm. At the end of each backward the host waits until all has left.
 #pragma once
 
 #include <cstdint>
@@ -35,20 +43,25 @@ class Zero3Pass {
     };
     /// Calls the next `calls` modules, which use the parameters `used`.
     virtual Fetched fetch(int calls, int layer, const Parameters& used) = 0;
-    /// A bucket's gradients leave; `layer` computed the last of them.
-    virtual void leave(const GradientBucket& bucket, int layer) = 0;
+    /// Another micro-batch begins; the host has waited for last_left().
+    virtual void begin_pass() {}
 
-    /// A bucket's gradients on the device, and the last copy of those to pinned bf16 and back, for
-    /// their norm.
+    /// A bucket's gradients on the device, and the last copy between there and pinned bf16.
     struct SentBucket {
+        const GradientBucket& bucket;
         BufferId gradients;
-        OperationId back;
+        OperationId last;
     };
-    /// Sends them. Precondition: `bucket` has gradients.
-    SentBucket send(const GradientBucket& bucket, int layer);
+    /// The last micro-batch's gradients of a bucket go to the optimizer's; `layer` computed the
+    /// last of them. Returns the last copy.
+    virtual OperationId to_optimizer(const SentBucket& sent, int layer) = 0;
+    /// The last copy of a bucket of any micro-batch; -1 if none has left.
+    OperationId last_left() const { return left_.empty() ? -1 : left_.back(); }
+    /// The last copy of each bucket, in order.
+    const std::vector<OperationId>& buckets_left() const { return left_; }
 
-    /// Forward, loss and backward in order, until the last gradients have left. Declares the bucket
-    /// and a tied table's gradient.
+    /// Forward, loss and backward of each micro-batch in order, until the last gradients have left.
+    /// Declares the bucket and a tied table's gradient.
     void forward_and_backward();
     /// The first operation of the compute lane. Precondition: forward_and_backward() has run.
     OperationId first_compute() const { return first_compute_; }
@@ -56,12 +69,18 @@ class Zero3Pass {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& training_;
+    const TrainingSpec pass_;  ///< of one micro-batch
     const int layers_;
     const Zero3Modules modules_;
     PlanBuilder build_;
 
   private:
+    bool is_first() const { return micro_batch_ == 0; }
+    bool is_last() const { return micro_batch_ + 1 == training_.micro_batches(); }
     OperationId compute(OperationKind kind, int layer, const Fetched& fetched, Operation work);
+    void leave(const GradientBucket& bucket, int layer);
+    SentBucket send(const GradientBucket& bucket, int layer);
+    KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;
     void forward();
     void backward();
     void backward_of(OperationKind kind, int layer, const Fetched& fetched, Operation work,
@@ -71,6 +90,8 @@ class Zero3Pass {
     PlainModel network_;
     GradientBuckets buckets_;
     BufferId tied_gradient_ = kNoBuffer;
+    std::vector<OperationId> left_;
+    std::int64_t micro_batch_ = 0;
     OperationId first_compute_ = -1;
 };
 

@@ -16,7 +16,8 @@
 // recomputed and then differentiated, is read once (the source would stop there).
 //
 // Gradients: as under zero3-offload, but the fp32 ones go to the optimizer's buffers, each written
-// when it is full. The host waits for every bucket.
+// when it is full. The host waits for every bucket. Micro-batches (zero3_pass.h): only the last
+// one's go to those buffers; the others' sums are in host memory.
 //
 // Update: sub-group by sub-group masters, moments and gradients are read (the next while one is
 // updated), scaled, updated, the bf16 parameters written while the host waits, then masters and
@@ -75,6 +76,11 @@ class ZeroInfinity : Zero3Pass {
     void hold_host(OperationId operation) { host_ = operation; }
     Waits after_host() const { return host_ < 0 ? Waits{} : Waits{{host_, false}}; }
 
+    void begin_pass() override {
+        fetches_ = layout_.fetches(layout_.parameter_buffers);
+        hold_host(last_left());
+    }
+
     Fetched fetch(int calls, int layer, const Parameters& used) override {
         Fetched fetched;
         for (int i = 0; i < calls; ++i) {
@@ -124,17 +130,18 @@ class ZeroInfinity : Zero3Pass {
             copied_[static_cast<std::size_t>(parameter)] = copied;
     }
 
-    void leave(const GradientBucket& bucket, int layer) override {
-        const SentBucket sent = send(bucket, layer);
-        Waits waits = {{sent.back, false}};
+    OperationId to_optimizer(const SentBucket& sent, int layer) override {
+        Waits waits = {{sent.last, false}};
         if (written_.size() >= kOptimizerBuffers)
             waits.push_back({written_[written_.size() - kOptimizerBuffers], false});
-        Operation to_buffer = copy_operation(kFp32 * bucket.elements, {sent.gradients});
+        Operation to_buffer = copy_operation(kFp32 * sent.bucket.elements, {sent.gradients});
         to_buffer.pageable = true;
-        hold_host(build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                             std::move(waits), std::move(to_buffer)));
-        filled_ += bucket.elements;
+        const OperationId left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
+                                            layer, std::move(waits), std::move(to_buffer));
+        hold_host(left);
+        filled_ += sent.bucket.elements;
         while (filled_ > layout_.largest_sub_group) write_gradients(layout_.largest_sub_group);
+        return left;
     }
 
     void write_gradients(double elements) {

@@ -93,6 +93,12 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
             }
         }
     }
+    const std::size_t at_once = all.size();
+    for (std::size_t i = 0; i < at_once; ++i) {
+        all.push_back(all[i]);
+        all.back().first += " in micro-batches";
+        all.back().second.micro_batch = 16;
+    }
     for (const Sharding sharding : {Sharding::full, Sharding::states, Sharding::none}) {
         for (const std::int64_t gpus : {1, 2, 16}) {
             for (const std::int64_t micro_batch : {1, 2}) {

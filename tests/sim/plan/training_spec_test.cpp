@@ -238,9 +238,9 @@ TEST_CASE("training spec: chunks too small to plan say the least that would do",
 TEST_CASE("training spec: megatrain refuses every option that it has not", "[plan]") {
     CHECK_NOTHROW(check_training_spec(parse(R"({"schedule": "megatrain", "batch": 32})")));
     for (const char* other :
-         {R"("micro_batch": 4)", R"("state_bytes": 8)", R"("recompute": "none")",
-          R"("keep_last_layers": 1)", R"("checkpoints": "host")", R"("buffer_depth": 3)",
-          R"("feed_forward_chunk_tokens": 64)", R"("distinct_tokens": 64)"}) {
+         {R"("state_bytes": 8)", R"("recompute": "none")", R"("keep_last_layers": 1)",
+          R"("checkpoints": "host")", R"("buffer_depth": 3)", R"("feed_forward_chunk_tokens": 64)",
+          R"("distinct_tokens": 64)"}) {
         CAPTURE(other);
         const std::string text = R"({"schedule": "megatrain", )" + std::string(other) + "}";
         CHECK_THAT(check_error(text), ContainsSubstring("megatrain") && ContainsSubstring("leave"));

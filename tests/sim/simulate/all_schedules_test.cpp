@@ -95,6 +95,8 @@ std::vector<Settings> all_settings() {
     exact.micro_batch = 4;
     add("megatrain", Schedule::megatrain);
     add("fsdp-offload", Schedule::fsdp_offload);
+    add("fsdp-offload in micro-batches", Schedule::fsdp_offload).micro_batch = 4;
+    add("zero3-offload in micro-batches", Schedule::zero3_offload).micro_batch = 4;
     add("resident", Schedule::resident);
     add("zero3-offload", Schedule::zero3_offload);
     add("zero-infinity", Schedule::zero_infinity).sub_group_elements = 100'000'000;
