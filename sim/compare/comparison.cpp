@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/input_error.h"
+#include "sim/plan/nearest_fit.h"
 #include "sim/simulate/advice.h"
 #include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
@@ -43,13 +44,23 @@ bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
                        [&](const Option& option) { return option.get(a) == option.get(b); });
 }
 
+/// Where it then fits.
+void in_micro_batches(ComparedSystem& system, const ModelSpec& model, const MachineSpec& machine) {
+    const auto smaller = in_micro_batches_that_fit(model, machine, system.report.training);
+    if (!smaller) return;
+    const Fit& fit = system.report.fit;
+    system.short_of_whole_batch = (machine.unified_memory ? fit.host : fit.device).shortfall();
+    system.report = predict(model, machine, *smaller);
+}
+
 ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training) {
     ComparedSystem out;
     out.name = schedule_name(training.schedule);
     out.report = predict(model, machine, training);
+    if (!out.fits()) in_micro_batches(out, model, machine);
     if (out.fits()) {
-        add_band(out.report, model, machine, training);
+        add_band(out.report, model, machine, out.report.training);
         return out;
     }
     out.report.suggestions = suggestions(model, machine, out.report);

@@ -54,6 +54,7 @@ Json system_json(const Comparison& c, const ComparedSystem& system) {
             {"gpus", r.training.gpus},
             {"settings", settings_json(r.training)},
             {"states", states_of(r.training)},
+            {"short_of_whole_batch_bytes", system.short_of_whole_batch},
             {"fits", system.fits()},
             {"fits_with", suggestion_json(system)},
             {"step_s", r.step},

@@ -80,6 +80,19 @@ std::string about_clusters(const Comparison& c) {
     return out;
 }
 
+std::string about_micro_batches(std::span<const Comparison> comparisons) {
+    std::string out;
+    for (const Comparison& c : comparisons) {
+        for (const ComparedSystem& system : c.systems) {
+            const std::string words = micro_batch_words(system);
+            if (words.empty()) continue;
+            out += comparisons.size() > 1 ? fmt::format("{} layers, {}\n", c.shared().layers, words)
+                                          : words + "\n";
+        }
+    }
+    return out;
+}
+
 constexpr std::size_t kCell = 18;
 
 std::string cell(const Comparison& c, const ComparedSystem& system) {
@@ -214,7 +227,7 @@ std::string comparison_text(std::span<const Comparison> comparisons) {
     const bool one = comparisons.size() == 1;
     std::string out = heading(last.shared(), one);
     out += one ? table(last) : trend_table(comparisons);
-    out += about_clusters(last);
+    out += about_clusters(last) + about_micro_batches(comparisons);
     if (one) out += money(last);
     if (one) out += misfits(last);
     out += settings_block(last) + assumptions_block(last) + lines(last.left_out);

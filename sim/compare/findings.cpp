@@ -151,6 +151,16 @@ std::string states_of(const TrainingSpec& training) {
     throw InternalError("states_of: unknown schedule");
 }
 
+std::string micro_batch_words(const ComparedSystem& system) {
+    if (system.short_of_whole_batch == 0) return "";
+    const StepReport& r = system.report;
+    return fmt::format(
+        "{}: in micro-batches of {}, the largest that fits; with {} at once {} is {} "
+        "short",
+        system.name, r.training.micro_batch, r.training.batch_of_a_gpu(),
+        r.unified_memory ? "shared memory" : "the device", bytes_text(system.short_of_whole_batch));
+}
+
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system) {
     std::vector<std::string> out = shortages(system.report);
     out.push_back(would_fit(comparison, system));

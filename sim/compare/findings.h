@@ -27,6 +27,10 @@ std::string settings_text(const Settings& settings);
 /// The precision in which a system keeps parameters and moments: "fp32 master + fp32 moments".
 std::string states_of(const TrainingSpec& training);
 
+/// "zero3-offload: in micro-batches of 4, the largest that fits; with 32 at once the device is 14.3
+/// GB short"; empty where a system's micro-batch was not chosen so.
+std::string micro_batch_words(const ComparedSystem& system);
+
 /// What is short, a line a memory, and what would fit. Precondition: the system does not fit.
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system);
 

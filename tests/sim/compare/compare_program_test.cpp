@@ -41,10 +41,27 @@ TEST_CASE("compare: several numbers of layers, what-if values", "[compare]") {
 
 TEST_CASE("compare: where SuperOffload keeps too much on the device, it is told to offload more",
           "[compare]") {
-    const Result result = run("--batch 32 --offload-percent 0 --schedules superoffload");
+    const Result result =
+        run("--batch 32 --offload-percent 0 --device-budget-bytes 100GB --schedules superoffload");
     CHECK(result.status == 0);
     CHECK_THAT(result.output, ContainsSubstring("superoffload does not fit\n  device needs") &&
                                   ContainsSubstring("fits with --offload-percent"));
+}
+
+TEST_CASE("compare: what does not fit at once is compared in micro-batches, and says so",
+          "[compare]") {
+    const Result text = run("--batch 256 --layers 4 --schedules streamed,zero3-offload");
+    CHECK(text.status == 0);
+    CHECK_THAT(text.output, ContainsSubstring("\nzero3-offload: in micro-batches of ") &&
+                                ContainsSubstring("with 256 at once the device is"));
+    CHECK_THAT(text.output, !ContainsSubstring("streamed: in micro-batches"));
+    const Result layers = run("--batch 256 --layers 2,4 --schedules zero3-offload");
+    CHECK_THAT(layers.output, ContainsSubstring("\n4 layers, zero3-offload: in micro-batches of "));
+    const Result json = run("--batch 256 --layers 4 --schedules streamed,zero3-offload --json");
+    const auto systems = nlohmann::json::parse(json.output)["comparisons"][0]["systems"];
+    CHECK(systems[0]["short_of_whole_batch_bytes"] == 0);
+    CHECK(systems[1]["short_of_whole_batch_bytes"] > 0);
+    CHECK(systems[1]["settings"]["micro_batch"] > 0);
 }
 
 TEST_CASE("compare: mistakes are one sentence and exit status 2", "[compare]") {

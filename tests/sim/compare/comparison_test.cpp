@@ -98,21 +98,50 @@ TEST_CASE("compare: schedules are named once, and spelled right", "[compare]") {
                ContainsSubstring("--cluster MACHINE:GPUS"));
 }
 
-TEST_CASE("compare: what does not fit comes with a batch that does, and its speed", "[compare]") {
+TEST_CASE("compare: what does not fit comes with a setting that does, and its speed", "[compare]") {
     TrainingSpec asked = batch_of_4();
     asked.batch = 32;
+    asked.micro_batch = 32;
     asked.device_budget_bytes = 12e9;
-    const Comparison c = compare(small_model(8), machine(), asked, {Schedule::megatrain});
+    const Comparison c = compare(small_model(8), machine(), asked, {Schedule::zero3_offload});
     const ComparedSystem& system = c.systems.front();
     REQUIRE_FALSE(system.fits());
     REQUIRE_FALSE(system.report.suggestions.empty());
     const Suggestion& first = system.report.suggestions.front();
-    CHECK_THAT(first.change, ContainsSubstring("--batch"));
-    CHECK(first.training.batch < 32);
+    CHECK_THAT(first.change, ContainsSubstring("--micro-batch "));
+    CHECK(first.training.batch == 32);
+    CHECK(first.training.micro_batch < 32);
     CHECK(first.device_peak <= 12'000'000'000);
     const StepReport suggested = predict(small_model(8), machine(), first.training);
     CHECK(suggested.fit.fits());
     CHECK(*system.suggested_tokens_per_s == Approx(suggested.tokens_per_s()).epsilon(1e-6));
+}
+
+TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batches that do",
+          "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.batch = 48;
+    asked.device_budget_bytes = 40e9;
+    for (const Schedule schedule : {Schedule::zero3_offload, Schedule::resident}) {
+        const Comparison c = compare(small_model(), machine(), asked, {schedule});
+        const ComparedSystem& system = c.systems.front();
+        REQUIRE(system.fits());
+        CHECK(system.report.has_band());
+        const TrainingSpec& taken = system.report.training;
+        CHECK(taken.batch == 48);
+        REQUIRE(taken.micro_batch > 0);
+        TrainingSpec whole = training_of(schedule, asked);
+        CHECK(predict(small_model(), machine(), whole).fit.device.shortfall() ==
+              system.short_of_whole_batch);
+        for (std::int64_t larger = taken.micro_batch + 1; larger < 48; ++larger) {
+            if (48 % larger != 0) continue;
+            whole.micro_batch = larger;
+            CHECK_FALSE(predict(small_model(), machine(), whole).fit.fits());
+        }
+        asked.micro_batch = 48;
+        CHECK_FALSE(compare(small_model(), machine(), asked, {schedule}).systems[0].fits());
+        asked.micro_batch = 0;
+    }
 }
 
 TEST_CASE("compare: what only more host memory would fit is as fast with it, and has no band",
