@@ -4,7 +4,7 @@
 #   peers-h200-other-settings.json   the same with other models and batches
 #   published/*.json                 steps that others have published, each with its machine
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/again of other
-#                                    processes, later
+#                                    processes, later; in MACHINE/elsewhere of another machine of the kind
 #   MACHINE/limit.txt                how far predictions may be off, a line each; none: as far as they are
 #       tokens_per_s_worst 5%        tokens/s of each run
 #       tokens_per_s_mean 2%         tokens/s, the mean over all runs
@@ -64,5 +64,6 @@ for machine in "$folder"/*/; do
     limits=()
     [ ! -e "$machine/limit.txt" ] || read_limits "$machine/limit.txt" || { status=2; continue; }
     compare "$(basename "$machine")" "${limits[@]}" "${groups[@]}"
+    [ ! -d "$machine/elsewhere" ] || compare "$(basename "$machine")" "$machine/elsewhere"
 done
 exit $status

@@ -18,6 +18,7 @@ constexpr std::pair<std::string_view, Schedule> kSystems[] = {
     {"DeepSpeed ZeRO-3 CPU offload", Schedule::zero3_offload},
     {"PyTorch FSDP2 CPU offload", Schedule::fsdp_offload},
     {"resident", Schedule::resident},
+    {"Accelerate CPU offload", Schedule::accelerate_offload},
 };
 
 ModelSpec row_model(const JsonObject& row) {

@@ -11,6 +11,13 @@
 namespace sluice {
 namespace {
 
+ErrorSummary& bound_of(GroupSummary& summary, const std::string& bound) {
+    for (BoundSummary& known : summary.bounds)
+        if (known.bound == bound) return known.throughput;
+    summary.bounds.push_back({bound, {}});
+    return summary.bounds.back().throughput;
+}
+
 /// Of the runs of `group`, or of all where it is empty.
 GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::string& group) {
     GroupSummary summary;
@@ -20,6 +27,7 @@ GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::strin
         if (!group.empty() && c.run.group != group) continue;
         ++summary.runs;
         add_error(summary.throughput, c.throughput_error(), c.run.name);
+        add_error(bound_of(summary, c.predicted.bottleneck), c.throughput_error(), c.run.name);
         add_error(summary.device, c.device_error(), c.run.name);
         add_error(summary.host, c.host_error(), c.run.name);
         measured.push_back(c.run.tokens_per_s());

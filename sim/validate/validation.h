@@ -17,14 +17,21 @@ struct ErrorSummary {
 /// Counts `error`, if there is one, in the summary.
 void add_error(ErrorSummary& summary, std::optional<double> error, const std::string& name);
 
+/// Errors of tokens/s of the runs that one lane limits, as predicted.
+struct BoundSummary {
+    std::string bound;  ///< StepReport::bottleneck
+    ErrorSummary throughput;
+};
+
 struct GroupSummary {
     std::string group;  ///< empty: all runs
     int runs = 0;
     ErrorSummary throughput, device, host;
-    std::optional<double> tau_b;  ///< of tokens/s, predicted against measured
-    int processes = 0;            ///< of these runs: more, where some repeat one configuration
-    int with_band = 0;            ///< processes' steps whose prediction has a 5-95% band
-    int in_band = 0;              ///< of these, how many were measured within it
+    std::vector<BoundSummary> bounds;  ///< in the order of the runs
+    std::optional<double> tau_b;       ///< of tokens/s, predicted against measured
+    int processes = 0;                 ///< of these runs: more, where some repeat one configuration
+    int with_band = 0;                 ///< processes' steps whose prediction has a 5-95% band
+    int in_band = 0;                   ///< of these, how many were measured within it
 };
 
 /// Distances of processes' steps from the mean of their configuration, as shares of it: without

@@ -75,11 +75,18 @@ Json errors_json(const ErrorSummary& errors) {
             {"worst_run", errors.worst_name}};
 }
 
+Json bounds_json(const std::vector<BoundSummary>& bounds) {
+    Json out = Json::object();
+    for (const BoundSummary& bound : bounds) out[bound.bound] = errors_json(bound.throughput);
+    return out;
+}
+
 Json summary_json(const GroupSummary& s) {
     return {{"group", s.group.empty() ? Json() : Json(s.group)},
             {"runs", s.runs},
             {"processes", s.processes},
             {"throughput", errors_json(s.throughput)},
+            {"throughput_by_predicted_bottleneck", bounds_json(s.bounds)},
             {"device", errors_json(s.device)},
             {"host", errors_json(s.host)},
             {"kendall_tau_b", or_null(s.tau_b)},

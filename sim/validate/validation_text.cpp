@@ -113,12 +113,23 @@ std::string worst_of(const char* name, const ErrorSummary& errors) {
                        format_error(errors.worst), errors.worst_name);
 }
 
+/// Tokens/s by what limits them; nothing where it is the same everywhere.
+std::string bound_lines(const std::vector<BoundSummary>& bounds) {
+    std::string out;
+    if (bounds.size() < 2) return out;
+    for (const BoundSummary& bound : bounds)
+        out += fmt::format(
+            "    of {} bound by {}: mean {:.1f}%, worst {}\n", bound.throughput.count, bound.bound,
+            100 * bound.throughput.mean_absolute, format_error(bound.throughput.worst));
+    return out;
+}
+
 std::string summary_lines(const GroupSummary& s) {
     std::string out = fmt::format(
         "\n{}: {} run{}{}\n", s.group.empty() ? "all" : s.group, s.runs, s.runs == 1 ? "" : "s",
         s.processes > s.runs ? fmt::format(", {} processes", s.processes) : "");
-    out += worst_of("tokens/s", s.throughput) + worst_of("device", s.device) +
-           worst_of("host", s.host);
+    out += worst_of("tokens/s", s.throughput) + bound_lines(s.bounds) +
+           worst_of("device", s.device) + worst_of("host", s.host);
     if (s.tau_b)
         out += fmt::format("  {:<12} Kendall's tau-b of predicted and measured tokens/s {:.2f}\n",
                            "order", *s.tau_b);

@@ -63,6 +63,24 @@ TEST_CASE("validation: errors by group, then of all", "[validate]") {
     CHECK(all.in_band == 1);
 }
 
+TEST_CASE("validation: errors by what is predicted to limit a run", "[validate]") {
+    Validation v = three_runs();
+    v.runs[0].predicted.bottleneck = v.runs[2].predicted.bottleneck = "gpu_compute";
+    v.runs[1].predicted.bottleneck = "optimizer";
+    v.summaries = summarize(v.runs);
+    const std::vector<BoundSummary>& bounds = v.summaries.back().bounds;
+    REQUIRE(bounds.size() == 2);
+    CHECK(bounds[0].bound == "gpu_compute");
+    CHECK(bounds[0].throughput.count == 2);
+    CHECK(bounds[0].throughput.mean_absolute == Approx(0.125));
+    CHECK(bounds[1].throughput.worst == Approx(-0.2));
+    CHECK_THAT(validation_text(v),
+               ContainsSubstring("    of 1 bound by optimizer: mean 20.0%, worst -20.0%\n"));
+    CHECK_THAT(validation_text(three_runs()), !ContainsSubstring("bound by"));
+    const json summary = json::parse(validation_json(v, nullptr))["summaries"].back();
+    CHECK(summary["throughput_by_predicted_bottleneck"]["gpu_compute"]["runs"] == 2);
+}
+
 TEST_CASE("validation: one group is not summed up twice", "[validate]") {
     const auto summaries = summarize({made_run("a", "look", 1, 1), made_run("b", "look", 1, 2)});
     REQUIRE(summaries.size() == 1);
