@@ -158,7 +158,7 @@ void PlannerSession::explore(const PlannedScenario& planned, const ExploredAxis&
             const std::size_t column = i % x.values.size(), row = i / x.values.size();
             const PlannedScenario one =
                 with_value(with_value(planned, x.field, x.values[column]), y.field, y.values[row]);
-            tell([value = shared(ExploredCell{column, row, value_of(one)})](
+            tell([value = shared(ExploredCell{column, row, value_of(one, false)})](
                      PlannerSession& session) { Q_EMIT session.explored(value); });
             tell.progress(i + 1, all);
         }
@@ -169,11 +169,12 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
                                  const std::vector<std::string>& machines,
                                  const std::vector<std::string>& schedules) {
     post_job(JobKind::machines, [planned, machines, schedules](const Teller& tell) {
+        const Bytes host_memory = resolve(planned).machine.host.memory_capacity;
         std::size_t done = 0;
         for (const std::string& machine : machines) {
             for (const std::string& schedule : schedules) {
-                const PlannedScenario one = on_machine(planned, machine, schedule);
-                tell([value = shared(MachineSystem{machine, schedule, value_of(one)})](
+                const PlannedScenario one = on_machine(planned, machine, schedule, host_memory);
+                tell([value = shared(MachineSystem{machine, schedule, value_of(one, true)})](
                          PlannerSession& session) { Q_EMIT session.machineFound(value); });
                 tell.progress(++done, machines.size() * schedules.size());
             }
@@ -181,17 +182,20 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
     });
 }
 
-void PlannerSession::chooseMachine(const PlannedScenario& planned) {
-    post_job(JobKind::choice, [planned](const Teller& tell) {
-        const Scenario s = resolve(planned);
-        std::optional<double> host_memory;
-        if (planned.machine.host_memory)
-            host_memory = static_cast<double>(s.machine.host.memory_capacity);
-        CostQuery money = s.money;  // one price or offer is not of all machines
-        money.usd_per_hour = money.price_usd = std::nullopt;
-        money.offer.reset();
-        auto value = shared(choose_machine(s.model, s.training, 0, true, money, host_memory));
-        tell([value](PlannerSession& session) { Q_EMIT session.machinesChosen(value); });
+void PlannerSession::predictAll(const std::vector<PlannedScenario>& scenarios) {
+    post_job(JobKind::scenarios, [scenarios](const Teller& tell) {
+        for (std::size_t i = 0; i < scenarios.size(); ++i) {
+            try {
+                Prediction prediction = predict_scenario(scenarios[i]);
+                add_band(prediction);
+                tell([value = shared(std::move(prediction))](PlannerSession& session) {
+                    Q_EMIT session.scenarioPredicted(value);
+                });
+            } catch (const InputError&) {
+                // Its own verdict says why.
+            }
+            tell.progress(i + 1, scenarios.size());
+        }
     });
 }
 
@@ -205,6 +209,22 @@ void PlannerSession::validate(const PlannedScenario& planned, const QStringList&
         out.machine_changes = changes;
         tell([value = shared(std::move(out))](PlannerSession& session) {
             Q_EMIT session.validated(value);
+        });
+    });
+}
+
+void PlannerSession::overlay(const PlannedScenario& planned, const QString& file) {
+    post_job(JobKind::overlay, [planned, file = file.toStdString()](const Teller& tell) {
+        std::vector<std::string> changes;
+        const MachineSpec machine = read_machine_flags(planned.machine, changes);
+        RunComparison run =
+            compare_run(read_measured_runs({file}, std::nullopt).runs.front(), machine);
+        if (!run.measured)
+            throw InputError(file +
+                             ": operations is missing, so there is nothing to lay under; measure "
+                             "again with this version of sluice-train");
+        tell([value = shared(std::move(run))](PlannerSession& session) {
+            Q_EMIT session.overlaid(value);
         });
     });
 }

@@ -11,7 +11,6 @@
 #include "planner-gui/session/session_jobs.h"
 #include "sim/compare/comparison.h"
 #include "sim/decision/decision.h"
-#include "sim/search/machine_choice.h"
 #include "sim/search/sensitivity.h"
 #include "sim/validate/validation.h"
 
@@ -33,13 +32,16 @@ class PlannerSession : public QObject {
     void findSensitivity(const PlannedScenario& planned);
     /// Every combination of two axes: explored() for each, row by row.
     void explore(const PlannedScenario& planned, const ExploredAxis& x, const ExploredAxis& y);
-    /// Each machine with each schedule: machineFound() for each.
+    /// Each machine with each schedule, with its band where it fits: machineFound() for each.
     void tryMachines(const PlannedScenario& planned, const std::vector<std::string>& machines,
                      const std::vector<std::string>& schedules);
-    /// Every machine of the library with the settings asked: machinesChosen(), for Pareto fronts.
-    void chooseMachine(const PlannedScenario& planned);
+    /// Each with its band: scenarioPredicted(); those that are refused are passed over.
+    void predictAll(const std::vector<PlannedScenario>& scenarios);
     /// Measured runs of files and folders against the scenario's machine: validated().
     void validate(const PlannedScenario& planned, const QStringList& files);
+    /// One measured run with the prediction of its own settings on the scenario's machine:
+    /// overlaid().
+    void overlay(const PlannedScenario& planned, const QString& file);
     /// The page of `sluice report` for the machines: decided().
     void decide(const PlannedScenario& planned, const std::vector<std::string>& machines);
     void cancel(JobKind kind);
@@ -53,8 +55,9 @@ class PlannerSession : public QObject {
     void sensitivityFound(std::shared_ptr<const sluice::Sensitivity> sensitivity);
     void explored(std::shared_ptr<const sluice::ExploredCell> cell);
     void machineFound(std::shared_ptr<const sluice::MachineSystem> row);
-    void machinesChosen(std::shared_ptr<const sluice::MachineChoices> choices);
+    void scenarioPredicted(std::shared_ptr<const sluice::Prediction> prediction);
     void validated(std::shared_ptr<const sluice::Validation> validation);
+    void overlaid(std::shared_ptr<const sluice::RunComparison> run);
     void decided(std::shared_ptr<const sluice::Decision> decision);
     void progress(sluice::JobKind kind, int done, int all);
     /// A job cannot be done: the sentence. finished() does not follow.

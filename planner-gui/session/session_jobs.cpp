@@ -1,5 +1,7 @@
 #include "planner-gui/session/session_jobs.h"
 
+#include <fmt/format.h>
+
 #include <QCoreApplication>
 #include <QDate>
 #include <algorithm>
@@ -7,6 +9,15 @@
 #include "planner-gui/session/prediction.h"
 
 namespace sluice {
+namespace {
+
+/// Whether it is a machine of the library under its own name.
+bool in_library(const std::string& machine) {
+    const std::vector<std::string> names = library_machines();
+    return std::find(names.begin(), names.end(), machine) != names.end();
+}
+
+}  // namespace
 
 PlannedScenario with_value(PlannedScenario planned, const std::string& field,
                            const std::string& value) {
@@ -23,6 +34,8 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
         planned.machine.machine = value;
     } else if (field == "host_memory") {
         planned.machine.host_memory = value;
+    } else if (field == "host.memory_capacity_gb") {
+        planned.machine.host_memory = value + "GB";
     } else {
         std::erase_if(planned.machine.settings,
                       [&](const std::string& setting) { return setting.starts_with(field + "="); });
@@ -32,8 +45,15 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
 }
 
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
-                           const std::string& schedule) {
-    if (planned.machine.machine != machine) planned.machine = {machine, {}, {}};
+                           const std::string& schedule, Bytes host_memory) {
+    if (planned.machine.machine != machine) {
+        planned.machine = {machine, {}, {}};
+        const MachineProfile profile = read_machine_profile(machine);
+        const Quantity* const known = profile.find("host.memory_capacity_gb");
+        if (known == nullptr || !known->value)
+            planned.machine.host_memory =
+                fmt::format("{:g}GB", static_cast<double>(host_memory) / kGiga);
+    }
     planned.training["schedule"] = schedule;
     TrainingSpec training;
     const Option& declared = training_options().front();
@@ -41,6 +61,17 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
     for (const Option& option : training_options())
         if (!has_option(training.schedule, option)) planned.training.erase(option.field);
     return planned;
+}
+
+std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
+    const std::string& own = planned.machine.machine;
+    std::vector<std::string> out = {own};
+    for (const std::string& id : library_machines()) {
+        // h200-sxm-pcie5 is there as h200-sxm-pcie5-1.5tb.
+        const bool with_size = own.starts_with(id + "-") && !in_library(own);
+        if (id != own && !with_size) out.push_back(id);
+    }
+    return out;
 }
 
 DecisionRequest decision_request(const PlannedScenario& planned,
@@ -63,23 +94,25 @@ DecisionRequest decision_request(const PlannedScenario& planned,
     return out;
 }
 
-ScenarioValue value_of(const PlannedScenario& planned) {
+ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
     ScenarioValue out;
     out.planned = planned;
     try {
-        const Prediction prediction = predict_scenario(planned);
+        Prediction prediction = predict_scenario(planned);
+        if (with_band && prediction.report().fit.fits()) add_band(prediction);
         const StepReport& report = prediction.report();
-        out.fits = report.fit.fits();
-        out.tokens_per_s = report.tokens_per_s();
+        out.fit = report.fit;
+        out.shortages = shortages(report);
+        out.model = report.model_name;
+        out.training = report.training;
         out.step = report.step;
-        out.device_peak = report.fit.device.peak.bytes;
-        out.device_usable = report.fit.device.usable;
-        out.host_peak = report.fit.host.peak.bytes;
-        out.host_usable = report.fit.host.usable;
-        out.bottleneck = report.bottleneck;
+        out.step_low = report.step_low;
+        out.step_high = report.step_high;
+        out.bottleneck = report.bottleneck_words;
         if (prediction.cost.cost) {
             out.usd_per_hour = prediction.cost.cost->usd_per_hour;
             out.usd_per_million_tokens = prediction.cost.cost->usd_per_million_tokens.value;
+            out.price_of = prediction.cost.payment->name + ": " + prediction.cost.payment->origin;
         }
     } catch (const InputError& error) {
         out.refused = error.what();

@@ -11,8 +11,17 @@
 
 namespace sluice {
 
-enum class JobKind { compare, sensitivity, explore, machines, choice, validate, decide };
-inline constexpr int kJobKinds = 7;
+enum class JobKind {
+    compare,
+    sensitivity,
+    explore,
+    machines,
+    scenarios,
+    validate,
+    overlay,
+    decide
+};
+inline constexpr int kJobKinds = 8;
 
 /// A field of a scenario and the values that it takes: one of training_options(), `layers`,
 /// `model`, `machine`, `host_memory`, or a number of the machine's profile by its path.
@@ -26,9 +35,12 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
                            const std::string& value);
 
 /// `planned` on another machine with another schedule; options that the schedule does not have are
-/// left out. What-if values of the machine's profile are of that machine, and go too.
+/// left out. What-if values of the machine's profile are of that machine, and go too; `host_memory`
+/// is taken where the other's profile does not say how much it has.
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
-                           const std::string& schedule);
+                           const std::string& schedule, Bytes host_memory);
+/// The scenario's machine, then those of the library.
+std::vector<std::string> machines_to_try(const PlannedScenario& planned);
 
 /// Which of these machines to buy or rent, each with the settings of `planned`; without any, its
 /// own. Throws FieldError.
@@ -39,16 +51,21 @@ DecisionRequest decision_request(const PlannedScenario& planned,
 struct ScenarioValue {
     PlannedScenario planned;
     std::string refused;  ///< the sentence; then nothing else is there
-    bool fits = false;
-    double tokens_per_s = 0;  ///< as if it did fit, where it does not
-    Seconds step = 0;
-    Bytes device_peak = 0, device_usable = 0, host_peak = 0, host_usable = 0;
+    Fit fit;
+    std::vector<std::string> shortages;  ///< a sentence each
+    std::string model;
+    TrainingSpec training;
+    Seconds step = 0;  ///< as if it did fit, where it does not
+    Seconds step_low = 0, step_high = 0;
     std::optional<double> usd_per_hour, usd_per_million_tokens;
-    std::string bottleneck;
+    std::string price_of;    ///< "Lambda: rented, 2026-06"
+    std::string bottleneck;  ///< in words
+
+    double tokens_per_s() const { return static_cast<double>(training.tokens()) / step; }
 };
 
-/// Predicts without a band.
-ScenarioValue value_of(const PlannedScenario& planned);
+/// A band only where it fits. Nothing is thrown but Cancelled.
+ScenarioValue value_of(const PlannedScenario& planned, bool with_band);
 
 struct ExploredCell {
     std::size_t x = 0, y = 0;

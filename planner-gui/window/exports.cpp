@@ -2,15 +2,12 @@
 
 #include <QBuffer>
 #include <QFileDialog>
-#include <QPainter>
-#include <QPdfWriter>
 #include <QPrintDialog>
 #include <QPrinter>
-#include <QSvgRenderer>
-#include <QTextDocument>
 #include <algorithm>
 
 #include "planner-gui/window/pages.h"
+#include "planner-gui/window/printed_report.h"
 #include "sim/write_file.h"
 
 namespace sluice {
@@ -59,9 +56,16 @@ void Exports::chooseCsv() {
     if (!file.isEmpty()) writeCsv(file);
 }
 void Exports::choosePrinter() {
+    const QByteArray svg = pages_.svg();
+    if (svg.isEmpty()) {
+        Q_EMIT failed(tr("This page has no picture yet; let it show one first."));
+        return;
+    }
     QPrinter printer(QPrinter::HighResolution);
+    printer.setPageOrientation(QPageLayout::Landscape);
     QPrintDialog dialog(&printer, &window_);
-    if (dialog.exec() == QDialog::Accepted) print(printer);
+    if (dialog.exec() == QDialog::Accepted)
+        print_picture(svg, QString::fromStdString(stack_.current().name), printer);
 }
 
 void Exports::write(const QString& file, const QByteArray& bytes, const QString& without) {
@@ -95,19 +99,7 @@ void Exports::writeHtml(const QString& file) {
 }
 
 void Exports::writePdf(const QString& file) {
-    withReport([this, file](const Decision& decision) {
-        QBuffer buffer;
-        buffer.open(QIODevice::WriteOnly);
-        {
-            QPdfWriter writer(&buffer);
-            writer.setPageSize(QPageSize(QPageSize::A4));
-            writer.setTitle(QString::fromStdString(question(decision)));
-            QTextDocument text;
-            text.setHtml(QString::fromStdString(decision_html(decision)));
-            text.print(&writer);
-        }
-        write(file, buffer.data(), {});
-    });
+    withReport([this, file](const Decision& decision) { write(file, report_pdf(decision), {}); });
 }
 
 void Exports::writeSvg(const QString& file) {
@@ -125,14 +117,6 @@ void Exports::writePng(const QString& file) {
     buffer.open(QIODevice::WriteOnly);
     if (page != nullptr) page->grab().save(&buffer, "PNG");
     write(file, bytes, tr("There is no page to draw."));
-}
-
-void Exports::print(QPagedPaintDevice& device) {
-    QPainter painter(&device);
-    const QPixmap picture = window_.grab();
-    const QRect area = painter.viewport();
-    const QSize size = picture.size().scaled(area.size(), Qt::KeepAspectRatio);
-    painter.drawPixmap(QRect(QPoint(0, 0), size), picture);
 }
 
 }  // namespace sluice

@@ -10,8 +10,6 @@
 #include "planner-gui/session/planner_session.h"
 #include "planner-gui/session/scenario_stack.h"
 
-class QPagedPaintDevice;
-
 namespace sluice {
 
 class Pages;
@@ -44,7 +42,6 @@ class Exports : public QObject {
   private:
     QString choose(const QString& title, const QString& suffix);
     void write(const QString& file, const QByteArray& bytes, const QString& without);
-    void print(QPagedPaintDevice& device);
     /// Calls `then` with the report on the machines of all scenarios that have the current model.
     void withReport(std::function<void(const Decision&)> then);
 

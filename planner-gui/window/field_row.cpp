@@ -15,7 +15,7 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     auto* const combo = new QComboBox(row);
     combo->addItems(choices);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo->setMinimumContentsLength(10);
+    combo->setMinimumContentsLength(12);
     combo->setMaxVisibleItems(20);
     // A wheel over the form scrolls it and changes nothing.
     combo->setFocusPolicy(Qt::StrongFocus);
@@ -42,6 +42,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
       mistake_(new QLabel(this)) {
     if (kind == Kind::text) {
         auto* const line = new QLineEdit(this);
+        line->setMinimumWidth(fontMetrics().averageCharWidth() * 8);
         connect(line, &QLineEdit::textEdited, this, &FieldRow::edited);
         editor_ = line;
     } else {
@@ -54,6 +55,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     mistake_->setWordWrap(true);
     mistake_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     mistake_->hide();
+    unit_->hide();
 
     auto* const grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
@@ -65,7 +67,8 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     grid->addWidget(label_, 0, 0);
     grid->addLayout(beside, 0, 1);
     grid->addWidget(mistake_, 1, 0, 1, 2);
-    grid->setColumnMinimumWidth(0, fontMetrics().averageCharWidth() * 16);
+    // Labels of all rows end at one line; longer ones wrap.
+    label_->setFixedWidth(fontMetrics().averageCharWidth() * 17);
     grid->setColumnStretch(1, 1);
 }
 
@@ -87,7 +90,9 @@ void FieldRow::setText(const QString& text) {
     const QSignalBlocker blocker(editor_);
     if (auto* const combo = qobject_cast<QComboBox*>(editor_)) {
         combo->setCurrentIndex(combo->findText(text));
-        if (combo->isEditable()) combo->setEditText(text);
+        if (!combo->isEditable()) return;
+        combo->setEditText(text);
+        if (!combo->hasFocus()) combo->lineEdit()->setCursorPosition(0);
         return;
     }
     line()->setText(text);
@@ -97,7 +102,11 @@ void FieldRow::setPlaceholder(const QString& text) {
     if (QLineEdit* const typed = line()) typed->setPlaceholderText(text);
 }
 
-void FieldRow::setUnit(const QString& unit) { unit_->setText(unit); }
+void FieldRow::setUnit(const QString& unit) {
+    constexpr int kLongest = 10;  // longer ones stand in the help
+    unit_->setText(unit);
+    unit_->setVisible(!unit.isEmpty() && unit.size() <= kLongest);
+}
 
 void FieldRow::setHelp(const QString& help) {
     label_->setToolTip(help);

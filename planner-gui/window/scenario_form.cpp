@@ -3,6 +3,7 @@
 #include <QFileDialog>
 #include <QGroupBox>
 #include <QHeaderView>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QTableView>
 #include <QToolButton>
@@ -73,6 +74,8 @@ ScenarioForm::ScenarioForm(QWidget* parent)
     addMoney();
     groups_->addStretch(1);
     setWidget(content);
+    // Nothing is cut at the right.
+    setMinimumWidth(content->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width());
     connect(numbers_, &MachineNumbersModel::edited, this, &ScenarioForm::editNumber);
     showUsedOptions();
 }
@@ -81,7 +84,11 @@ QVBoxLayout* ScenarioForm::addGroup(const QString& title) {
     auto* const box =
         new QGroupBox(title, widget() == nullptr ? mistake_->parentWidget() : widget());
     groups_->addWidget(box);
-    return new QVBoxLayout(box);
+    auto* const column = new QVBoxLayout(box);
+    const int margin = fontMetrics().averageCharWidth();
+    column->setContentsMargins(margin, margin, margin, margin);
+    column->setSpacing(margin / 2);
+    return column;
 }
 
 FieldRow* ScenarioForm::addRow(QVBoxLayout* group, const QString& field, const QString& label,

@@ -38,6 +38,17 @@ QString used(const QString& name, const Fit::OfTier& tier, ByteUnits units) {
              byte_text(static_cast<double>(tier.usable), units));
 }
 
+/// "--state-bytes 8 --host-memory 1TB" as people read it: "state bytes 8, host memory 1TB".
+QString in_words(const std::string& flags) {
+    QString out;
+    for (QString& word : from(flags).split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+        const bool flag = word.startsWith(QStringLiteral("--"));
+        if (flag) word = word.mid(2).replace(QLatin1Char('-'), QLatin1Char(' '));
+        out += out.isEmpty() ? word : (flag ? QStringLiteral(", ") : QStringLiteral(" ")) + word;
+    }
+    return out;
+}
+
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
     if (number.high <= 0) return {};
     return QObject::tr("5 to 95%: %1 to %2").arg(from(text(number.low)), from(text(number.high)));
@@ -164,7 +175,7 @@ void VerdictPanel::show_suggestions() {
     const auto& suggestions = prediction_->report().suggestions;
     if (prediction_->report().fit.fits()) return;
     for (const Suggestion& suggestion : suggestions) {
-        auto* const button = new QPushButton(from(suggestion.change), this);
+        auto* const button = new QPushButton(in_words(suggestion.change), this);
         button->setObjectName(QStringLiteral("suggestion"));
         button->setToolTip(tr("Fits with it: device %1, host %2")
                                .arg(byte_text(static_cast<double>(suggestion.device_peak), units_),
@@ -222,9 +233,9 @@ void VerdictPanel::show_figures() {
     for (const Remedy& remedy : r.remedies) remedies << from(remedy.sentence);
     if (!remedies.isEmpty())
         bound_->setText(bound_->text() + QStringLiteral("\n") + remedies.join(QLatin1Char('\n')));
-    confidence_->setText(tr("Confidence: %1 rates of the machine; %n assumption(s)", nullptr,
-                            static_cast<int>(r.assumptions.size()))
-                             .arg(from(confidence_name(r.confidence))));
+    confidence_->setText(tr("Confidence: %1 rates of the machine; assumptions: %2")
+                             .arg(from(confidence_name(r.confidence)))
+                             .arg(r.assumptions.size()));
     QStringList assumptions;
     for (const std::string& one : r.assumptions) assumptions << from(one);
     confidence_->setToolTip(assumptions.join(QLatin1Char('\n')));

@@ -20,6 +20,7 @@ Project example() {
     PlannedScenario b;
     b.name = "mistakes are kept: ü";
     b.model.model = "no-such-model";
+    b.machine.machine = "gh200-480gb";
     b.training = {{"batch", "many"}};
     out.scenarios = {a, b};
     out.current = 1;

@@ -1,0 +1,21 @@
+// How does the HTML report look on paper? Qt's text documents know neither SVG nor most of its
+// style.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+
+#include "sim/decision/decision.h"
+
+class QPagedPaintDevice;
+
+namespace sluice {
+
+void print_report(const Decision& decision, QPagedPaintDevice& device);
+/// The bytes of a PDF file, A4 landscape.
+QByteArray report_pdf(const Decision& decision);
+
+/// A picture on one page, as large as it fits, with a line above it.
+void print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device);
+
+}  // namespace sluice
