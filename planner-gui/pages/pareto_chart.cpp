@@ -73,6 +73,8 @@ void ParetoChart::setRows(const std::vector<ParetoRow>& rows, CostAxis axis) {
     rows_ = rows;
     axis_ = axis;
     on_front_ = on_front(rows, axis);
+    names_.clear();
+    for (const std::string& name : row_names(rows)) names_.push_back(QString::fromStdString(name));
     order_ = by_cost(rows, axis);
     cost_ = cost_axis(rows, axis);
     speed_ = speed_axis(rows);
@@ -175,13 +177,13 @@ void ParetoChart::paintBands(QPainter& painter) const {
 
 void ParetoChart::paintNames(QPainter& painter) const {
     const QFontMetricsF metrics(font());
-    std::vector<std::size_t> rows;  // those on the front get the better places
-    for (const bool front : {true, false})
-        for (const std::size_t row : order_)
-            if (on_front_[row] == front) rows.push_back(row);
+    // Those on the front get the better places, the dearest first, as there is less room at the
+    // border.
+    std::vector<std::size_t> rows(order_.rbegin(), order_.rend());
+    std::stable_partition(rows.begin(), rows.end(), [&](std::size_t i) { return on_front_[i]; });
     std::vector<LabelledPoint> points;
     for (const std::size_t row : rows) {
-        const QString name = QString::fromStdString(row_name(rows_, row));
+        const QString name = names_[row];
         points.push_back({mapToScene(place(row).toPoint()),
                           QSizeF(metrics.horizontalAdvance(name) + 2, metrics.height())});
     }
@@ -193,7 +195,7 @@ void ParetoChart::paintNames(QPainter& painter) const {
         if (!on_front_[rows[i]]) ink.setAlphaF(0.75F);
         QPainterPath letters;
         letters.addText(places[i]->left() + 1, places[i]->top() + metrics.ascent(), font(),
-                        QString::fromStdString(row_name(rows_, rows[i])));
+                        names_[rows[i]]);
         painter.strokePath(letters, QPen(Palette(palette()).window(), radius() / 2, Qt::SolidLine,
                                          Qt::RoundCap, Qt::RoundJoin));
         painter.fillPath(letters, ink);

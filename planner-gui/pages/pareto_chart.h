@@ -50,6 +50,7 @@ class ParetoChart : public QChartView {
 
     std::vector<ParetoRow> rows_;
     std::vector<bool> on_front_;
+    std::vector<QString> names_;
     std::vector<std::size_t> order_;  ///< plotted rows, by cost
     CostAxis axis_ = CostAxis::usd_per_hour;
     PlotAxis cost_, speed_;

@@ -5,7 +5,6 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "sim/report/format.h"
 #include "sim/report/svg_geometry.h"
@@ -105,11 +104,14 @@ std::vector<std::size_t> by_cost(const std::vector<ParetoRow>& rows, CostAxis ax
     return order;
 }
 
-std::string row_name(const std::vector<ParetoRow>& rows, std::size_t index) {
-    std::set<std::string> systems;
-    for (const ParetoRow& row : rows) systems.insert(row.system);
-    const ParetoRow& row = rows[index];
-    return systems.size() < 2 ? row.machine : row.machine + ", " + row.system;
+std::vector<std::string> row_names(const std::vector<ParetoRow>& rows) {
+    const bool several = std::any_of(rows.begin(), rows.end(), [&](const ParetoRow& row) {
+        return row.system != rows.front().system;
+    });
+    std::vector<std::string> names;
+    for (const ParetoRow& row : rows)
+        names.push_back(several ? row.machine + ", " + row.system : row.machine);
+    return names;
 }
 
 double PlotAxis::position(double value) const { return logarithmic ? std::log10(value) : value; }

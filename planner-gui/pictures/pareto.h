@@ -46,8 +46,8 @@ QString cost_name(CostAxis axis);
 std::vector<bool> on_front(const std::vector<ParetoRow>& rows, CostAxis axis);
 /// Indices of plotted rows from the cheapest to the dearest, of equal ones the faster first.
 std::vector<std::size_t> by_cost(const std::vector<ParetoRow>& rows, CostAxis axis);
-/// "h100-sxm-pcie5", with its system where rows have several.
-std::string row_name(const std::vector<ParetoRow>& rows, std::size_t index);
+/// One a row: "h100-sxm-pcie5", with its system where rows have several.
+std::vector<std::string> row_names(const std::vector<ParetoRow>& rows);
 
 /// An axis with its marks; logarithmic where values differ more than tenfold, else from zero.
 struct PlotAxis {

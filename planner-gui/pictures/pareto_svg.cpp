@@ -25,6 +25,7 @@ class ParetoDrawing {
         : rows_(rows),
           axis_(axis),
           front_(on_front(rows, axis)),
+          names_(row_names(rows)),
           order_(by_cost(rows, axis)),
           cost_(cost_axis(rows, axis)),
           speed_(speed_axis(rows)) {}
@@ -109,18 +110,18 @@ class ParetoDrawing {
             at.x(), at.y(), kRadius, fill, escape_xml(lines.join(QLatin1Char('\n')).toStdString()));
     }
     void names() {
-        std::vector<std::size_t> rows = order_;
+        // The dearest first: those at the border have the fewest places.
+        std::vector<std::size_t> rows(order_.rbegin(), order_.rend());
         std::stable_partition(rows.begin(), rows.end(), [&](std::size_t i) { return front_[i]; });
         std::vector<LabelledPoint> points;
         for (const std::size_t row : rows)
-            points.push_back(
-                {place(row), QSizeF(text_width(row_name(rows_, row), kFont), kFont * 1.3)});
+            points.push_back({place(row), QSizeF(text_width(names_[row], kFont), kFont * 1.3)});
         const auto places = label_places(points, plot(), 1.1 * kRadius);
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (places[i])
                 canvas_.text(
                     places[i]->center().x(), places[i]->bottom() - 0.3 * kFont, kFont,
-                    row_name(rows_, rows[i]),
+                    names_[rows[i]],
                     fmt::format("text-anchor=\"middle\" fill=\"{}\" {}",
                                 front_[rows[i]] ? "#222" : hex(Palette::light().muted()), kHalo));
     }
@@ -128,6 +129,7 @@ class ParetoDrawing {
     const std::vector<ParetoRow>& rows_;
     const CostAxis axis_;
     const std::vector<bool> front_;
+    const std::vector<std::string> names_;
     const std::vector<std::size_t> order_;
     const PlotAxis cost_, speed_;
     SvgCanvas canvas_;
