@@ -21,6 +21,8 @@
 namespace sluice {
 namespace {
 
+constexpr std::size_t kMostNames = 80;  // more would cover the points, and take long to place
+
 /// Blue of Okabe and Ito; on dark ground their sky blue.
 QColor front_colour(const QPalette& palette) {
     return Palette(palette).is_dark() ? colour(kSkyBlue) : Palette::pointed_out();
@@ -181,6 +183,7 @@ void ParetoChart::paintNames(QPainter& painter) const {
     // border.
     std::vector<std::size_t> rows(order_.rbegin(), order_.rend());
     std::stable_partition(rows.begin(), rows.end(), [&](std::size_t i) { return on_front_[i]; });
+    if (rows.size() > kMostNames) rows.resize(kMostNames);
     std::vector<LabelledPoint> points;
     for (const std::size_t row : rows) {
         const QString name = names_[row];

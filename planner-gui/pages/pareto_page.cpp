@@ -14,6 +14,11 @@
 #include "planner-gui/pages/pareto_chart.h"
 
 namespace sluice {
+namespace {
+
+constexpr int kRowsToFit = 20;  // while they arrive, columns are made to fit that many
+
+}  // namespace
 
 ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
     auto* const column = new QVBoxLayout(this);
@@ -131,6 +136,7 @@ void ParetoPage::clearRows() {
 void ParetoPage::addRow(const ParetoRow& row) {
     model_->add_row(row);
     showChart();
+    if (!running_ || model_->rowCount() < kRowsToFit) fitColumns();
 }
 
 void ParetoPage::setExpected(int rows) {
@@ -141,6 +147,7 @@ void ParetoPage::setExpected(int rows) {
 void ParetoPage::setRunning(bool running) {
     running_ = running;
     run_->setText(running ? tr("S&top") : tr("&Run"));
+    fitColumns();
     showProgress();
 }
 
@@ -153,8 +160,11 @@ void ParetoPage::setByteUnits(ByteUnits units) {
 
 void ParetoPage::showChart() {
     chart_->setRows(model_->rows(), model_->axis());
-    for (int i = 0; i < ParetoModel::reason; ++i) table_->resizeColumnToContents(i);
     showProgress();
+}
+
+void ParetoPage::fitColumns() {
+    for (int i = 0; i < ParetoModel::reason; ++i) table_->resizeColumnToContents(i);
 }
 
 void ParetoPage::showProgress() {

@@ -50,6 +50,7 @@ class ParetoPage : public QWidget {
     void showChart();
     void showCurrent();
     void showProgress();
+    void fitColumns();
 
     ParetoModel* model_ = nullptr;
     QSortFilterProxyModel* sorted_ = nullptr;
