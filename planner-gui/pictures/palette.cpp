@@ -16,13 +16,6 @@ double luminance(const QColor& colour) {
            0.0722 * linear(colour.blueF());
 }
 
-QColor mix(const QColor& one, const QColor& other, double share) {
-    const auto between = [&](float a, float b) { return static_cast<float>(a + (b - a) * share); };
-    return QColor::fromRgbF(between(one.redF(), other.redF()),
-                            between(one.greenF(), other.greenF()),
-                            between(one.blueF(), other.blueF()));
-}
-
 QPalette palette_from(const QColor& window, const QColor& base, const QColor& button,
                       const QColor& text, const QColor& highlight) {
     QPalette palette(text, button, mix(button, text, 0.2), mix(button, Qt::black, 0.4),
@@ -46,6 +39,13 @@ QPalette palette_from(const QColor& window, const QColor& base, const QColor& bu
 double contrast(const QColor& one, const QColor& other) {
     const double a = luminance(one), b = luminance(other);
     return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+}
+
+QColor mix(const QColor& one, const QColor& other, double share) {
+    const auto between = [&](float a, float b) { return static_cast<float>(a + (b - a) * share); };
+    return QColor::fromRgbF(between(one.redF(), other.redF()),
+                            between(one.greenF(), other.greenF()),
+                            between(one.blueF(), other.blueF()));
 }
 
 Palette::Palette(const QPalette& of)

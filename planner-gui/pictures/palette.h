@@ -62,6 +62,9 @@ class Palette {
 /// lighter above (WCAG 2.1, 1.4.3).
 double contrast(const QColor& one, const QColor& other);
 
+/// `share` of `other`, the rest of `one`: 0 is one, 1 the other.
+QColor mix(const QColor& one, const QColor& other, double share);
+
 /// A dark desktop's palette, where the platform has none (rendering without a desktop, a choice in
 /// the menu).
 QPalette dark_palette();

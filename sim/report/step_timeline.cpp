@@ -68,13 +68,15 @@ class WaitChains {
         return seconds;
     }
 
-    void charge_gaps(LaneTimes& lanes) {
+    /// Calls visit(wait) for every stretch of the compute lane's gaps that another operation
+    /// explains.
+    template <typename Visit>
+    void walk_gaps(Visit visit) const {
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
             if (program_.operations[i].lane != Lane::compute) continue;
             const Seconds free = end(before_in_lane_[i]);
             const Seconds start = intervals_[i].start;
-            if (start - free > kShortest)
-                charge({static_cast<OperationId>(i), 0}, free, start, lanes);
+            if (start - free > kShortest) walk_gap(static_cast<OperationId>(i), free, start, visit);
         }
     }
 
@@ -110,16 +112,18 @@ class WaitChains {
         return latest;
     }
 
-    /// Charges [low, high], during which `waiting` could not start.
-    void charge(Occurrence waiting, Seconds low, Seconds high, LaneTimes& lanes) const {
+    /// Explains [low, high], during which `waiting` could not start.
+    template <typename Visit>
+    void walk_gap(OperationId waiting, Seconds low, Seconds high, Visit visit) const {
+        Occurrence at{waiting, 0};
         for (int links = 0; high - low > kShortest && links < kLongestChain; ++links) {
-            const Occurrence cause = blocker(waiting);
+            const Occurrence cause = blocker(at);
             const Seconds begin = std::max(low, start(cause));
             const Seconds finish = std::min(high, end(cause));
             const Lane lane = program_.operations[static_cast<std::size_t>(cause.operation)].lane;
-            if (finish > begin) lanes[static_cast<std::size_t>(lane)].exposed += finish - begin;
+            if (finish > begin) visit(ExposedWait{lane, cause.operation, waiting, begin, finish});
             high = std::min(high, begin);
-            waiting = cause;
+            at = cause;
         }
     }
 
@@ -142,8 +146,20 @@ LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInte
         ++lane.operations;
     }
     for (LaneTime& lane : lanes) lane.idle = std::max(0.0, step - lane.busy);
-    WaitChains(program, intervals, step).charge_gaps(lanes);
+    WaitChains(program, intervals, step).walk_gaps([&](const ExposedWait& wait) {
+        lanes[static_cast<std::size_t>(wait.lane)].exposed += wait.end - wait.start;
+    });
     return lanes;
+}
+
+std::vector<ExposedWait> exposed_waits(const StepProgram& program,
+                                       const std::vector<OperationInterval>& intervals,
+                                       Seconds step) {
+    std::vector<ExposedWait> waits;
+    WaitChains(program, intervals, step).walk_gaps([&](const ExposedWait& wait) {
+        waits.push_back(wait);
+    });
+    return waits;
 }
 
 std::array<double, kLaneCount> critical_shares(const StepProgram& program,

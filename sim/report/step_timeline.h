@@ -31,6 +31,21 @@ using LaneTimes = std::array<LaneTime, kLaneCount>;
 LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals,
                      Seconds step);
 
+/// A stretch during which compute waits, and for what.
+struct ExposedWait {
+    Lane lane = Lane::compute;  ///< that is waited for
+    OperationId cause = 0;      ///< of it
+    OperationId waiting = 0;    ///< the compute operation that cannot start
+    Seconds start = 0, end = 0;
+};
+
+/// What lane_times() adds up as exposed, stretch by stretch, in the order of the compute operations
+/// that wait; of one, the latest first. Times may lie outside [0, step). Precondition: one interval
+/// an operation.
+std::vector<ExposedWait> exposed_waits(const StepProgram& program,
+                                       const std::vector<OperationInterval>& intervals,
+                                       Seconds step);
+
 /// Share of the step that each lane has on the critical path: the chain of operations, each waiting
 /// for the one before, that ends with the step's last compute operation. The lane with the largest
 /// share is what limits: making any other faster changes little. Shares sum to 1.

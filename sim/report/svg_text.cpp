@@ -37,20 +37,6 @@ std::string bytes_and_rate(const Operation& operation, Seconds time) {
                        over_link ? "" : " of host memory", bytes / time / kGiga);
 }
 
-/// What ended last among what the operation waited for; -1 where it waits for nothing.
-OperationId last_wait(const StepReport& report, OperationId id) {
-    OperationId latest = -1;
-    Seconds latest_end = 0;
-    for (const Dependency& wait : operation_at(report, id).waits_for) {
-        const Seconds end =
-            interval_of(report, wait.operation).end - (wait.previous_step ? report.step : 0);
-        if (latest >= 0 && end <= latest_end) continue;
-        latest = wait.operation;
-        latest_end = end;
-    }
-    return latest;
-}
-
 }  // namespace
 
 std::string escape_xml(std::string_view text) {
@@ -112,6 +98,19 @@ std::string operation_tooltip(const StepReport& report, const Block& block) {
     return fmt::format("{}\nat {}, for {}{}", label_of(report, block.first), moment(interval.start),
                        format_seconds(time),
                        bytes_and_rate(operation_at(report, block.first), time));
+}
+
+OperationId last_wait(const StepReport& report, OperationId id) {
+    OperationId latest = -1;
+    Seconds latest_end = 0;
+    for (const Dependency& wait : operation_at(report, id).waits_for) {
+        const Seconds end =
+            interval_of(report, wait.operation).end - (wait.previous_step ? report.step : 0);
+        if (latest >= 0 && end <= latest_end) continue;
+        latest = wait.operation;
+        latest_end = end;
+    }
+    return latest;
 }
 
 std::string pause_tooltip(const StepReport& report, const Block& pause) {

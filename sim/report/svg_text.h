@@ -23,6 +23,10 @@ std::vector<std::string> wrap_text(std::string_view text, double size, double wi
 /// this report.
 std::string operation_tooltip(const StepReport& report, const Block& block);
 
+/// What ended last among what the operation waited for on other lanes; -1 where it waits for
+/// nothing.
+OperationId last_wait(const StepReport& report, OperationId id);
+
 /// How long compute waits and for what.
 std::string pause_tooltip(const StepReport& report, const Block& pause);
 

@@ -1,0 +1,43 @@
+// The page "Memory": device and host by kind against what there is, device bytes over the time of a
+// step, and host memory from loading to saving.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "sim/report/step_report.h"
+
+class QLabel;
+
+namespace sluice {
+
+class MemoryView;
+
+class MemoryPage : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit MemoryPage(QWidget* parent = nullptr);
+
+    void setReport(std::shared_ptr<const StepReport> report);
+    void setByteUnits(ByteUnits units);
+
+    /// The picture as it is shown, on white. Empty without a report.
+    QByteArray svg() const;
+    QString csv() const;
+    MemoryView* view() const { return view_; }
+
+  protected:
+    void changeEvent(QEvent* event) override;
+
+  private:
+    void refresh();
+
+    std::shared_ptr<const StepReport> report_;
+    QLabel* heading_;
+    QLabel* shortage_;
+    MemoryView* view_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,204 @@
+#include "planner-gui/pages/timeline_page.h"
+
+#include <QBuffer>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSvgGenerator>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "planner-gui/pages/timeline_painter.h"
+#include "planner-gui/pages/timeline_view.h"
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kScrollSteps = 100'000;  // of the whole step
+constexpr double kSvgWidth = 1400;
+
+QString text(const std::string& words) { return QString::fromStdString(words); }
+
+QLabel* words_label(QWidget* parent, const QString& name) {
+    auto* const label = new QLabel(parent);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    label->setAccessibleName(name);
+    return label;
+}
+
+QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& what) {
+    auto* const button = new QToolButton(parent);
+    button->setText(sign);
+    button->setToolTip(what);
+    button->setAccessibleName(what);
+    button->setFocusPolicy(Qt::TabFocus);
+    return button;
+}
+
+}  // namespace
+
+TimelinePage::TimelinePage(QWidget* parent)
+    : QWidget(parent),
+      heading_(words_label(this, tr("Step"))),
+      bound_(words_label(this, tr("Bottleneck"))),
+      difference_(words_label(this, tr("Difference of plans"))),
+      facts_(words_label(this, tr("Operation"))),
+      lay_under_(new QPushButton(tr("Lay a &measured report under..."), this)),
+      take_away_(new QPushButton(tr("&Take the measured step away"), this)),
+      view_(new TimelineView(this)),
+      bar_(new QScrollBar(Qt::Horizontal, this)) {
+    auto* const nearer = zoom_button(this, QStringLiteral("+"), tr("Show less time, larger (+)"));
+    auto* const further = zoom_button(this, QStringLiteral("\u2212"), tr("Show more time (-)"));
+    auto* const all = zoom_button(this, tr("All"), tr("Show the whole step (0)"));
+    QFont bold = heading_->font();
+    bold.setBold(true);
+    heading_->setFont(bold);
+    lay_under_->setToolTip(tr(
+        "A report that sluice-train wrote with --report, of a run with these settings: its lanes "
+        "are shown beneath the predicted ones, from the first compute operation on."));
+    bar_->setAccessibleName(tr("Part of the step that is shown"));
+    bar_->setFocusPolicy(Qt::NoFocus);
+
+    auto* const scroll = new QScrollArea(this);
+    scroll->setWidget(view_);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+
+    auto* const top = new QHBoxLayout;
+    auto* const words = new QVBoxLayout;
+    words->addWidget(heading_);
+    words->addWidget(bound_);
+    top->addLayout(words, 1);
+    for (QWidget* const widget :
+         std::initializer_list<QWidget*>{nearer, further, all, take_away_, lay_under_})
+        top->addWidget(widget, 0, Qt::AlignTop);
+    auto* const column = new QVBoxLayout(this);
+    column->addLayout(top);
+    column->addWidget(difference_);
+    column->addWidget(scroll, 1);
+    column->addWidget(bar_);
+    column->addWidget(facts_);
+    // So that the picture does not jump when a line more is said.
+    facts_->setMinimumHeight(2 * facts_->fontMetrics().lineSpacing());
+    facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+
+    connect(nearer, &QToolButton::clicked, view_, [this] { view_->zoom(2); });
+    connect(further, &QToolButton::clicked, view_, [this] { view_->zoom(0.5); });
+    connect(all, &QToolButton::clicked, view_, &TimelineView::show_all);
+    connect(lay_under_, &QPushButton::clicked, this, &TimelinePage::measuredReportWanted);
+    connect(take_away_, &QPushButton::clicked, this, [this] {
+        setMeasured(nullptr);
+        Q_EMIT measuredTakenAway();
+    });
+    connect(view_, &TimelineView::view_changed, this, &TimelinePage::follow_view);
+    connect(view_, &TimelineView::words_changed, this, &TimelinePage::write_words);
+    connect(bar_, &QScrollBar::valueChanged, view_, [this](int value) {
+        view_->scroll_to(value * view_->timeline().length() / kScrollSteps);
+    });
+    refresh();
+}
+
+void TimelinePage::setReport(std::shared_ptr<const StepReport> report) {
+    report_ = std::move(report);
+    refresh();
+}
+
+void TimelinePage::setMeasured(std::shared_ptr<const StepReport> measured) {
+    measured_ = std::move(measured);
+    refresh();
+}
+
+void TimelinePage::setByteUnits(ByteUnits units) { view_->set_byte_units(units); }
+
+void TimelinePage::refresh() {
+    view_->set_timeline(Timeline(report_, measured_));
+    take_away_->setVisible(measured_ != nullptr);
+    lay_under_->setEnabled(report_ != nullptr);
+    difference_->setVisible(report_ && measured_ && !plan_difference(*report_, *measured_).empty());
+    if (!difference_->isHidden()) difference_->setText(text(plan_difference(*report_, *measured_)));
+    if (!report_) {
+        heading_->setText(tr("No prediction yet"));
+        bound_->clear();
+        return;
+    }
+    QString heading = tr("%1 on %2: %3 a step")
+                          .arg(text(report_->model_name), text(report_->machine_name),
+                               text(format_seconds(report_->step)));
+    if (measured_)
+        heading += tr(", measured %1 (predicted %2)")
+                       .arg(text(format_seconds(measured_->step)),
+                            text(format_error(report_->step / measured_->step - 1)));
+    if (!report_->fit.fits()) heading += tr("; does not fit into memory, shown as if it did");
+    heading_->setText(heading);
+    bound_->setText(text(report_->bottleneck_words));
+}
+
+void TimelinePage::write_words() {
+    const QString words = view_->words();
+    facts_->setText(words.isEmpty() ? tr("Point at an operation, or select one with the comma and "
+                                         "full stop keys, to see its "
+                                         "bytes, its rate and what it waits for. Wheel, + and - "
+                                         "zoom; 0 shows all; drag, left "
+                                         "and right pan.")
+                                    : words);
+}
+
+void TimelinePage::follow_view() {
+    const TimeView& shown = view_->time_view();
+    const Seconds whole = std::max(view_->timeline().length(), 1e-9);
+    const int page = std::max(1, static_cast<int>(shown.length() / whole * kScrollSteps));
+    const QSignalBlocker quiet(bar_);
+    bar_->setRange(0, std::max(0, kScrollSteps - page));
+    bar_->setPageStep(page);
+    bar_->setSingleStep(std::max(1, page / 10));
+    bar_->setValue(static_cast<int>(std::round(shown.begin / whole * kScrollSteps)));
+}
+
+void TimelinePage::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange) return;
+    QPalette warning = palette();
+    warning.setColor(QPalette::WindowText, Palette(palette()).waiting());
+    difference_->setPalette(warning);
+}
+
+QByteArray TimelinePage::svg() const {
+    if (!report_) return {};
+    const Timeline& timeline = view_->timeline();
+    if (!timeline.has_measured() || timeline.empty())
+        return QByteArray::fromStdString(report_svg(*report_));
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    QSvgGenerator generator;
+    generator.setOutputDevice(&buffer);
+    generator.setResolution(96);
+    QFont font(QStringLiteral("sans-serif"));
+    font.setPixelSize(13);
+    const Palette light = Palette::light();
+    const TimelinePainter picture(timeline, light, font, &generator);
+    const TimelineLayout layout = picture.layout(kSvgWidth, 0);
+    const QRectF all(0, 0, kSvgWidth, layout.height);
+    generator.setSize(all.size().toSize());
+    generator.setViewBox(all);
+    generator.setTitle(heading_->text());
+    QPainter painter(&generator);
+    painter.fillRect(all, Qt::white);
+    const TimeView whole{0, timeline.length(), layout.plot_left, layout.plot_width};
+    picture.paint(painter, layout, whole, std::nullopt, std::nullopt, false);
+    painter.end();
+    return bytes;
+}
+
+QString TimelinePage::csv() const { return timeline_csv(view_->timeline()); }
+
+}  // namespace sluice

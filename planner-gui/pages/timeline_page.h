@@ -1,0 +1,62 @@
+// The page "Timeline": what each lane does over a steady step, and when compute waits; a measured
+// step can be laid under the predicted one.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "sim/report/step_report.h"
+
+class QLabel;
+class QPushButton;
+class QScrollBar;
+
+namespace sluice {
+
+class TimelineView;
+
+class TimelinePage : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit TimelinePage(QWidget* parent = nullptr);
+
+    /// None: says that there is no step to show.
+    void setReport(std::shared_ptr<const StepReport> report);
+    /// Laid under the predicted step, both from the first compute operation on; none: taken away. A
+    /// sentence says so where the two are of different plans.
+    void setMeasured(std::shared_ptr<const StepReport> measured);
+    void setByteUnits(ByteUnits units);
+
+    /// The library's picture of a step; with a measured one, both as they are shown. Empty without
+    /// a report.
+    QByteArray svg() const;
+    QString csv() const;
+    TimelineView* view() const { return view_; }
+
+  Q_SIGNALS:
+    /// The report of a run (sluice-train --report) shall be chosen, and given to setMeasured().
+    void measuredReportWanted();
+    void measuredTakenAway();
+
+  protected:
+    void changeEvent(QEvent* event) override;
+
+  private:
+    void refresh();
+    void write_words();
+    void follow_view();
+
+    std::shared_ptr<const StepReport> report_, measured_;
+    QLabel* heading_;
+    QLabel* bound_;
+    QLabel* difference_;
+    QLabel* facts_;
+    QPushButton* lay_under_;
+    QPushButton* take_away_;
+    TimelineView* view_;
+    QScrollBar* bar_;
+};
+
+}  // namespace sluice

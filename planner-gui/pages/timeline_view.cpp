@@ -1,0 +1,283 @@
+#include "planner-gui/pages/timeline_view.h"
+
+#include <QApplication>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "planner-gui/pages/timeline_painter.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kZoomOfKey = 1.5;
+constexpr double kPanOfKey = 0.15;   // of the width
+constexpr double kNear = 4;          // pixels: an operation as near as this is pointed at
+constexpr double kNotchZoom = 1.25;  // a wheel's notch, 120 eighths of a degree
+constexpr double kAnyHeight = 1e4;
+
+}  // namespace
+
+TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setAccessibleName(tr("Timeline of a step"));
+    setAccessibleDescription(tr(
+        "Lanes of a steady step. Plus and minus zoom, 0 shows all, left and right pan; comma and "
+        "full stop select the operation before and after, up and down the lane."));
+}
+
+void TimelineView::set_timeline(Timeline timeline) {
+    const bool same = timeline.length() == timeline_.length();
+    timeline_ = std::move(timeline);
+    hovered_.reset();
+    selected_.reset();
+    if (!same) view_ = view_.showing_all(std::max(timeline_.length(), 1e-9));
+    place_view();
+    updateGeometry();
+    update();
+    Q_EMIT words_changed(words());
+}
+
+void TimelineView::set_byte_units(ByteUnits units) {
+    units_ = units;
+    Q_EMIT words_changed(words());
+}
+
+TimelineLayout TimelineView::layout_now() const {
+    const Palette palette(this->palette());
+    return TimelinePainter(timeline_, palette, font(), this).layout(width(), height());
+}
+
+void TimelineView::place_view() {
+    const TimelineLayout layout = layout_now();
+    view_ = view_.at(layout.plot_left, layout.plot_width);
+    Q_EMIT view_changed();
+}
+
+void TimelineView::set_view(const TimeView& view) {
+    view_ = view;
+    update();
+    Q_EMIT view_changed();
+}
+
+QSize TimelineView::minimumSizeHint() const {
+    const double line = QFontMetricsF(font()).height();
+    const Palette palette(this->palette());
+    const TimelineLayout least =
+        TimelinePainter(timeline_, palette, font(), this).layout(std::max(width(), 400), 0);
+    return {static_cast<int>(30 * line),
+            static_cast<int>(std::ceil(std::max(least.height, 8 * line)))};
+}
+
+QSize TimelineView::sizeHint() const {
+    return minimumSizeHint().expandedTo({static_cast<int>(60 * QFontMetricsF(font()).height()), 0});
+}
+
+std::optional<TimelinePlace> TimelineView::place_at(QPointF position) const {
+    if (timeline_.empty()) return std::nullopt;
+    const auto row = layout_now().row_at(position.y());
+    if (!row || position.x() < view_.left) return std::nullopt;
+    return timeline_.hit(*row, view_.x_to_time(position.x()), view_.seconds_of(kNear));
+}
+
+QString TimelineView::tooltip_at(QPointF position) const {
+    if (timeline_.empty()) return {};
+    const auto row = layout_now().row_at(position.y());
+    if (!row || position.x() < view_.left) return {};
+    const Seconds time = view_.x_to_time(position.x());
+    const TimelineRow& of = timeline_.rows()[*row];
+    if (of.lane == Lane::compute)
+        if (const auto wait = timeline_.wait_at(*row, time))
+            return facts_html(wait_facts(of, *wait));
+    const auto place = place_at(position);
+    return place ? facts_html(operation_facts(of, timeline_.operation(*place), units_)) : QString();
+}
+
+QString TimelineView::words() const {
+    const auto place = selected_ ? selected_ : hovered_;
+    if (!place) return {};
+    return facts_line(
+        operation_facts(timeline_.rows()[place->row], timeline_.operation(*place), units_));
+}
+
+void TimelineView::zoom(double factor) {
+    double x = view_.left + view_.width / 2;
+    if (selected_) {
+        const Block& block = timeline_.block(*selected_);
+        const double middle = view_.time_to_x((block.start + block.end) / 2);
+        if (middle >= view_.left && middle <= view_.left + view_.width) x = middle;
+    }
+    set_view(view_.zoomed(factor, x, timeline_.length()));
+}
+
+void TimelineView::show_all() { set_view(view_.showing_all(timeline_.length())); }
+
+void TimelineView::scroll_to(Seconds begin) {
+    if (begin == view_.begin) return;
+    set_view(
+        view_.panned((begin - view_.begin) / view_.length() * view_.width, timeline_.length()));
+}
+
+void TimelineView::select(std::optional<TimelinePlace> place) {
+    selected_ = place;
+    if (place) {
+        const Block& block = timeline_.block(*place);
+        set_view(view_.revealing(block.start, block.end, timeline_.length()));
+    }
+    update();
+    Q_EMIT words_changed(words());
+}
+
+void TimelineView::select_beside(int operations, int rows) {
+    if (!selected_) {
+        // The first that is shown of the lane compute, on which all hangs.
+        const auto compute = std::ranges::find(timeline_.rows(), Lane::compute, &TimelineRow::lane);
+        const auto row = compute == timeline_.rows().end() ? 0 : compute - timeline_.rows().begin();
+        select(timeline_.hit(static_cast<std::size_t>(row), view_.begin, timeline_.length()));
+    } else if (rows != 0) {
+        select(timeline_.below(*selected_, rows));
+    } else {
+        select(timeline_.beside(*selected_, operations));
+    }
+}
+
+void TimelineView::set_hovered(std::optional<TimelinePlace> place) {
+    if (place == hovered_) return;
+    hovered_ = place;
+    update();
+    if (!selected_) Q_EMIT words_changed(words());
+}
+
+void TimelineView::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const Palette palette(this->palette());
+    painter.fillRect(rect(), palette.window());
+    if (timeline_.empty()) {
+        painter.setPen(palette.muted());
+        painter.drawText(rect(), Qt::AlignCenter, tr("No step to show yet."));
+        return;
+    }
+    const TimelinePainter picture(timeline_, palette, font(), this);
+    picture.paint(painter, picture.layout(width(), height()), view_, selected_, hovered_,
+                  hasFocus());
+}
+
+void TimelineView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    place_view();
+}
+
+void TimelineView::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange) {
+        place_view();
+        updateGeometry();
+        update();
+    }
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+    if (timeline_.empty()) return event->ignore();
+    const QPoint turned = event->angleDelta();
+    const bool sideways = std::abs(turned.x()) > std::abs(turned.y());
+    if (sideways || event->modifiers().testFlag(Qt::ShiftModifier)) {
+        const int by = sideways ? turned.x() : turned.y();
+        set_view(view_.panned(-by, timeline_.length()));
+    } else {
+        set_view(view_.zoomed(std::pow(kNotchZoom, turned.y() / 120.0), event->position().x(),
+                              timeline_.length()));
+    }
+    event->accept();
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+    pressed_ = event->position();
+    pressed_view_ = view_;
+    dragging_ = false;
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+    if (!event->buttons().testFlag(Qt::LeftButton)) return set_hovered(place_at(event->position()));
+    const double by = pressed_.x() - event->position().x();
+    if (std::abs(by) >= QApplication::startDragDistance()) dragging_ = true;
+    if (!dragging_ || timeline_.empty()) return;
+    setCursor(Qt::ClosedHandCursor);
+    set_view(pressed_view_.panned(by, timeline_.length()));
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return QWidget::mouseReleaseEvent(event);
+    unsetCursor();
+    if (!dragging_) select(place_at(event->position()));
+    dragging_ = false;
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+    const auto place = place_at(event->position());
+    if (!place) return show_all();
+    const Block& block = timeline_.block(*place);
+    set_view(view_.around(block.start, block.end, timeline_.length()));
+}
+
+void TimelineView::leaveEvent(QEvent*) { set_hovered(std::nullopt); }
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+    if (timeline_.empty()) return QWidget::keyPressEvent(event);
+    const double pan = view_.width * kPanOfKey;
+    const bool many = event->modifiers().testFlag(Qt::ControlModifier);
+    switch (event->key()) {
+        case Qt::Key_Plus:
+        case Qt::Key_Equal:
+            return zoom(kZoomOfKey);
+        case Qt::Key_Minus:
+            return zoom(1 / kZoomOfKey);
+        case Qt::Key_0:
+            return show_all();
+        case Qt::Key_Left:
+            return many ? select_beside(-1, 0) : set_view(view_.panned(-pan, timeline_.length()));
+        case Qt::Key_Right:
+            return many ? select_beside(1, 0) : set_view(view_.panned(pan, timeline_.length()));
+        case Qt::Key_Home:
+            return set_view(view_.panned(-kAnyHeight * view_.width, timeline_.length()));
+        case Qt::Key_End:
+            return set_view(view_.panned(kAnyHeight * view_.width, timeline_.length()));
+        case Qt::Key_Comma:
+            return select_beside(-1, 0);
+        case Qt::Key_Period:
+            return select_beside(1, 0);
+        case Qt::Key_Up:
+            return select_beside(0, -1);
+        case Qt::Key_Down:
+            return select_beside(0, 1);
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (!selected_) return QWidget::keyPressEvent(event);
+            return set_view(view_.around(timeline_.block(*selected_).start,
+                                         timeline_.block(*selected_).end, timeline_.length()));
+        case Qt::Key_Escape:
+            if (!selected_) return QWidget::keyPressEvent(event);
+            return select(std::nullopt);
+        default:
+            QWidget::keyPressEvent(event);
+    }
+}
+
+bool TimelineView::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* const help = static_cast<QHelpEvent*>(event);
+    const QString words = tooltip_at(help->pos());
+    if (words.isEmpty()) {
+        QToolTip::hideText();
+    } else {
+        QToolTip::showText(help->globalPos(), words, this);
+    }
+    return true;
+}
+
+}  // namespace sluice

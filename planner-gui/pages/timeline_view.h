@@ -1,0 +1,75 @@
+// The picture of the page "Timeline": painted lanes that can be zoomed, panned and pointed at.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/pictures/operation_facts.h"
+#include "planner-gui/pictures/time_view.h"
+#include "planner-gui/pictures/timeline_layout.h"
+
+namespace sluice {
+
+class TimelineView : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit TimelineView(QWidget* parent = nullptr);
+
+    /// Shows the whole step, unless it shows a step as long already.
+    void set_timeline(Timeline timeline);
+    void set_byte_units(ByteUnits units);
+    const Timeline& timeline() const { return timeline_; }
+    const TimeView& time_view() const { return view_; }
+    std::optional<TimelinePlace> selected() const { return selected_; }
+    std::optional<TimelinePlace> hovered() const { return hovered_; }
+
+    /// What is selected, or else pointed at; empty: neither.
+    QString words() const;
+    /// What a tooltip at this point says, as HTML; empty: nothing.
+    QString tooltip_at(QPointF position) const;
+    TimelineLayout layout_now() const;
+
+    void zoom(double factor);  ///< about the middle, or about what is selected
+    void show_all();
+    void select(std::optional<TimelinePlace> place);
+    void scroll_to(Seconds begin);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+  Q_SIGNALS:
+    void view_changed();
+    void words_changed(const QString& words);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+
+  private:
+    void set_view(const TimeView& view);
+    void place_view();
+    void set_hovered(std::optional<TimelinePlace> place);
+    void select_beside(int operations, int rows);
+    std::optional<TimelinePlace> place_at(QPointF position) const;
+
+    Timeline timeline_;
+    TimeView view_;
+    ByteUnits units_ = ByteUnits::decimal;
+    std::optional<TimelinePlace> selected_, hovered_;
+    QPointF pressed_;
+    TimeView pressed_view_;
+    bool dragging_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+// What do device and host hold, by kind, against what there is; and over the time of a step: stacks
+// and curves as plain values.
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/pictures/time_view.h"
+#include "sim/report/memory_timeline.h"
+
+namespace sluice {
+
+/// Bytes of one kind in a stack. Not all that fills one is of a kind of the plan.
+struct MemorySegment {
+    enum class What : std::uint8_t {
+        kind,   ///< of `kind`
+        moment  ///< more than steady, at the host's fullest moment
+    };
+    What what = What::kind;
+    MemoryKind kind = MemoryKind::workspace;
+    Bytes from = 0, bytes = 0;  ///< stacked: from `from` to from + bytes
+    QString name;
+};
+
+/// One memory: what its peak consists of, and what there is.
+struct MemoryStack {
+    QString name;  ///< "device", "host", "storage", "device and host" (unified)
+    std::vector<MemorySegment> segments;
+    Bytes used = 0;      ///< the peak
+    Bytes usable = 0;    ///< for the plan; 0: not known
+    Bytes capacity = 0;  ///< with what is not for the plan (CUDA context, system, a budget's rest)
+    Bytes shortage() const { return usable > 0 && used > usable ? used - usable : 0; }
+    /// "24.8 GB of 149.9 GB" or "151.2 GB of 139.8 GB, short 11.4 GB".
+    QString words(ByteUnits units) const;
+};
+
+/// Device and host (one of unified memory), and storage where the plan uses it.
+std::vector<MemoryStack> memory_stacks(const StepReport& report);
+
+/// Bars of host memory at the moments of a run: loading, first step, steady, saving, between steps.
+struct HostBar {
+    QString name;
+    Bytes bytes = 0;
+    QString what;  ///< what is there beyond the steady state
+};
+std::vector<HostBar> host_bars(const StepReport& report);
+
+/// Memory over a step for a plot of some hundred columns: for each column the moment of the most
+/// bytes, so that no peak is lost. Precondition: columns > 0, moments of a step of `step` seconds.
+std::vector<MemoryMoment> curve_columns(const std::vector<MemoryMoment>& moments, Seconds step,
+                                        int columns);
+
+/// The moment at `time`.
+const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds time);
+
+/// memory, kind, peak bytes; then host moments; then device bytes over time, by kind.
+QString memory_csv(const StepReport& report);
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// Real predictions for the pages' tests.
+#pragma once
+
+#include <memory>
+
+#include "sim/machine/machine_profile.h"
+#include "sim/model/read_model.h"
+#include "sim/simulate/predict.h"
+
+namespace sluice::test {
+
+inline TrainingSpec batch_of(std::int64_t batch, std::int64_t sequence = 1024) {
+    TrainingSpec training;
+    training.batch = batch;
+    training.sequence = sequence;
+    return training;
+}
+
+inline MachineSpec machine_of(const std::string& name) {
+    return resolve_machine(read_machine_profile(name));
+}
+
+inline std::shared_ptr<const StepReport> predicted(
+    const std::string& model, const std::string& machine, const TrainingSpec& training) {
+    return std::make_shared<const StepReport>(
+        predict(read_model(model), machine_of(machine), training));
+}
+
+}  // namespace sluice::test
