@@ -1,5 +1,7 @@
 #include "planner-gui/pages/legend.h"
 
+#include "planner-gui/pages/hatching.h"
+
 namespace sluice {
 namespace {
 
@@ -37,11 +39,13 @@ void paint_legend(QPainter& painter, const std::vector<LegendEntry>& entries, QP
     flow(entries, font, width, [&](const LegendEntry& entry, double x, int line) {
         const double top = top_left.y() + kLine * font.height() * line;
         const QRectF box(top_left.x() + x, top + (font.height() - swatch) / 2, swatch, swatch);
-        painter.fillRect(box, entry.fill);
-        if (entry.outline.alpha() > 0) {
-            painter.setPen(entry.outline);
+        if (entry.hatched) {
+            hatch(painter, box, entry.colour, swatch / 3);
+            painter.setPen(entry.colour);
             painter.setBrush(Qt::NoBrush);
             painter.drawRect(box.adjusted(0, 0, -1, -1));
+        } else {
+            painter.fillRect(box, entry.colour);
         }
         painter.setPen(text);
         painter.drawText(QPointF(box.left() + font.height() * 1.15, top + font.ascent()),

@@ -1,7 +1,7 @@
 // Swatches with names below a picture, in as many lines as they need.
 #pragma once
 
-#include <QBrush>
+#include <QColor>
 #include <QFontMetricsF>
 #include <QPainter>
 #include <vector>
@@ -10,8 +10,8 @@ namespace sluice {
 
 struct LegendEntry {
     QString name;
-    QBrush fill;
-    QColor outline = Qt::transparent;
+    QColor colour;
+    bool hatched = false;  ///< and outlined
 };
 
 /// Height of the entries' lines at this width.

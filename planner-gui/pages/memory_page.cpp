@@ -1,18 +1,17 @@
 #include "planner-gui/pages/memory_page.h"
 
-#include <QBuffer>
 #include <QEvent>
 #include <QLabel>
 #include <QScrollArea>
-#include <QSvgGenerator>
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/memory_view.h"
+#include "planner-gui/pages/painted_picture.h"
 
 namespace sluice {
 namespace {
 
-constexpr double kSvgWidth = 1200, kSvgHeight = 700;
+constexpr double kFileWidth = 1200, kFileHeight = 700;
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
 
@@ -44,6 +43,7 @@ MemoryPage::MemoryPage(QWidget* parent)
     column->addWidget(heading_);
     column->addWidget(shortage_);
     column->addWidget(scroll, 1);
+    colour_warning();
     refresh();
 }
 
@@ -71,33 +71,34 @@ void MemoryPage::refresh() {
 
 void MemoryPage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange) return;
+    if (event->type() == QEvent::PaletteChange) colour_warning();
+}
+
+void MemoryPage::colour_warning() {
     QPalette warning = palette();
     warning.setColor(QPalette::WindowText, Palette(palette()).waiting());
     shortage_->setPalette(warning);
 }
 
-QByteArray MemoryPage::svg() const {
-    if (!report_) return {};
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    QSvgGenerator generator;
-    generator.setOutputDevice(&buffer);
-    generator.setResolution(96);
-    QFont font(QStringLiteral("sans-serif"));
-    font.setPixelSize(13);
-    const Palette light = Palette::light();
-    const MemoryPainter picture(view_->picture(), light, view_->units(), font, &generator);
-    const MemoryLayout layout = picture.layout(kSvgWidth, kSvgHeight);
-    const QRectF all(0, 0, kSvgWidth, layout.height);
-    generator.setSize(all.size().toSize());
-    generator.setViewBox(all);
-    generator.setTitle(heading_->text());
-    QPainter painter(&generator);
-    painter.fillRect(all, Qt::white);
-    picture.paint(painter, layout, std::nullopt);
-    painter.end();
-    return bytes;
+PaintedPicture MemoryPage::painted() const {
+    const auto painter_for = [this](const QPaintDevice* device, const QFont& font) {
+        static const Palette kLight = Palette::light();
+        return MemoryPainter(view_->picture(), kLight, view_->units(), font, device);
+    };
+    return {heading_->text(), kFileWidth,
+            [painter_for](const QPaintDevice* device, const QFont& font) {
+                return painter_for(device, font).layout(kFileWidth, kFileHeight).height;
+            },
+            [painter_for](QPainter& painter, const QFont& font) {
+                const MemoryPainter picture = painter_for(painter.device(), font);
+                picture.paint(painter, picture.layout(kFileWidth, kFileHeight), std::nullopt);
+            }};
+}
+
+QByteArray MemoryPage::svg() const { return report_ ? svg_of(painted()) : QByteArray(); }
+
+QImage MemoryPage::image(double scale) const {
+    return report_ ? image_of(painted(), scale) : QImage();
 }
 
 QString MemoryPage::csv() const { return report_ ? memory_csv(*report_) : QString(); }

@@ -5,6 +5,7 @@
 #include <QWidget>
 #include <memory>
 
+#include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/report/step_report.h"
 
@@ -25,6 +26,7 @@ class MemoryPage : public QWidget {
 
     /// The picture as it is shown, on white. Empty without a report.
     QByteArray svg() const;
+    QImage image(double scale) const;  ///< `scale` 2 for twice the pixels
     QString csv() const;
     MemoryView* view() const { return view_; }
 
@@ -32,7 +34,9 @@ class MemoryPage : public QWidget {
     void changeEvent(QEvent* event) override;
 
   private:
+    PaintedPicture painted() const;
     void refresh();
+    void colour_warning();
 
     std::shared_ptr<const StepReport> report_;
     QLabel* heading_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner-gui/pages/hatching.h"
 #include "planner-gui/pictures/timeline_layout.h"
 #include "sim/report/svg_geometry.h"
 
@@ -19,16 +20,6 @@ constexpr int kMostTicks = 8;
 QFont bold(QFont font) {
     font.setBold(true);
     return font;
-}
-
-QBrush hatch(const QColor& colour) { return {colour, Qt::BDiagPattern}; }
-
-/// What there is no room for: paler, and hatched.
-void lacking(QPainter& painter, const QRectF& box, const Palette& palette) {
-    QColor veil = palette.window();
-    veil.setAlphaF(0.55F);
-    painter.fillRect(box, veil);
-    painter.fillRect(box, hatch(palette.waiting()));
 }
 
 }  // namespace
@@ -221,15 +212,15 @@ void MemoryPainter::bar(QPainter& painter, const MemoryLayout& layout, std::size
     const double there = x(stack.usable);
     if (stack.shortage() > 0) {
         const QRectF past(QPointF(there, plot.top()), QPointF(x(stack.used), plot.bottom()));
-        lacking(painter, past, palette_);
+        hatch_as_lacking(painter, past, palette_.window(), palette_.waiting());
         painter.setPen(QPen(palette_.waiting(), 2));
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(past.adjusted(0, 0, -1, -1));
     } else if (stack.usable > 0 && stack.capacity > stack.usable) {
         // Not for the plan: CUDA context, the system, what a budget leaves.
-        painter.fillRect(
-            QRectF(QPointF(there, plot.top()), QPointF(x(stack.capacity), plot.bottom())),
-            hatch(palette_.axis()));
+        hatch(painter,
+              QRectF(QPointF(there, plot.top()), QPointF(x(stack.capacity), plot.bottom())),
+              palette_.axis());
     }
     for (const MemorySegment& segment : stack.segments) {
         const QRectF box = box_of(segment);
@@ -348,23 +339,32 @@ void MemoryPainter::curve(QPainter& painter, const MemoryLayout& layout,
     const int columns = std::max(1, static_cast<int>(plot.width()));
     const std::vector<MemoryMoment> shown =
         curve_columns(picture_.curve, picture_.report->step, columns);
-    for (std::size_t i = 0; i < shown.size();) {
-        std::size_t until = i + 1;
-        while (until < shown.size() && shown[until].by_kind == shown[i].by_kind) ++until;
-        const double left = plot.left() + static_cast<double>(i),
-                     right = plot.left() + static_cast<double>(until);
-        Bytes from = 0;
-        for (int kind = 0; kind < kMemoryKindCount; ++kind) {
-            const Bytes count = shown[i].by_kind[static_cast<std::size_t>(kind)];
-            if (count == 0) continue;
-            painter.fillRect(QRectF(QPointF(left, y(from + count)), QPointF(right, y(from))),
-                             palette_.memory(static_cast<MemoryKind>(kind)));
-            from += count;
+    // Each kind down to the axis, the topmost first: whole areas, without seams between columns.
+    const auto outline = [&](int kind) {
+        QPolygonF area({plot.bottomLeft()});
+        for (std::size_t i = 0; i < shown.size(); ++i) {
+            Bytes level = 0;
+            for (int below = 0; below <= kind; ++below)
+                level += shown[i].by_kind[static_cast<std::size_t>(below)];
+            const double left = plot.left() + static_cast<double>(i);
+            if (area.back().y() != y(level))
+                area << QPointF(left, area.back().y()) << QPointF(left, y(level));
         }
-        if (!picture_.report->unified_memory && from > tier.usable)
-            lacking(painter, QRectF(QPointF(left, y(from)), QPointF(right, y(tier.usable))),
-                    palette_);
-        i = until;
+        area << QPointF(plot.right(), area.back().y()) << plot.bottomRight();
+        return area;
+    };
+    painter.setPen(Qt::NoPen);
+    for (int kind = kMemoryKindCount - 1; kind >= 0; --kind) {
+        painter.setBrush(palette_.memory(static_cast<MemoryKind>(kind)));
+        painter.drawPolygon(outline(kind));
+    }
+    for (std::size_t i = 0; !picture_.report->unified_memory && i < shown.size();) {
+        const std::size_t from = i;
+        while (i < shown.size() && shown[i].bytes == shown[from].bytes) ++i;
+        if (shown[from].bytes <= tier.usable) continue;
+        const QRectF past(QPointF(plot.left() + static_cast<double>(from), y(shown[from].bytes)),
+                          QPointF(plot.left() + static_cast<double>(i), y(tier.usable)));
+        hatch_as_lacking(painter, past, palette_.window(), palette_.waiting());
     }
     if (!picture_.report->unified_memory && tier.usable <= layout.curve_full) {
         painter.setPen(QPen(palette_.capacity(), 3));
@@ -406,9 +406,9 @@ void MemoryPainter::host(QPainter& painter, const MemoryLayout& layout) const {
                          Palette::pointed_out());
         const bool lacks = usable > 0 && bar.bytes > usable;
         if (lacks)
-            lacking(painter,
-                    QRectF(QPointF(x(usable), row.top()), QPointF(x(bar.bytes), row.bottom())),
-                    palette_);
+            hatch_as_lacking(
+                painter, QRectF(QPointF(x(usable), row.top()), QPointF(x(bar.bytes), row.bottom())),
+                palette_.window(), palette_.waiting());
         if (usable > 0) {
             painter.setPen(QPen(palette_.capacity(), 3));
             painter.drawLine(QPointF(x(usable), row.top() - 2),

@@ -1,18 +1,17 @@
 #include "planner-gui/pages/timeline_page.h"
 
-#include <QBuffer>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QSvgGenerator>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
+#include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pages/timeline_painter.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "sim/report/format.h"
@@ -21,7 +20,7 @@ namespace sluice {
 namespace {
 
 constexpr int kScrollSteps = 100'000;  // of the whole step
-constexpr double kSvgWidth = 1400;
+constexpr double kFileWidth = 1400;
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
 
@@ -103,8 +102,10 @@ TimelinePage::TimelinePage(QWidget* parent)
     connect(view_, &TimelineView::view_changed, this, &TimelinePage::follow_view);
     connect(view_, &TimelineView::words_changed, this, &TimelinePage::write_words);
     connect(bar_, &QScrollBar::valueChanged, view_, [this](int value) {
-        view_->scroll_to(value * view_->timeline().length() / kScrollSteps);
+        const Seconds hidden = view_->timeline().length() - view_->time_view().length();
+        view_->scroll_to(hidden * value / std::max(1, bar_->maximum()));
     });
+    colour_warning();
     refresh();
 }
 
@@ -124,22 +125,26 @@ void TimelinePage::refresh() {
     view_->set_timeline(Timeline(report_, measured_));
     take_away_->setVisible(measured_ != nullptr);
     lay_under_->setEnabled(report_ != nullptr);
-    difference_->setVisible(report_ && measured_ && !plan_difference(*report_, *measured_).empty());
-    if (!difference_->isHidden()) difference_->setText(text(plan_difference(*report_, *measured_)));
     if (!report_) {
         heading_->setText(tr("No prediction yet"));
         bound_->clear();
+        difference_->hide();
         return;
     }
     QString heading = tr("%1 on %2: %3 a step")
                           .arg(text(report_->model_name), text(report_->machine_name),
                                text(format_seconds(report_->step)));
-    if (measured_)
+    const std::string difference = measured_ ? plan_difference(*report_, *measured_) : "";
+    if (measured_ && !difference.empty())
+        heading += tr(", measured %1").arg(text(format_seconds(measured_->step)));
+    else if (measured_)
         heading += tr(", measured %1 (predicted %2)")
                        .arg(text(format_seconds(measured_->step)),
                             text(format_error(report_->step / measured_->step - 1)));
     if (!report_->fit.fits()) heading += tr("; does not fit into memory, shown as if it did");
     heading_->setText(heading);
+    difference_->setText(text(difference));
+    difference_->setVisible(!difference.empty());
     bound_->setText(text(report_->bottleneck_words));
 }
 
@@ -161,42 +166,47 @@ void TimelinePage::follow_view() {
     bar_->setRange(0, std::max(0, kScrollSteps - page));
     bar_->setPageStep(page);
     bar_->setSingleStep(std::max(1, page / 10));
-    bar_->setValue(static_cast<int>(std::round(shown.begin / whole * kScrollSteps)));
+    const Seconds hidden = std::max(whole - shown.length(), 1e-12);
+    bar_->setValue(static_cast<int>(std::round(shown.begin / hidden * bar_->maximum())));
 }
 
 void TimelinePage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange) return;
+    if (event->type() == QEvent::PaletteChange) colour_warning();
+}
+
+void TimelinePage::colour_warning() {
     QPalette warning = palette();
     warning.setColor(QPalette::WindowText, Palette(palette()).waiting());
     difference_->setPalette(warning);
 }
 
+PaintedPicture TimelinePage::painted() const {
+    const auto painter_for = [this](const QPaintDevice* device, const QFont& font) {
+        static const Palette kLight = Palette::light();
+        return TimelinePainter(view_->timeline(), kLight, font, device);
+    };
+    return {heading_->text(), kFileWidth,
+            [painter_for](const QPaintDevice* device, const QFont& font) {
+                return painter_for(device, font).layout(kFileWidth, 0).height;
+            },
+            [painter_for, this](QPainter& painter, const QFont& font) {
+                const TimelinePainter picture = painter_for(painter.device(), font);
+                const TimelineLayout layout = picture.layout(kFileWidth, 0);
+                const TimeView whole{0, view_->timeline().length(), layout.plot_left,
+                                     layout.plot_width};
+                picture.paint(painter, layout, whole, std::nullopt, std::nullopt, false);
+            }};
+}
+
 QByteArray TimelinePage::svg() const {
     if (!report_) return {};
-    const Timeline& timeline = view_->timeline();
-    if (!timeline.has_measured() || timeline.empty())
-        return QByteArray::fromStdString(report_svg(*report_));
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    QSvgGenerator generator;
-    generator.setOutputDevice(&buffer);
-    generator.setResolution(96);
-    QFont font(QStringLiteral("sans-serif"));
-    font.setPixelSize(13);
-    const Palette light = Palette::light();
-    const TimelinePainter picture(timeline, light, font, &generator);
-    const TimelineLayout layout = picture.layout(kSvgWidth, 0);
-    const QRectF all(0, 0, kSvgWidth, layout.height);
-    generator.setSize(all.size().toSize());
-    generator.setViewBox(all);
-    generator.setTitle(heading_->text());
-    QPainter painter(&generator);
-    painter.fillRect(all, Qt::white);
-    const TimeView whole{0, timeline.length(), layout.plot_left, layout.plot_width};
-    picture.paint(painter, layout, whole, std::nullopt, std::nullopt, false);
-    painter.end();
-    return bytes;
+    if (view_->timeline().has_measured()) return svg_of(painted());
+    return QByteArray::fromStdString(report_svg(*report_));
+}
+
+QImage TimelinePage::image(double scale) const {
+    return view_->timeline().empty() ? QImage() : image_of(painted(), scale);
 }
 
 QString TimelinePage::csv() const { return timeline_csv(view_->timeline()); }

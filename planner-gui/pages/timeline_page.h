@@ -5,6 +5,7 @@
 #include <QWidget>
 #include <memory>
 
+#include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/report/step_report.h"
 
@@ -32,6 +33,8 @@ class TimelinePage : public QWidget {
     /// The library's picture of a step; with a measured one, both as they are shown. Empty without
     /// a report.
     QByteArray svg() const;
+    QImage image(
+        double scale) const;  ///< the whole step as it is shown; `scale` 2 for twice the pixels
     QString csv() const;
     TimelineView* view() const { return view_; }
 
@@ -44,8 +47,10 @@ class TimelinePage : public QWidget {
     void changeEvent(QEvent* event) override;
 
   private:
+    PaintedPicture painted() const;
     void refresh();
     void write_words();
+    void colour_warning();
     void follow_view();
 
     std::shared_ptr<const StepReport> report_, measured_;

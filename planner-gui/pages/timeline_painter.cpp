@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "planner-gui/pages/hatching.h"
 #include "sim/report/format.h"
 #include "sim/report/svg_text.h"
 
@@ -13,8 +14,6 @@ namespace {
 constexpr double kFaintest = 0.25;    // colour of several operations drawn as one
 constexpr double kOutlined = 3;       // narrower blocks would be all outline
 constexpr double kExposedPart = 0.3;  // of a row's height, hatched where compute waits for it
-
-QBrush hatch(const QColor& colour) { return {colour, Qt::BDiagPattern}; }
 
 QFont bold(QFont font) {
     font.setBold(true);
@@ -59,11 +58,11 @@ std::vector<LegendEntry> TimelinePainter::legend() const {
     for (int i = 0; i < kFamilyCount; ++i) {
         const auto family = static_cast<Family>(i);
         if (used[static_cast<std::size_t>(i)])
-            entries.push_back({QString::fromUtf8(family_colours(family).name),
-                               Palette::family(family), Qt::transparent});
+            entries.push_back(
+                {QString::fromUtf8(family_colours(family).name), Palette::family(family)});
     }
-    entries.push_back({QStringLiteral("compute waits (on its lane, and below for whom)"),
-                       hatch(palette_.waiting()), palette_.waiting()});
+    entries.push_back({QStringLiteral("compute waits; at a lane's foot: for that lane"),
+                       palette_.waiting(), true});
     return entries;
 }
 
@@ -200,7 +199,7 @@ void TimelinePainter::waits(QPainter& painter, const TimelineLayout& layout, con
             continue;
         }
         painter.fillRect(box, palette_.window());
-        painter.fillRect(box, hatch(palette_.waiting()));
+        hatch(painter, box, palette_.waiting());
         painter.setPen(palette_.waiting());
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(box.adjusted(0, 0, -1, -1));

@@ -20,8 +20,9 @@ inline MachineSpec machine_of(const std::string& name) {
     return resolve_machine(read_machine_profile(name));
 }
 
-inline std::shared_ptr<const StepReport> predicted(
-    const std::string& model, const std::string& machine, const TrainingSpec& training) {
+inline std::shared_ptr<const StepReport> predicted(const std::string& model,
+                                                   const std::string& machine,
+                                                   const TrainingSpec& training) {
     return std::make_shared<const StepReport>(
         predict(read_model(model), machine_of(machine), training));
 }

@@ -52,6 +52,26 @@ TEST_CASE("timeline: the gap between two steps is charged through waits for the 
     CHECK(exposed(lanes, Lane::optimizer) == Approx(1));
 }
 
+TEST_CASE("timeline: the stretches of a gap name whom compute waits for", "[report]") {
+    // As above: b's gap 2-8 is copy in 6-8, update 3-6, copy out 2-3.
+    StepProgram program;
+    program.operations = {on(Lane::compute), on(Lane::device_to_host, {{0, false}}),
+                          on(Lane::optimizer, {{1, false}}), on(Lane::host_to_device, {{2, false}}),
+                          on(Lane::compute, {{3, false}})};
+    const std::vector<ExposedWait> waits =
+        exposed_waits(program, {{0, 2}, {2, 3}, {3, 6}, {6, 8}, {8, 10}}, 10);
+    REQUIRE(waits.size() == 3);
+    CHECK(waits[0].lane == Lane::host_to_device);
+    CHECK(waits[0].cause == 3);
+    CHECK(waits[0].start == Approx(6));
+    CHECK(waits[0].end == Approx(8));
+    CHECK(waits[1].lane == Lane::optimizer);
+    CHECK(waits[1].start == Approx(3));
+    CHECK(waits[2].lane == Lane::device_to_host);
+    CHECK(waits[2].end == Approx(3));
+    for (const ExposedWait& wait : waits) CHECK(wait.waiting == 4);
+}
+
 TEST_CASE("timeline: hidden work is not exposed", "[report]") {
     StepProgram program;
     program.operations = {on(Lane::host_to_device), on(Lane::compute), on(Lane::host_to_device),
