@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// Hatches `box`; neighbouring boxes' lines meet. `spacing` is across, in pixels.
-void hatch(QPainter& painter, const QRectF& box, const QColor& colour, double spacing = 6);
+/// Hatches `box`; neighbouring boxes' lines meet. `spacing` is along a side, in pixels.
+void hatch(QPainter& painter, const QRectF& box, const QColor& colour, double spacing = 9);
 
 /// What there is no room for: paler, and hatched.
 void hatch_as_lacking(QPainter& painter, const QRectF& box, const QColor& ground,
