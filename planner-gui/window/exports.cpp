@@ -83,6 +83,7 @@ void Exports::write(const QString& file, const QByteArray& bytes, const QString&
 
 void Exports::withReport(std::function<void(const Decision&)> then) {
     then_ = std::move(then);
+    Q_EMIT working(tr("The report is being predicted..."));
     std::vector<std::string> machines;
     for (const PlannedScenario& one : stack_.project().scenarios) {
         const std::string& machine = one.machine.machine;

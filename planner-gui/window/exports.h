@@ -36,6 +36,8 @@ class Exports : public QObject {
     void writeCsv(const QString& file);
 
   Q_SIGNALS:
+    /// It takes a while.
+    void working(QString what);
     void written(QString file);
     void failed(QString sentence);
 

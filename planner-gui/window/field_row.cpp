@@ -15,7 +15,7 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     auto* const combo = new QComboBox(row);
     combo->addItems(choices);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo->setMinimumContentsLength(12);
+    combo->setMinimumContentsLength(16);
     combo->setMaxVisibleItems(20);
     // A wheel over the form scrolls it and changes nothing.
     combo->setFocusPolicy(Qt::StrongFocus);
@@ -61,6 +61,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setVerticalSpacing(0);
     auto* const beside = new QHBoxLayout;
+    beside->setSpacing(fontMetrics().averageCharWidth() / 2);
     beside->addWidget(editor_, 1);
     beside->addWidget(unit_);
     beside_ = beside;
@@ -68,7 +69,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     grid->addLayout(beside, 0, 1);
     grid->addWidget(mistake_, 1, 0, 1, 2);
     // Labels of all rows end at one line; longer ones wrap.
-    label_->setFixedWidth(fontMetrics().averageCharWidth() * 17);
+    label_->setFixedWidth(fontMetrics().averageCharWidth() * 15);
     grid->setColumnStretch(1, 1);
 }
 

@@ -39,7 +39,10 @@ MainWindow::MainWindow(const QString& recovery) : files_(stack_), recovery_(reco
     showTitle();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow() {
+    // An undo stack says that it is clean when it goes.
+    disconnect(&stack_.undoStack(), nullptr, this, nullptr);
+}
 
 void MainWindow::addParts() {
     verdict_ = new VerdictPanel(this);
@@ -91,6 +94,7 @@ void MainWindow::connectParts() {
     connect(&session_, &PlannerSession::refused, this,
             [this](const QString& sentence, const QString& field) {
                 prediction_.reset();
+                pages_->setPrediction(nullptr);
                 form_->setMistake(field, sentence);
                 verdict_->setRefused(sentence);
             });
@@ -99,7 +103,10 @@ void MainWindow::connectParts() {
     connect(verdict_, &VerdictPanel::adopted, this,
             [this](const QString& flags) { adopt(flags, tr("suggestion")); });
     connect(verdict_, &VerdictPanel::asked, this, &MainWindow::ask);
-    connect(pages_, &Pages::adopted, this, &MainWindow::adopt);
+    connect(pages_, &Pages::adopted, this,
+            [this](const PlannedScenario& planned, const QString& what) {
+                stack_.edit(planned, {}, what);
+            });
 }
 
 void MainWindow::showCurrent() {

@@ -57,6 +57,7 @@ class MainWindow : public QMainWindow {
     void addExportMenu(QMenu& file);
     void addEditMenu();
     void addViewMenu();
+    void addAppearance(QMenu& menu);
     void addHelpMenu();
     void showRecent(QMenu& menu);
     void showTitle();

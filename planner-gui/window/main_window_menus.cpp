@@ -9,7 +9,9 @@
 #include <QMessageBox>
 #include <QSettings>
 #include <QStatusBar>
+#include <QStyle>
 
+#include "planner-gui/pictures/palette.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/main_window.h"
@@ -22,6 +24,7 @@ namespace sluice {
 namespace {
 
 const QString kUnits = QStringLiteral("binaryUnits");
+const QString kAppearance = QStringLiteral("appearance");
 
 QString project_filter() { return QObject::tr("Projects (*.json);;All files (*)"); }
 
@@ -60,6 +63,8 @@ void MainWindow::addExportMenu(QMenu& file) {
     QMenu* const menu = file.addMenu(tr("E&xport"));
     auto* const exports = new Exports(*this, *pages_, session_, stack_);
     connect(exports, &Exports::failed, this, &MainWindow::warn);
+    connect(exports, &Exports::working, this,
+            [this](const QString& what) { statusBar()->showMessage(what); });
     connect(exports, &Exports::written, this,
             [this](const QString& path) { statusBar()->showMessage(tr("Wrote %1").arg(path)); });
     menu->addAction(tr("&Report as HTML..."), exports, &Exports::chooseHtml);
@@ -99,6 +104,11 @@ void MainWindow::addViewMenu() {
     for (QDockWidget* const dock : findChildren<QDockWidget*>())
         menu->addAction(dock->toggleViewAction());
     menu->addSeparator();
+    for (int i = 0; i < pages_->count(); ++i)
+        menu->addAction(pages_->tabText(i), QKeySequence(Qt::CTRL | (Qt::Key_1 + i)), this,
+                        [this, i] { pages_->setCurrentIndex(i); });
+    menu->addSeparator();
+    addAppearance(*menu->addMenu(tr("&Appearance")));
     auto* const group = new QActionGroup(this);
     const bool binary = QSettings().value(kUnits, false).toBool();
     for (const auto& [text, units] : {std::pair(tr("Bytes in &GB"), ByteUnits::decimal),
@@ -115,6 +125,33 @@ void MainWindow::addViewMenu() {
                     [this] { stack_.setCurrent(stack_.currentIndex() + 1); });
     menu->addAction(tr("&Previous scenario"), QKeySequence(Qt::CTRL | Qt::Key_PageUp), this,
                     [this] { stack_.setCurrent(stack_.currentIndex() - 1); });
+}
+
+void MainWindow::addAppearance(QMenu& menu) {
+    static const QPalette desktop = QApplication::palette();
+    static const QString desktop_style = QApplication::style()->name();
+    const auto apply = [](const QString& appearance) {
+        // Styles of desktops do not take another palette as a whole.
+        QApplication::setStyle(appearance.isEmpty() ? desktop_style : QStringLiteral("Fusion"));
+        QApplication::setPalette(appearance == QStringLiteral("dark")    ? dark_palette()
+                                 : appearance == QStringLiteral("light") ? light_palette()
+                                                                         : desktop);
+    };
+    const QString now = QSettings().value(kAppearance).toString();
+    auto* const group = new QActionGroup(this);
+    for (const auto& [text, appearance] : {std::pair(tr("As the &desktop"), QString()),
+                                           std::pair(tr("&Light"), QStringLiteral("light")),
+                                           std::pair(tr("Da&rk"), QStringLiteral("dark"))}) {
+        QAction* const action = menu.addAction(text);
+        action->setCheckable(true);
+        action->setChecked(appearance == now);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [apply, chosen = appearance] {
+            QSettings().setValue(kAppearance, chosen);
+            apply(chosen);
+        });
+    }
+    if (!now.isEmpty()) apply(now);
 }
 
 void MainWindow::addHelpMenu() {

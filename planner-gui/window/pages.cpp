@@ -1,24 +1,268 @@
 #include "planner-gui/window/pages.h"
 
+#include <QFileDialog>
+#include <algorithm>
+
+#include "planner-gui/pages/compare_page.h"
+#include "planner-gui/pages/explore_page.h"
+#include "planner-gui/pages/memory_page.h"
+#include "planner-gui/pages/pareto_page.h"
+#include "planner-gui/pages/sensitivity_page.h"
+#include "planner-gui/pages/timeline_page.h"
+#include "planner-gui/pages/validation_page.h"
+#include "planner-gui/window/page_values.h"
+
 namespace sluice {
+namespace {
+
+QByteArray bytes(const QByteArray& text) { return text; }
+QByteArray bytes(const std::string& text) { return QByteArray::fromStdString(text); }
+
+}  // namespace
+
+template <typename Page>
+Page* Pages::add(const QString& title, const QString& name) {
+    auto* const page = new Page(this);
+    page->setObjectName(name);
+    addTab(page, title);
+    exports_.push_back(
+        {name, [page] { return bytes(page->svg()); }, [page] { return page->csv(); }});
+    return page;
+}
 
 Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     : QTabWidget(parent), stack_(stack), session_(session) {
     setDocumentMode(true);
+    timeline_ = add<TimelinePage>(tr("Timeline"), QStringLiteral("timeline"));
+    memory_ = add<MemoryPage>(tr("Memory"), QStringLiteral("memory"));
+    compare_ = add<ComparePage>(tr("Compare"), QStringLiteral("compare"));
+    pareto_ = add<ParetoPage>(tr("Machines"), QStringLiteral("machines"));
+    explore_ = add<ExplorePage>(tr("Explore"), QStringLiteral("explore"));
+    sensitivity_ = add<SensitivityPage>(tr("Sensitivity"), QStringLiteral("sensitivity"));
+    validation_page_ = add<ValidationPage>(tr("Validation"), QStringLiteral("validation"));
+    connectTimeline();
+    connectCompare();
+    connectExplore();
+    connectPareto();
+    connectSensitivity();
+    connectValidation();
+    connectFailures();
+    connect(this, &QTabWidget::currentChanged, this, &Pages::showScenarios);
 }
 
 void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
+    const bool another = prediction != nullptr &&
+                         (prediction_ == nullptr || prediction_->planned != prediction->planned);
     prediction_ = prediction;
+    timeline_->setReport(shared_report(prediction));
+    memory_->setReport(shared_report(prediction));
+    if (prediction == nullptr) return;
+    cache_.add(prediction);
+    const StepReport& report = prediction->report();
+    if (another)
+        explore_->setScenario(prediction->scenario.training, prediction->scenario.profile,
+                              tr("%1 on %2")
+                                  .arg(QString::fromStdString(report.model_name),
+                                       QString::fromStdString(report.machine_id)));
+    showScenarios();
 }
 
-void Pages::setByteUnits(ByteUnits) {}
+void Pages::setByteUnits(ByteUnits units) {
+    timeline_->setByteUnits(units);
+    memory_->setByteUnits(units);
+    compare_->setByteUnits(units);
+    explore_->setByteUnits(units);
+    pareto_->setByteUnits(units);
+    validation_page_->setByteUnits(units);
+}
 
-QByteArray Pages::svg() const { return {}; }
+QByteArray Pages::svg() const { return exports_[static_cast<std::size_t>(currentIndex())].svg(); }
 
-QString Pages::csv() const { return {}; }
+QString Pages::csv() const { return exports_[static_cast<std::size_t>(currentIndex())].csv(); }
 
-QString Pages::name() const { return QStringLiteral("page"); }
+QString Pages::name() const { return exports_[static_cast<std::size_t>(currentIndex())].name; }
 
-void Pages::showMachines() {}
+void Pages::connectTimeline() {
+    connect(timeline_, &TimelinePage::measuredReportWanted, this, [this] {
+        const QString file = QFileDialog::getOpenFileName(
+            this, tr("Report of a measured run"), QString(), tr("Reports (*.json);;All files (*)"));
+        if (!file.isEmpty()) session_.overlay(stack_.current(), file);
+    });
+    connect(timeline_, &TimelinePage::measuredTakenAway, this, [this] {
+        timeline_->setMeasured(nullptr);
+        timeline_->setReport(shared_report(prediction_));
+    });
+    connect(&session_, &PlannerSession::overlaid, this,
+            [this](const std::shared_ptr<const RunComparison>& run) { showRun(*run); });
+}
+
+void Pages::showRun(const RunComparison& run) {
+    if (!run.measured) return;
+    timeline_->setReport(std::make_shared<const StepReport>(run.predicted));
+    timeline_->setMeasured(std::make_shared<const StepReport>(*run.measured));
+    setCurrentWidget(timeline_);
+}
+
+void Pages::connectCompare() {
+    connect(compare_, &ComparePage::compareRequested, this, [this] {
+        compare_->setBusy(true);
+        session_.compare(stack_.current());
+    });
+    connect(&session_, &PlannerSession::compared, this,
+            [this](const std::shared_ptr<const Comparison>& comparison) {
+                compare_->setBusy(false);
+                compare_->setComparison(comparison);
+            });
+    connect(compare_, &ComparePage::scenarioActivated, this, [this](int scenario) {
+        // Those that are refused have no column.
+        const auto& all = stack_.project().scenarios;
+        for (int i = 0; i < stack_.count(); ++i)
+            if (cache_.find(all[static_cast<std::size_t>(i)]) != nullptr && scenario-- == 0)
+                return stack_.setCurrent(i);
+    });
+    connect(compare_, &ComparePage::adopt, this, &Pages::adoptFlags);
+    connect(&session_, &PlannerSession::scenarioPredicted, this,
+            [this](const std::shared_ptr<const Prediction>& prediction) {
+                cache_.add(prediction);
+                showScenarios();
+            });
+    connect(&stack_, &ScenarioStack::listChanged, this, &Pages::showScenarios);
+}
+
+void Pages::showScenarios() {
+    if (currentWidget() != compare_) return;
+    std::vector<ComparedScenario> known;
+    std::vector<PlannedScenario> wanted;
+    for (const PlannedScenario& one : stack_.project().scenarios) {
+        if (const auto prediction = cache_.find(one))
+            known.push_back(compared_scenario(one.name, prediction));
+        else if (one != stack_.current())  // which its verdict brings
+            wanted.push_back(one);
+    }
+    compare_->setScenarios(std::move(known));
+    const bool more = std::any_of(wanted.begin(), wanted.end(), [this](const auto& one) {
+        return std::find(asked_.begin(), asked_.end(), one) == asked_.end();
+    });
+    if (!more) return;
+    asked_ = wanted;
+    session_.predictAll(wanted);
+}
+
+void Pages::connectExplore() {
+    connect(explore_, &ExplorePage::exploreRequested, this,
+            [this](const HeatAxis& x, const HeatAxis& y) {
+                explored_ = stack_.current();
+                session_.explore(explored_, explored_axis(x), explored_axis(y));
+            });
+    connect(explore_, &ExplorePage::stopRequested, this, [this] {
+        session_.cancel(JobKind::explore);
+        explore_->setFinished();
+    });
+    connect(&session_, &PlannerSession::explored, this,
+            [this](const std::shared_ptr<const ExploredCell>& cell) {
+                explore_->setCell(static_cast<int>(cell->x), static_cast<int>(cell->y),
+                                  heat_cell(cell->value));
+            });
+    connect(explore_, &ExplorePage::adopted, this,
+            [this](const std::vector<VariedValue>& settings) {
+                PlannedScenario cell = with_values(explored_, settings);
+                cell.name = stack_.current().name;
+                cell.notes = stack_.current().notes;
+                Q_EMIT adopted(cell, tr("cell of the map"));
+            });
+}
+
+void Pages::connectPareto() {
+    connect(pareto_, &ParetoPage::paretoRequested, this, &Pages::startPareto);
+    connect(pareto_, &ParetoPage::stopRequested, this, [this] {
+        session_.cancel(JobKind::machines);
+        pareto_->setRunning(false);
+    });
+    connect(&session_, &PlannerSession::machineFound, this,
+            [this](const std::shared_ptr<const MachineSystem>& found) {
+                pareto_->addRow(pareto_row(*found));
+            });
+    connect(pareto_, &ParetoPage::adopted, this, &Pages::adoptMachine);
+}
+
+void Pages::startPareto() {
+    std::vector<std::string> systems;
+    for (const Schedule schedule : all_schedules()) systems.push_back(schedule_name(schedule));
+    const std::vector<std::string> machines = machines_to_try(stack_.current());
+    pareto_->clearRows();
+    pareto_->setExpected(static_cast<int>(machines.size() * systems.size()));
+    pareto_->setRunning(true);
+    session_.tryMachines(stack_.current(), machines, systems);
+}
+
+void Pages::adoptMachine(const QString& machine, const QString& system) {
+    const Bytes host_memory =
+        prediction_ == nullptr ? 0 : prediction_->scenario.machine.host.memory_capacity;
+    Q_EMIT adopted(
+        on_machine(stack_.current(), machine.toStdString(), system.toStdString(), host_memory),
+        tr("machine and system"));
+}
+
+void Pages::adoptFlags(const QString& flags, const QString& what) {
+    PlannedScenario planned = with_flags(stack_.current(), flags.toStdString());
+    // Another system takes those of the settings that it has.
+    if (const auto system = planned.training.find("schedule"); system != planned.training.end())
+        planned = on_machine(planned, planned.machine.machine, std::string(system->second), 0);
+    Q_EMIT adopted(planned, what);
+}
+
+void Pages::showMachines() {
+    setCurrentWidget(pareto_);
+    startPareto();
+}
+
+void Pages::connectSensitivity() {
+    connect(sensitivity_, &SensitivityPage::sensitivityRequested, this, [this] {
+        sensitivity_->setBusy(true);
+        session_.findSensitivity(stack_.current());
+    });
+    connect(&session_, &PlannerSession::sensitivityFound, this,
+            [this](const std::shared_ptr<const Sensitivity>& found) {
+                sensitivity_->setBusy(false);
+                sensitivity_->setSensitivity(found);
+            });
+    connect(sensitivity_, &SensitivityPage::adopt, this, &Pages::adoptFlags);
+}
+
+void Pages::connectValidation() {
+    connect(validation_page_, &ValidationPage::filesChosen, this, [this](const QStringList& files) {
+        validation_page_->setBusy(true);
+        session_.validate(stack_.current(), files);
+    });
+    connect(&session_, &PlannerSession::validated, this,
+            [this](const std::shared_ptr<const Validation>& validation) {
+                validation_ = validation;
+                validation_page_->setBusy(false);
+                validation_page_->setValidation(validation);
+            });
+    connect(validation_page_, &ValidationPage::runActivated, this,
+            [this](int run) { showRun(validation_->runs[static_cast<std::size_t>(run)]); });
+}
+
+void Pages::connectFailures() {
+    connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
+        if (kind == JobKind::explore) explore_->setFinished();
+        if (kind == JobKind::machines) pareto_->setRunning(false);
+    });
+    connect(&session_, &PlannerSession::failed, this,
+            [this](JobKind kind, const QString& sentence) {
+                if (kind == JobKind::compare) compare_->setBusy(false);
+                if (kind == JobKind::explore) explore_->setFinished();
+                if (kind == JobKind::machines) pareto_->setRunning(false);
+                if (kind == JobKind::sensitivity) {
+                    sensitivity_->setBusy(false);
+                    sensitivity_->setMessage(sentence);
+                }
+                if (kind == JobKind::validate) {
+                    validation_page_->setBusy(false);
+                    validation_page_->setMessage(sentence);
+                }
+            });
+}
 
 }  // namespace sluice

@@ -1,39 +1,93 @@
-// The pages in tabs, and what they ask the session for.
+// The pages in tabs: what each shows of the current scenario, and what it asks the session for.
 #pragma once
 
 #include <QTabWidget>
+#include <functional>
 #include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/session/planner_session.h"
+#include "planner-gui/session/prediction_cache.h"
 #include "planner-gui/session/scenario_stack.h"
 
 namespace sluice {
+
+class ComparePage;
+class ExplorePage;
+class MemoryPage;
+class ParetoPage;
+class SensitivityPage;
+class TimelinePage;
+class ValidationPage;
 
 class Pages : public QTabWidget {
     Q_OBJECT
   public:
     Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent = nullptr);
 
+    /// Null: the scenario is refused.
     void setPrediction(const std::shared_ptr<const Prediction>& prediction);
     void setByteUnits(ByteUnits units);
 
-    /// Of the page in front; empty where it has none.
+    /// Of the page in front; empty where it shows nothing.
     QByteArray svg() const;
     QString csv() const;
     /// A word for file names: "timeline".
     QString name() const;
-    /// In front is then the page that compares machines.
+    /// The page that compares machines comes to the front and starts.
     void showMachines();
 
+    TimelinePage& timeline() { return *timeline_; }
+    MemoryPage& memory() { return *memory_; }
+    ComparePage& compare() { return *compare_; }
+    ExplorePage& explore() { return *explore_; }
+    ParetoPage& pareto() { return *pareto_; }
+    SensitivityPage& sensitivity() { return *sensitivity_; }
+    ValidationPage& validation() { return *validation_page_; }
+
   Q_SIGNALS:
-    /// The scenario is to take these flags; `what` is shown in the menu.
-    void adopted(QString flags, QString what);
+    /// The current scenario is to become this; `what` is shown in the menu.
+    void adopted(sluice::PlannedScenario planned, QString what);
 
   private:
+    /// What leaves a page.
+    struct Export {
+        QString name;
+        std::function<QByteArray()> svg;
+        std::function<QString()> csv;
+    };
+    template <typename Page>
+    Page* add(const QString& title, const QString& name);
+    void connectTimeline();
+    void connectCompare();
+    void connectExplore();
+    void connectPareto();
+    void connectSensitivity();
+    void connectValidation();
+    void connectFailures();
+    /// Side by side what has been predicted; asks for the rest where that page is in front.
+    void showScenarios();
+    void startPareto();
+    void showRun(const RunComparison& run);
+    void adoptFlags(const QString& flags, const QString& what);
+    void adoptMachine(const QString& machine, const QString& system);
+
     ScenarioStack& stack_;
     PlannerSession& session_;
     std::shared_ptr<const Prediction> prediction_;
+    std::shared_ptr<const Validation> validation_;
+    PredictionCache cache_;
+    std::vector<PlannedScenario> asked_;  ///< of all scenarios, and not there yet
+    PlannedScenario explored_;            ///< that the cells on their way vary
+    std::vector<Export> exports_;
+
+    TimelinePage* timeline_;
+    MemoryPage* memory_;
+    ComparePage* compare_;
+    ParetoPage* pareto_;
+    ExplorePage* explore_;
+    SensitivityPage* sensitivity_;
+    ValidationPage* validation_page_;
 };
 
 }  // namespace sluice

@@ -4,16 +4,11 @@
 #include <QGroupBox>
 #include <QHeaderView>
 #include <QScrollBar>
-#include <QSignalBlocker>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
-#include <algorithm>
 
-#include "planner-gui/pictures/byte_units.h"
-#include "planner-gui/pictures/palette.h"
 #include "sim/model/read_model.h"
-#include "sim/report/format.h"
 #include "sim/scenario/money_options.h"
 
 namespace sluice {
@@ -42,17 +37,6 @@ QStringList machine_names() {
     QStringList out;
     for (const std::string& name : library_machines()) out << from(name);
     return out;
-}
-
-std::optional<std::string> if_given(const QString& text) {
-    if (text.isEmpty()) return std::nullopt;
-    return text.toStdString();
-}
-
-const Option* option_of(const QString& field) {
-    for (const Option& option : training_options())
-        if (field == QLatin1StringView(option.field)) return &option;
-    return nullptr;
 }
 
 }  // namespace
@@ -147,7 +131,7 @@ void ScenarioForm::addMachine() {
     machine->addBeside(open);
     connect(open, &QToolButton::clicked, this,
             [this] { chooseFile(tr("Open a machine's profile"), &ScenarioForm::openMachine); });
-    addRow(group, QStringLiteral("host_memory"), tr("&Host memory"), FieldRow::Kind::text)
+    addRow(group, QStringLiteral("host_memory"), tr("H&ost memory"), FieldRow::Kind::text)
         ->setHelp(tr("Another size of host memory, as 1.5TB or 128GiB; empty: the machine's own"));
 
     auto* const toggle = new QToolButton(group->parentWidget());
@@ -221,136 +205,6 @@ void ScenarioForm::addMoney() {
         row->setPlaceholder(from(option.standard.substr(0, option.standard.find(','))));
         row->setUnit(QString::fromLatin1(option.unit));
     }
-}
-
-void ScenarioForm::take(const FieldRow& row) {
-    const QString text = row.text();
-    const std::string field = row.field().toStdString(), value = text.toStdString();
-    const PlannedScenario before = planned_;
-    if (const Option* const option = option_of(row.field())) {
-        // A number that is the default stays as typed: it may be the start of another.
-        const bool standard = option->choices.empty()
-                                  ? text.isEmpty()
-                                  : value == option_text(TrainingSpec{}, *option);
-        standard ? void(planned_.training.erase(field)) : void(planned_.training[field] = value);
-    } else if (field == "model") {
-        planned_.model.model = value;
-    } else if (field == "layers") {
-        planned_.model.layers = if_given(text);
-    } else if (field == "machine") {
-        planned_.machine.machine = value;
-    } else if (field == "host_memory") {
-        planned_.machine.host_memory = if_given(text);
-    } else if (field == "settings") {
-        planned_.machine.settings.clear();
-        for (const QString& one : text.split(QLatin1Char(' '), Qt::SkipEmptyParts))
-            planned_.machine.settings.push_back(one.toStdString());
-    } else {
-        text.isEmpty() ? void(planned_.money.erase(field)) : void(planned_.money[field] = value);
-    }
-    if (planned_ == before) return;
-    if (field == "schedule") showUsedOptions();
-    Q_EMIT edited(planned_, row.field(), row.label().remove(QLatin1Char('&')).toLower());
-}
-
-void ScenarioForm::editNumber(const QString& path, const QString& value) {
-    const PlannedScenario before = planned_;
-    std::vector<std::string>& settings = planned_.machine.settings;
-    const std::string start = path.toStdString() + "=";
-    std::erase_if(settings, [&](const std::string& one) { return one.starts_with(start); });
-    if (!value.isEmpty()) settings.push_back(start + value.toStdString());
-    if (planned_ != before) Q_EMIT edited(planned_, QStringLiteral("settings ") + path, path);
-}
-
-void ScenarioForm::setScenario(const PlannedScenario& planned) {
-    planned_ = planned;
-    rows_[QStringLiteral("model")]->setText(from(planned.model.model));
-    rows_[QStringLiteral("layers")]->setText(from(planned.model.layers.value_or("")));
-    rows_[QStringLiteral("machine")]->setText(from(planned.machine.machine));
-    rows_[QStringLiteral("host_memory")]->setText(from(planned.machine.host_memory.value_or("")));
-    QStringList settings;
-    for (const std::string& one : planned.machine.settings) settings << from(one);
-    rows_[QStringLiteral("settings")]->setText(settings.join(QLatin1Char(' ')));
-    for (const Option& option : training_options()) {
-        const auto given = planned.training.find(option.field);
-        const bool choice = !option.choices.empty();
-        const std::string standard = choice ? option_text(TrainingSpec{}, option) : "";
-        rows_[QString::fromLatin1(option.field)]->setText(
-            from(given == planned.training.end() ? standard : given->second));
-    }
-    for (const MoneyOption& option : money_options()) {
-        const auto given = planned.money.find(option.field);
-        const auto row = rows_.find(QString::fromLatin1(option.field));
-        if (row != rows_.end())
-            row->second->setText(from(given == planned.money.end() ? "" : given->second));
-    }
-    for (const auto& [box, on] : {std::pair(untied_, planned.model.untied),
-                                  std::pair(buy_, planned.money.contains("buy"))}) {
-        const QSignalBlocker blocker(box);
-        box->setChecked(on);
-    }
-    showUsedOptions();
-}
-
-void ScenarioForm::setResolved(const Scenario& scenario) {
-    clearMistakes();
-    rows_[QStringLiteral("host_memory")]->setPlaceholder(
-        from(format_bytes(static_cast<double>(scenario.machine.host.memory_capacity))));
-    rows_[QStringLiteral("layers")]->setPlaceholder(QString::number(scenario.model.layer_count()));
-    numbers_->setMachine(scenario.profile, scenario.machine, planned_.machine.settings);
-    rows_[QStringLiteral("settings")]->setVisible(!planned_.machine.settings.empty());
-}
-
-void ScenarioForm::clearMistakes() {
-    mistake_->hide();
-    for (const auto& [field, one] : rows_) one->setMistake({});
-}
-
-void ScenarioForm::setMistake(const QString& field, const QString& sentence) {
-    clearMistakes();
-    FieldRow* const marked = row(field);
-    if (marked != nullptr) {
-        marked->show();
-        marked->setMistake(sentence);
-        return;
-    }
-    QPalette wrong = palette();
-    wrong.setColor(QPalette::WindowText, Palette(palette()).waiting());
-    mistake_->setPalette(wrong);
-    mistake_->setText(sentence);
-    mistake_->show();
-}
-
-FieldRow* ScenarioForm::row(const QString& field) const {
-    const auto found = rows_.find(field);
-    return found == rows_.end() ? nullptr : found->second;
-}
-
-void ScenarioForm::openModel(const QString& file) {
-    FieldRow* const model = row(QStringLiteral("model"));
-    model->setText(file);
-    take(*model);
-}
-
-void ScenarioForm::openMachine(const QString& file) {
-    FieldRow* const machine = row(QStringLiteral("machine"));
-    machine->setText(file);
-    take(*machine);
-}
-
-void ScenarioForm::showUsedOptions() {
-    TrainingSpec training;
-    const Option& schedule = training_options().front();
-    for (const Choice& choice : schedule.choices)
-        if (row(QStringLiteral("schedule"))->text() == QLatin1StringView(choice.name))
-            schedule.set(training, choice.value);
-    for (const Option& option : training_options()) {
-        FieldRow* const one = row(QString::fromLatin1(option.field));
-        const bool given = planned_.training.contains(option.field);
-        // One that is given although the system does not have it is shown, as it is a mistake.
-        one->setVisible(has_option(training.schedule, option) || given);
-    }
-    row(QStringLiteral("settings"))->setVisible(!planned_.machine.settings.empty());
 }
 
 }  // namespace sluice

@@ -105,7 +105,12 @@ PlannedScenario with_flags(PlannedScenario planned, const std::string& flags) {
         if (field == "layers") planned.model.layers = value;
         if (field == "machine") planned.machine.machine = value;
         if (field == "host_memory") planned.machine.host_memory = value;
-        if (field == "settings") planned.machine.settings.push_back(value);
+        if (field == "settings") {
+            const std::string path = value.substr(0, value.find('=') + 1);
+            std::erase_if(planned.machine.settings,
+                          [&](const std::string& set) { return set.starts_with(path); });
+            planned.machine.settings.push_back(value);
+        }
         if (std::ranges::any_of(training_options(), is_field)) planned.training[field] = value;
         if (std::ranges::any_of(money_options(), is_field)) planned.money[field] = value;
     }

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "sim/machine/machine_spec.h"
@@ -71,6 +72,7 @@ class Platform {
     std::optional<std::pair<Lane, double>> wrong_rate();
     void set_rate(Route& route, double rate);
 
+    const std::thread::id owner_ = std::this_thread::get_id();
     Route routes_[2][kLaneCount];  ///< by unified memory, by lane
     simgrid::s4u::Link *both_ways_ = nullptr, *dram_ = nullptr, *hbm_ = nullptr;
     Contention contention_;

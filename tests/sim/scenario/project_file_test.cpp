@@ -1,6 +1,13 @@
 #include "sim/scenario/project_file.h"
 
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+
 #include "sim/input_error.h"
+#include "sim/json_object.h"
+#include "sim/write_file.h"
 #include "tests/catch.h"
 #include "tests/sim/program_run.h"
 
@@ -79,6 +86,31 @@ TEST_CASE("project file: each mistake is one sentence with file, field and value
                ContainsSubstring("scenarios[0].layers"));
     CHECK_THAT(refused(start + R"("scenarios": [)" + one + R"(}], "current": 1})"),
                ContainsSubstring("current is 1"));
+}
+
+TEST_CASE("project file: a full disk while it is saved loses nothing", "[scenario]") {
+    const test::TemporaryFolder folder;
+    const std::string file = folder.write("p.json", project_json(example()));
+    Project larger = example();
+    larger.scenarios[0].notes = std::string(100'000, 'x');
+    // No file may grow beyond 64 kB: writing fails as it does where no space is left.
+    struct rlimit before {};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    struct rlimit full = before;
+    full.rlim_cur = 65'536;
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &full) == 0);
+    std::string sentence;
+    try {
+        write_file(file, project_json(larger));
+    } catch (const InputError& error) {
+        sentence = error.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    CHECK_THAT(sentence, ContainsSubstring(file + ": cannot be written"));
+    CHECK(parse_project(read_text_file(file), file) == example());
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
 
 TEST_CASE("project file: a file and a scenario in it are named together", "[scenario]") {

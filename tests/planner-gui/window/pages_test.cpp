@@ -1,0 +1,167 @@
+// The window from a model to a decision: each page asks the session and shows what comes back.
+#include "planner-gui/window/pages.h"
+
+#include <QFile>
+#include <QSignalSpy>
+
+#include "planner-gui/pages/compare_page.h"
+#include "planner-gui/pages/explore_page.h"
+#include "planner-gui/pages/pareto_page.h"
+#include "planner-gui/pages/sensitivity_page.h"
+#include "planner-gui/pages/timeline_page.h"
+#include "planner-gui/window/exports.h"
+#include "planner-gui/window/page_values.h"
+#include "tests/planner-gui/window/window_driver.h"
+
+using namespace sluice;
+using test::WindowDriver;
+
+namespace {
+
+PlannedScenario small() {
+    PlannedScenario out;
+    out.name = "small";
+    out.model.model = "qwen2.5-7b";
+    out.model.layers = "8";
+    out.machine.machine = "h200-sxm-pcie5-1.5tb";
+    out.training = {{"batch", "16"}, {"buffer_depth", "3"}};
+    return out;
+}
+
+QByteArray content(const QString& file) {
+    QFile in(file);
+    REQUIRE(in.open(QIODevice::ReadOnly));
+    return in.readAll();
+}
+
+void wait_for(PlannerSession& session, JobKind kind, const std::function<void()>& start) {
+    bool done = false;
+    const auto connection = QObject::connect(&session, &PlannerSession::finished,
+                                             [&](JobKind one) { done = done || one == kind; });
+    start();
+    REQUIRE(test::wait_until([&] { return done; }));
+    QObject::disconnect(connection);
+}
+
+}  // namespace
+
+TEST_CASE("pages: machines with systems come row by row, and one of them is adopted", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.files().start(small());
+    driver.settled();
+    ParetoPage& page = window.pages().pareto();
+    wait_for(window.session(), JobKind::machines, [&] { window.pages().showMachines(); });
+    CHECK(window.pages().currentWidget() == &page);
+    CHECK(!page.isRunning());
+    const auto& rows = page.model().rows();
+    REQUIRE(rows.size() >= 25 * 8);
+    CHECK(rows.front().machine == "h200-sxm-pcie5-1.5tb");
+    CHECK(rows.front().step ==
+          Approx(driver.settled()->report().step).epsilon(1e-9));  // streamed is the first system
+    CHECK(std::none_of(rows.begin(), rows.end(),
+                       [](const ParetoRow& row) { return row.machine == "h200-sxm-pcie5"; }));
+    Q_EMIT page.adopted(QStringLiteral("h100-sxm-pcie5"), QStringLiteral("zero3-offload"));
+    const auto adopted = driver.settled();
+    CHECK(adopted->planned.machine.machine == "h100-sxm-pcie5");
+    CHECK(!adopted->planned.training.contains("buffer_depth"));  // which that system does not have
+    CHECK(adopted->planned.training.at("batch") == "16");
+    window.stack().undoStack().undo();
+    CHECK(driver.settled()->planned == small());
+}
+
+TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.files().start(small());
+    driver.settled();
+    ExplorePage& page = window.pages().explore();
+    window.pages().setCurrentWidget(&page);
+    const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
+    REQUIRE(batch.number.key == "batch");
+    const auto numbers = varied_numbers(Schedule::streamed);
+    const auto memory = std::find_if(numbers.begin(), numbers.end(), [](const auto& number) {
+        return number.key == "host.memory_capacity_gb";
+    });
+    REQUIRE(memory != numbers.end());
+    const HeatAxis host{*memory, {16, 1500}};
+    page.setAxes(batch, host);
+    wait_for(window.session(), JobKind::explore,
+             [&] { Q_EMIT page.exploreRequested(batch, host); });
+    CHECK(page.map().computed() == 4);
+    CHECK(page.map().cell({1, 0}).state == CellState::does_not_fit);
+    CHECK(page.map().cell({1, 1}).tokens_per_s ==
+          Approx(driver.settled()->report().tokens_per_s()).epsilon(1e-9));
+    Q_EMIT page.adopted(page.map().settings({0, 0}));
+    const auto adopted = driver.settled();
+    CHECK(adopted->planned.training.at("batch") == "8");
+    CHECK(adopted->planned.machine.host_memory == "16GB");
+    CHECK(adopted->planned.name == "small");
+    CHECK(!adopted->report().fit.fits());
+}
+
+TEST_CASE("pages: two scenarios side by side, with the upgrade and system that are adopted",
+          "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.files().start(small());
+    driver.settled();
+    ComparePage& page = window.pages().compare();
+    window.pages().setCurrentWidget(&page);
+    window.stack().duplicate(0);
+    Q_EMIT page.adopt(QStringLiteral("--schedule resident"), QStringLiteral("system"));
+    const auto resident = driver.settled();
+    CHECK(resident->planned.training ==
+          std::map<std::string, std::string>{{"batch", "16"}, {"schedule", "resident"}});
+    REQUIRE(test::wait_until([&] { return page.csv().contains(QStringLiteral("small 2")); }));
+    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT page.compareRequested(); });
+    CHECK(!page.svg().isEmpty());
+    Q_EMIT page.scenarioActivated(0);
+    CHECK(window.stack().currentIndex() == 0);
+
+    Q_EMIT window.pages().sensitivity().adopt(
+        QStringLiteral("--set link.host_to_device_gb_per_s=110"), QStringLiteral("link"));
+    Q_EMIT window.pages().sensitivity().adopt(
+        QStringLiteral("--set link.host_to_device_gb_per_s=120"), QStringLiteral("link"));
+    CHECK(driver.settled()->planned.machine.settings ==
+          std::vector<std::string>{"link.host_to_device_gb_per_s=120"});
+}
+
+TEST_CASE("pages: pictures, tables and the report leave as files", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.files().start(small());
+    driver.settled();
+    auto* const exports = window.findChild<Exports*>();
+    REQUIRE(exports != nullptr);
+    QSignalSpy written(exports, &Exports::written), failed(exports, &Exports::failed);
+    const auto file = [&](const char* name) {
+        return driver.folder.filePath(QString::fromLatin1(name));
+    };
+    window.pages().setCurrentWidget(&window.pages().timeline());
+    CHECK(window.pages().name() == QStringLiteral("timeline"));
+    exports->writeSvg(file("page.svg"));
+    exports->writeCsv(file("page.csv"));
+    exports->writePng(file("page.png"));
+    CHECK(written.count() == 3);
+    CHECK(content(file("page.svg")).contains("<svg"));
+    CHECK(content(file("page.csv")).contains(','));
+    CHECK(content(file("page.png")).startsWith("\x89PNG"));
+
+    PlannedScenario other = small();
+    other.machine.machine = "gh200-480gb";
+    window.stack().add(other);
+    exports->writeHtml(file("report.html"));
+    REQUIRE(test::wait_until([&] { return written.count() == 4; }));
+    const QByteArray html = content(file("report.html"));
+    CHECK(html.contains("gh200-480gb"));
+    CHECK(html.contains("h200-sxm-pcie5"));
+    exports->writePdf(file("report.pdf"));
+    REQUIRE(test::wait_until([&] { return written.count() == 5; }));
+    CHECK(content(file("report.pdf")).startsWith("%PDF"));
+
+    CHECK(failed.count() == 0);
+    window.pages().setCurrentWidget(&window.pages().pareto());
+    exports->writeCsv(driver.folder.filePath(QStringLiteral("no/such/folder/x.csv")));
+    CHECK(failed.count() == 1);
+}
