@@ -125,11 +125,15 @@ TEST_CASE("memory is exported as a picture and as a table", "[pages]") {
     MemoryPage page;
     CHECK(page.svg().isEmpty());
     CHECK(page.csv().isEmpty());
+    CHECK(page.image(1).isNull());
     page.setReport(fitting());
     QSvgRenderer picture(page.svg());
     CHECK(picture.isValid());
     CHECK(page.svg().contains("24.8 GB of 149.9 GB"));
     CHECK(page.csv() == memory_csv(*fitting()));
+    CHECK(page.image(2).width() == 2 * page.image(1).width());
+    CHECK(pixels_of(page.image(1), Palette::light().memory(MemoryKind::checkpoints),
+                    page.image(1).rect()) > 10'000);
 }
 
 TEST_CASE("a model of 400 layers in many micro-batches is shown", "[pages]") {
