@@ -41,7 +41,7 @@ class WaitChains {
         Occurrence at = last_compute();
         Seconds high = end(at);
         const Seconds low = high - steps * step_;
-        for (int links = 0; high > low && links < kLongestChain; ++links) {
+        for (std::size_t links = 0; high > low && links < longest_chain(); ++links) {
             const Seconds begin = std::max(low, std::min(high, start(at)));
             visit(at, begin, high);
             high = begin;
@@ -82,8 +82,13 @@ class WaitChains {
 
   private:
     static constexpr Seconds kShortest = 1e-9;
-    static constexpr int kLongestChain = 100'000;
     static constexpr int kSteps = 4;  // that the critical path is averaged over
+
+    /// Links of a chain through these steps, with as many again to spare; more would be a circle.
+    std::size_t longest_chain() const {
+        constexpr std::size_t kOfShortSteps = 100'000;  // which lanes may run many of ahead
+        return std::max(kOfShortSteps, 2 * kSteps * program_.operations.size());
+    }
 
     Occurrence last_compute() const {
         Occurrence last;
@@ -116,7 +121,7 @@ class WaitChains {
     template <typename Visit>
     void walk_gap(OperationId waiting, Seconds low, Seconds high, Visit visit) const {
         Occurrence at{waiting, 0};
-        for (int links = 0; high - low > kShortest && links < kLongestChain; ++links) {
+        for (std::size_t links = 0; high - low > kShortest && links < longest_chain(); ++links) {
             const Occurrence cause = blocker(at);
             const Seconds begin = std::max(low, start(cause));
             const Seconds finish = std::min(high, end(cause));

@@ -72,6 +72,17 @@ TEST_CASE("timeline: the stretches of a gap name whom compute waits for", "[repo
     for (const ExposedWait& wait : waits) CHECK(wait.waiting == 4);
 }
 
+TEST_CASE("timeline: a long step's critical path is followed to its start", "[report]") {
+    StepProgram program;
+    std::vector<OperationInterval> intervals;
+    for (int i = 0; i < 60'000; ++i) {
+        program.operations.push_back(on(Lane::compute));
+        intervals.push_back({1.0 * i, 1.0 * i + 1});
+    }
+    const auto shares = critical_shares(program, intervals, 60'000);
+    CHECK(shares[static_cast<std::size_t>(Lane::compute)] == Approx(1));
+}
+
 TEST_CASE("timeline: hidden work is not exposed", "[report]") {
     StepProgram program;
     program.operations = {on(Lane::host_to_device), on(Lane::compute), on(Lane::host_to_device),
