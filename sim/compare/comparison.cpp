@@ -44,7 +44,7 @@ bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
                        [&](const Option& option) { return option.get(a) == option.get(b); });
 }
 
-/// Where it then fits.
+/// Takes the largest micro-batches that fit, if any do; else changes nothing.
 void in_micro_batches(ComparedSystem& system, const ModelSpec& model, const MachineSpec& machine) {
     const auto smaller = in_micro_batches_that_fit(model, machine, system.report.training);
     if (!smaller) return;

@@ -31,17 +31,23 @@ SpeedBar bar_of(const Comparison& c, const ComparedSystem& system) {
 }
 
 std::string note(std::span<const Comparison> comparisons) {
-    bool fits = false, misfit = false, relative = false;
+    bool fits = false, misfit = false, relative = false, cut = false;
     for (const Comparison& c : comparisons) {
         relative = relative || c.ours() != nullptr;
-        for (const ComparedSystem& system : c.systems) (system.fits() ? fits : misfit) = true;
+        for (const ComparedSystem& system : c.systems) {
+            (system.fits() ? fits : misfit) = true;
+            cut = cut || system.short_of_whole_batch > 0;
+        }
     }
     std::string words;
     if (fits) words += "Black line: nine of ten steps should lie there. ";
     if (relative)
         words +=
             fmt::format("In brackets: as a multiple of {}. ", schedule_name(Schedule::streamed));
+    if (cut)
+        words += "A batch that does not fit at once goes in the largest micro-batches that do. ";
     if (misfit) words += "Grey: does not fit; as long as if it did.";
+    if (words.ends_with(' ')) words.pop_back();
     return words;
 }
 

@@ -67,9 +67,9 @@ std::vector<Option> declare_options() {
                                         "sequences a step, of all GPUs together"));
     options.push_back(
         option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
-                                "sequences that pass a layer together, of other systems "
-                                "the model; 0: the whole batch, of several GPUs "
-                                "each one's part"));
+                                "sequences that pass together: a layer if streamed, else "
+                                "the whole model; 0: all of the batch, of several GPUs "
+                                "all of each one's part"));
     options.push_back(
         option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
     options.push_back(option<&T::buffer_depth>(

@@ -211,6 +211,9 @@ class AccelerateOffload {
             machine_.link.pageable_device_to_host > 0
                 ? "gradients are copied to fresh pageable memory as fast as to memory in use"
                 : "gradients are copied to pageable memory as fast as weights from it");
+        if (micro_batches_ > 1)
+            build_.assume(
+                "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory");
     }
 
     void declare_host_moments() {

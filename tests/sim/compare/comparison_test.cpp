@@ -1,6 +1,9 @@
 // Is each row the prediction of that system alone, with its own options?
 #include "sim/compare/comparison.h"
 
+#include <span>
+
+#include "sim/compare/comparison_report.h"
 #include "sim/compare/findings.h"
 #include "sim/machine/machine_profile.h"
 #include "sim/model/read_model.h"
@@ -138,6 +141,7 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
             whole.micro_batch = larger;
             CHECK_FALSE(predict(small_model(), machine(), whole).fit.fits());
         }
+        CHECK_THAT(comparison_svg(std::span(&c, 1)), ContainsSubstring("micro-batches"));
         asked.micro_batch = 48;
         CHECK_FALSE(compare(small_model(), machine(), asked, {schedule}).systems[0].fits());
         asked.micro_batch = 0;
