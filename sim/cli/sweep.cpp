@@ -1,17 +1,18 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 #include "sim/cli/commands.h"
+#include "sim/cli/kept_on_interrupt.h"
 #include "sim/cli/scenario.h"
 #include "sim/input_error.h"
 #include "sim/json_object.h"
 #include "sim/report/format.h"
 #include "sim/search/mpi_pool.h"
+#include "sim/search/progress_line.h"
 #include "sim/search/search.h"
 #include "sim/search/sweep_journal.h"
 #include "sim/search/sweep_rows.h"
@@ -62,16 +63,26 @@ std::vector<std::optional<std::string>> parts_of(const std::optional<std::string
     return {parts.begin(), parts.end()};
 }
 
-ScenarioGrid read_grid(const SweepSpec& spec) {
-    ScenarioGrid grid = grid_of_options(spec);
+/// The grid, and the profiles of its machines.
+struct Swept {
+    ScenarioGrid grid;
+    std::vector<MachineProfile> profiles;
+};
+
+Swept read_swept(const SweepSpec& spec) {
+    Swept out{grid_of_options(spec), {}};
+    ScenarioGrid& grid = out.grid;
     for (const std::string& name : spec.models)
         for (const auto& layers : parts_of(spec.layers))
             grid.models.push_back(read_model_flags({name, layers, false}));
     std::vector<std::string> changes;
     for (const std::string& name : spec.machines)
-        for (const auto& memory : parts_of(spec.host_memory))
-            grid.machines.push_back(read_machine_flags({name, memory, spec.settings}, changes));
-    return grid;
+        for (const auto& memory : parts_of(spec.host_memory)) {
+            const MachineFlags flags{name, memory, spec.settings};
+            out.profiles.push_back(read_profile_flags(flags, changes));
+            grid.machines.push_back(resolve_machine_flags(out.profiles.back(), flags));
+        }
+    return out;
 }
 
 SearchOptions read_options(const SweepFlags& flags) {
@@ -86,36 +97,6 @@ SearchOptions read_options(const SweepFlags& flags) {
             fmt::format("--bands is \"{}\", expected none, best or simulated", flags.bands));
     return options;
 }
-
-/// One line on standard error, rewritten where that is a terminal, else a new one at times.
-class ProgressLine {
-  public:
-    void show(const SearchProgress& p) {
-        const auto now = Clock::now();
-        const bool terminal = isatty(STDERR_FILENO) != 0;
-        if (now - shown_ < (terminal ? std::chrono::milliseconds(200) : std::chrono::seconds(5)))
-            return;
-        shown_ = now;
-        const double seconds = std::chrono::duration<double>(now - begin_).count();
-        const double rate = static_cast<double>(p.settled) / seconds;
-        fmt::print(stderr, "{}sweep: {} of {} rows, {} of them simulated; {} a second, {} left{}",
-                   terminal ? "\r" : "", format_thousands(static_cast<double>(p.settled)),
-                   format_thousands(static_cast<double>(p.all)),
-                   format_thousands(static_cast<double>(p.simulated)), format_thousands(rate),
-                   rate > 0 ? format_seconds(static_cast<double>(p.all - p.settled) / rate) : "?",
-                   terminal ? "\033[K" : "\n");
-        in_line_ = terminal;
-    }
-    ~ProgressLine() {
-        if (in_line_) std::fputs("\r\033[K", stderr);
-    }
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point begin_ = Clock::now(), shown_ = begin_;
-    bool in_line_ = false;
-};
 
 std::vector<bool> best_rows(const ScenarioGrid& grid, const std::vector<SearchRow>& rows) {
     std::vector<bool> best(rows.size(), false);
@@ -166,7 +147,7 @@ std::unique_ptr<WorkerPool> make_pool(int workers, const ScenarioGrid& grid) {
 /// A rank of mpirun beside the first, which alone says what is wrong.
 int run_other_rank(const SweepFlags& flags) {
     try {
-        const ScenarioGrid grid = read_grid(read_spec(flags));
+        const ScenarioGrid grid = read_swept(read_spec(flags)).grid;
         serve_mpi(search_work(grid));
         return 0;
     } catch (const InputError&) {
@@ -174,9 +155,38 @@ int run_other_rank(const SweepFlags& flags) {
     }
 }
 
+/// Searches and writes the rows.
+void search_and_write(const SweepFlags& flags, const ScenarioGrid& grid,
+                      const SearchOptions& options, SweepJournal* journal) {
+    ProgressLine line("sweep");
+    KeptOnInterrupt on_interrupt(journal != nullptr ? journal->path() : "");
+    SearchEvents events;
+    events.progress = [&line](const SearchProgress& progress) { line.show(progress); };
+    KnownRows known;
+    if (journal != nullptr) {
+        known = journal->known();
+        on_interrupt.keeps(known.size());
+        std::set<std::size_t> kept;
+        for (const auto& [index, row] : known) kept.insert(index);
+        events.simulated = [&on_interrupt, journal, kept](const SearchRow& row) mutable {
+            journal->add(row);
+            kept.insert(row.index);
+            on_interrupt.keeps(kept.size());
+        };
+        if (!known.empty())
+            fmt::print(stderr, "sweep: goes on; {} rows are simulated already\n", known.size());
+    }
+    const std::unique_ptr<WorkerPool> pool = make_pool(flags.workers, grid);
+    const std::vector<SearchRow> rows = search(grid, *pool, options, known, events);
+    write_rows(flags, grid, rows);
+    line.clear();
+    say_summary(rows, line.seconds());
+}
+
 int run_sweep(const SweepFlags& flags) {
     if (mpi_place().rank > 0) return run_other_rank(flags);
-    const ScenarioGrid grid = read_grid(read_spec(flags));
+    const Swept swept = read_swept(read_spec(flags));
+    const ScenarioGrid& grid = swept.grid;
     const SearchOptions options = read_options(flags);
     (void)grid.size();
     for (const auto& file : {flags.csv_file, flags.json_lines_file})
@@ -187,22 +197,11 @@ int run_sweep(const SweepFlags& flags) {
             fmt::format("--csv and --json-lines are both {}; give two names", *flags.csv_file));
     const auto& out = flags.json_lines_file ? flags.json_lines_file : flags.csv_file;
     std::optional<SweepJournal> journal;
-    if (out) journal.emplace(*out + ".part", grid);
-    ProgressLine line;
-    SearchEvents events;
-    events.progress = [&line](const SearchProgress& progress) { line.show(progress); };
-    if (journal) {
-        events.simulated = [&journal](const SearchRow& row) { journal->add(row); };
-        if (!journal->known().empty())
-            fmt::print(stderr, "sweep: goes on; {} rows are simulated already\n",
-                       journal->known().size());
-    }
-    const std::unique_ptr<WorkerPool> pool = make_pool(flags.workers, grid);
-    const std::vector<SearchRow> rows =
-        search(grid, *pool, options, journal ? journal->known() : KnownRows{}, events);
-    write_rows(flags, grid, rows);
+    if (out)
+        journal.emplace(*out + ".part", grid,
+                        sweep_basis(grid, swept.profiles, program_identity(SLUICE_VERSION)));
+    search_and_write(flags, grid, options, journal ? &*journal : nullptr);
     if (journal) journal->remove();
-    say_summary(rows, line.seconds());
     return 0;
 }
 

@@ -1,4 +1,8 @@
 // sluice sweep as people run it: rows to the bit, resumed, in any number of processes.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -26,6 +30,16 @@ std::vector<json> rows_of(const std::string& path) {
     std::vector<json> rows;
     for (std::string line; std::getline(in, line);) rows.push_back(json::parse(line));
     return rows;
+}
+
+/// What a sweep leaves that ends before its rows are written: all that it simulated.
+std::string interrupted(const TemporaryFolder& folder, const std::string& sweep,
+                        const std::string& stem) {
+    const std::filesystem::path out = folder.path / (stem + ".jsonl");
+    std::filesystem::create_directories(out / "in the way");
+    CHECK(run_sluice(sweep + "--json-lines " + out.string()).status == 2);
+    std::filesystem::remove_all(out);
+    return text_of(out.string() + ".part");
 }
 
 }  // namespace
@@ -67,14 +81,8 @@ TEST_CASE("sweep: the same files whatever the workers, killed and resumed", "[se
     CHECK(!std::filesystem::exists(name("one.jsonl.part")));
 
     // What an interrupted sweep leaves: some of the simulated rows, the last cut off.
-    std::string part, last;
-    for (const json& row : rows_of(name("one.jsonl"))) {
-        if (row["state"] != "simulated") continue;
-        part += last;
-        last = nlohmann::ordered_json::parse(row.dump()).dump() + "\n";
-    }
-    REQUIRE(!part.empty());
-    std::ofstream(name("again.jsonl.part")) << part << last.substr(0, last.size() / 2);
+    const std::string part = interrupted(folder, kSweep, "again");
+    std::ofstream(name("again.jsonl.part")) << part.substr(0, part.size() / 2);
     const Result again = run_sluice(kSweep + files("again"));
     CHECK(again.status == 0);
     CHECK_THAT(again.output, ContainsSubstring("goes on"));
@@ -128,11 +136,104 @@ TEST_CASE("sweep: mistakes are one sentence and exit status 2", "[search]") {
         {"value.json: batch", "0"});
 }
 
+TEST_CASE("sweep: rows that rest on something else are refused, and kept", "[search]") {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path / "rows.jsonl").string(), part = out + ".part";
+    const std::string profile =
+        folder.write("mine.json", text_of(SLUICE_SOURCE_DIR "/hwprofiles/l40s.json"));
+    const std::string sweep = "sweep --model qwen2.5-0.5b --machine " + profile +
+                              " --host-memory 256GB --batch 1,2 --all ";
+    const std::string kept = interrupted(folder, sweep, "rows");
+    REQUIRE(std::count(kept.begin(), kept.end(), '\n') >= 3);
+    const auto refused = [&](const std::string& arguments, const std::string& changed) {
+        check_sluice_mistake(arguments + " --json-lines " + out,
+                             {part, "interrupted sweep", changed + " changed", "remove the file"});
+        CHECK(text_of(part) == kept);
+    };
+    refused(sweep + "--set link.host_to_device_gb_per_s=50", "machines or their --set values");
+    refused(sweep + "--seq 512", "options");
+    refused(sweep + "--untied", "models");
+
+    std::string text = text_of(profile);
+    const std::size_t name = text.find("\"cores\"");
+    REQUIRE(name != std::string::npos);
+    const std::size_t digit = text.find_first_of("0123456789", name);
+    text.insert(digit, "1");
+    folder.write("mine.json", text);
+    refused(sweep, "machines or their --set values");
+
+    folder.write("mine.json", text_of(SLUICE_SOURCE_DIR "/hwprofiles/l40s.json"));
+    std::string other_program = kept;
+    other_program.replace(other_program.find("the program\":\"") + 14, 1, "x");
+    std::ofstream(part) << other_program;
+    check_sluice_mistake(sweep + " --json-lines " + out, {part, "the program changed"});
+
+    std::ofstream(part) << kept;
+    const Result whole = run_sluice(sweep + " --json-lines " + out);
+    CHECK(whole.status == 0);
+    CHECK_THAT(whole.output, ContainsSubstring("2 rows are simulated already"));
+    CHECK(!std::filesystem::exists(part));
+}
+
 TEST_CASE("sweep: a part of another sweep is refused", "[search]") {
     const TemporaryFolder folder;
-    const std::string part = folder.write("rows.jsonl.part", "{\"row\":0,\"model\":\"gpt2\"}\n");
-    check_sluice_mistake("sweep --model qwen2.5-0.5b --machine gh200-480gb --json-lines " +
-                             (folder.path / "rows.jsonl").string(),
-                         {part + ": line 1", "no row of this sweep"});
+    const std::string out = (folder.path / "rows.jsonl").string(), part = out + ".part";
+    const std::string sweep =
+        "sweep --model qwen2.5-0.5b --machine gh200-480gb --batch 1,2 --json-lines " + out;
+    std::ofstream(part) << "{\"row\":0,\"model\":\"gpt2\"}\n";
+    check_sluice_mistake(sweep, {part + ": line 1", "does not say", "remove the file"});
     CHECK(text_of(part) == "{\"row\":0,\"model\":\"gpt2\"}\n");
+
+    std::string rows = interrupted(
+        folder, "sweep --model qwen2.5-0.5b --machine gh200-480gb --batch 1,2 ", "rows");
+    rows += "{\"row\":0,\"model\":\"gpt2\"}\n";
+    std::ofstream(part) << rows;
+    check_sluice_mistake(sweep, {part + ": line", "no row of this sweep"});
+    CHECK(text_of(part) == rows);
+}
+
+TEST_CASE("sweep: two do not write one file", "[search]") {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path / "rows.jsonl").string(), part = out + ".part";
+    const std::string sweep =
+        "sweep --model qwen2.5-0.5b --machine gh200-480gb --json-lines " + out;
+    const std::string kept =
+        interrupted(folder, "sweep --model qwen2.5-0.5b --machine gh200-480gb ", "rows");
+    const int file = open(part.c_str(), O_RDWR);
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    REQUIRE(fcntl(file, F_SETLK, &whole) == 0);
+    check_sluice_mistake(sweep, {part, "another sweep", std::to_string(getpid()), "another name"});
+    CHECK(text_of(part) == kept);
+    close(file);
+    CHECK(run_sluice(sweep).status == 0);
+}
+
+TEST_CASE("sweep: who interrupts it reads what is kept, and it goes on from there", "[search]") {
+    const TemporaryFolder folder;
+    const std::string out = (folder.path / "rows.jsonl").string(), part = out + ".part";
+    // Much more than a moment's work; interrupted once a row is there.
+    const std::string sweep =
+        "sweep --model llama-3.1-70b --machine h200-sxm-pcie5-1.5tb --batch "
+        "1,2,3,4,5,6,7,8,9,10,11,"
+        "12,13,14,15,16 --buffer-depth 1,2,3 --recompute full,none --all ";
+    const Result kept =
+        shell("{ exec 3>&1; " + kSluice + sweep + "--json-lines " + out +
+              " >/dev/null 2>&3 3>&- & } ; p=$!; while kill -0 $p && [ \"$(wc -l < '" + part +
+              "' 2>/dev/null || echo 0)\" -lt 3 ]; do :; done; kill -TERM $p; wait $p");
+    INFO(kept.output);
+    CHECK(kept.status == 128 + SIGTERM);
+    CHECK(std::count(kept.output.begin(), kept.output.end(), '\n') == 1);
+    CHECK_THAT(kept.output, ContainsSubstring("interrupted") && ContainsSubstring(part) &&
+                                ContainsSubstring("the same command goes on"));
+    const std::string rows = text_of(part);
+    const auto count = std::count(rows.begin(), rows.end(), '\n') - 1;
+    CHECK(count >= 2);
+    CHECK_THAT(kept.output, ContainsSubstring(" " + std::to_string(count) + " simulated rows"));
+
+    const Result nothing =
+        shell("timeout --preserve-status -s INT 0.3 " + kSluice + sweep + "2>&1 >/dev/null");
+    CHECK(nothing.status == 128 + SIGINT);
+    CHECK_THAT(nothing.output,
+               ContainsSubstring("nothing is kept") && ContainsSubstring("--json-lines"));
 }
