@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "sim/search/fluid_bound.h"
@@ -110,13 +111,14 @@ Seconds resource_bound(const LaneWorks& works, const MachineSpec& machine) {
 /// What kernels draw beyond the power limit, and how soon a lower clock makes that up.
 struct PowerDebt {
     double joules = 0;
-    Seconds per_joule = 0;  ///< the least; 0: nothing to make up
+    Seconds per_joule = 0;  ///< the least; above 0 where there are joules
 };
 
 PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& demands,
                      const ClockSpec& clock) {
+    if (clock.headroom_j == 0) return {};
     PowerDebt debt;
-    if (clock.headroom_j == 0) return debt;
+    std::optional<Seconds> least;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const KernelCost& cost = demands[i].kernels;
         if (program.operations[i].lane != Lane::compute || cost.seconds <= 0) continue;
@@ -127,10 +129,12 @@ PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& 
         debt.joules += beyond > 0 ? std::min(beyond, std::max(saved, 0.0)) : beyond;
         if (beyond <= 0 || saved <= 0) continue;
         const Seconds per_joule = std::max(0.0, longer / saved);
-        debt.per_joule = debt.per_joule == 0 ? per_joule : std::min(debt.per_joule, per_joule);
+        least = std::min(least.value_or(per_joule), per_joule);
     }
     debt.joules -= clock.headroom_j / kFewestAveraged;
-    if (debt.joules <= 0 || debt.per_joule == 0) return {};
+    // Where some kernel saves energy in no more time, all may be made up for nothing.
+    if (debt.joules <= 0 || least.value_or(0) <= 0) return {};
+    debt.per_joule = *least;
     return debt;
 }
 

@@ -143,9 +143,9 @@ class Streamed {
         OperationId last = 0;
         for (std::int32_t j = 0; j < micro_; ++j) {
             std::vector<Dependency> waits = {{head_in_, false}};
-            Operation op = gpu_operation({head_kernels_.loss},
-                                         {buffers_.hidden_gradient, buffers_.head_weights,
-                                          buffers_.logits, buffers_.head_gradient});
+            Operation op =
+                gpu_operation(head_kernels_.loss, {buffers_.hidden_gradient, buffers_.head_weights,
+                                                   buffers_.logits, buffers_.head_gradient});
             op.micro_batch = j;
             if (j == 0) wait_for_checkpoints(waits, op);
             if (j + 1 == micro_) op.kernels.push_back(head_kernels_.finish_gradients);

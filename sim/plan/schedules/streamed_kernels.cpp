@@ -24,9 +24,16 @@ std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
                                          PlanBuilder& build) {
     const auto table = static_cast<double>((model.vocabulary + 1) * model.hidden);
-    return {build.kernels(loss_kernels(model, training.micro_batch_block(),
-                                       training.loss_chunk_tokens, KernelStyle::fused)),
-            finish_gradients(table, true, build)};
+    const std::int64_t tokens = training.micro_batch_block().tokens();
+    const std::int64_t chunk = training.loss_chunk_tokens;
+    const auto list = [&](std::int64_t rows) {
+        return build.kernels(loss_kernels(model, {1, rows}, chunk, KernelStyle::fused));
+    };
+    StreamedHeadKernels out;
+    if (tokens >= chunk) out.loss.assign(static_cast<std::size_t>(tokens / chunk), list(chunk));
+    if (tokens % chunk > 0) out.loss.push_back(list(tokens % chunk));
+    out.finish_gradients = finish_gradients(table, true, build);
+    return out;
 }
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,

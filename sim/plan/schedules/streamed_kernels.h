@@ -16,7 +16,8 @@ struct StreamedKernels {
 
 /// Those of the head: the loss of a micro-batch, and after the last one.
 struct StreamedHeadKernels {
-    std::int32_t loss = 0, finish_gradients = 0;
+    std::vector<std::int32_t> loss;  ///< a list a chunk, in their order; all but the last are one
+    std::int32_t finish_gradients = 0;
 };
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
                                          PlanBuilder& build);

@@ -71,3 +71,22 @@ TEST_CASE("step bounds: below every simulated step, and near most", "[search]") 
     }
     CHECK(near > compared / 2);
 }
+
+TEST_CASE("step bounds: energy that is saved in no time is not paid for, in any order",
+          "[search]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
+    const double limit = machine.gpu.clock.limit_w;
+    REQUIRE(machine.gpu.clock.energy_share < 1);
+    // A second each at 1.5 times the limit; the clock falls for nothing, or for a tenth.
+    const FlowDemand free = {1, 1, {1, 1, 1.5 * limit}}, dear = {1, 1, {1, 1.1, 1.5 * limit}};
+    const auto fluid = [&](std::vector<FlowDemand> demands) {
+        StepProgram program;
+        program.operations.resize(demands.size());
+        for (Operation& operation : program.operations) operation.lane = Lane::compute;
+        return step_bounds(program, demands, machine, {}).fluid;
+    };
+    CHECK(fluid({free, free}) == Approx(2));
+    CHECK(fluid({dear, free}) == Approx(2));
+    CHECK(fluid({free, dear}) == Approx(2));
+    CHECK(fluid({dear, dear}) > 2.01);
+}
