@@ -13,12 +13,27 @@ constexpr double kFullState = 12, kLeastState = 6;  // bytes a parameter
 
 double parameters(const Claim& claim) { return static_cast<double>(total_parameters(claim.model)); }
 
-/// What may lie in host memory and on the device.
+double gpus(const Claim& claim) { return static_cast<double>(claim.training.gpus); }
+
+/// Machines that the GPUs are in; one where it is not known how many a machine has.
+double nodes(const Claim& claim) {
+    const auto in_one = static_cast<double>(claim.machine.interconnect.gpus_per_node);
+    return in_one > 0 ? std::ceil(gpus(claim) / in_one) : 1;
+}
+
+double device_bytes(const Claim& claim) {
+    return gpus(claim) * static_cast<double>(claim.machine.gpu.memory_capacity);
+}
+
+/// What may lie in host memory and on the devices, of all machines.
 double memory_bytes(const Claim& claim) {
-    const double host = static_cast<double>(claim.machine.host.memory_capacity);
-    return claim.machine.unified_memory
-               ? host
-               : host + static_cast<double>(claim.machine.gpu.memory_capacity);
+    const double host = nodes(claim) * static_cast<double>(claim.machine.host.memory_capacity);
+    return claim.machine.unified_memory ? host : host + device_bytes(claim);
+}
+
+std::string memory_words(const Claim& claim) {
+    return gpus(claim) == 1 ? "host and device memory"
+                            : fmt::format("memory of {:g} GPUs and their hosts", gpus(claim));
 }
 
 /// Of states at that size, what finds no place in memory.
@@ -64,7 +79,7 @@ Finding states_finding(const Claim& claim) {
     const std::string there =
         storage > 0 ? fmt::format("{} of memory and {} of storage", format_bytes(memory),
                                   format_bytes(storage))
-                    : fmt::format("{} of host and device memory", format_bytes(memory));
+                    : fmt::format("{} of {}", format_bytes(memory), memory_words(claim));
     finding.sentence = fmt::format("states take {} at 12 bytes a parameter, {} at 6; there are {}",
                                    format_bytes(full), format_bytes(least), there);
     if (least > memory + storage) {
@@ -90,32 +105,66 @@ Finding flops_finding(const Claim& claim, double peak) {
     Finding finding;
     finding.by = "FLOPs";
     finding.sentence =
-        fmt::format("{} tokens/s use {} of the GPU's {:.0f} TFLOPS (6PT; {} would be all)",
-                    format_thousands(*claim.tokens_per_s), format_percent(share), peak / kTera,
-                    format_thousands(bound));
+        fmt::format("{} tokens/s use {} of {} {:.0f} TFLOPS (6PT; {} would be all)",
+                    format_thousands(*claim.tokens_per_s), format_percent(share),
+                    gpus(claim) == 1 ? "the GPU's" : fmt::format("the {:g} GPUs'", gpus(claim)),
+                    peak / kTera, format_thousands(bound));
     if (share > 1) {
         finding.verdict = Verdict::impossible;
-        finding.would_need =
-            fmt::format("a GPU {:.1f} times as fast, or fewer parameters trained", share);
+        finding.would_need = fmt::format("{} {:.1f} times as fast, or fewer parameters trained",
+                                         gpus(claim) == 1 ? "a GPU" : "GPUs", share);
     }
     return finding;
 }
 
+/// Whether the step that is claimed has too few tokens for copies of so many seconds.
+bool too_few_tokens(const Claim& claim, double seconds) {
+    return claim.batch_given &&
+           static_cast<double>(claim.training.tokens()) < seconds * *claim.tokens_per_s;
+}
+
 /// A step must have so many tokens that its `seconds` of copies are no more than its time.
-void check_tokens(const Claim& claim, const char* by, const std::string& what, double seconds,
-                  std::vector<Finding>& out) {
+Finding tokens_finding(const Claim& claim, const char* by, const std::string& what,
+                       double seconds) {
     const double tokens = seconds * *claim.tokens_per_s;
     Finding finding{Verdict::possible, by,
                     fmt::format("{}: {} a step, so that a step has {} tokens at least", what,
                                 format_seconds(seconds), format_thousands(std::ceil(tokens))),
                     ""};
-    const auto given = static_cast<double>(claim.training.tokens());
-    if (claim.batch_given && given < tokens) {
+    if (too_few_tokens(claim, seconds)) {
         finding.verdict = Verdict::impossible;
         finding.would_need =
-            fmt::format("more than the {} tokens a step that are claimed", format_thousands(given));
+            fmt::format("more than the {} tokens a step that are claimed",
+                        format_thousands(static_cast<double>(claim.training.tokens())));
     }
-    out.push_back(finding);
+    return finding;
+}
+
+/// Seconds in which the storage of all machines reads and writes what of such states finds no place
+/// in memory; the weights that a step computes with are a part of it.
+double storage_seconds(const Claim& claim, double state_bytes) {
+    const StorageSpec& storage = claim.machine.storage;
+    const double spill = spilled(claim, state_bytes) / nodes(claim);
+    return std::max(spill / storage.read, spill / storage.write);
+}
+
+/// Of fp32 states. Where only smaller ones can be read and written in time, a claim is doubtful.
+Finding storage_finding(const Claim& claim) {
+    Finding finding = tokens_finding(
+        claim, "storage",
+        fmt::format("{} of states read and written", format_bytes(spilled(claim, kFullState))),
+        storage_seconds(claim, kFullState));
+    if (finding.verdict != Verdict::impossible ||
+        too_few_tokens(claim, storage_seconds(claim, kLeastState)))
+        return finding;
+    finding.verdict = Verdict::doubtful;
+    const double least = spilled(claim, kLeastState);
+    finding.would_need =
+        fmt::format("smaller states: at 6 bytes a parameter {}",
+                    least == 0 ? "all are in memory"
+                               : fmt::format("{} are read and written in {}", format_bytes(least),
+                                             format_seconds(storage_seconds(claim, kLeastState))));
+    return finding;
 }
 
 }  // namespace
@@ -145,19 +194,26 @@ std::vector<Finding> check_rates(const Claim& claim) {
     std::vector<Finding> out;
     if (!claim.tokens_per_s) return out;
     const Quantity* const peak = claim.profile.find("gpu.bf16_dense_tflops");
-    if (peak != nullptr && peak->value) out.push_back(flops_finding(claim, *peak->value * kTera));
+    if (peak != nullptr && peak->value)
+        out.push_back(flops_finding(claim, gpus(claim) * *peak->value * kTera));
     const double weights = kBf16 * parameters(claim);
     const LinkSpec& link = claim.machine.link;
-    if (weights > static_cast<double>(claim.machine.gpu.memory_capacity))
-        check_tokens(claim, "link",
-                     fmt::format("{} of weights in and of gradients out", format_bytes(weights)),
-                     std::max(weights / link.host_to_device, weights / link.device_to_host), out);
-    const double spill = spilled(claim, kFullState);
-    const StorageSpec& storage = claim.machine.storage;
-    if (spill > 0 && claim.storage_gb > 0 && storage.known())
-        check_tokens(claim, "storage",
-                     fmt::format("{} of states read and written", format_bytes(spill)),
-                     std::max(spill / storage.read, spill / storage.write), out);
+    if (weights > device_bytes(claim))
+        out.push_back(tokens_finding(
+            claim, "link",
+            fmt::format("{} of weights in and of gradients out", format_bytes(weights)),
+            std::max(weights / link.host_to_device, weights / link.device_to_host) / gpus(claim)));
+    if (spilled(claim, kFullState) > 0 && claim.storage_gb > 0) {
+        if (claim.machine.storage.known())
+            out.push_back(storage_finding(claim));
+        else
+            out.push_back(
+                {Verdict::doubtful, "storage",
+                 fmt::format("{} of states read and written every step, at rates that "
+                             "the profile does not know",
+                             format_bytes(spilled(claim, kFullState))),
+                 "storage_read_gb_per_s and storage_write_gb_per_s of the machine, in the claim"});
+    }
     return out;
 }
 

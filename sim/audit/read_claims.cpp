@@ -63,22 +63,40 @@ void read_busy(const JsonObject& object, Claim& claim) {
     }
 }
 
+/// Its messages begin with the flag of a command line; here they name file and field.
+ModelSpec model_of(const JsonObject& object) {
+    try {
+        return read_model(object.text("model"));
+    } catch (const InputError& error) {
+        constexpr std::string_view kFlag = "--model: ";
+        std::string_view words = error.what();
+        if (words.starts_with(kFlag)) words.remove_prefix(kFlag.size());
+        throw InputError(fmt::format("{}: {}", object.where("model"), words));
+    }
+}
+
 void read_machine(const JsonObject& object, Claim& claim) {
-    claim.profile = read_machine_profile(object.text("machine"));
+    claim.profile = read_machine_profile(object.text("machine"), object.where("machine").c_str());
     claim.host_memory_gb = number_or_none(object, "host_memory_gb", 1, kGiga);
     if (claim.host_memory_gb) claim.profile.set("host.memory_capacity_gb", *claim.host_memory_gb);
-    claim.machine = resolve_machine(claim.profile);
     claim.gpu_memory_gb = number_or_none(object, "gpu_memory_gb", 1, kMega);
     claim.storage_gb = number_or_none(object, "storage_gb", 0, kGiga).value_or(0);
+    if (claim.storage_gb > 0) claim.profile.set("storage.capacity_gb", claim.storage_gb);
+    for (const char* rate : {"read_gb_per_s", "write_gb_per_s"})
+        if (const auto value =
+                number_or_none(object, fmt::format("storage_{}", rate).c_str(), 1e-3, kMega))
+            claim.profile.set(fmt::format("storage.{}", rate), *value);
+    claim.machine = resolve_machine(claim.profile);
 }
 
 Claim read_claim(const JsonObject& object) {
     object.allow_only({"id", "says", "model", "machine", "training", "gpu_memory_gb",
-                       "host_memory_gb", "storage_gb", "tokens_per_s", "speedup", "gpu_busy"});
+                       "host_memory_gb", "storage_gb", "storage_read_gb_per_s",
+                       "storage_write_gb_per_s", "tokens_per_s", "speedup", "gpu_busy"});
     Claim claim;
     claim.id = object.text("id");
     claim.says = object.text("says");
-    claim.model = read_model(object.text("model"));
+    claim.model = model_of(object);
     read_machine(object, claim);
     if (const auto training = object.object_or_none("training")) {
         claim.batch_given = training->has("batch");

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sim/audit/audit.h"
+#include "sim/compare/comparison.h"
 #include "sim/input_error.h"
 #include "sim/report/format.h"
 #include "sim/search/fit.h"
@@ -41,11 +42,27 @@ std::optional<Step> step_of(const Claim& claim, TrainingSpec training, bool with
 std::vector<std::int64_t> batches(const Claim& claim) {
     if (claim.batch_given) return {claim.training.batch};
     std::vector<std::int64_t> out;
-    for (std::int64_t batch = 1; batch <= kLargestBatch; batch *= 2) out.push_back(batch);
+    for (std::int64_t part = 1; part <= kLargestBatch; part *= 2)
+        out.push_back(part * claim.training.gpus);  // the same of each GPU
     return out;
 }
 
-/// With the largest states that fit at the smallest batch; nothing where none do.
+/// As ZeRO-Infinity, the schedule that has them there; nothing where that does not fit either.
+std::optional<TrainingSpec> states_on_storage(const Claim& claim) {
+    if (claim.storage_gb == 0 || !claim.machine.storage.known()) return std::nullopt;
+    try {
+        TrainingSpec training = claim.training;
+        training.batch = batches(claim).front();
+        training = training_of(Schedule::zero_infinity, training);
+        if (step_of(claim, training, false)) return training;
+    } catch (const InputError&) {
+        // the claimed options do not go with that schedule
+    }
+    return std::nullopt;
+}
+
+/// With the largest states that fit at the smallest batch, in memory or else on storage; nothing
+/// where none do.
 std::optional<TrainingSpec> fitting_states(const Claim& claim) {
     for (const std::int64_t bytes : {12, 8, 6}) {
         TrainingSpec training = claim.training;
@@ -55,10 +72,12 @@ std::optional<TrainingSpec> fitting_states(const Claim& claim) {
         if (step_of(claim, training, false)) return training;
         if (training.schedule != Schedule::streamed) break;  // others have no smaller states
     }
-    return std::nullopt;
+    return states_on_storage(claim);
 }
 
 std::string states_words(const TrainingSpec& training) {
+    if (training.schedule == Schedule::zero_infinity)
+        return " (states on storage, as by ZeRO-Infinity)";
     return training.state_bytes == 12
                ? ""
                : fmt::format(" ({} bytes a parameter)", training.state_bytes);

@@ -4,6 +4,7 @@
 
 #include "sim/input_error.h"
 #include "sim/json_object.h"
+#include "sim/report/format.h"
 #include "tests/catch.h"
 #include "tests/sim/program_run.h"
 
@@ -114,4 +115,78 @@ TEST_CASE("audit: mistakes name file, field and value", "[audit]") {
     CHECK_THROWS_WITH(parse_claims(R"({"schema": "2", "source": "x", "claims": []})", "c.json"),
                       ContainsSubstring("expected \"sluice.claims.1\""));
     check_sluice_mistake("audit /no/such/file.json", {"/no/such/file.json"});
+}
+
+TEST_CASE("audit: a cluster has the memory, the FLOPs and the links of all its GPUs", "[audit]") {
+    // 70.55 B parameters: 847 GB of states, 8 x 80 GB of device memory and one host of 2 TB.
+    const std::string eight =
+        R"("model": "llama-3.1-70b", "machine": "h100-sxm-pcie5", "host_memory_gb": 300,
+           "training": {"schedule": "cluster", "gpus": 8})";
+    const std::string one = R"("model": "llama-3.1-70b", "machine": "h100-sxm-pcie5",
+                               "host_memory_gb": 300)";
+    CHECK(by(AuditedClaim{"", "", check_memory(claim(one))}, "bytes").verdict ==
+          Verdict::impossible);
+    const Finding states = by(AuditedClaim{"", "", check_memory(claim(eight))}, "bytes");
+    CHECK(states.verdict == Verdict::possible);
+    CHECK_THAT(states.sentence, ContainsSubstring("memory of 8 GPUs"));
+    // 989 TFLOPS / (6 x 70.55 B) = 2,336 tokens/s of one GPU.
+    const auto flops = [&](const std::string& fields, const std::string& speed) {
+        return by(
+            AuditedClaim{"", "", check_rates(claim(fields + R"(, "tokens_per_s": )" + speed))},
+            "FLOPs");
+    };
+    CHECK(flops(one, "5000").verdict == Verdict::impossible);
+    CHECK(flops(eight, "5000").verdict == Verdict::possible);
+    CHECK(flops(eight, "19000").verdict == Verdict::impossible);
+    // Two nodes have two hosts.
+    const std::string sixteen = R"("model": "llama-3.1-70b", "machine": "h100-sxm-pcie5",
+        "host_memory_gb": 300, "training": {"schedule": "cluster", "gpus": 16, "batch": 16})";
+    CHECK_THAT(by(AuditedClaim{"", "", check_memory(claim(sixteen))}, "bytes").sentence,
+               ContainsSubstring(format_bytes(600e9 + 16 * 85'520'809'984.0)));
+    CHECK_THAT(by(audited(eight), "simulated").sentence, !ContainsSubstring("multiple of --gpus"));
+}
+
+TEST_CASE("audit: states on storage are judged by its rates", "[audit]") {
+    // 120 B parameters, 1.44 TB of states, 1.2 TB of memory: 288 GB are read and written at 12
+    // bytes a parameter, none at 6.
+    const std::string claimed = R"("model": "120b", "machine": "h200-sxm-pcie5",
+        "host_memory_gb": 1000, "tokens_per_s": 700, "training": {"batch": 4, "seq": 1024},
+        "storage_gb": 2000)";
+    const std::string rates = R"(, "storage_read_gb_per_s": 10, "storage_write_gb_per_s": 10)";
+    const auto storage = [&](const std::string& fields) {
+        return by(AuditedClaim{"", "", check_rates(claim(fields))}, "storage");
+    };
+    const Finding slow = storage(claimed + rates);
+    CHECK(slow.verdict == Verdict::doubtful);
+    CHECK_THAT(slow.would_need, ContainsSubstring("at 6 bytes a parameter all are in memory"));
+    CHECK(storage(claimed).verdict == Verdict::doubtful);
+    CHECK_THAT(storage(claimed).would_need, ContainsSubstring("storage_read_gb_per_s"));
+    const std::string little = R"("model": "120b", "machine": "h200-sxm-pcie5",
+        "host_memory_gb": 100, "tokens_per_s": 700, "training": {"batch": 4, "seq": 1024},
+        "storage_gb": 2000)";
+    CHECK(storage(little + rates).verdict == Verdict::impossible);
+    // Where no memory holds the states, the schedule that has them on storage is predicted.
+    const AuditedClaim infinity = audited(R"("model": "qwen2.5-32b",
+        "machine": "h200-pcie5-16vcpu-128gib", "storage_gb": 2000,
+        "storage_read_gb_per_s": 6, "storage_write_gb_per_s": 4)");
+    CHECK_THAT(by(infinity, "simulated").sentence, ContainsSubstring("ZeRO-Infinity"));
+    CHECK(infinity.verdict() == Verdict::doubtful);  // smaller states, or storage
+}
+
+TEST_CASE("audit: an unknown model or machine is named with file and field", "[audit]") {
+    const auto message = [](const std::string& fields) {
+        try {
+            parse_claims(claims_text(fields), "claims.json");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string model = message(R"("model": "qwen2.5-8b", "machine": "gh200-480gb")");
+    CHECK_THAT(model, ContainsSubstring("claims.json: claims[0].model") &&
+                          ContainsSubstring("qwen2.5-8b"));
+    CHECK(model.find("--model") == std::string::npos);
+    const std::string machine = message(R"("model": "qwen2.5-7b", "machine": "gh20")");
+    CHECK_THAT(machine, ContainsSubstring("claims.json: claims[0].machine") &&
+                            ContainsSubstring("\"gh20\""));
 }
