@@ -28,6 +28,31 @@ struct FitFlags {
     std::optional<std::string> svg_file;
 };
 
+bool is_given(const TrainingFlags& flags, std::string_view field) {
+    for (std::size_t i = 0; i < flags.option_values.size(); ++i)
+        if (field == training_options()[i].field) return flags.option_values[i].has_value();
+    return false;
+}
+
+/// What is sought must not be said beforehand.
+void refuse_given_answer(const FitFlags& flags) {
+    const ScenarioFlags& s = flags.scenario;
+    const std::vector<std::pair<const char*, bool>> given = {
+        {"batch", is_given(s.training, "batch")},
+        {"seq", is_given(s.training, "seq")},
+        {"layers", s.model.layers.has_value()},
+        {"model", !s.model.model.empty() || s.model.layers || s.model.untied},
+        {"host-memory", s.machine.host_memory.has_value()}};
+    for (const auto& [name, is_there] : given)
+        if (is_there && flags.find == name)
+            throw InputError(
+                flags.find == "model"
+                    ? "--find model goes through the library, so that --model, --layers and "
+                      "--untied say nothing; leave them out"
+                    : fmt::format("--find {0} seeks it, so that --{0} says nothing; leave one out",
+                                  name));
+}
+
 void check_flags(const FitFlags& flags) {
     const bool machine = flags.find == kMachine;
     if (!std::isfinite(flags.tokens_per_s) || flags.tokens_per_s < 0)
@@ -49,6 +74,7 @@ void check_flags(const FitFlags& flags) {
         throw InputError("--model is missing; name one of: sluice models");
     if (!machine && (flags.csv || flags.svg_file))
         throw InputError("--csv and --svg are of --find machine; leave them out");
+    refuse_given_answer(flags);
     if (flags.json && flags.csv)
         throw InputError("--json and --csv both go to standard output; give one");
     check_money(flags.money);

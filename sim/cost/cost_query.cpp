@@ -19,7 +19,7 @@ double gpus_paid(const CostQuery& query, const StepReport& report) {
 /// The price of the machine and who says so; the GPU's alone where the system's is not known.
 std::optional<std::pair<double, std::string>> purchase(const PriceList& prices,
                                                        const CostQuery& query, double gpus) {
-    if (query.price_usd) return std::pair(*query.price_usd, std::string("--price-usd"));
+    if (query.price_usd) return std::pair(*query.price_usd, std::string("--price-usd, as given"));
     if (prices.system_usd) return std::pair(gpus * *prices.system_usd, prices.system_source);
     if (prices.gpu_usd)
         return std::pair(gpus * *prices.gpu_usd,
@@ -39,28 +39,41 @@ void add_others(CostAnswer& answer, const PriceList& prices, const CostQuery& qu
         add(bought(price->first, price->second, query.terms));
 }
 
-void say_what_rents_are_for(CostAnswer& answer, const CostQuery& query) {
+void say_what_rents_are_for(CostAnswer& answer, const MachineSpec& machine,
+                            const CostQuery& query) {
     const StepReport& r = answer.report;
+    const double paid = gpus_paid(query, r);
     answer.assumptions.push_back(fmt::format(
-        "an hour's rent is for {:g} GPU{} of a node and its share of the host, which may have less "
-        "than the {} that this step uses; --gpus-paid counts more of them",
-        gpus_paid(query, r), gpus_paid(query, r) == 1 ? "" : "s",
+        "an hour's rent is for {:g} GPU{} of a node and its share of the host, but the step is "
+        "predicted with all of the profile's host ({:g} cores, {:.0f} GB/s of memory) and uses {} "
+        "of its memory; --gpus-paid counts more GPUs",
+        paid, paid == 1 ? "" : "s", machine.host.cores, machine.host.dram_bandwidth / kGiga,
         format_bytes(static_cast<double>(r.fit.host.peak.bytes))));
+}
+
+/// Of all GPUs that train: which each draws its part of what the host does.
+void say_what_power_is_counted(CostAnswer& answer, const PowerSpec& power) {
+    answer.assumptions.insert(answer.assumptions.end(), power.assumptions.begin(),
+                              power.assumptions.end());
+    if (power.host_assumption.empty()) return;
+    const double gpus = gpus_of(answer.report), each = power.host_w.value_or(0);
+    answer.assumptions.push_back(
+        gpus == 1 || each == 0
+            ? power.host_assumption
+            : fmt::format("{}; counted for each of the {:g} GPUs, {:.0f} W in all",
+                          power.host_assumption, gpus, gpus * each));
 }
 
 }  // namespace
 
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
                            const CostQuery& query) {
-    MachineMoney money{price_list(profile), power_spec(profile, machine)};
+    MachineMoney money{price_list(profile), power_spec(profile, machine), unpriced_memory(profile)};
     if (query.host_w && money.power.known()) {
         money.power.host_w = query.host_w;
-        std::erase_if(money.power.assumptions, [](const std::string& assumption) {
-            return assumption.find("host") != std::string::npos ||
-                   assumption.starts_with("beside the GPU");
-        });
-        money.power.assumptions.push_back(
-            fmt::format("beside the GPU {:g} W, as given", *query.host_w));
+        money.power.host_given = true;
+        money.power.host_assumption =
+            fmt::format("beside each GPU {:g} W, as given", *query.host_w);
     }
     return money;
 }
@@ -69,8 +82,9 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
                                   const StepReport& report) {
     if (query.usd_per_hour) {
         Payment payment;
-        payment.name = "--usd-per-hour";
+        payment.name = query.usd_per_hour_flag;
         payment.origin = "as given";
+        payment.given = fmt::format("{:g} USD an hour", *query.usd_per_hour);
         payment.usd_per_hour = *query.usd_per_hour;
         return payment;
     }
@@ -80,8 +94,11 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     const Offer* const typical = typical_offer(money.prices);
     if (typical != nullptr && !query.buy && !query.price_usd)
         return rented(*typical, gpus_paid(query, report));
-    if (const auto price = purchase(money.prices, query, gpus_of(report)))
-        return bought(price->first, price->second, query.terms);
+    if (const auto price = purchase(money.prices, query, gpus_of(report))) {
+        Payment payment = bought(price->first, price->second, query.terms);
+        if (query.price_usd) payment.given = fmt::format("{:.10g} USD", *query.price_usd);
+        return payment;
+    }
     if (query.buy)
         throw InputError(fmt::format("--buy: the profile of {} has no price; give --price-usd",
                                      report.machine_id));
@@ -95,6 +112,8 @@ void add_price(StepReport& report, const MachineProfile& profile) {
     const Payment payment = rented(*typical, gpus_of(report));
     report.usd_per_hour = payment.usd_per_hour;
     report.usd_per_hour_of = fmt::format("{}, {}", payment.name, payment.origin);
+    if (const std::string words = unpriced_memory(profile); !words.empty())
+        report.usd_per_hour_of += "; " + words;
 }
 
 CostAnswer answer_cost(const StepReport& report, const MachineSpec& machine,
@@ -109,16 +128,16 @@ CostAnswer answer_cost(const StepReport& report, const MachineSpec& machine,
     if (answer.payment)
         answer.cost = run_cost(report, *answer.payment, query.tokens, answer.energy, query.terms);
     add_others(answer, money.prices, query);
-    if (!money.prices.offers.empty()) say_what_rents_are_for(answer, query);
+    const bool any_price = answer.payment || !answer.others.empty();
+    if (any_price && !money.unpriced.empty()) answer.assumptions.push_back(money.unpriced);
+    if (!money.prices.offers.empty()) say_what_rents_are_for(answer, machine, query);
     if (money.prices.system_usd || money.prices.gpu_usd || query.price_usd)
         answer.assumptions.push_back(fmt::format(
             "bought: {:g} years, trains {} of the hours, {:g} USD a kWh, facility {:g} times the "
             "machine's power",
             query.terms.years, format_percent(query.terms.utilization),
             query.terms.electricity_usd_per_kwh, query.terms.power_usage_effectiveness));
-    if (answer.energy)
-        answer.assumptions.insert(answer.assumptions.end(), money.power.assumptions.begin(),
-                                  money.power.assumptions.end());
+    if (answer.energy) say_what_power_is_counted(answer, money.power);
     return answer;
 }
 

@@ -57,13 +57,13 @@ void take_host(PowerSpec& power, const MachineProfile& profile) {
                tdp = number(profile, "gpu.tdp_w");
     if (node && gpus && tdp && *node > *gpus * *tdp) {
         power.host_w = *node / *gpus - *tdp;
-        power.assumptions.push_back(fmt::format(
-            "beside the GPU {:.0f} W: what a node of {:g} draws at most ({:g} W) beyond its GPUs, "
+        power.host_assumption = fmt::format(
+            "beside each GPU {:.0f} W: what a node of {:g} draws at most ({:g} W) beyond its GPUs, "
             "shared by them",
-            *power.host_w, *gpus, *node));
+            *power.host_w, *gpus, *node);
     } else {
-        power.assumptions.emplace_back(
-            "what the host draws is not known and not counted; give --host-watts");
+        power.host_assumption =
+            "what the host draws is not known and not counted; give --host-watts";
     }
 }
 

@@ -21,8 +21,10 @@ struct PowerSpec {
     double idle_w = 0;
     /// CPU, memory, fans and the rest while the GPU trains: a part of a node's power; nothing where
     /// the profile does not say (0 where busy_w includes it).
-    std::optional<double> host_w;
+    std::optional<double> host_w;  ///< for each GPU
     std::vector<std::string> assumptions;
+    std::string host_assumption;  ///< the one about host_w, or empty
+    bool host_given = false;      ///< by a flag
 
     bool known() const { return calibrated || busy_w > 0; }
 };

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "sim/input_error.h"
+#include "sim/report/format.h"
 
 namespace sluice {
 namespace {
@@ -122,6 +123,17 @@ const Offer& find_offer(const PriceList& prices, const std::string& name,
             name, machine));
     throw InputError(fmt::format("--offer is \"{}\", expected one of {}: {}{}", name, machine,
                                  fmt::join(names, ", "), did_you_mean(name, names)));
+}
+
+std::string unpriced_memory(const MachineProfile& profile) {
+    const Quantity* const memory = profile.find("host.memory_capacity_gb");
+    if (memory == nullptr || !memory->what_if) return "";
+    const auto size = [](double gb) { return format_bytes(gb * kGiga); };
+    if (!memory->replaced)
+        return fmt::format("the price says nothing of {} of host memory", size(*memory->value));
+    if (*memory->value <= *memory->replaced) return "";
+    return fmt::format("what {} of host memory cost more than {} is not known and not counted",
+                       size(*memory->value), size(*memory->replaced));
 }
 
 double ownership_usd_per_hour(double price_usd, const OwnerTerms& terms) {

@@ -48,6 +48,10 @@ const Offer* typical_offer(const PriceList& prices);
 const Offer& find_offer(const PriceList& prices, const std::string& name,
                         const std::string& machine);
 
+/// Where the user gives the machine more host memory than its profile says, or the profile says
+/// nothing: that the price does not know of it. Else empty.
+std::string unpriced_memory(const MachineProfile& profile);
+
 /// How an owner counts. Every number is an option of the command line.
 struct OwnerTerms {
     /// Amazon writes a part of its servers off in five years from 2025 on (10-K for 2024: "from six

@@ -5,6 +5,7 @@
 
 #include "sim/input_error.h"
 #include "sim/machine/spec_reader.h"
+#include "sim/report/format.h"
 
 namespace sluice {
 namespace {
@@ -174,9 +175,22 @@ void resolve_host_work(SpecReader& reader, double stream, HostSpec& host) {
 
 }  // namespace
 
+std::string impossible_memory(const HostSpec& host) {
+    if (host.memory_capacity_most == 0 || host.memory_capacity <= host.memory_capacity_most)
+        return "";
+    return fmt::format("host memory of {} is more than the {} that such a machine can have",
+                       format_bytes(static_cast<double>(host.memory_capacity)),
+                       format_bytes(static_cast<double>(host.memory_capacity_most)));
+}
+
 HostSpec resolve_host(SpecReader& reader, const LinkSpec& link, bool unified_memory) {
     HostSpec host;
     host.memory_capacity = host_capacity(reader);
+    constexpr const char* kMost = "host.memory_capacity_most_gb";
+    if (const auto most = reader.take(kMost, Trust::as_given))
+        host.memory_capacity_most = static_cast<Bytes>(*most * kGiga);
+    if (const std::string words = impossible_memory(host); !words.empty())
+        reader.say_first(fmt::format("{} ({})", words, reader.profile().find(kMost)->note));
     host.cores = reader.required("host.cores", Trust::as_given);
     const auto size = [&](const char* path, double h200_gb) {
         return static_cast<Bytes>(reader.constant(path, h200_gb, Trust::as_given) * kGiga);

@@ -76,6 +76,7 @@ constexpr std::array kKeys = {
     KnownKey{"host.unified_memory", ValueKind::flag},
     KnownKey{"host.cores", kNumber, kRead},
     KnownKey{"host.memory_capacity_gb", kNumber, kRead},
+    KnownKey{"host.memory_capacity_most_gb", kNumber, kRead},
     KnownKey{"host.system_reserve_gb", kNumber, kRead},
     KnownKey{"host.process_base_gb", kNumber, kRead},
     KnownKey{"host.memory_bandwidth_gb_per_s", kNumber, kRead},

@@ -118,6 +118,8 @@ void MachineProfile::set(std::string_view path, double value) {
     Quantity& quantity = found == quantities.end() ? quantities.emplace_back() : *found;
     scale_curve_of(curves, quantity, value);
     quantity.path = path;
+    if (!quantity.what_if) quantity.replaced = quantity.value;
+    quantity.what_if = true;
     quantity.value = value;
     quantity.method = Method::estimated;
     quantity.source = "given on the command line";

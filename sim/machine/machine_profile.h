@@ -21,6 +21,8 @@ struct Quantity {
     std::string path;
     std::optional<double> value;      ///< nothing where the number is not known
     std::optional<double> low, high;  ///< 5 to 95% of what was measured
+    std::optional<double> replaced;   ///< what-if: the value of the profile, where it has one
+    bool what_if = false;
     Method method = Method::datasheet;
     std::string source;  ///< full text, not the key
     std::string date;

@@ -65,8 +65,9 @@ inline double adam_traffic(std::int64_t state_bytes) {
 /// bytes.
 struct HostSpec {
     Bytes memory_capacity = 0;
-    Bytes process_base = 0;    ///< resident bytes of a process with CUDA and libtorch loaded
-    Bytes system_reserve = 0;  ///< left to the operating system
+    Bytes memory_capacity_most = 0;  ///< that such a machine can have; 0: not known
+    Bytes process_base = 0;          ///< resident bytes of a process with CUDA and libtorch loaded
+    Bytes system_reserve = 0;        ///< left to the operating system
     double cores = 0;
     double dram_bandwidth = 0;  ///< bytes/s shared by copies and host work
     double copy_weight = 1;     ///< DRAM traffic that one byte copied over the link counts as
@@ -96,6 +97,9 @@ struct HostSpec {
     double norm_and_scale = 0;  ///< bytes/s of gradient through PyTorch's clip_grad_norm_ (bf16)
     double eager_adam_bytes_per_s = 0;  ///< DRAM traffic of a bf16-master AdamW (22 B a parameter)
 };
+/// "host memory of 1 TB is more than the 128 GB that such a machine can have"; empty where that is
+/// not known to be so.
+std::string impossible_memory(const HostSpec& host);
 
 /// A disk that schedules may read and write; 0: not known.
 struct StorageSpec {

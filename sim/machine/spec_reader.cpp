@@ -114,6 +114,10 @@ void SpecReader::judge(Method method, Trust trust, const std::string& subject,
 
 void SpecReader::say(std::string sentence) { add_once(assumptions_, std::move(sentence)); }
 
+void SpecReader::say_first(std::string sentence) {
+    assumptions_.insert(assumptions_.begin(), std::move(sentence));
+}
+
 void SpecReader::transfer(std::string sentence) {
     confidence_ = std::max(confidence_, Confidence::transferred);
     say(std::move(sentence));

@@ -48,6 +48,8 @@ class SpecReader {
 
     /// Says a sentence once.
     void say(std::string sentence);
+    /// say(), before all others: what puts the machine itself in doubt.
+    void say_first(std::string sentence);
     /// Says what takes the place of a rate that is not measured here.
     void transfer(std::string sentence);
     /// The same for a rate that only schedules of other systems rest on (PyTorch's own kernels and

@@ -47,7 +47,8 @@ std::vector<MoneyOption> declare_options() {
          [](CostQuery& query, double value, const std::string&) {
              query.terms.power_usage_effectiveness = value;
          }},
-        {"host_watts", "W", Kind::number, 0, 1e6, "what the machine draws beside its GPU", "",
+        {"host_watts", "W", Kind::number, 0, 1e6,
+         "what the machine draws beside its GPUs, for each that trains", "",
          [](CostQuery& query, double value, const std::string&) { query.host_w = value; }},
         {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs of the rented nodes that are paid",
          "those that train",

@@ -38,6 +38,7 @@ class FitSearch {
         : model_(model), machine_(machine), training_(training), query_(query) {
         answer_.query = query;
         answer_.asked = sought_question(query.sought);
+        if (query.sought != Sought::host_memory) answer_.note = impossible_memory(machine.host);
     }
 
     FitAnswer run() {
@@ -45,12 +46,13 @@ class FitSearch {
             case Sought::batch:
                 return most(batch_unit(), kMostBatch);
             case Sought::sequence:
-                return most(1, kMostSequence);
+                return longest_sequence();
             case Sought::layers:
                 return most(1, kMostLayers);
             case Sought::model:
                 return largest_model();
             case Sought::host_memory:
+                return least_host_memory();
             case Sought::device_memory:
                 return least(kLeastMemoryGb, kMostMemoryGb);
             case Sought::link:
@@ -157,11 +159,24 @@ class FitSearch {
             // Memory is monotone: once nothing fits, nothing larger does.
             if (high > 0 && !fits(count * unit)) break;
         }
+        const double last = std::floor(limit / unit);
+        if (high == 0 && low < last) (does_it(last * unit) ? low : high) = last;
         while (low > 0 && high - low > 1) {
             const double middle = std::floor((low + high) / 2);
             (does_it(middle * unit) ? low : high) = middle;
         }
         return sides(low * unit, high * unit);
+    }
+
+    /// Of a model whose positions are learned no longer than those.
+    FitAnswer longest_sequence() {
+        const auto positions = static_cast<double>(model_.learned_positions);
+        if (positions == 0) return most(1, kMostSequence);
+        FitAnswer answer = most(1, positions);
+        if (answer.best && answer.best->value == positions)
+            answer.note = fmt::format("{} has learned {} positions: no sequence is longer",
+                                      model_.name, format_thousands(positions));
+        return answer;
     }
 
     bool fits(double value) {
@@ -178,6 +193,17 @@ class FitSearch {
             (does_it(middle) ? high : low) = middle;
         }
         return sides(high, low);
+    }
+
+    /// No more than such a machine can have, where that is known.
+    FitAnswer least_host_memory() {
+        const auto most = static_cast<double>(machine_.host.memory_capacity_most) / kGiga;
+        if (most == 0) return least(kLeastMemoryGb, kMostMemoryGb);
+        FitAnswer answer = least(std::min(kLeastMemoryGb, most), most);
+        if (!answer.best)
+            answer.note = fmt::format("{} is the most that such a machine can have",
+                                      format_bytes(most * kGiga));
+        return answer;
     }
 
     FitAnswer fewest_cores() {

@@ -47,6 +47,8 @@ struct FitAnswer {
     std::optional<FitSide>
         other;      ///< the next that does not; nothing where all that was searched do
     int plans = 0;  ///< that were tried
+    /// What holds the answer back or puts it in doubt: memory that such a machine cannot have.
+    std::string note;
     /// Several predictions lie so near to the wanted speed that their bands hold it: then the
     /// answer is not sure.
     bool speed_within_band() const;

@@ -101,6 +101,7 @@ std::string fit_text(const FitAnswer& answer) {
     append_sides(out, answer);
     if (answer.best && !answer.other)
         out += "does not     nothing that was searched: the limit is elsewhere\n";
+    if (!answer.note.empty()) out += fmt::format("note         {}\n", answer.note);
     if (answer.speed_within_band())
         out +=
             "The wanted speed lies within a band above: the true answer may be on either side.\n";
@@ -115,6 +116,7 @@ std::string fit_json(const FitAnswer& answer) {
     out["does_it"] = side_json(answer.best);
     out["does_not"] = side_json(answer.other);
     out["wanted_speed_within_band"] = answer.speed_within_band();
+    out["note"] = answer.note;
     out["tolerance"] = kFitTolerance;
     out["plans_tried"] = answer.plans;
     return readable_json(out);

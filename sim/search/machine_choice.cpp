@@ -1,11 +1,13 @@
 #include "sim/search/machine_choice.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
 
 #include "sim/input_error.h"
+#include "sim/report/format.h"
 #include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
 
@@ -30,7 +32,16 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
         answer_cost(choice.report, machine, machine_money(profile, machine, query), query);
     choice.payment = answer.payment;
     choice.cost = answer.cost;
+    choice.unpriced = !unpriced_memory(profile).empty();
     return choice;
+}
+
+/// No more than it can have; whether that is less than asked.
+bool give_memory(MachineProfile& profile, double gb) {
+    const Quantity* const most = profile.find("host.memory_capacity_most_gb");
+    const double given = most != nullptr && most->value ? std::min(gb, *most->value) : gb;
+    profile.set("host.memory_capacity_gb", given);
+    return given < gb;
 }
 
 /// Those that do it and have a price, those that do it, the others; each by price, then speed.
@@ -53,9 +64,11 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
                               std::optional<double> host_memory_bytes) {
     MachineChoices out;
     out.tokens_per_s = tokens_per_s;
+    std::vector<std::string> capped;
     for (const std::string& id : library_machines()) {
         MachineProfile profile = read_machine_profile(id);
-        if (host_memory_bytes) profile.set("host.memory_capacity_gb", *host_memory_bytes / kGiga);
+        if (host_memory_bytes && give_memory(profile, *host_memory_bytes / kGiga))
+            capped.push_back(id);
         try {
             out.machines.push_back(
                 try_machine(profile, model, training, tokens_per_s, adjust, query));
@@ -63,6 +76,17 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
             out.left_out.push_back(fmt::format("{}: {}", id, error.what()));
         }
     }
+    if (!capped.empty())
+        out.capped = fmt::format("not {} but the most that they can have, for: {}",
+                                 format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
+    std::vector<std::string> unpriced;
+    for (const MachineChoice& choice : out.machines)
+        if (choice.cost && choice.unpriced) unpriced.push_back(choice.id);
+    if (!unpriced.empty())
+        out.unpriced = fmt::format(
+            "what the host memory given costs more than that of the machine as priced is not known "
+            "and not counted, of: {}",
+            fmt::join(unpriced, ", "));
     std::stable_sort(out.machines.begin(), out.machines.end(),
                      [](const auto& a, const auto& b) { return rank(a) < rank(b); });
     return out;

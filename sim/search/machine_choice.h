@@ -18,18 +18,22 @@ struct MachineChoice {
     std::optional<Payment> payment;
     std::optional<RunCost> cost;
     bool does_it = false;
+    bool unpriced = false;  ///< its price does not know of all its host memory
 };
 
 struct MachineChoices {
     double tokens_per_s = 0;              ///< wanted
     std::vector<MachineChoice> machines;  ///< those that do it first, the cheapest hour first
     std::vector<std::string> left_out;    ///< "mi355x: why no step can be predicted"
+    std::string unpriced;  ///< which prices do not know of the host memory given, or empty
+    std::string capped;    ///< which machines cannot have that much, or empty
 
     const MachineChoice* cheapest() const;
 };
 
 /// Predicts the step on every machine of the library. `host_memory` replaces what profiles say;
-/// where they say nothing and it is not given, the machine is left out.
+/// where they say nothing and it is not given, the machine is left out; one that cannot have so
+/// much gets the most it can.
 MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
                               double tokens_per_s, bool adjust, const CostQuery& query,
                               std::optional<double> host_memory_bytes);

@@ -109,6 +109,8 @@ std::string machine_choices_text(const MachineChoices& choices) {
             verdict(choice, choices.tokens_per_s));
     }
     out += "front: h, no machine is faster for less an hour; t, for less a token\n";
+    if (!choices.capped.empty()) out += "host memory: " + choices.capped + "\n";
+    if (!choices.unpriced.empty()) out += "prices: " + choices.unpriced + "\n";
     if (!choices.left_out.empty()) {
         out += "\nleft out:\n";
         for (const std::string& words : choices.left_out) out += fmt::format("  {}\n", words);
@@ -125,6 +127,8 @@ std::string machine_choices_json(const MachineChoices& choices) {
     for (std::size_t i = 0; i < choices.machines.size(); ++i)
         out["machines"].push_back(choice_json(choices.machines[i], marks[i]));
     out["left_out"] = choices.left_out;
+    out["not_priced"] = choices.unpriced;
+    out["less_host_memory"] = choices.capped;
     return readable_json(out);
 }
 

@@ -1,7 +1,8 @@
 // Two plots: tokens/s over dollars an hour, and over dollars per million tokens. Machines that no
-// other beats are joined by a line and named; the others say their name as a tooltip.
+// other beats are joined by a line; all are named where there is room, and in a tooltip.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/report/colours.h"
 #include "sim/report/format.h"
@@ -32,6 +33,9 @@ constexpr const char* kGrey = "fill=\"#444\"";
 constexpr const char* kHalo =
     R"(fill="#222" stroke="#fff" stroke-width="3" paint-order="stroke" stroke-linejoin="round")";
 
+constexpr const char* kHaloOfBeaten =
+    R"(fill="#777" stroke="#fff" stroke-width="3" paint-order="stroke" stroke-linejoin="round")";
+
 class Plot {
   public:
     Plot(SvgCanvas& canvas, const MachineChoices& choices, CostAxis axis, double left)
@@ -51,8 +55,9 @@ class Plot {
         for (const bool on_front : {false, true})
             for (const MachinePoint& point : points_)
                 if (point.on_front == on_front) dot(point);
-        for (const MachinePoint& point : points_)
-            if (point.on_front) name(point);
+        for (const bool on_front : {true, false})
+            for (const MachinePoint& point : points_)
+                if (point.on_front == on_front) name(point);
     }
 
   private:
@@ -109,27 +114,38 @@ class Plot {
     struct Name {
         double x, baseline, width;
     };
-    bool is_free(double start, double baseline, double width) const {
-        return std::none_of(names_.begin(), names_.end(), [&](const Name& other) {
-            return start < other.x + other.width && other.x < start + width &&
-                   std::abs(baseline - other.baseline) < kSmall;
-        });
+    /// Where no other name is, and no dot.
+    bool is_free(const Name& name) const {
+        constexpr double kAbove = 0.8 * kSmall, kBelow = 0.25 * kSmall;
+        const double end = name.x + name.width;
+        if (name.x < left_ || end > left_ + kPlotWidth) return false;
+        return std::none_of(names_.begin(), names_.end(),
+                            [&](const Name& other) {
+                                return name.x < other.x + other.width && other.x < end &&
+                                       std::abs(name.baseline - other.baseline) < kSmall;
+                            }) &&
+               std::none_of(points_.begin(), points_.end(), [&](const MachinePoint& other) {
+                   const double dot_x = x(other.usd), dot_y = y(other.tokens_per_s);
+                   return name.x < dot_x + kRadius && dot_x - kRadius < end &&
+                          name.baseline - kAbove < dot_y + kRadius &&
+                          dot_y - kRadius < name.baseline + kBelow;
+               });
     }
 
-    /// Beside its dot, where no other name is: above if possible, else below.
+    /// Beside its dot, where there is room; one that is beaten has its name only there.
     void name(const MachinePoint& point) {
         const std::string& id = choices_.machines[point.machine].id;
-        const double width = text_width(id, kSmall);
-        const bool right = x(point.usd) + 10 + width > left_ + kPlotWidth;
-        const double start = right ? x(point.usd) - 9 - width : x(point.usd) + 9;
-        double baseline = 0;
-        for (const double lower : {-6, 14, -20, 28}) {
-            baseline = y(point.tokens_per_s) + lower;
-            if (is_free(start, baseline, width)) break;
-        }
-        names_.push_back({start, baseline, width});
-        canvas_.text(x(point.usd) + (right ? -9 : 9), baseline, kSmall, id,
-                     fmt::format("text-anchor=\"{}\" {}", right ? "end" : "start", kHalo));
+        const double width = text_width(id, kSmall), away = kRadius + 4;
+        const double dot_x = x(point.usd), dot_y = y(point.tokens_per_s);
+        std::optional<Name> place;
+        for (const double lower : {-6, 4, 14, -20, 28})
+            for (const double start : {dot_x + away, dot_x - away - width})
+                if (const Name one{start, dot_y + lower, width}; !place && is_free(one))
+                    place = one;
+        if (!place && !point.on_front) return;
+        if (!place) place = Name{dot_x + away, dot_y - 6, width};
+        names_.push_back(*place);
+        canvas_.text(place->x, place->baseline, kSmall, id, point.on_front ? kHalo : kHaloOfBeaten);
     }
 
     SvgCanvas& canvas_;

@@ -191,6 +191,11 @@ void add_memory(const MachineSpec& machine, const MachineProfile& profile,
         device_memory_settings(machine, machine.gpu.memory_capacity + more);
     if (machine.unified_memory) {
         not_possible.emplace_back("link: host and device are one memory");
+        const MachineSpec larger = with_host_memory(machine, machine.host.memory_capacity + more);
+        if (const std::string words = impossible_memory(larger.host); !words.empty()) {
+            not_possible.push_back("16 GB more memory: " + words);
+            return;
+        }
         out.push_back({"16 GB more memory",
                        [more](const MachineSpec& m) {
                            return with_host_memory(
@@ -251,6 +256,7 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
             "with: sluice predict, or sluice fit",
             model.name, machine.id));
     Sensitivity out;
+    out.note = impossible_memory(machine.host);
     for (const Candidate& candidate : candidates(machine, profile, gpu, out.not_possible)) {
         const MachineSpec changed = candidate.change(machine);
         std::optional<Chosen> after = fastest(model, changed, training);

@@ -33,6 +33,7 @@ struct Sensitivity {
     std::string base_settings;
     std::vector<Upgrade> upgrades;          ///< the largest gain first
     std::vector<std::string> not_possible;  ///< "16 GB more device memory: host and device are one"
+    std::string note;                       ///< that the machine itself cannot be had, or empty
 };
 
 /// Predicts the machine as it is and with each change: 16 GB more device memory, a link twice as

@@ -146,6 +146,7 @@ std::string sensitivity_text(const Sensitivity& all) {
                            signed_percent(upgrade.gain), range_text(upgrade),
                            format_thousands(upgrade.report.tokens_per_s()), upgrade.successor,
                            upgrade.settings.empty() ? "" : "with " + upgrade.settings);
+    if (!all.note.empty()) out += fmt::format("note: {}\n", all.note);
     for (const std::string& words : all.not_possible) out += fmt::format("not tried: {}\n", words);
     return out;
 }
@@ -167,6 +168,7 @@ std::string sensitivity_json(const Sensitivity& all) {
         out["upgrades"].push_back(entry);
     }
     out["not_tried"] = all.not_possible;
+    out["note"] = all.note;
     return readable_json(out);
 }
 

@@ -163,10 +163,13 @@ std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& m
             "--host-memory {:.0f}GB",
             std::ceil(static_cast<double>(host_peak + machine.host.system_reserve) / kGiga));
     };
-    larger.host.memory_capacity = std::numeric_limits<Bytes>::max() / 2;
+    const Bytes most = machine.host.memory_capacity_most;
+    larger.host.memory_capacity = most > 0 ? most : std::numeric_limits<Bytes>::max() / 2;
+    const Bytes room = larger.host.memory_capacity - machine.host.system_reserve;
     if (report.fit.device.shortfall() == 0) {
-        out.push_back({with_memory(report.fit.host.peak.bytes), report.training,
-                       report.fit.device.peak.bytes, report.fit.host.peak.bytes});
+        if (report.fit.host.peak.bytes <= room)
+            out.push_back({with_memory(report.fit.host.peak.bytes), report.training,
+                           report.fit.device.peak.bytes, report.fit.host.peak.bytes});
     } else if (out.empty()) {
         for (const FittingChange& change :
              nearest_fits(model, larger, report.training, kMostSuggestions))

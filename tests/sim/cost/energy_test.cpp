@@ -1,5 +1,6 @@
 #include "sim/cost/energy.h"
 
+#include "sim/cost/cost_query.h"
 #include "sim/cost/run_cost.h"
 #include "sim/input_error.h"
 #include "sim/model/read_model.h"
@@ -75,7 +76,8 @@ TEST_CASE("energy: from a datasheet, full power while it computes", "[cost]") {
     CHECK(*p.power.host_w == Approx((10200 - 8 * 700) / 8.0));
     const Seconds busy = p.report.lanes[static_cast<std::size_t>(Lane::compute)].busy;
     CHECK(p.energy.gpu() == Approx(700 * busy + p.power.idle_w * (p.report.step - busy)));
-    CHECK(p.power.assumptions.size() == 3);
+    CHECK(p.power.assumptions.size() == 2);
+    CHECK_THAT(p.power.host_assumption, ContainsSubstring("a node of 8 draws"));
 }
 
 TEST_CASE("energy: every machine with some power gives a power between idle and all of it",
@@ -91,7 +93,7 @@ TEST_CASE("energy: every machine with some power gives a power between idle and 
             CHECK(watts > p.power.idle_w);
             CHECK(watts <= std::max(p.power.busy_w, p.machine.gpu.clock.limit_w) * (1 + 1e-9) +
                                p.power.host_w.value_or(0));
-            CHECK(!p.power.assumptions.empty());
+            CHECK((!p.power.assumptions.empty() || !p.power.host_assumption.empty()));
         } catch (const InputError&) {
             continue;  // the profile lacks a number that nothing replaces; its message is tested
         }
@@ -116,4 +118,51 @@ TEST_CASE("cost: mistakes are one sentence", "[cost]") {
     check_sluice_mistake(cost + "--utilization 2", {"--utilization is 2", "0.001 to 1"});
     check_sluice_mistake(cost + "--offer Nowhere", {"--offer is \"Nowhere\"", "Oracle list"});
     check_sluice_mistake(cost + "--buy --usd-per-hour 2", {"two ways to pay; give one"});
+}
+
+TEST_CASE("cost: what the host draws is of each GPU, and is said", "[cost]") {
+    const std::string eight =
+        "cost --model qwen2.5-7b --machine h100-sxm-pcie5 --schedule cluster --gpus 8 --batch 8 ";
+    CHECK_THAT(run_sluice(eight + "--host-watts 300").output,
+               ContainsSubstring("beside each GPU 300 W, as given; counted for each of the 8 GPUs, "
+                                 "2400 W in all"));
+    const Result given = run_sluice(
+        "cost --model qwen2.5-7b --machine h200-sxm-pcie5 "
+        "--host-watts 300");
+    CHECK_THAT(given.output, ContainsSubstring("beside each GPU 300 W, as given\n"));
+    CHECK_THAT(given.output, !ContainsSubstring("shared by them"));
+}
+
+TEST_CASE("cost: no assumption is lost for a word in it", "[cost]") {
+    MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
+    const MachineSpec machine = resolve_machine(profile);
+    CostQuery query;
+    const std::vector<std::string> without =
+        machine_money(profile, machine, query).power.assumptions;
+    query.host_w = 300;
+    CHECK(machine_money(profile, machine, query).power.assumptions == without);
+    // Copies of a calibrated machine whose energy is not known go from host to device.
+    profile = read_machine_profile(kMeasured);
+    std::erase_if(profile.quantities,
+                  [](const Quantity& q) { return q.path == "power.copy_joules_per_gb"; });
+    CHECK_THAT(machine_money(profile, resolve_machine(profile), query).power.assumptions.front(),
+               ContainsSubstring("copies"));
+}
+
+TEST_CASE("cost: a rent is of a share of the host that the prediction uses whole", "[cost]") {
+    const Result rented = run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5");
+    CHECK_THAT(rented.output,
+               ContainsSubstring("predicted with all of the profile's host (112 cores"));
+    const std::string gh200 = "cost --model qwen2.5-7b --machine gh200-480gb ";
+    const std::string words = "what 1.00 TB of host memory cost more than 480.0 GB is not known";
+    CHECK_THAT(run_sluice(gh200 + "--host-memory 1TB").output, ContainsSubstring(words));
+    CHECK_THAT(run_sluice(gh200 + "--host-memory 400GB").output, !ContainsSubstring("cost more"));
+    CHECK_THAT(run_sluice(gh200).output, !ContainsSubstring("cost more"));
+    CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h100-pcie --host-memory 1TB").output,
+               ContainsSubstring("the price says nothing of 1.00 TB of host memory"));
+    const Result predicted =
+        run_sluice("predict --model qwen2.5-7b --machine gh200-480gb --host-memory 1TB");
+    CHECK_THAT(predicted.output, ContainsSubstring(words));
+    CHECK_THAT(predicted.output,
+               ContainsSubstring("host memory of 1.00 TB is more than the 480.0 GB that such a"));
 }

@@ -84,3 +84,36 @@ TEST_CASE("machine profile: --set takes only what a profile may hold", "[machine
 }
 
 }  // namespace sluice
+
+namespace sluice {
+
+TEST_CASE("machine spec: memory that such a machine cannot have is said before all else",
+          "[machine]") {
+    const auto first = [](const std::string& name) {
+        return resolve_machine(read_machine_profile(name)).assumptions.front();
+    };
+    CHECK_THAT(first("dgx-spark-gb10-1tb"),
+               ContainsSubstring("host memory of 1.00 TB is more than the 128.0 GB that such a "
+                                 "machine can have (soldered"));
+    for (const char* possible : {"dgx-spark-gb10", "h200-sxm-pcie5-4tb", "h100-pcie-4tb"})
+        CHECK_THAT(first(possible), !ContainsSubstring("such a machine can have"));
+    for (const std::string& id : library_machines()) {
+        CAPTURE(id);
+        const MachineProfile profile = read_machine_profile(id);
+        const Quantity* const most = profile.find("host.memory_capacity_most_gb");
+        const Quantity* const memory = profile.find("host.memory_capacity_gb");
+        if (most == nullptr || memory == nullptr || !memory->value) continue;
+        CHECK(*memory->value <= *most->value);
+    }
+}
+
+TEST_CASE("machine profile: what a what-if value took the place of is kept", "[machine]") {
+    MachineProfile profile = read_machine_profile("gh200-480gb");
+    profile.set("host.memory_capacity_gb", 600);
+    profile.set("host.memory_capacity_gb", 700);
+    CHECK(profile.find("host.memory_capacity_gb")->replaced == 480.0);
+    CHECK(profile.find("host.memory_capacity_gb")->what_if);
+    CHECK(!profile.find("host.cores")->what_if);
+}
+
+}  // namespace sluice

@@ -179,3 +179,46 @@ TEST_CASE("fit: mistakes are one sentence", "[search]") {
     check_sluice_mistake("fit --find machine --model qwen2.5-7b --machine gh200-480gb",
                          {"leave --machine out"});
 }
+
+TEST_CASE("fit: the longest sequence of a model is no longer than its positions", "[search]") {
+    TrainingSpec training;
+    const FitAnswer gpt2 = answer(Sought::sequence, "gpt2", "h200-sxm-pcie5-1tb", training);
+    REQUIRE(gpt2.best);
+    CHECK(gpt2.best->value == 1024);
+    CHECK_THAT(gpt2.note, ContainsSubstring("1,024 positions"));
+    ModelSpec odd = read_model("gpt2");
+    odd.learned_positions = 1000;
+    const FitAnswer shorter =
+        find_fit(odd, machine_of("h200-sxm-pcie5-1tb"), training, {Sought::sequence, 0, false});
+    REQUIRE(shorter.best);
+    CHECK(shorter.best->value == 1000);
+    // Memory holds it back before its positions do.
+    const FitAnswer full =
+        answer(Sought::sequence, "gpt2", "rtx-4090-64gb", TrainingSpec{.batch = 4096});
+    REQUIRE(full.best);
+    REQUIRE(full.other);
+    CHECK(full.other->value == full.best->value + 1);
+    CHECK(full.note.empty());
+}
+
+TEST_CASE("fit: memory is sought no further than such a machine can have it", "[search]") {
+    const FitAnswer spark = answer(Sought::host_memory, "qwen2.5-14b", "dgx-spark-gb10", {});
+    CHECK(!spark.best);
+    REQUIRE(spark.other);
+    CHECK(spark.other->value == Approx(128));
+    CHECK_THAT(spark.note, ContainsSubstring("128.0 GB is the most"));
+    CHECK_THAT(fit_text(spark), ContainsSubstring("128.0 GB is the most"));
+    CHECK(answer(Sought::host_memory, "qwen2.5-7b", "dgx-spark-gb10", {}).best);
+    const FitAnswer layers = answer(Sought::layers, "qwen2.5-14b", "dgx-spark-gb10-1tb", {});
+    CHECK_THAT(layers.note, ContainsSubstring("more than the 128.0 GB"));
+}
+
+TEST_CASE("fit: what is sought and given at once is refused", "[search]") {
+    const std::string fit = "fit --model qwen2.5-0.5b --machine h200-sxm-pcie5 ";
+    check_sluice_mistake(fit + "--find layers --layers 4", {"--find layers", "--layers"});
+    check_sluice_mistake(fit + "--find batch --batch 8", {"--find batch", "--batch"});
+    check_sluice_mistake(fit + "--find seq --seq 8", {"--find seq", "--seq"});
+    check_sluice_mistake(fit + "--find host-memory --host-memory 1TB",
+                         {"--find host-memory", "--host-memory"});
+    check_sluice_mistake(fit + "--find model", {"--find model", "--model", "leave them out"});
+}

@@ -43,3 +43,30 @@ TEST_CASE("machine choice: where none does it", "[search]") {
     CHECK(none.cheapest() == nullptr);
     CHECK_THAT(machine_choices_text(none), ContainsSubstring("no machine of the library"));
 }
+
+TEST_CASE("machine choice: no machine with memory that it cannot have, and what more costs is said",
+          "[search]") {
+    // 14B needs 184 GB of host memory: not a DGX Spark, whose 128 GB are soldered.
+    const MachineChoices choices =
+        choose_machine(read_model("qwen2.5-14b"), {}, 0, false, {}, 1e12);
+    const auto find = [&](const std::string& id) -> const MachineChoice& {
+        for (const MachineChoice& choice : choices.machines)
+            if (choice.id == id) return choice;
+        throw std::runtime_error("no " + id);
+    };
+    CHECK(!find("dgx-spark-gb10").does_it);
+    CHECK(find("dgx-spark-gb10").report.fit.host.usable < 128'000'000'000);
+    CHECK(find("gh200-480gb").does_it);
+    CHECK(find("gh200-480gb").report.fit.host.usable < 480'000'000'000);
+    const std::string text = machine_choices_text(choices);
+    CHECK_THAT(text, ContainsSubstring("host memory: not 1.00 TB but the most that they can have, "
+                                       "for: ") &&
+                         ContainsSubstring("prices: what the host memory given costs more"));
+    CHECK(choices.capped.find("dgx-spark-gb10") != std::string::npos);
+    CHECK(choices.unpriced.find("h100-pcie") != std::string::npos);
+    CHECK(choices.unpriced.find("h200-sxm-pcie5") == std::string::npos);  // it has 2 TB
+    CHECK(choices.unpriced.find("gh200-480gb") == std::string::npos);
+    const MachineChoices as_sold = choose_machine(read_model("qwen2.5-14b"), {}, 0, false, {}, {});
+    CHECK(as_sold.unpriced.empty());
+    CHECK(as_sold.capped.empty());
+}

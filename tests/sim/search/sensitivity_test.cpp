@@ -69,8 +69,14 @@ TEST_CASE("sensitivity: device memory is spent on layers that keep everything", 
 
 TEST_CASE("sensitivity: one memory has no link, and another GPU can be named", "[search]") {
     const Sensitivity one = of("llama-3.2-1b", "dgx-spark-gb10", 8);
-    CHECK(one.upgrades.size() == 3);
-    CHECK(one.not_possible.size() == 2);
+    CHECK(one.upgrades.size() == 2);
+    CHECK(one.not_possible.size() == 3);  // nor more memory: it is soldered
+    CHECK_THAT(sensitivity_text(one),
+               ContainsSubstring("not tried: 16 GB more memory: host memory of 144.0 GB is more "
+                                 "than the 128.0 GB"));
+    CHECK(of("llama-3.2-1b", "apple-m3-ultra-96gb", 8).upgrades.size() == 3);
+    CHECK_THAT(sensitivity_text(of("llama-3.2-1b", "dgx-spark-gb10-1tb", 8)),
+               ContainsSubstring("note: host memory of 1.00 TB is more than"));
     const Sensitivity other = of("llama-3.2-1b", "rtx-3090-64gb", 8, "h100-pcie");
     CHECK(named(other, "the GPU of h100-pcie").gain > 0);
 }
@@ -113,5 +119,5 @@ TEST_CASE("sensitivity: mistakes are one sentence", "[search]") {
     check_sluice_mistake("sensitivity --model llama-3.1-70b --machine h200-sxm-pcie5-128gb",
                          {"llama-3.1-70b does not fit", "sluice fit"});
     check_sluice_mistake("sensitivity --model llama-3.2-1b --machine gh200-480gb --next-gpu gb20",
-                         {"unknown machine \"gb20\""});
+                         {"--next-gpu: unknown machine \"gb20\""});
 }
