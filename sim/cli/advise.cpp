@@ -11,6 +11,7 @@
 #include "sim/cost/run_cost.h"
 #include "sim/input_error.h"
 #include "sim/search/advice_report.h"
+#include "sim/search/progress_line.h"
 
 namespace sluice {
 namespace {
@@ -80,7 +81,9 @@ std::optional<HourlyPrice> price_of(const std::string& machine, const MachinePro
     const PriceList listed = price_list(profile);
     const Offer* const offer = typical_offer(listed);
     if (offer == nullptr) return std::nullopt;
-    return HourlyPrice{offer->usd_per_hour, offer->name + ", " + offer->date};
+    const std::string unpriced = unpriced_memory(profile);
+    return HourlyPrice{offer->usd_per_hour, fmt::format("{}, {}{}", offer->name, offer->date,
+                                                        unpriced.empty() ? "" : "; " + unpriced)};
 }
 
 void check_prices(const AdviseFlags& flags) {
@@ -104,6 +107,16 @@ std::string over_budget(const std::optional<HourlyPrice>& price, double most) {
                        format_usd(most));
 }
 
+/// On a terminal one sees how far it is.
+Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& request,
+                            WorkerPool& pool) {
+    ProgressLine line("advise");
+    SearchEvents events;
+    if (line.terminal())
+        events.progress = [&line](const SearchProgress& progress) { line.show(progress); };
+    return advise(grid, request, pool, events);
+}
+
 int run_advise(const AdviseFlags& flags) {
     const AdviceRequest request = read_request(flags);
     check_prices(flags);
@@ -118,10 +131,10 @@ int run_advise(const AdviseFlags& flags) {
     std::vector<ScenarioGrid> grids;  // all mistakes before any work
     std::vector<std::string> changes;
     for (const std::string& name : flags.machines) {
-        const MachineSpec machine =
-            read_machine_flags({name, flags.host_memory, flags.settings}, changes);
-        machines.push_back({machine.id, price_of(name, read_machine_profile(name), flags.prices),
-                            "", std::nullopt});
+        const MachineFlags of_machine{name, flags.host_memory, flags.settings};
+        const MachineProfile profile = read_profile_flags(of_machine, changes);
+        const MachineSpec machine = resolve_machine_flags(profile, of_machine);
+        machines.push_back({machine.id, price_of(name, profile, flags.prices), "", std::nullopt});
         if (most_usd) machines.back().left_out = over_budget(machines.back().price, *most_usd);
         grids.push_back(advice_grid(model, machine, request));
     }
@@ -130,7 +143,7 @@ int run_advise(const AdviseFlags& flags) {
         if (!machines[i].left_out.empty()) continue;
         const Work work = search_work(grids[i]);
         const auto pool = workers == 1 ? work_here(work) : fork_workers(workers, work);
-        machines[i].advice = advise(grids[i], request, *pool);
+        machines[i].advice = advise_with_progress(grids[i], request, *pool);
     }
     const std::string text =
         flags.json ? advice_json(machines, request) : advice_text(machines, request);

@@ -43,6 +43,7 @@ CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
     CostQuery query = request.money;
     if (!asked.usd_per_hour) return query;
     query.usd_per_hour = asked.usd_per_hour;
+    query.usd_per_hour_flag = "--price";
     query.offer.reset();
     query.price_usd.reset();
     query.buy = false;

@@ -29,7 +29,7 @@ std::set<std::string> paths_of(const Candidate& c) {
     const std::string& name = c.cost.payment->name;
     out.insert("price.rent_usd_per_gpu_hour." + name);
     out.insert("price.ownership_usd_per_gpu_hour." + name);
-    if (name != "bought") return out;
+    if (name != "bought" || !c.cost.payment->given.empty()) return out;
     const Quantity* const system = c.profile.find("price.system_usd");
     if (system != nullptr && system->value)
         out.insert({"price.system_usd", "price.system_gpus"});
@@ -65,9 +65,14 @@ std::vector<SourceRow> sources(const Candidate& candidate) {
     for (const KernelEntry& kernel : profile.kernels)
         out.push_back(row_of(kernel, fmt::format("{} shapes", kernel.measured.points.size())));
     const auto& payment = candidate.cost.payment;
-    if (payment && payment->origin == "as given")
-        out.push_back({payment->name, fmt::format("{:g} USD an hour", payment->usd_per_hour),
-                       "given", "command line", "", "", false});
+    const auto add_given = [&out](const std::string& flag, const std::string& value) {
+        out.push_back({flag, value, "given", "command line", "", "", false});
+    };
+    if (payment && !payment->given.empty())
+        add_given(payment->name == "bought" ? "--price-usd" : payment->name, payment->given);
+    if (candidate.cost.energy && candidate.cost.power.host_given)
+        add_given("--host-watts",
+                  fmt::format("{:g} W beside each GPU", *candidate.cost.power.host_w));
     return out;
 }
 

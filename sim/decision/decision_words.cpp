@@ -150,6 +150,11 @@ std::vector<std::string> answer(const Decision& decision) {
                                   decision.aim == Aim::fastest ? ", so that speed decides"
                                   : without_price.size() == 1  ? ", which is no choice by cost"
                                                                : ", which are no choice by cost"));
+    if (!decision.request.advise)
+        out.push_back(
+            fmt::format("Settings are the same everywhere, batch {} among them, and need not be "
+                        "the best of a machine; --advise seeks the best of each.",
+                        decision.request.training.batch));
     return out;
 }
 

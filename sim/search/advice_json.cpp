@@ -82,7 +82,9 @@ Json advice_of(const Advice& advice) {
     for (const AdvisedSettings& one : advice.by_batch)
         out["by_batch"].push_back(settings_json(one));
     for (const LeftOut& left_out : advice.left_out)
-        out["left_out"].push_back({{"count", left_out.count}, {"reason", left_out.reason}});
+        out["left_out"].push_back({{"count", left_out.count},
+                                   {"reason", left_out.reason},
+                                   {"example", left_out.example}});
     return out;
 }
 

@@ -48,6 +48,30 @@ void append_knee(std::string& out, const Advice& advice) {
                        change_text(knee.row.host_peak - best.row.host_peak));
 }
 
+/// "device 1.2 GB, host 30.1 GB"
+std::string short_words(const SearchRow& row) {
+    std::string out;
+    for (const auto& [name, bytes] :
+         {std::pair("device", row.device_short), std::pair("host", row.host_short),
+          std::pair("storage", row.storage_short)})
+        if (bytes > 0)
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name,
+                               format_bytes(static_cast<double>(bytes)));
+    return out;
+}
+
+/// Why there is no advice: what was planned does not fit, or a rule left out all.
+std::string nothing_words(const Advice& advice) {
+    if (advice.nearest)
+        return fmt::format("nothing fits; nearest is {}: short of {}",
+                           settings_flags(advice.nearest->training),
+                           short_words(advice.nearest->row));
+    std::string rules;
+    for (const LeftOut& left_out : advice.left_out)
+        rules += fmt::format("{}{}", rules.empty() ? "" : "; ", left_out.example);
+    return "nothing was tried, since rules leave out every combination: " + rules;
+}
+
 void append_neighbours(std::string& out, const Advice& advice) {
     if (advice.neighbours.empty()) return;
     out += fmt::format("\n{:<22} {:<16} {:<16} {:>9}   {:>10} {:>10}\n", "one choice changed",
@@ -57,14 +81,7 @@ void append_neighbours(std::string& out, const Advice& advice) {
         const std::string head =
             fmt::format("{:<22} {:<16} {:<16} ", n.option, n.chosen, n.instead);
         if (n.row.state == RowState::too_large) {
-            std::string shortage;
-            for (const auto& [name, bytes] :
-                 {std::pair("device", n.row.device_short), std::pair("host", n.row.host_short),
-                  std::pair("storage", n.row.storage_short)})
-                if (bytes > 0)
-                    shortage += fmt::format("{}{} {}", shortage.empty() ? "" : ", ", name,
-                                            format_bytes(static_cast<double>(bytes)));
-            out += fmt::format("{}does not fit: short of {}\n", head, shortage);
+            out += fmt::format("{}does not fit: short of {}\n", head, short_words(n.row));
             continue;
         }
         any_within = any_within || n.within_band;
@@ -105,13 +122,7 @@ void append_advice(std::string& out, const Advice& advice, const AdviceRequest& 
     out += fmt::format("{} ({} layers) on {}\n\n", advice.model_name, advice.layers,
                        advice.machine_id);
     if (!advice.best) {
-        out += "nothing fits";
-        if (advice.nearest)
-            out += fmt::format("; nearest is {}: short of device {}, host {}",
-                               settings_flags(advice.nearest->training),
-                               format_bytes(static_cast<double>(advice.nearest->row.device_short)),
-                               format_bytes(static_cast<double>(advice.nearest->row.host_short)));
-        out += "\n";
+        out += nothing_words(advice) + "\n";
         return append_counts(out, advice);
     }
     if (!advice.reaches_least)
@@ -130,10 +141,11 @@ void append_machines(std::string& out, const std::vector<MachineAdvice>& machine
     for (const MachineAdvice& one : machines) {
         const bool there = one.advice && one.advice->best;
         const double speed = there ? one.advice->best->tokens_per_s() : 0;
-        const std::string words = !one.left_out.empty()        ? one.left_out
-                                  : !there                     ? "nothing fits"
-                                  : !one.advice->reaches_least ? "too slow"
-                                                               : "";
+        const std::string words = !one.left_out.empty()            ? one.left_out
+                                  : !there && !one.advice->nearest ? "left out by rules"
+                                  : !there                         ? "nothing fits"
+                                  : !one.advice->reaches_least     ? "too slow"
+                                                                   : "";
         out += fmt::format(
             "{:<28} {:>10} {:>8} {:>10}  {}\n", one.machine, there ? format_thousands(speed) : "-",
             one.price ? format_usd(one.price->usd) : "-",

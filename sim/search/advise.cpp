@@ -8,14 +8,16 @@ namespace {
 
 class Adviser {
   public:
-    Adviser(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool)
-        : grid_(grid), request_(request), pool_(pool) {}
+    Adviser(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
+            const SearchEvents& events)
+        : grid_(grid), request_(request), pool_(pool), events_(events) {}
 
     Advice run() {
         advice_.model_name = grid_.models.front().name;
         advice_.layers = grid_.models.front().layer_count();
         advice_.machine_id = grid_.machines.front().id;
-        rows_ = search(grid_, pool_, {false, BandsOf::none, kIndifferent, request_.knee, 1});
+        rows_ = search(grid_, pool_, {false, BandsOf::none, kIndifferent, request_.knee, 1}, {},
+                       events_);
         count_rows();
         choose();
         if (advice_.best)
@@ -32,14 +34,20 @@ class Adviser {
 
     void count_rows() {
         advice_.combinations = rows_.size();
-        std::map<std::string, std::size_t> reasons;
+        std::map<std::string, LeftOut> reasons;
         for (const SearchRow& row : rows_) {
-            if (row.state == RowState::excluded) ++reasons[general(row.reason)];
+            if (row.state == RowState::excluded) {
+                LeftOut& left_out = reasons[general(row.reason)];
+                if (++left_out.count == 1) left_out.example = row.reason;
+            }
             if (row.state == RowState::too_large) ++advice_.too_large;
             if (row.state == RowState::bounded) ++advice_.bounded;
             if (row.state == RowState::simulated) ++advice_.simulated;
         }
-        for (const auto& [reason, count] : reasons) advice_.left_out.push_back({reason, count});
+        for (auto& [reason, left_out] : reasons) {
+            left_out.reason = reason;
+            advice_.left_out.push_back(std::move(left_out));
+        }
     }
 
     /// A reason without its numbers, so that alike ones count together.
@@ -173,14 +181,16 @@ class Adviser {
     const ScenarioGrid& grid_;
     const AdviceRequest& request_;
     WorkerPool& pool_;
+    const SearchEvents& events_;
     std::vector<SearchRow> rows_;
     Advice advice_;
 };
 
 }  // namespace
 
-Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool) {
-    return Adviser(grid, request, pool).run();
+Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
+              const SearchEvents& events) {
+    return Adviser(grid, request, pool, events).run();
 }
 
 }  // namespace sluice

@@ -33,7 +33,8 @@ struct Neighbour {
 
 /// A reason why combinations were left out, and how many.
 struct LeftOut {
-    std::string reason;
+    std::string reason;   ///< numbers as N, so that alike ones count together
+    std::string example;  ///< one of them
     std::size_t count = 0;
 };
 
@@ -60,7 +61,8 @@ struct Advice {
 /// scenario is not simulated where its bound is better by no more than kIndifferent, and of those
 /// that are as fast but for kNoGain the one is taken that needs the least memory. Workers must
 /// answer with search_work() of the grid.
-Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool);
+Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
+              const SearchEvents& events = {});
 
 inline constexpr double kIndifferent = 0.005, kNoGain = 0.001;
 

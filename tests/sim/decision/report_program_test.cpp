@@ -130,3 +130,20 @@ TEST_CASE("report: mistakes are one sentence, exit status 2 and no file", "[deci
     check_sluice_mistake(kThree + "--out " + (folder.path / "no" / "r.html").string(),
                          {"cannot be written"});
 }
+
+TEST_CASE("report: same settings everywhere are said, and prices given are among the sources",
+          "[decision]") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
+    const std::string words = "Settings are the same everywhere, batch 8 among them";
+    CHECK_THAT(run_sluice(kThree + "--price gh200-480gb=2.5 --host-watts 250 " + out).output,
+               ContainsSubstring(words) && ContainsSubstring("--advise seeks"));
+    CHECK_THAT(text_of(file), ContainsSubstring(words) && ContainsSubstring("--price") &&
+                                  ContainsSubstring("2.5 USD an hour") &&
+                                  ContainsSubstring("250 W beside each GPU"));
+    const std::string one = "report " + kModel + "--machine h200-sxm-pcie5 ";
+    CHECK(run_sluice(one + "--price-usd 31234 " + out).status == 0);
+    CHECK_THAT(text_of(file), ContainsSubstring("--price-usd") && ContainsSubstring("31234 USD") &&
+                                  !ContainsSubstring("price.gpu_usd") &&
+                                  !ContainsSubstring("price.system_usd"));
+}

@@ -58,3 +58,27 @@ TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {
     mistake("--workers 5000", {"--workers is 5000"});
     mistake("--buffer-depth 0", {"--buffer-depth"});
 }
+
+TEST_CASE("advise: where rules leave out everything, they are said", "[search]") {
+    const std::string cluster =
+        "advise --model qwen2.5-7b --machine h100-sxm-pcie5 --schedule cluster --most-batch 48 ";
+    const Result twelve = run_sluice(cluster + "--gpus 12");
+    CHECK(twelve.status == 0);
+    CHECK_THAT(twelve.output, !ContainsSubstring("nothing fits"));
+    CHECK_THAT(twelve.output, ContainsSubstring("nothing was tried, since rules leave out every "
+                                                "combination: ") &&
+                                  ContainsSubstring("--gpus") && ContainsSubstring("12"));
+    CHECK_THAT(run_sluice(cluster + "--gpus 8").output, ContainsSubstring("best "));
+}
+
+TEST_CASE("advise: the nearest says what storage lacks, and prices what they do not know",
+          "[search]") {
+    const std::string infinity =
+        "advise --model qwen2.5-7b --machine h200-pcie5-16vcpu-128gib --schedule zero-infinity "
+        "--set storage.capacity_gb=50 --batch 8 ";
+    CHECK_THAT(run_sluice(infinity).output,
+               ContainsSubstring("nothing fits; nearest is") && ContainsSubstring("storage "));
+    CHECK_THAT(
+        run_sluice(kAdvise + "--most-batch 2 --host-memory 2TB").output,
+        ContainsSubstring("what 2.00 TB of host memory cost more than 480.0 GB is not known"));
+}
