@@ -26,31 +26,31 @@ struct FitFlags {
     double tokens_per_s = 0;
     bool adjust = false, json = false, csv = false;
     std::optional<std::string> svg_file;
+    std::vector<std::string> said;  ///< flags of the command line that say what may be sought
 };
 
-bool is_given(const TrainingFlags& flags, std::string_view field) {
-    for (std::size_t i = 0; i < flags.option_values.size(); ++i)
-        if (field == training_options()[i].field) return flags.option_values[i].has_value();
-    return false;
+/// With those of the model first, which --find model leaves no use for.
+std::vector<std::string> said_flags(const CLI::App& command, const std::string& find) {
+    std::vector<const char*> flags = {"--model", "--layers", "--untied"};
+    if (find != sought_name(Sought::model))
+        flags = {"--layers", "--batch", "--seq", "--host-memory"};
+    std::vector<std::string> said;
+    for (const char* flag : flags)
+        if (command.count(flag) > 0) said.emplace_back(flag);
+    return said;
 }
 
-/// What is sought must not be said beforehand.
+/// What is sought must not be said beside it; a scenario's own value counts as not said.
 void refuse_given_answer(const FitFlags& flags) {
-    const ScenarioFlags& s = flags.scenario;
-    const std::vector<std::pair<const char*, bool>> given = {
-        {"batch", is_given(s.training, "batch")},
-        {"seq", is_given(s.training, "seq")},
-        {"layers", s.model.layers.has_value()},
-        {"model", !s.model.model.empty() || s.model.layers || s.model.untied},
-        {"host-memory", s.machine.host_memory.has_value()}};
-    for (const auto& [name, is_there] : given)
-        if (is_there && flags.find == name)
-            throw InputError(
-                flags.find == "model"
-                    ? "--find model goes through the library, so that --model, --layers and "
-                      "--untied say nothing; leave them out"
-                    : fmt::format("--find {0} seeks it, so that --{0} says nothing; leave one out",
-                                  name));
+    if (flags.find == sought_name(Sought::model) && !flags.said.empty())
+        throw InputError(
+            fmt::format("--find model goes through the library, so that {} says nothing; leave it "
+                        "out",
+                        flags.said.front()));
+    for (const std::string& flag : flags.said)
+        if (flag == "--" + flags.find)
+            throw InputError(fmt::format(
+                "--find {} seeks it, so that {} says nothing; leave one out", flags.find, flag));
 }
 
 void check_flags(const FitFlags& flags) {
@@ -143,7 +143,10 @@ void add_fit(CLI::App& app, Command& chosen) {
         ->add_option("--svg", flags->svg_file,
                      "write tokens/s over $/h and over $ per million tokens (--find machine)")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_fit(*flags); }; });
+    command->callback([&chosen, flags, command] {
+        flags->said = said_flags(*command, flags->find);
+        chosen = [flags] { return run_fit(*flags); };
+    });
 }
 
 }  // namespace sluice

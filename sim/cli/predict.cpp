@@ -44,7 +44,7 @@ int run_predict(const PredictFlags& flags) {
     StepReport report = predict_scenario(scenario);
     add_band(report, scenario.model, scenario.machine, scenario.training);
     add_advice(report, scenario.model, scenario.machine);
-    add_price(report, read_machine_profile(flags.scenario.machine.machine));
+    add_price(report, scenario.profile);
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(report));
     if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(report));
     const std::string text = flags.json ? report_json(report) : report_text(report);

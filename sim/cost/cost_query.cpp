@@ -55,6 +55,8 @@ void say_what_rents_are_for(CostAnswer& answer, const MachineSpec& machine,
 void say_what_power_is_counted(CostAnswer& answer, const PowerSpec& power) {
     answer.assumptions.insert(answer.assumptions.end(), power.assumptions.begin(),
                               power.assumptions.end());
+    answer.assumptions.emplace_back(
+        "no training step's energy has been measured yet: kWh are not checked against any");
     if (power.host_assumption.empty()) return;
     const double gpus = gpus_of(answer.report), each = power.host_w.value_or(0);
     answer.assumptions.push_back(

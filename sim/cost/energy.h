@@ -1,6 +1,7 @@
 // How much energy does a step take? Idle power for as long as it lasts, and besides so much for
 // each kind of work, where that was calibrated; else what the datasheet's power says, and it says
-// so.
+// so. What was measured is power at rest and joules of single kinds of work, on two H200
+// (hwprofiles/measurements); the energy of a whole training step was measured nowhere so far.
 #pragma once
 
 #include <optional>

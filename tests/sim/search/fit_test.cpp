@@ -220,5 +220,5 @@ TEST_CASE("fit: what is sought and given at once is refused", "[search]") {
     check_sluice_mistake(fit + "--find seq --seq 8", {"--find seq", "--seq"});
     check_sluice_mistake(fit + "--find host-memory --host-memory 1TB",
                          {"--find host-memory", "--host-memory"});
-    check_sluice_mistake(fit + "--find model", {"--find model", "--model", "leave them out"});
+    check_sluice_mistake(fit + "--find model", {"--find model", "--model", "leave it out"});
 }
