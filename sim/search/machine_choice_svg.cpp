@@ -114,8 +114,8 @@ class Plot {
     struct Name {
         double x, baseline, width;
     };
-    /// Where no other name is, and no dot.
-    bool is_free(const Name& name) const {
+    /// Where no other name is, and no dot; nor another's dot so near that the name could be its.
+    bool is_free(const Name& name, const MachinePoint& of) const {
         constexpr double kAbove = 0.8 * kSmall, kBelow = 0.25 * kSmall;
         const double end = name.x + name.width;
         if (name.x < left_ || end > left_ + kPlotWidth) return false;
@@ -126,9 +126,11 @@ class Plot {
                             }) &&
                std::none_of(points_.begin(), points_.end(), [&](const MachinePoint& other) {
                    const double dot_x = x(other.usd), dot_y = y(other.tokens_per_s);
-                   return name.x < dot_x + kRadius && dot_x - kRadius < end &&
-                          name.baseline - kAbove < dot_y + kRadius &&
-                          dot_y - kRadius < name.baseline + kBelow;
+                   const bool own = other.machine == of.machine || of.on_front;
+                   const double room = own ? kRadius : 2.5 * kRadius;
+                   return name.x < dot_x + room && dot_x - room < end &&
+                          name.baseline - kAbove < dot_y + room &&
+                          dot_y - room < name.baseline + kBelow;
                });
     }
 
@@ -138,9 +140,10 @@ class Plot {
         const double width = text_width(id, kSmall), away = kRadius + 4;
         const double dot_x = x(point.usd), dot_y = y(point.tokens_per_s);
         std::optional<Name> place;
-        for (const double lower : {-6, 4, 14, -20, 28})
+        const std::vector<double> near = {-6, 4, 14}, wide = {-6, 4, 14, -20, 28};
+        for (const double lower : point.on_front ? wide : near)
             for (const double start : {dot_x + away, dot_x - away - width})
-                if (const Name one{start, dot_y + lower, width}; !place && is_free(one))
+                if (const Name one{start, dot_y + lower, width}; !place && is_free(one, point))
                     place = one;
         if (!place && !point.on_front) return;
         if (!place) place = Name{dot_x + away, dot_y - 6, width};
