@@ -74,7 +74,7 @@ TEST_CASE("sensitivity: one memory has no link, and another GPU can be named", "
     CHECK_THAT(sensitivity_text(one),
                ContainsSubstring("not tried: 16 GB more memory: host memory of 144.0 GB is more "
                                  "than the 128.0 GB"));
-    CHECK(of("llama-3.2-1b", "apple-m3-ultra-96gb", 8).upgrades.size() == 3);
+    CHECK(of("llama-3.2-1b", "dgx-spark-gb10-96gb", 8).upgrades.size() == 3);
     CHECK_THAT(sensitivity_text(of("llama-3.2-1b", "dgx-spark-gb10-1tb", 8)),
                ContainsSubstring("note: host memory of 1.00 TB is more than"));
     const Sensitivity other = of("llama-3.2-1b", "rtx-3090-64gb", 8, "h100-pcie");

@@ -152,7 +152,7 @@ TEST_CASE("sweep: rows that rest on something else are refused, and kept", "[sea
     };
     refused(sweep + "--set link.host_to_device_gb_per_s=50", "machines or their --set values");
     refused(sweep + "--seq 512", "options");
-    refused(sweep + "--untied", "models");
+    refused(sweep + "--layers 12", "models");
 
     std::string text = text_of(profile);
     const std::size_t name = text.find("\"cores\"");
@@ -184,6 +184,7 @@ TEST_CASE("sweep: a part of another sweep is refused", "[search]") {
     check_sluice_mistake(sweep, {part + ": line 1", "does not say", "remove the file"});
     CHECK(text_of(part) == "{\"row\":0,\"model\":\"gpt2\"}\n");
 
+    std::filesystem::remove(part);
     std::string rows = interrupted(
         folder, "sweep --model qwen2.5-0.5b --machine gh200-480gb --batch 1,2 ", "rows");
     rows += "{\"row\":0,\"model\":\"gpt2\"}\n";
@@ -212,15 +213,16 @@ TEST_CASE("sweep: two do not write one file", "[search]") {
 TEST_CASE("sweep: who interrupts it reads what is kept, and it goes on from there", "[search]") {
     const TemporaryFolder folder;
     const std::string out = (folder.path / "rows.jsonl").string(), part = out + ".part";
-    // Much more than a moment's work; interrupted once a row is there.
+    // Seconds of work; interrupted once some rows are there.
+    std::string batches = "1";
+    for (int batch = 2; batch <= 400; ++batch) batches += "," + std::to_string(batch);
     const std::string sweep =
-        "sweep --model llama-3.1-70b --machine h200-sxm-pcie5-1.5tb --batch "
-        "1,2,3,4,5,6,7,8,9,10,11,"
-        "12,13,14,15,16 --buffer-depth 1,2,3 --recompute full,none --all ";
+        "sweep --model llama-3.1-70b --machine h200-sxm-pcie5-1.5tb --batch " + batches +
+        " --buffer-depth 1,2,3 --recompute full,none --all ";
     const Result kept =
         shell("{ exec 3>&1; " + kSluice + sweep + "--json-lines " + out +
-              " >/dev/null 2>&3 3>&- & } ; p=$!; while kill -0 $p && [ \"$(wc -l < '" + part +
-              "' 2>/dev/null || echo 0)\" -lt 3 ]; do :; done; kill -TERM $p; wait $p");
+              " >/dev/null 2>&3 3>&- & } ; p=$!; while kill -0 $p && [ \"$(cat '" + part +
+              "' 2>/dev/null | wc -l)\" -lt 3 ]; do :; done; kill -TERM $p; wait $p");
     INFO(kept.output);
     CHECK(kept.status == 128 + SIGTERM);
     CHECK(std::count(kept.output.begin(), kept.output.end(), '\n') == 1);
