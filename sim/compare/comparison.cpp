@@ -44,13 +44,13 @@ bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
                        [&](const Option& option) { return option.get(a) == option.get(b); });
 }
 
-/// Takes the largest micro-batches that fit, if any do; else changes nothing.
-void in_micro_batches(ComparedSystem& system, const ModelSpec& model, const MachineSpec& machine) {
-    const auto smaller = in_micro_batches_that_fit(model, machine, system.report.training);
-    if (!smaller) return;
+/// Takes the settings with which the batch fits, if any do; else changes nothing.
+void make_batch_fit(ComparedSystem& system, const ModelSpec& model, const MachineSpec& machine) {
+    const auto fitting = whole_batch_that_fits(model, machine, system.report.training);
+    if (!fitting) return;
     const Fit& fit = system.report.fit;
     system.short_of_whole_batch = (machine.unified_memory ? fit.host : fit.device).shortfall();
-    system.report = predict(model, machine, *smaller);
+    system.report = predict(model, machine, *fitting);
 }
 
 ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
@@ -58,7 +58,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
     ComparedSystem out;
     out.name = schedule_name(training.schedule);
     out.report = predict(model, machine, training);
-    if (!out.fits()) in_micro_batches(out, model, machine);
+    if (!out.fits()) make_batch_fit(out, model, machine);
     if (out.fits()) {
         add_band(out.report, model, machine, out.report.training);
         return out;

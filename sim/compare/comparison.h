@@ -1,6 +1,6 @@
 // How do all systems train one model on one machine with the same batch? Where that does not fit at
-// once and --micro-batch is not given, a system takes the largest micro-batch that fits. Plain
-// values; see the writers in comparison_report.h.
+// once and --micro-batch is not given, a system takes the largest micro-batch that fits; the streamed
+// one, whose checkpoints are of the whole batch, then keeps them on the host. Plain values; see the writers in comparison_report.h.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct ComparedSystem {
     std::string name;   ///< of its schedule, or "8 x h100-sxm-pcie5"
     StepReport report;  ///< with its band or, where it does not fit, what would
     /// Bytes by which device or shared memory is short of the batch at once, where `report` is of
-    /// micro-batches that were chosen for that; else 0.
+    /// micro-batches or checkpoints on the host that were chosen for that; else 0.
     Bytes short_of_whole_batch = 0;
     /// With the first of report.suggestions; only where there is one.
     std::optional<double> suggested_tokens_per_s;

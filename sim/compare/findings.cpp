@@ -154,11 +154,17 @@ std::string states_of(const TrainingSpec& training) {
 std::string micro_batch_words(const ComparedSystem& system) {
     if (system.short_of_whole_batch == 0) return "";
     const StepReport& r = system.report;
-    return fmt::format(
-        "{}: in micro-batches of {}, the largest that fits; with {} at once {} is {} "
-        "short",
-        system.name, r.training.micro_batch, r.training.batch_of_a_gpu(),
-        r.unified_memory ? "shared memory" : "the device", bytes_text(system.short_of_whole_batch));
+    const bool cut = r.training.micro_batch > 0;
+    std::string how =
+        cut ? fmt::format("in micro-batches of {}, the largest that fits", r.training.micro_batch)
+            : "";
+    if (r.training.schedule == Schedule::streamed &&
+        r.training.checkpoints == CheckpointPlacement::host)
+        how += cut ? ", with checkpoints on the host" : "with checkpoints on the host";
+    return fmt::format("{}: {}; with {} at once{} {} is {} short", system.name, how,
+                       r.training.batch_of_a_gpu(), cut ? "" : " and checkpoints on the device",
+                       r.unified_memory ? "shared memory" : "the device",
+                       bytes_text(system.short_of_whole_batch));
 }
 
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system) {

@@ -162,21 +162,9 @@ class Search {
     std::string last_fields_;
 };
 
-}  // namespace
-
-std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
-                                        const TrainingSpec& training, std::size_t most) {
-    return Search(model, machine, training, most).run();
-}
-
-std::optional<TrainingSpec> in_micro_batches_that_fit(const ModelSpec& model,
-                                                      const MachineSpec& machine,
-                                                      const TrainingSpec& training) {
-    if (training.micro_batch != 0) return std::nullopt;
-    const std::optional<Fit> at_once = fit_of(model, machine, training);
-    const bool device_is_short = at_once && (at_once->device.shortfall() > 0 ||
-                                             (machine.unified_memory && !at_once->fits()));
-    if (!device_is_short) return std::nullopt;
+/// Of a batch that does not fit at once; nothing where none does.
+std::optional<TrainingSpec> largest_micro_batch(const ModelSpec& model, const MachineSpec& machine,
+                                                const TrainingSpec& training) {
     const std::int64_t batch = training.batch_of_a_gpu();
     for (std::int64_t micro_batch = batch / 2; micro_batch >= 1; --micro_batch) {
         if (batch % micro_batch != 0) continue;
@@ -188,6 +176,32 @@ std::optional<TrainingSpec> in_micro_batches_that_fit(const ModelSpec& model,
         if (fit->device.shortfall() == 0 && !machine.unified_memory) return std::nullopt;
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
+                                        const TrainingSpec& training, std::size_t most) {
+    return Search(model, machine, training, most).run();
+}
+
+std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
+                                                  const MachineSpec& machine,
+                                                  const TrainingSpec& training) {
+    if (training.micro_batch != 0) return std::nullopt;
+    const std::optional<Fit> at_once = fit_of(model, machine, training);
+    const bool device_is_short = at_once && (at_once->device.shortfall() > 0 ||
+                                             (machine.unified_memory && !at_once->fits()));
+    if (!device_is_short) return std::nullopt;
+    if (const auto cut = largest_micro_batch(model, machine, training)) return cut;
+    if (training.schedule != Schedule::streamed ||
+        training.checkpoints == CheckpointPlacement::host)
+        return std::nullopt;
+    TrainingSpec on_host = training;
+    on_host.checkpoints = CheckpointPlacement::host;
+    const std::optional<Fit> fit = fit_of(model, machine, on_host);
+    if (fit && fit->fits()) return on_host;
+    return largest_micro_batch(model, machine, on_host);
 }
 
 }  // namespace sluice

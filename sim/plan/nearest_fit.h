@@ -22,11 +22,12 @@ struct FittingChange {
 std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, std::size_t most);
 
-/// With the largest micro-batch that fits, where the batch at once does not and a smaller device
-/// footprint helps; nothing where micro_batch is given already, or none fits. Precondition:
-/// check_training_spec passed.
-std::optional<TrainingSpec> in_micro_batches_that_fit(const ModelSpec& model,
-                                                      const MachineSpec& machine,
-                                                      const TrainingSpec& training);
+/// The same batch where it does not fit at once and a smaller device footprint helps: in the
+/// largest micro-batches that fit; of the streamed schedule else with checkpoints on the host, and
+/// the largest micro-batches that fit then. Nothing where micro_batch is given already, or none
+/// fits. Precondition: check_training_spec passed.
+std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
+                                                  const MachineSpec& machine,
+                                                  const TrainingSpec& training);
 
 }  // namespace sluice

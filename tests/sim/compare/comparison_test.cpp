@@ -148,6 +148,27 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
     }
 }
 
+TEST_CASE(
+    "comparison: where checkpoints of the batch fit on no device, streamed keeps them on the host",
+    "[compare]") {
+    const ModelSpec model = read_model("qwen2.5-14b");
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    TrainingSpec asked;
+    asked.batch = 1024;
+    const Comparison c = compare(model, machine, asked, {Schedule::streamed}, {});
+    const ComparedSystem& ours = c.systems[0];
+    CHECK(ours.fits());
+    CHECK(ours.short_of_whole_batch > 0);
+    CHECK(ours.report.training.batch == 1024);
+    CHECK(ours.report.training.checkpoints == CheckpointPlacement::host);
+    CHECK_THAT(comparison_text(std::span(&c, 1)),
+               ContainsSubstring("with checkpoints on the host"));
+    asked.checkpoints = CheckpointPlacement::host;
+    asked.micro_batch = ours.report.training.micro_batch;
+    CHECK(compare(model, machine, asked, {Schedule::streamed}, {}).systems[0].report.step ==
+          Approx(ours.report.step));
+}
+
 TEST_CASE("compare: what only more host memory would fit is as fast with it, and has no band",
           "[compare]") {
     TrainingSpec asked = batch_of_4();
