@@ -84,6 +84,11 @@ TEST_CASE("audit: a step must have the tokens that its copies take time for", "[
     REQUIRE(findings.size() == 2);
     CHECK(findings.back().by == "link");
     CHECK(findings.back().verdict == Verdict::impossible);
+    // 239.6 GB of weights, of which the device may keep 150.8: 88.9 GB at 55 GB/s, not all.
+    const Claim slower = claim(
+        R"("model": "120b", "machine": "h200-sxm-pcie5-1.5tb", "tokens_per_s": 600, "training": {"batch": 1, "seq": 1024})");
+    CHECK(check_rates(slower).back().verdict == Verdict::possible);
+    CHECK_THAT(check_rates(slower).back().sentence, ContainsSubstring("88.9 GB"));
 }
 
 TEST_CASE("audit: speedups and busy shares", "[audit]") {
