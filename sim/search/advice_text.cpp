@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -147,13 +148,18 @@ void append_machines(std::string& out, const std::vector<MachineAdvice>& machine
                                   : !one.advice->reaches_least     ? "too slow"
                                                                    : "";
         out += fmt::format(
-            "{:<28} {:>10} {:>8} {:>10}  {}\n", one.machine, there ? format_thousands(speed) : "-",
+            "{:<28} {:>10} {:>8} {:>10}{}{}\n", one.machine, there ? format_thousands(speed) : "-",
             one.price ? format_usd(one.price->usd) : "-",
             there && one.price ? format_usd(usd_per_million_tokens(*one.price, speed)) : "-",
-            words);
+            words.empty() ? "" : "  ", words);
     }
     const MachineAdvice* const best = best_machine(machines);
     out += fmt::format("best machine: {}\n", best == nullptr ? "none" : best->machine);
+    const std::vector<std::string> near = near_best_machine(machines);
+    if (!near.empty())
+        out += fmt::format(
+            "its lead is smaller than the bands of: {}; a measurement could turn it round\n",
+            fmt::join(near, ", "));
 }
 
 }  // namespace
@@ -167,6 +173,21 @@ const MachineAdvice* best_machine(const std::vector<MachineAdvice>& machines) {
             best = &one;
     }
     return best;
+}
+
+std::vector<std::string> near_best_machine(const std::vector<MachineAdvice>& machines) {
+    std::vector<std::string> out;
+    const MachineAdvice* const best = best_machine(machines);
+    if (best == nullptr) return out;
+    const AdvisedSettings& first = *best->advice->best;
+    const double least = static_cast<double>(first.training.tokens()) / first.row.step_high;
+    for (const MachineAdvice& one : machines) {
+        if (&one == best || !one.is_choice()) continue;
+        const AdvisedSettings& other = *one.advice->best;
+        const double most = static_cast<double>(other.training.tokens()) / other.row.step_low;
+        if (most > least) out.push_back(one.machine);
+    }
+    return out;
 }
 
 std::string settings_flags(const TrainingSpec& training) {

@@ -92,12 +92,19 @@ class Search {
 
     void take(Task task, SearchRow row) {
         SearchRow& place = rows_[row.index];
+        const bool again = place.state == RowState::simulated;  // with its band
         place = std::move(row);
         if (task == Task::bound) {
             if (!place.fits()) ++progress_.settled;
-        } else if (events_.simulated) {
-            events_.simulated(place);
+            return;
         }
+        if (!again) count_simulated();
+        if (events_.simulated) events_.simulated(place);
+    }
+
+    void count_simulated() {
+        ++progress_.settled;
+        ++progress_.simulated;
     }
 
     void report() {
@@ -150,9 +157,13 @@ class Search {
         for (const std::size_t index : indices) {
             const SearchRow* const known = known_row(index);
             const bool enough = known != nullptr && (known->has_band() || !with_band);
-            if (enough) rows_[index] = *known;
-            if (enough && !with_band) rows_[index].step_low = rows_[index].step_high = 0;
-            if (!enough) unknown.push_back(index);
+            if (!enough) {
+                unknown.push_back(index);
+                continue;
+            }
+            rows_[index] = *known;
+            if (!with_band) rows_[index].step_low = rows_[index].step_high = 0;
+            count_simulated();
         }
         do_all(with_band ? Task::simulate_with_band : Task::simulate, unknown);
         for (const std::size_t index : indices) {
@@ -160,8 +171,6 @@ class Search {
             best = std::max(best, rows_[index].tokens_per_s(training(index)));
             best_of_all_ = std::max(best_of_all_, best);
         }
-        progress_.settled += indices.size();
-        progress_.simulated += indices.size();
         report();
     }
 

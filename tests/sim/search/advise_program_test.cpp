@@ -36,10 +36,22 @@ TEST_CASE("advise: constraints on speed and price choose the machine", "[search]
         run_sluice(two + "--price gh200-480gb=5 h200-sxm-pcie5=3 --max-usd-per-hour 4");
     CHECK(cheap.status == 0);
     CHECK_THAT(cheap.output, ContainsSubstring("best machine: h200-sxm-pcie5") &&
-                                 ContainsSubstring("more than $4.00"));
+                                 ContainsSubstring("more than $4.00") &&
+                                 !ContainsSubstring("its lead"));
     const Result fast = run_sluice(two + "--min-tokens-per-s 1e9");
     CHECK_THAT(fast.output, ContainsSubstring("best machine: none") &&
                                 ContainsSubstring("no settings reach 1,000,000,000"));
+}
+
+TEST_CASE("advise: the best machine, and those whose bands reach into its own", "[search]") {
+    const std::string near = kAdvise + "h200-sxm-pcie5 --batch 64 --seq 8192 ";
+    CHECK_THAT(run_sluice(near).output,
+               ContainsSubstring("its lead is smaller than the bands of: "));
+    CHECK(nlohmann::json::parse(run_sluice(near + "--json").output)["best_machine_within_bands_of"]
+              .size() == 1);
+    const Result far = run_sluice(kAdvise + "v100-32gb-sxm --batch 256 ");
+    CHECK_THAT(far.output,
+               ContainsSubstring("best machine: gh200-480gb") && !ContainsSubstring("its lead"));
 }
 
 TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {

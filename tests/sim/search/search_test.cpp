@@ -87,6 +87,29 @@ TEST_CASE("search: the best of each group is that of simulating all", "[search]"
     CHECK(simulated < bounded);
 }
 
+TEST_CASE("search: progress counts each row when it is done, also those known", "[search]") {
+    const ScenarioGrid grid = small_grid();
+    const auto pool = work_here(search_work(grid));
+    SearchOptions options;
+    options.every_row = true;
+    KnownRows known;
+    for (int run = 0; run < 2; ++run) {
+        std::size_t steps = 0;
+        SearchProgress last;
+        SearchEvents events;
+        events.simulated = [&](const SearchRow& row) { known[row.index] = row; };
+        events.progress = [&](const SearchProgress& progress) {
+            CHECK(progress.settled >= last.settled);
+            if (progress.simulated == last.simulated + 1) ++steps;
+            last = progress;
+        };
+        (void)search(grid, *pool, options, known, events);
+        CHECK(last.settled == grid.size());
+        CHECK(last.simulated == known.size());
+        CHECK(steps == (run == 0 ? known.size() : 0));
+    }
+}
+
 TEST_CASE("worker pool: a request whose worker dies is done by another", "[search]") {
     const pid_t parent = getpid();
     char name[] = "/tmp/sluice-worker-test-XXXXXX";
