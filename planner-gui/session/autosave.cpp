@@ -44,8 +44,11 @@ Autosave::~Autosave() { remove_all(recovery_); }
 
 void Autosave::setFile(const QString& file) { file_ = file; }
 
-void Autosave::write() {
-    if (!stack_.isDirty()) return remove_all(recovery_);
+bool Autosave::write() {
+    if (!stack_.isDirty()) {
+        remove_all(recovery_);
+        return true;
+    }
     try {
         write_file(path_of(recovery_).toStdString(), file_.toStdString());
         write_file(recovery_.toStdString(), project_json(stack_.project()));
@@ -54,6 +57,7 @@ void Autosave::write() {
         if (!failing_) Q_EMIT failed(QString::fromUtf8(error.what()));
         failing_ = true;
     }
+    return !failing_;
 }
 
 QList<Recovered> Autosave::find(const QString& folder) {

@@ -29,8 +29,8 @@ class Autosave : public QObject {
 
     /// The file that the project belongs to.
     void setFile(const QString& file);
-    /// At once.
-    void write();
+    /// At once; false where it cannot be written.
+    bool write();
 
     /// What crashed sessions left in the folder, the newest first; of a running session nothing.
     /// Files that cannot be read are passed over.

@@ -17,6 +17,18 @@ bool in_library(const std::string& machine) {
     return std::find(names.begin(), names.end(), machine) != names.end();
 }
 
+/// Whether its profile leaves open how much host memory it has. One that cannot be read says
+/// nothing: the verdict says why.
+bool lacks_host_memory(const std::string& machine) {
+    try {
+        const MachineProfile profile = read_machine_profile(machine);
+        const Quantity* const known = profile.find("host.memory_capacity_gb");
+        return known == nullptr || !known->value;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 PlannedScenario with_value(PlannedScenario planned, const std::string& field,
@@ -48,16 +60,17 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule, Bytes host_memory) {
     if (planned.machine.machine != machine) {
         planned.machine = {machine, {}, {}};
-        const MachineProfile profile = read_machine_profile(machine);
-        const Quantity* const known = profile.find("host.memory_capacity_gb");
-        if (known == nullptr || !known->value)
+        if (lacks_host_memory(machine))
             planned.machine.host_memory =
                 fmt::format("{:g}GB", static_cast<double>(host_memory) / kGiga);
     }
     planned.training["schedule"] = schedule;
     TrainingSpec training;
     const Option& declared = training_options().front();
-    set_option(training, declared, schedule, option_flag(declared));
+    const auto choice = std::find_if(declared.choices.begin(), declared.choices.end(),
+                                     [&](const Choice& one) { return schedule == one.name; });
+    if (choice == declared.choices.end()) return planned;  // which is a mistake of its own
+    declared.set(training, choice->value);
     for (const Option& option : training_options())
         if (!has_option(training.schedule, option)) planned.training.erase(option.field);
     return planned;

@@ -36,7 +36,8 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
 
 /// `planned` on another machine with another schedule; options that the schedule does not have are
 /// left out. What-if values of the machine's profile are of that machine, and go too; `host_memory`
-/// is taken where the other's profile does not say how much it has.
+/// is taken where the other's profile does not say how much it has. Mistakes in either stay, for
+/// resolve() to name.
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule, Bytes host_memory);
 /// The scenario's machine, then those of the library.

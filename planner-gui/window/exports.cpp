@@ -16,12 +16,12 @@ Exports::Exports(QWidget& window, Pages& pages, PlannerSession& session, Scenari
     : QObject(&window), window_(window), pages_(pages), session_(session), stack_(stack) {
     connect(&session_, &PlannerSession::decided, this,
             [this](const std::shared_ptr<const Decision>& decision) {
-                if (const auto then = std::exchange(then_, nullptr)) then(*decision);
+                if (!wanted_.empty()) takeFirst().then(*decision);
             });
     connect(&session_, &PlannerSession::failed, this,
             [this](JobKind kind, const QString& sentence) {
                 if (kind != JobKind::decide) return;
-                then_ = nullptr;
+                if (!wanted_.empty()) takeFirst();
                 Q_EMIT failed(sentence);
             });
 }
@@ -82,15 +82,26 @@ void Exports::write(const QString& file, const QByteArray& bytes, const QString&
 }
 
 void Exports::withReport(std::function<void(const Decision&)> then) {
-    then_ = std::move(then);
-    Q_EMIT working(tr("The report is being predicted..."));
     std::vector<std::string> machines;
     for (const PlannedScenario& one : stack_.project().scenarios) {
         const std::string& machine = one.machine.machine;
         const bool known = std::find(machines.begin(), machines.end(), machine) != machines.end();
         if (one.model == stack_.current().model && !known) machines.push_back(machine);
     }
-    session_.decide(stack_.current(), machines);
+    wanted_.push_back({stack_.current(), std::move(machines), std::move(then)});
+    if (wanted_.size() == 1) predictFirst();
+}
+
+void Exports::predictFirst() {
+    Q_EMIT working(tr("The report is being predicted..."));
+    session_.decide(wanted_.front().planned, wanted_.front().machines);
+}
+
+Exports::Wanted Exports::takeFirst() {
+    Wanted first = std::move(wanted_.front());
+    wanted_.pop_front();
+    if (!wanted_.empty()) predictFirst();
+    return first;
 }
 
 void Exports::writeHtml(const QString& file) {

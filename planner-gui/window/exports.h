@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QString>
 #include <QWidget>
+#include <deque>
 #include <functional>
 
 #include "planner-gui/session/planner_session.h"
@@ -42,16 +43,27 @@ class Exports : public QObject {
     void failed(QString sentence);
 
   private:
+    /// A report that is asked for, and what becomes of it.
+    struct Wanted {
+        PlannedScenario planned;
+        std::vector<std::string> machines;
+        std::function<void(const Decision&)> then;
+    };
+
     QString choose(const QString& title, const QString& suffix);
     void write(const QString& file, const QByteArray& bytes, const QString& without);
-    /// Calls `then` with the report on the machines of all scenarios that have the current model.
+    /// Calls `then` with the report on the machines of all scenarios that have the current model,
+    /// one after the other.
     void withReport(std::function<void(const Decision&)> then);
+    void predictFirst();
+    /// Takes out the first, and starts the next.
+    Wanted takeFirst();
 
     QWidget& window_;
     Pages& pages_;
     PlannerSession& session_;
     ScenarioStack& stack_;
-    std::function<void(const Decision&)> then_;
+    std::deque<Wanted> wanted_;  ///< the first is under way
 };
 
 }  // namespace sluice

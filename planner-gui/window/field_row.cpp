@@ -7,6 +7,7 @@
 #include <QSignalBlocker>
 
 #include "planner-gui/pictures/palette.h"
+#include "planner-gui/window/window_undo.h"
 
 namespace sluice {
 namespace {
@@ -47,6 +48,12 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
         editor_ = line;
     } else {
         editor_ = make_combo(this, choices, kind == Kind::search);
+    }
+    leave_undo_to_window(editor_);
+    // A file that is dropped here is the window's: it knows what kind of file it is.
+    if (QLineEdit* const typed = this->line()) {
+        leave_undo_to_window(typed);
+        typed->setAcceptDrops(false);
     }
     editor_->setObjectName(field);
     editor_->setAccessibleName(label);

@@ -1,5 +1,6 @@
 #include "planner-gui/window/main_window.h"
 
+#include <QAbstractItemView>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -161,8 +162,7 @@ bool MainWindow::offerRecovered() {
             continue;
         }
         files_.recover(found.project, found.file);
-        autosave_->write();  // before the old one goes
-        Autosave::forget(found);
+        if (autosave_->write()) Autosave::forget(found);
         return true;
     }
     return false;
@@ -181,6 +181,7 @@ bool MainWindow::openFile(const QString& file) {
 }
 
 bool MainWindow::saveFile(const QString& file) {
+    finishEditing();
     try {
         files_.save(file);
         statusBar()->showMessage(tr("Saved %1").arg(file), 5000);
@@ -197,7 +198,8 @@ void MainWindow::warn(const QString& sentence) {
                                       QMessageBox::Ok, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    box->open();
+    box->setModal(false);
+    box->show();
 }
 
 void MainWindow::showTitle() {
@@ -207,7 +209,16 @@ void MainWindow::showTitle() {
     setWindowModified(stack_.isDirty());
 }
 
+void MainWindow::finishEditing() {
+    // An editor in a table or list hands over what was typed when it loses the focus.
+    const QWidget* const editor = focusWidget();
+    if (editor == nullptr || editor->parentWidget() == nullptr) return;
+    auto* const view = qobject_cast<QAbstractItemView*>(editor->parentWidget()->parentWidget());
+    if (view != nullptr && view->viewport() == editor->parentWidget()) view->setFocus();
+}
+
 bool MainWindow::mayClose() {
+    finishEditing();
     if (!stack_.isDirty()) return true;
     const auto answer = QMessageBox::question(
         this, tr("Save?"), tr("The project has changes that are not saved."),

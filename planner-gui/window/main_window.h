@@ -65,6 +65,8 @@ class MainWindow : public QMainWindow {
     void adopt(const QString& flags, const QString& what);
     void ask(int question);
     bool offerRecovered();
+    /// What is typed into a table or list and not handed over yet.
+    void finishEditing();
     bool mayClose();
     bool save();
     bool saveAs();

@@ -7,6 +7,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "planner-gui/window/window_undo.h"
+
 namespace sluice {
 
 ScenarioDock::ScenarioDock(ScenarioStack& stack, QWidget* parent)
@@ -24,6 +26,8 @@ ScenarioDock::ScenarioDock(ScenarioStack& stack, QWidget* parent)
     notes_->setAccessibleName(tr("Notes on the scenario"));
     notes_->setPlaceholderText(tr("Notes"));
     notes_->setTabChangesFocus(true);
+    notes_->setAcceptDrops(false);  // files are the window's
+    leave_undo_to_window(notes_);
     notes_->setMaximumHeight(fontMetrics().lineSpacing() * 4);
 
     auto* const buttons = new QHBoxLayout;

@@ -64,7 +64,6 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
     large.setPointSizeF(large.pointSizeF() * 1.6);
     large.setBold(true);
     headline_->setFont(large);
-    headline_->setAccessibleName(tr("Does it fit?"));
     detail_ = text_label(this, QStringLiteral("detail"));
     bound_ = text_label(this, QStringLiteral("bound"));
     bound_->setToolTip(tr("The lane with the largest share of the step's critical path"));
@@ -96,7 +95,6 @@ VerdictPanel::Figure VerdictPanel::addFigure(int column, const QString& name,
     large.setPointSizeF(large.pointSizeF() * 1.25);
     large.setBold(true);
     out.value->setFont(large);
-    out.value->setAccessibleName(name);
     out.name->setForegroundRole(QPalette::PlaceholderText);
     figures_->addWidget(out.name, 0, column);
     figures_->addWidget(out.value, 1, column, Qt::AlignTop);
@@ -108,15 +106,20 @@ VerdictPanel::Figure VerdictPanel::addFigure(int column, const QString& name,
 void VerdictPanel::set(const Figure& figure, const QString& value, const QString& more,
                        const QString& tooltip) {
     figure.value->setText(value);
+    // A name alone would be read out instead of the text.
+    figure.value->setAccessibleName(tr("%1: %2").arg(figure.name->text(), value));
     figure.more->setText(more);
     for (QLabel* const label : {figure.name, figure.value, figure.more}) label->setToolTip(tooltip);
 }
 
 void VerdictPanel::setPrediction(std::shared_ptr<const Prediction> prediction) {
+    // A later stage of the same brings no other suggestions: their buttons stay under the mouse.
+    const bool same = prediction_ != nullptr && prediction_->planned == prediction->planned &&
+                      prediction->stage != PredictionStage::step;
     prediction_ = std::move(prediction);
     setPending(false);
     show_headline();
-    show_suggestions();
+    if (!same) show_suggestions();
     show_figures();
 }
 

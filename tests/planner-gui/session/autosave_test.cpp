@@ -96,8 +96,8 @@ TEST_CASE("autosave: a disk that takes nothing is said once", "[session]") {
     QSignalSpy failed(&autosave, &Autosave::failed);
     QDir(folder.path() + QStringLiteral("/gone")).removeRecursively();
     edit(stack);
-    autosave.write();
-    autosave.write();
+    CHECK(!autosave.write());
+    CHECK(!autosave.write());
     CHECK(failed.count() == 1);
     CHECK(failed[0][0].toString().contains(QStringLiteral("cannot be written")));
 }

@@ -1,0 +1,110 @@
+// What a hand at the keyboard, a screen reader and a file that is gone meet.
+#include <QAccessible>
+#include <QAction>
+#include <QFile>
+#include <QLabel>
+#include <QListView>
+#include <QPlainTextEdit>
+#include <QPushButton>
+
+#include "planner-gui/pages/pareto_page.h"
+#include "planner-gui/session/example.h"
+#include "planner-gui/window/pages.h"
+#include "tests/planner-gui/window/window_driver.h"
+
+using namespace sluice;
+using test::WindowDriver;
+
+TEST_CASE("manners: the shortcut of undo takes back an edit of another field", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.openExample();
+    window.activateWindow();
+    REQUIRE(QTest::qWaitForWindowActive(&window));
+    driver.type("batch", "32");
+    for (const char* field : {"layers", "model"}) {
+        driver.line(field)->setFocus();
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Z, Qt::ControlModifier);
+        CHECK(window.stack().current() == example_scenario());
+        CHECK(driver.line("batch")->text() == QStringLiteral("64"));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Z,
+                        Qt::ControlModifier | Qt::ShiftModifier);
+        CHECK(window.stack().current().training.at("batch") == "32");
+    }
+    auto* const notes = window.findChild<QPlainTextEdit*>(QStringLiteral("notes"));
+    notes->setFocus();
+    QTest::keyClick(notes, Qt::Key_Z, Qt::ControlModifier);
+    CHECK(window.stack().current() == example_scenario());
+}
+
+TEST_CASE("manners: a name that is being typed is saved", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.openExample();
+    window.activateWindow();
+    REQUIRE(QTest::qWaitForWindowActive(&window));
+    auto* const list = window.findChild<QListView*>(QStringLiteral("scenarios"));
+    list->setFocus();
+    list->edit(list->currentIndex());
+    auto* const editor = list->viewport()->findChild<QLineEdit*>();
+    REQUIRE(editor != nullptr);
+    editor->selectAll();
+    QTest::keyClicks(editor, QStringLiteral("with less memory"));
+    const QString file = driver.folder.filePath(QStringLiteral("named.json"));
+    REQUIRE(window.saveFile(file));
+    CHECK(window.stack().current().name == "with less memory");
+    CHECK(read_planned_scenario(file.toStdString()).name == "with less memory");
+}
+
+TEST_CASE("manners: what a screen reader reads of the verdict is the verdict", "[window]") {
+    const WindowDriver driver;
+    driver.window->openExample();
+    driver.settled();
+    const auto read = [&](const char* name) {
+        auto* const label = driver.window->verdict().findChild<QLabel*>(QLatin1String(name));
+        REQUIRE(label != nullptr);
+        return std::pair(QAccessible::queryAccessibleInterface(label)->text(QAccessible::Name),
+                         label->text());
+    };
+    for (const char* name : {"headline", "detail", "speed", "price", "days", "energy"}) {
+        const auto [name_read, text] = read(name);
+        CHECK(!text.isEmpty());
+        CHECK(name_read.contains(text));
+    }
+    CHECK(read("speed").first.startsWith(QStringLiteral("Speed: ")));
+}
+
+TEST_CASE("manners: later stages of a verdict leave the suggestions' buttons", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    PlannedScenario short_of = example_scenario();
+    short_of.machine.host_memory = "1TB";
+    window.files().start(short_of);
+    REQUIRE(test::wait_until([&] { return window.prediction() != nullptr; }));
+    auto* const button = window.verdict().findChild<QPushButton*>(QStringLiteral("suggestion"));
+    REQUIRE(button != nullptr);
+    driver.settled();
+    CHECK(window.verdict().findChild<QPushButton*>(QStringLiteral("suggestion")) == button);
+}
+
+TEST_CASE("manners: a machine whose profile is gone is adopted, and its verdict says so",
+          "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.openExample();
+    driver.settled();
+    const QString gone = driver.folder.filePath(QStringLiteral("gone.json"));
+    Q_EMIT window.pages().pareto().adopted(gone, QStringLiteral("resident"));
+    CHECK(window.stack().current().machine.machine == gone.toStdString());
+    FieldRow* const machine = window.form().row(QStringLiteral("machine"));
+    REQUIRE(test::wait_until([&] { return !machine->mistake().isEmpty(); }));
+    CHECK(machine->mistake().contains(QStringLiteral("gone.json")));
+    window.stack().undoStack().undo();
+    CHECK(driver.settled()->planned == example_scenario());
+}
+
+TEST_CASE("manners: a file that is dropped on a field is the window's", "[window]") {
+    const WindowDriver driver;
+    for (const char* field : {"model", "machine", "batch"})
+        CHECK(!driver.line(field)->acceptDrops());
+}
