@@ -124,14 +124,16 @@ void PlannerSession::compare(const PlannedScenario& planned,
                              const std::vector<std::string>& clusters) {
     post_job(JobKind::compare, [planned, clusters](const Teller& tell) {
         Scenario s = resolve(planned);
-        s.training.schedule = Schedule::streamed;
         std::vector<ClusterToCompare> others;
+        if (s.training.schedule == Schedule::cluster)  // beside the systems of one of its GPUs
+            others.push_back({s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus)});
+        s.training.schedule = Schedule::streamed;
         for (const std::string& text : clusters) others.push_back(cluster_of(text));
         Comparison out =
             sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine), others);
         out.left_out = left_out(s.machine);
         for (ComparedSystem& system : out.systems) {
-            if (system.report.training.schedule == Schedule::cluster) continue;
+            if (system.report.machine_id != s.profile.id) continue;
             system.report.machine_changes = s.machine_changes;
             add_price(system.report, s.profile);
         }

@@ -164,6 +164,33 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
     CHECK(decision->candidates[1].name == "gh200-480gb");
 }
 
+TEST_CASE("session: a cluster's scenario is compared with the systems of one of its GPUs",
+          "[session]") {
+    PlannedScenario cluster = small();
+    cluster.training["schedule"] = "cluster";
+    cluster.training["gpus"] = "8";
+    PlannerSession session;
+    std::shared_ptr<const Comparison> comparison;
+    QString refused;
+    QObject::connect(&session, &PlannerSession::compared,
+                     [&](const auto& value) { comparison = value; });
+    QObject::connect(&session, &PlannerSession::failed,
+                     [&](JobKind, const QString& sentence) { refused = sentence; });
+    std::shared_ptr<const Prediction> alone;
+    QObject::connect(&session, &PlannerSession::predicted,
+                     [&](const auto& value) { alone = value; });
+    session.request(cluster);
+    session.compare(cluster);
+    REQUIRE(wait_until([&] { return alone && (comparison || !refused.isEmpty()); }));
+    CHECK(refused.isEmpty());
+    REQUIRE(comparison);
+    const StepReport& last = comparison->systems.back().report;
+    CHECK(last.training.schedule == Schedule::cluster);
+    CHECK(last.training.gpus == 8);
+    CHECK(last.usd_per_hour == alone->report().usd_per_hour);
+    CHECK(last.step == Approx(alone->report().step));
+}
+
 TEST_CASE("session: one that goes away in the middle of its work leaves the next one well",
           "[session]") {
     for (int i = 0; i < 5; ++i) {
