@@ -83,7 +83,7 @@ QVariant ParetoModel::sort_key(std::size_t i, int column) const {
         case band:
             return row.fits ? row.tokens_per_s() : kLast;
         case usd_per_hour:
-            return row.usd_per_hour.value_or(kLast);
+            return row.fits ? row.usd_per_hour.value_or(kLast) : kLast;
         case usd_per_million_tokens:
             return row.fits ? row.usd_per_million_tokens.value_or(kLast) : kLast;
     }

@@ -68,7 +68,8 @@ QList<Recovered> Autosave::find(const QString& folder) {
         const QString recovery = info.filePath();
         QLockFile lock(lock_of(recovery));
         lock.setStaleLockTime(0);
-        if (!lock.tryLock(0)) continue;  // of a session that runs
+        // Of a session that runs; any other failure is of a disk that is full or read only.
+        if (!lock.tryLock(0) && lock.error() == QLockFile::LockFailedError) continue;
         try {
             Recovered found;
             found.project =

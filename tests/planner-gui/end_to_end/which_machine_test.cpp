@@ -1,0 +1,218 @@
+// Which machine should train this model? A person who never saw the command line asks the window,
+// and leaves with the numbers of `sluice predict`, to the digit that is shown.
+#include <fmt/format.h>
+
+#include <QFile>
+#include <QListView>
+#include <QSvgRenderer>
+#include <QTabBar>
+#include <QTableView>
+#include <QToolButton>
+
+#include "planner-gui/pages/compare_page.h"
+#include "planner-gui/pages/timeline_page.h"
+#include "planner-gui/window/pages.h"
+#include "sim/report/format.h"
+#include "tests/planner-gui/end_to_end/person.h"
+
+using namespace sluice;
+using test::shown;
+using test::WindowDriver;
+
+namespace {
+
+QString text(const std::string& of) { return QString::fromStdString(of); }
+
+QByteArray content(const QString& file) {
+    QFile in(file);
+    REQUIRE(in.open(QIODevice::ReadOnly));
+    return in.readAll();
+}
+
+QString band(const nlohmann::json& answer, const std::string& key,
+             const std::function<std::string(double)>& format) {
+    return QStringLiteral("5 to 95%: %1 to %2")
+        .arg(text(format(answer[key + "_5_percent"].get<double>())),
+             text(format(answer[key + "_95_percent"].get<double>())));
+}
+
+/// What the window shows of a scenario is what the command line says of it.
+void check_verdict(const WindowDriver& driver, const QString& scenario) {
+    const auto cli = test::printed_json({QStringLiteral("predict"), QStringLiteral("--json"),
+                                         QStringLiteral("--scenario"), scenario});
+    const auto cost = test::printed_json(
+        {QStringLiteral("cost"), QStringLiteral("--json"), QStringLiteral("--scenario"), scenario});
+    INFO(scenario.toStdString());
+    const MainWindow& window = *driver.window;
+    driver.settled();
+    const auto& memory = cli["memory"];
+    const auto bytes = [&](const char* tier, const char* key) {
+        return text(format_bytes(memory[tier][key].get<double>()));
+    };
+    CHECK(shown(window, "headline")
+              .contains(cli["fits"].get<bool>() ? QStringLiteral("Fits")
+                                                : QStringLiteral("Does not fit")));
+    for (const char* tier : {"device", "host"})
+        CHECK(shown(window, "detail")
+                  .contains(QStringLiteral("%1 %2 of %3")
+                                .arg(QString::fromLatin1(tier), bytes(tier, "peak_bytes"),
+                                     bytes(tier, "usable_bytes"))));
+    CHECK(shown(window, "speed") ==
+          text(format_thousands(cli["tokens_per_s"].get<double>())) + QStringLiteral(" tokens/s"));
+    CHECK(shown(window, "speed_more") == band(cli, "tokens_per_s", format_thousands));
+    CHECK(shown(window, "price") == text(format_usd(cli["usd_per_million_tokens"].get<double>())) +
+                                        QStringLiteral(" a million tokens"));
+    CHECK(shown(window, "price_more")
+              .startsWith(text(format_usd(cost["payment"]["usd_per_hour"].get<double>()))));
+    CHECK(shown(window, "days") ==
+          text(fmt::format("{:.3g} days", cost["days"]["value"].get<double>())));
+    CHECK(shown(window, "days_more")
+              .startsWith(text(format_usd(cost["payment"]["run_usd"]["value"].get<double>()))));
+    CHECK(shown(window, "energy") ==
+          text(fmt::format("{:.3g} kWh", cost["energy"]["run_kwh"]["value"].get<double>())));
+    CHECK(shown(window, "bound")
+              .startsWith(QStringLiteral("Bound by ") +
+                          text(cli["bottleneck_words"].get<std::string>())));
+    CHECK(shown(window, "confidence").contains(text(cli["confidence"].get<std::string>())));
+}
+
+/// The column of a scenario in the table of all.
+QStringList column_of(const ComparePage& page, const QString& name) {
+    const auto tables = page.findChildren<QTableView*>();
+    for (const QTableView* table : tables) {
+        const QAbstractItemModel& model = *table->model();
+        for (int column = 0; column < model.columnCount(); ++column) {
+            if (model.headerData(column, Qt::Horizontal).toString() != name) continue;
+            QStringList out;
+            for (int row = 0; row < model.rowCount(); ++row)
+                out << model.headerData(row, Qt::Vertical).toString() + QStringLiteral(": ") +
+                           model.index(row, column).data().toString();
+            return out;
+        }
+    }
+    return {};
+}
+
+void press(MainWindow& window, const char* name) {
+    for (QToolButton* const button : window.findChildren<QToolButton*>())
+        if (button->text() == QString::fromLatin1(name)) {
+            QTest::mouseClick(button, Qt::LeftButton);
+            return;
+        }
+    FAIL("no button " << name);
+}
+
+void click_tab(Pages& pages, QWidget* page) {
+    QTabBar* const bar = pages.tabBar();
+    QTest::mouseClick(bar, Qt::LeftButton, Qt::NoModifier,
+                      bar->tabRect(pages.indexOf(page)).center());
+    REQUIRE(pages.currentWidget() == page);
+}
+
+void pick_and_lack_memory(const WindowDriver& driver) {
+    MainWindow& window = *driver.window;
+    driver.type("model", "qwen2.5-14b");
+    driver.type("machine", "h200-sxm-pcie5-1.5tb");
+    driver.type("batch", "32");
+    driver.type("micro_batch", "");
+    CHECK(driver.settled()->report().fit.fits());
+    for (const char* memory : {"512GB", "256GB", "128GB"}) {
+        driver.type("host_memory", memory);
+        if (!driver.settled()->report().fit.fits()) break;
+    }
+    const auto lacking = driver.settled();
+    REQUIRE(!lacking->report().fit.fits());
+    CHECK(lacking->planned.machine.host_memory == "128GB");
+    const auto cli = test::printed_json(
+        QProcess::splitCommand(text(command_line(lacking->planned)) + QStringLiteral(" --json"))
+            .mid(1));
+    const double by = cli["memory"]["host"]["short_bytes"].get<double>();
+    CHECK(by > 0);
+    CHECK(
+        shown(window, "headline") ==
+        QStringLiteral("\u2717 Does not fit: short %1 of host memory").arg(text(format_bytes(by))));
+}
+
+void adopt_first_suggestion(const WindowDriver& driver) {
+    const auto buttons =
+        driver.window->verdict().findChildren<QPushButton*>(QStringLiteral("suggestion"));
+    REQUIRE(!buttons.empty());
+    QTest::mouseClick(buttons.front(), Qt::LeftButton);
+    CHECK(driver.settled()->report().fit.fits());
+    CHECK(shown(*driver.window, "headline") == QStringLiteral("\u2713 Fits"));
+}
+
+}  // namespace
+
+TEST_CASE("end to end: from a model to a machine, files that say why, the command line's numbers",
+          "[end_to_end]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    REQUIRE(QTest::qWaitForWindowExposed(&window, 30'000));
+    window.start({});
+    driver.settled();
+    pick_and_lack_memory(driver);
+    adopt_first_suggestion(driver);
+    const std::string first = window.stack().current().name;
+
+    press(window, "Duplicate");
+    REQUIRE(window.stack().count() == 2);
+    driver.type("host_memory", "");
+    driver.type("machine", "gh200-480gb");
+    CHECK(driver.settled()->report().fit.fits());
+    const std::string second = window.stack().current().name;
+
+    Pages& pages = window.pages();
+    click_tab(pages, &pages.compare());
+    REQUIRE(test::wait_until([&] {
+        return !column_of(pages.compare(), text(first)).isEmpty() &&
+               !column_of(pages.compare(), text(second)).isEmpty();
+    }));
+
+    const auto file = [&](const char* name) {
+        return driver.folder.filePath(QString::fromLatin1(name));
+    };
+    test::choose(window, "Page as CSV...", file("compare.csv"));
+    test::choose(window, "Page as SVG...", file("compare.svg"));
+    click_tab(pages, &pages.timeline());
+    test::choose(window, "Page as SVG...", file("timeline.svg"));
+    test::choose(window, "Report as HTML...", file("report.html"));
+    test::choose(window, "Save as...", file("machines.json"));
+    REQUIRE(QFileInfo(file("machines.json")).size() > 0);
+    CHECK(!window.isWindowModified());
+    REQUIRE(test::wait_until([&] { return QFileInfo(file("report.html")).size() > 0; }));
+
+    const QByteArray html = content(file("report.html")), csv = content(file("compare.csv"));
+    for (const auto& [index, name] : {std::pair(0, first), std::pair(1, second)}) {
+        const QString scenario = file("machines.json") + QLatin1Char(':') + text(name);
+        const auto cli = test::printed_json({QStringLiteral("predict"), QStringLiteral("--json"),
+                                             QStringLiteral("--scenario"), scenario});
+        const QString speed = text(format_thousands(cli["tokens_per_s"].get<double>()));
+        CHECK(
+            column_of(pages.compare(), text(name)).contains(QStringLiteral("Tokens/s: ") + speed));
+        CHECK(csv.contains(speed.toUtf8()));
+        window.stack().setCurrent(index);
+        check_verdict(driver, scenario);
+    }
+    CHECK(html.contains("gh200-480gb"));
+    // The report is of the settings of the scenario that was in front.
+    const auto newest = driver.settled();
+    CHECK(html.contains(format_thousands(newest->report().tokens_per_s()).c_str()));
+    for (const char* picture : {"compare.svg", "timeline.svg"})
+        CHECK(QSvgRenderer(content(file(picture))).isValid());
+
+    SECTION("reopened, it says the same") {
+        const QString project = file("machines.json");
+        const std::vector<PlannedScenario> saved = window.stack().project().scenarios;
+        test::choose(window, "New");
+        CHECK(window.stack().count() == 1);
+        window.stack().setSaved();
+        test::choose(window, "Open...", project);
+        CHECK(window.stack().project().scenarios == saved);
+        CHECK(!window.isWindowModified());
+        for (int i = 0; i < 2; ++i) {
+            window.stack().setCurrent(i);
+            check_verdict(driver, project + QLatin1Char(':') + text(window.stack().current().name));
+        }
+    }
+}
