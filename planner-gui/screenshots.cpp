@@ -5,10 +5,12 @@
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
+#include <QLineEdit>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <cstdio>
 
+#include "planner-gui/pages/axis_editor.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/pages/memory_page.h"
@@ -97,6 +99,9 @@ void take_all(MainWindow& window, const Photographer& photographer) {
     const HeatAxis x = axis("batch", {16, 32, 64, 128, 256}),
                    y = axis("seq", {512, 1024, 2048, 4096, 8192});
     photographer.finish(JobKind::explore, [&] {
+        const auto editors = pages.explore().findChildren<AxisEditor*>();
+        editors[0]->valuesEdit()->setText(QString::fromStdString(values_text(x.number, x.values)));
+        editors[1]->valuesEdit()->setText(QString::fromStdString(values_text(y.number, y.values)));
         pages.explore().setAxes(x, y);
         Q_EMIT pages.explore().exploreRequested(x, y);
     });
@@ -107,13 +112,6 @@ void take_all(MainWindow& window, const Photographer& photographer) {
     photographer.finish(JobKind::sensitivity,
                         [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
     photographer.take("sensitivity");
-    front(pages.validation());
-    photographer.finish(JobKind::validate, [&] {
-        PlannedScenario measured = window.stack().current();
-        measured.machine = {"h200-pcie5-16vcpu-128gib", {}, {}};
-        session.validate(measured, {QStringLiteral(SLUICE_SOURCE_DIR "/validation")});
-    });
-    photographer.take("validation");
 
     for (const ExampleQuestion& question : example_questions()) {
         if (question.flags.empty()) continue;
@@ -129,6 +127,19 @@ void take_all(MainWindow& window, const Photographer& photographer) {
     front(pages.memory());
     photographer.settle();
     photographer.take("does-not-fit");
+
+    PlannedScenario measured;
+    measured.name = "7B, as measured";
+    measured.model.model = "qwen2.5-7b";
+    measured.model.layers = "8";
+    measured.machine.machine = "h200-pcie5-16vcpu-128gib";
+    measured.training = {{"batch", "32"}};
+    window.files().start(measured);
+    front(pages.validation());
+    photographer.finish(JobKind::validate,
+                        [&] { session.validate(measured, {QStringLiteral("validation")}); });
+    photographer.settle();
+    photographer.take("validation");
 }
 
 }  // namespace
@@ -139,10 +150,11 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "sluice_planner_screenshots: name a folder for the pictures\n");
         return 2;
     }
-    const QString folder = QString::fromLocal8Bit(argv[1]);
+    const QString folder = QDir(QString::fromLocal8Bit(argv[1])).absolutePath();
     const QString size = QString::fromLatin1(argc > 2 ? argv[2] : "1280x800");
     const bool dark = argc > 3 && std::string_view(argv[3]) == "dark";
     QDir().mkpath(folder);
+    QDir::setCurrent(QStringLiteral(SLUICE_SOURCE_DIR));  // names of files without it
     const QTemporaryDir settings;
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());

@@ -48,11 +48,17 @@ MemoryPainter::MemoryPainter(const MemoryPicture& picture, const Palette& palett
       bold_metrics_(bold_, device),
       line_(metrics_.height()) {}
 
-/// The segments of all stacks, each name once, in their order.
+/// The segments of all stacks, each name once, in their order; with the kinds that are there only
+/// at other times of the step.
 std::vector<QString> MemoryPainter::row_names() const {
     std::vector<QString> kinds, others;
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const QString name = QString::fromUtf8(memory_kind_name(static_cast<MemoryKind>(i)));
+        const auto kind = static_cast<std::size_t>(i);
+        if (std::ranges::any_of(picture_.curve, [kind](const MemoryMoment& moment) {
+                return moment.by_kind[kind] > 0;
+            }))
+            kinds.push_back(name);
         for (const MemoryStack& stack : picture_.stacks)
             if (std::ranges::count(stack.segments, name, &MemorySegment::name) > 0 &&
                 std::ranges::count(kinds, name) == 0)
@@ -150,6 +156,13 @@ void MemoryPainter::paint(QPainter& painter, const MemoryLayout& layout,
 QColor MemoryPainter::fill(const MemorySegment& segment) const {
     return segment.what == MemorySegment::What::kind ? palette_.memory(segment.kind)
                                                      : palette_.beaten();
+}
+
+QColor MemoryPainter::fill(const QString& row) const {
+    for (int i = 0; i < kMemoryKindCount; ++i)
+        if (row == QString::fromUtf8(memory_kind_name(static_cast<MemoryKind>(i))))
+            return palette_.memory(static_cast<MemoryKind>(i));
+    return palette_.beaten();
 }
 
 void MemoryPainter::title(QPainter& painter, QPointF at, const QString& words, const QString& more,
@@ -261,12 +274,8 @@ void MemoryPainter::table(QPainter& painter, const MemoryLayout& layout) const {
     painter.setFont(font_);
     for (const QString& row : row_names()) {
         y += pitch;
-        for (const MemoryStack& stack : picture_.stacks) {
-            const auto segment = std::ranges::find(stack.segments, row, &MemorySegment::name);
-            if (segment == stack.segments.end()) continue;
-            painter.fillRect(QRectF(layout.table.left(), y + line_ * 0.1, line_ * 0.8, line_ * 0.8),
-                             fill(*segment));
-        }
+        painter.fillRect(QRectF(layout.table.left(), y + line_ * 0.1, line_ * 0.8, line_ * 0.8),
+                         fill(row));
         painter.setPen(palette_.text());
         painter.drawText(QPointF(layout.table.left() + 1.2 * line_, y + metrics_.ascent()), row);
         columns(y, metrics_, [&](const MemoryStack& stack) { return cell(row, stack); });
@@ -419,10 +428,13 @@ void MemoryPainter::host(QPainter& painter, const MemoryLayout& layout) const {
     }
     if (usable == 0) return;
     painter.setPen(palette_.muted());
-    painter.drawText(
-        QPointF(layout.host.front().left(),
-                layout.host.back().bottom() + metrics_.ascent() + line_ * 0.6),
-        QStringLiteral("Thick line: what there is for the plan, %1").arg(bytes(usable)));
+    const QString note =
+        QStringLiteral("Thick line: what there is for the plan, %1").arg(bytes(usable));
+    // Further to the left where it would not end within the picture.
+    const double end = layout.table.right() - metrics_.horizontalAdvance(note);
+    painter.drawText(QPointF(std::min(layout.host.front().left(), end),
+                             layout.host.back().bottom() + metrics_.ascent() + line_ * 0.6),
+                     note);
 }
 
 }  // namespace sluice

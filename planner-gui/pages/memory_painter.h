@@ -58,6 +58,7 @@ class MemoryPainter {
                const QColor& colour) const;
     QString bytes(Bytes count) const { return byte_text(static_cast<double>(count), units_); }
     QColor fill(const MemorySegment& segment) const;
+    QColor fill(const QString& row) const;
     std::vector<QString> row_names() const;
     QString cell(const QString& row, const MemoryStack& stack) const;
     double column_width(const MemoryStack& stack) const;

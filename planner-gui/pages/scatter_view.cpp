@@ -7,6 +7,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "planner-gui/pages/legend.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -42,11 +43,25 @@ QSize ScatterView::minimumSizeHint() const {
     return {side, side};
 }
 
+std::vector<LegendEntry> ScatterView::legend() const {
+    std::vector<LegendEntry> entries;
+    if (!validation_) return entries;
+    for (const std::string& name : group_names(validation_->runs))
+        entries.push_back({QString::fromStdString(name),
+                           Palette::series(static_cast<int>(entries.size())), false});
+    return entries;
+}
+
 void ScatterView::place() {
-    layout_ =
-        validation_ ? place_scatter(*validation_, rect(), QFontMetricsF(font())) : ScatterLayout();
+    const QFontMetricsF metrics(font());
+    const double below = legend_height(legend(), metrics, legendWidth()) + metrics.height() / 2;
+    layout_ = validation_
+                  ? place_scatter(*validation_, rect().toRectF().adjusted(0, 0, 0, -below), metrics)
+                  : ScatterLayout();
     update();
 }
+
+double ScatterView::legendWidth() const { return width() - fontMetrics().height(); }
 
 void ScatterView::resizeEvent(QResizeEvent*) { place(); }
 
@@ -88,7 +103,7 @@ void ScatterView::paintAxes(QPainter& painter) const {
     painter.drawLine(layout_.below);
     painter.setPen(colours.text());
     painter.drawText(QRectF(plot.left(), plot.bottom() + 1.4 * line, plot.width(), 1.2 * line),
-                     Qt::AlignCenter, tr("measured tokens/s"));
+                     Qt::AlignCenter, tr("measured tokens/s (dashed: 5% off)"));
     double widest = 0;
     for (const ScatterTick& tick : layout_.ticks)
         widest = std::max(widest, QFontMetricsF(font()).horizontalAdvance(tick.text));
@@ -115,29 +130,11 @@ void ScatterView::paintPoints(QPainter& painter) const {
     }
 }
 
-/// In the upper left corner, where a point would be off by far.
+/// Below the picture, as high as it is; points may lie anywhere in it.
 void ScatterView::paintLegend(QPainter& painter) const {
-    const Palette colours(palette());
-    const QFontMetricsF metrics(font());
-    const double line = 1.3 * metrics.height(), left = layout_.plot.left() + metrics.height();
-    double y = layout_.plot.top() + metrics.height();
-    const auto say = [&](const QString& words) {
-        painter.setPen(colours.text());
-        painter.drawText(QRectF(left + line, y - line / 2, layout_.plot.width() / 2, line),
-                         Qt::AlignLeft | Qt::AlignVCenter,
-                         metrics.elidedText(words, Qt::ElideMiddle, layout_.plot.width() / 2));
-        y += line;
-    };
-    int group = 0;
-    for (const std::string& name : group_names(validation_->runs)) {
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(Palette::series(group++));
-        painter.drawEllipse(QPointF(left + line / 2, y), layout_.radius, layout_.radius);
-        say(QString::fromStdString(name));
-    }
-    painter.setPen(QPen(colours.muted(), 1, Qt::DashLine));
-    painter.drawLine(QLineF(left, y, left + 0.8 * line, y));
-    say(tr("5% more and less"));
+    const double line = QFontMetricsF(font()).height();
+    paint_legend(painter, legend(), QPointF(line / 2, layout_.plot.bottom() + 3 * line),
+                 legendWidth(), Palette(palette()).text());
 }
 
 void ScatterView::mousePressEvent(QMouseEvent* event) {

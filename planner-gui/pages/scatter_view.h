@@ -4,6 +4,7 @@
 #include <QWidget>
 #include <memory>
 
+#include "planner-gui/pages/legend.h"
 #include "planner-gui/pictures/scatter.h"
 
 namespace sluice {
@@ -39,6 +40,8 @@ class ScatterView : public QWidget {
 
   private:
     void place();
+    std::vector<LegendEntry> legend() const;
+    double legendWidth() const;
     void paintAxes(QPainter& painter) const;
     void paintPoints(QPainter& painter) const;
     void paintLegend(QPainter& painter) const;

@@ -10,7 +10,7 @@ namespace {
 
 // Of a line's height.
 constexpr double kMargin = 0.6, kGap = 0.5, kBar = 1.2;
-constexpr double kWidestCell = 20, kHighestCell = 9;
+constexpr double kWidestCell = 32, kHighestCell = 14;
 
 }  // namespace
 

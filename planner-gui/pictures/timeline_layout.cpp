@@ -8,9 +8,9 @@
 namespace sluice {
 namespace {
 
-constexpr double kLeastLines = 2.2, kMostLines = 7;  // of a row
-constexpr double kGroupGap = 0.55;                   // lines between lanes
-constexpr double kPairGap = 0.08;                    // between a lane's predicted and measured row
+constexpr double kLeastLines = 2.2, kMostLines = 14;  // of a row
+constexpr double kGroupGap = 0.55;                    // lines between lanes
+constexpr double kPairGap = 0.08;                     // between a lane's predicted and measured row
 constexpr double kAxisLines = 1.9;
 
 }  // namespace
