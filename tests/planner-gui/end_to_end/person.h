@@ -46,9 +46,10 @@ inline void choose(MainWindow& window, const char* entry, const QString& file = 
         auto* const name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
         auto* const buttons = dialog->findChild<QDialogButtonBox*>();
         if (++attempts > 50 || name == nullptr || buttons == nullptr) return dialog->reject();
-        name->setFocus();
+        // Its folder is not typed: the dialog would complete its parts as it finds them.
+        dialog->setDirectory(QFileInfo(file).path());
         name->selectAll();
-        QTest::keyClicks(name, file);
+        QTest::keyClicks(name, QFileInfo(file).fileName());
         if (name->completer() != nullptr) name->completer()->popup()->hide();
         const bool saves = dialog->acceptMode() == QFileDialog::AcceptSave;
         QPushButton* const accept =
