@@ -102,6 +102,7 @@ void take_all(MainWindow& window, const Photographer& photographer) {
         const auto editors = pages.explore().findChildren<AxisEditor*>();
         editors[0]->valuesEdit()->setText(QString::fromStdString(values_text(x.number, x.values)));
         editors[1]->valuesEdit()->setText(QString::fromStdString(values_text(y.number, y.values)));
+        for (AxisEditor* const editor : editors) editor->valuesEdit()->setCursorPosition(0);
         pages.explore().setAxes(x, y);
         Q_EMIT pages.explore().exploreRequested(x, y);
     });

@@ -53,7 +53,8 @@ QWidget* ComparePage::scenariosPart() {
     scenario_table_ = table_view(differences_, tr("Scenarios side by side"), false);
     scenario_table_->setSelectionBehavior(QAbstractItemView::SelectItems);
     scenario_table_->verticalHeader()->show();
-    scenario_table_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
+    // As the cells are; a name that is too long is cut at its end.
+    scenario_table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     scenario_table_->setAlternatingRowColors(false);
     scenario_table_->setWordWrap(true);
     scenario_bars_ = new BarChartView(tr("Tokens per second of each scenario"));

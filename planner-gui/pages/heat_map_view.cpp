@@ -103,8 +103,10 @@ void HeatMapView::paintEvent(QPaintEvent*) {
     if (map_.columns() == 0 || map_.rows() == 0) return;
     const HeatMapGeometry geometry = geometryOfMap();
     const ValueScale scale = map_.scale(quantity_);
+    const std::size_t misfit_caption = misfitCaption(geometry);
     for (int y = 0; y < map_.rows(); ++y)
-        for (int x = 0; x < map_.columns(); ++x) paintCell(painter, geometry, scale, {x, y});
+        for (int x = 0; x < map_.columns(); ++x)
+            paintCell(painter, geometry, scale, {x, y}, misfit_caption);
     paintLabels(painter, geometry);
     paintLegend(painter, geometry, scale);
     const double width = std::max(1.5, sizes().line / 10);
@@ -120,6 +122,24 @@ void HeatMapView::paintEvent(QPaintEvent*) {
               Palette(palette()).axis(), Palette(palette()).window(), width / 2);
 }
 
+std::size_t HeatMapView::misfitCaption(const HeatMapGeometry& geometry) const {
+    const QFontMetricsF metrics(font());
+    const double room = geometry.cell({0, 0}).width() - 1 - metrics.height() / 2;
+    std::size_t least = 0;
+    for (int y = 0; y < map_.rows(); ++y) {
+        for (int x = 0; x < map_.columns(); ++x) {
+            if (map_.cell({x, y}).state != CellState::does_not_fit) continue;
+            const QStringList captions = cell_captions(map_, {x, y}, quantity_, units_);
+            std::size_t one = 0;
+            while (one + 1 < static_cast<std::size_t>(captions.size()) &&
+                   metrics.horizontalAdvance(captions[static_cast<qsizetype>(one)]) > room)
+                ++one;
+            least = std::max(least, one);
+        }
+    }
+    return least;
+}
+
 void HeatMapView::paintMisfit(QPainter& painter, const QRectF& box) const {
     QColor lines = Palette(palette()).text();
     lines.setAlphaF(0.3F);
@@ -128,7 +148,8 @@ void HeatMapView::paintMisfit(QPainter& painter, const QRectF& box) const {
 }
 
 void HeatMapView::paintCell(QPainter& painter, const HeatMapGeometry& geometry,
-                            const ValueScale& scale, CellIndex at) const {
+                            const ValueScale& scale, CellIndex at,
+                            std::size_t misfit_caption) const {
     const QRectF box = geometry.cell(at).adjusted(0.5, 0.5, -0.5, -0.5);
     const CellState state = map_.cell(at).state;
     const std::optional<double> value = map_.value(at, quantity_);
@@ -146,7 +167,10 @@ void HeatMapView::paintCell(QPainter& painter, const HeatMapGeometry& geometry,
     } else {
         painter.fillRect(box, Palette(palette()).plot());
     }
-    for (const QString& caption : cell_captions(map_, at, quantity_, units_)) {
+    QStringList captions = cell_captions(map_, at, quantity_, units_);
+    if (state == CellState::does_not_fit)
+        captions = captions.mid(static_cast<qsizetype>(misfit_caption));
+    for (const QString& caption : captions) {
         const QFontMetricsF metrics(font());
         const double width = metrics.horizontalAdvance(caption);
         if (width > box.width() - metrics.height() / 2 || metrics.height() > box.height()) continue;

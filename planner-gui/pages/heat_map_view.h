@@ -43,10 +43,12 @@ class HeatMapView : public QWidget {
 
   private:
     void paintCell(QPainter& painter, const HeatMapGeometry& geometry, const ValueScale& scale,
-                   CellIndex at) const;
+                   CellIndex at, std::size_t misfit_caption) const;
     void paintLabels(QPainter& painter, const HeatMapGeometry& geometry) const;
     void paintLegend(QPainter& painter, const HeatMapGeometry& geometry,
                      const ValueScale& scale) const;
+    /// Of the captions of what does not fit, the longest for which all of their cells have room.
+    std::size_t misfitCaption(const HeatMapGeometry& geometry) const;
     void paintMisfit(QPainter& painter, const QRectF& box) const;
     HeatMapSizes sizes() const;
 

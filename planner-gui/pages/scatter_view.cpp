@@ -49,6 +49,7 @@ std::vector<LegendEntry> ScatterView::legend() const {
     for (const std::string& name : group_names(validation_->runs))
         entries.push_back({QString::fromStdString(name),
                            Palette::series(static_cast<int>(entries.size())), false});
+    entries.push_back({tr("dashed: 5% more and less"), Palette(palette()).muted(), false});
     return entries;
 }
 
@@ -103,7 +104,7 @@ void ScatterView::paintAxes(QPainter& painter) const {
     painter.drawLine(layout_.below);
     painter.setPen(colours.text());
     painter.drawText(QRectF(plot.left(), plot.bottom() + 1.4 * line, plot.width(), 1.2 * line),
-                     Qt::AlignCenter, tr("measured tokens/s (dashed: 5% off)"));
+                     Qt::AlignCenter, tr("measured tokens/s"));
     double widest = 0;
     for (const ScatterTick& tick : layout_.ticks)
         widest = std::max(widest, QFontMetricsF(font()).horizontalAdvance(tick.text));

@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QPrintDialog>
 #include <QPrinter>
+#include <QThread>
 #include <algorithm>
 
 #include "planner-gui/window/pages.h"
@@ -24,6 +25,10 @@ Exports::Exports(QWidget& window, Pages& pages, PlannerSession& session, Scenari
                 if (!wanted_.empty()) takeFirst();
                 Q_EMIT failed(sentence);
             });
+}
+
+Exports::~Exports() {
+    for (QThread* const drawing : findChildren<QThread*>()) drawing->wait();
 }
 
 QString Exports::choose(const QString& title, const QString& suffix) {
@@ -111,7 +116,17 @@ void Exports::writeHtml(const QString& file) {
 }
 
 void Exports::writePdf(const QString& file) {
-    withReport([this, file](const Decision& decision) { write(file, report_pdf(decision), {}); });
+    withReport([this, file](const Decision& decision) {
+        // Drawing it takes some hundred ms.
+        auto const pdf = std::make_shared<QByteArray>();
+        QThread* const drawing = QThread::create([pdf, decision] { *pdf = report_pdf(decision); });
+        drawing->setParent(this);
+        connect(drawing, &QThread::finished, this, [this, drawing, pdf, file] {
+            drawing->deleteLater();
+            write(file, *pdf, {});
+        });
+        drawing->start();
+    });
 }
 
 void Exports::writeSvg(const QString& file) {

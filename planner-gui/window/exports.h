@@ -20,6 +20,7 @@ class Exports : public QObject {
   public:
     /// `window` owns it.
     Exports(QWidget& window, Pages& pages, PlannerSession& session, ScenarioStack& stack);
+    ~Exports() override;
 
     /// Each asks for a file name first.
     void chooseHtml();

@@ -20,6 +20,11 @@ const QString kStyle = QStringLiteral(
     "p,li,td,th,dt,dd{font-size:7pt}th{text-align:left;background:#eeeeee}"
     "th,td{padding:1px 4px}code{font-size:7pt}small{font-size:6pt}");
 
+/// Qt draws no patterns: what is hatched on the screen is pale on paper.
+QByteArray without_patterns(QByteArray svg) {
+    return svg.replace("url(#wait)", "#f2b8b8").replace("url(#hatch)", "#e4e4e4");
+}
+
 QImage drawn(QSvgRenderer& renderer, double width) {
     const QSizeF size = renderer.defaultSize();
     const double height = width * size.height() / size.width();
@@ -39,7 +44,7 @@ QString with_pictures(const QString& html, QTextDocument& document, double width
     int count = 0;
     for (QRegularExpressionMatchIterator found = svg.globalMatch(html); found.hasNext();) {
         const QRegularExpressionMatch match = found.next();
-        QSvgRenderer renderer(match.captured().toUtf8());
+        QSvgRenderer renderer(without_patterns(match.captured().toUtf8()));
         out += html.mid(end, match.capturedStart() - end);
         end = match.capturedEnd();
         if (!renderer.isValid()) continue;
@@ -81,7 +86,7 @@ QByteArray report_pdf(const Decision& decision) {
 }
 
 void print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device) {
-    QSvgRenderer renderer(svg);
+    QSvgRenderer renderer(without_patterns(svg));
     QPainter painter(&device);
     QRectF area = painter.viewport();
     painter.drawText(area, Qt::AlignLeft | Qt::AlignTop, title);

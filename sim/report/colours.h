@@ -55,7 +55,7 @@ inline constexpr std::array<const char*, kMemoryKindCount> kMemoryColours = {
 
 /// One after another, for series that have no colour of their own; each is legible as a dot on
 /// white.
-inline constexpr std::array<const char*, 6> kSeriesColours = {kBlue,   kVermilion, kGreen,
-                                                              kPurple, kOrange,    kSkyBlue};
+inline constexpr std::array<const char*, 7> kSeriesColours = {
+    kBlue, kVermilion, kGreen, kPurple, kOrange, kSkyBlue, kMiddleGrey};
 
 }  // namespace sluice
