@@ -89,8 +89,8 @@ BarChart bar_chart_of(const SpeedBars& bars) {
     BarChart chart;
     chart.title = QString::fromStdString(bars.subtitle.empty() ? bars.title : bars.subtitle);
     // It has the colour of text, which may be white.
-    chart.note = QString::fromStdString(bars.note)
-                     .replace(QStringLiteral("Black line"), QStringLiteral("Thin line"));
+    chart.note = QString::fromStdString(bars.note).replace(QStringLiteral("Black line"),
+                                                           QStringLiteral("Thin line"));
     for (const SpeedBarGroup& group : bars.groups) {
         const QString before = group.heading.empty()
                                    ? QString()
