@@ -21,7 +21,8 @@ struct SensitivityFlags {
 int run_sensitivity(const SensitivityFlags& flags) {
     if (flags.svg_file && flags.svg_file->empty())
         throw InputError("--svg needs the name of a file, not an empty one");
-    if (!flags.gpu.empty()) read_machine_profile(flags.gpu, "--next-gpu");  // refuses an unknown one first
+    if (!flags.gpu.empty())
+        read_machine_profile(flags.gpu, "--next-gpu");  // refuses an unknown one first
     std::vector<std::string> changes;
     const MachineProfile profile = read_profile_flags(flags.scenario.machine, changes);
     const MachineSpec machine = resolve_machine_flags(profile, flags.scenario.machine);
