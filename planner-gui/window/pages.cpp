@@ -2,6 +2,7 @@
 
 #include <QFileDialog>
 #include <algorithm>
+#include <chrono>
 
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
@@ -14,6 +15,9 @@
 
 namespace sluice {
 namespace {
+
+/// Predictions that arrive within it appear at once.
+constexpr std::chrono::milliseconds kShownTogether{100};
 
 QByteArray bytes(const QByteArray& text) { return text; }
 QByteArray bytes(const std::string& text) { return QByteArray::fromStdString(text); }
@@ -124,8 +128,12 @@ void Pages::connectCompare() {
     connect(&session_, &PlannerSession::scenarioPredicted, this,
             [this](const std::shared_ptr<const Prediction>& prediction) {
                 cache_.add(prediction);
-                showScenarios();
+                if (!shown_soon_.isActive()) shown_soon_.start();
             });
+    // Of 200 scenarios not each alone: every time all columns are made again.
+    shown_soon_.setSingleShot(true);
+    shown_soon_.setInterval(kShownTogether);
+    connect(&shown_soon_, &QTimer::timeout, this, &Pages::showScenarios);
     connect(&stack_, &ScenarioStack::listChanged, this, &Pages::showScenarios);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QTabWidget>
+#include <QTimer>
 #include <functional>
 #include <memory>
 
@@ -77,6 +78,7 @@ class Pages : public QTabWidget {
     std::shared_ptr<const Prediction> prediction_;
     std::shared_ptr<const Validation> validation_;
     PredictionCache cache_;
+    QTimer shown_soon_;  ///< scenarios beside each other, of which predictions have arrived
     std::vector<PlannedScenario> asked_;  ///< of all scenarios, and not there yet
     PlannedScenario explored_;            ///< that the cells on their way vary
     std::vector<Export> exports_;
