@@ -50,8 +50,8 @@ Scenario resolve(const PlannedScenario& planned);
 /// The field that a sentence is about, by the first flag in it; `otherwise` where it names none.
 std::string field_of(const std::string& sentence, const std::string& otherwise);
 
-/// `planned` with flags as a Suggestion names them: "--host-memory 512GB --micro-batch 8". Flags that
-/// no scenario has are passed over.
+/// `planned` with flags as a Suggestion names them: "--host-memory 512GB --micro-batch 8". Flags
+/// that no scenario has are passed over.
 PlannedScenario with_flags(PlannedScenario planned, const std::string& flags);
 
 /// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another that takes
