@@ -14,7 +14,7 @@ const std::string kSweep =
 
 // As root, and with more ranks than processors.
 const std::string kMpirun =
-    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 100 '" SLUICE_MPIRUN
+    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 25 '" SLUICE_MPIRUN
     "' --oversubscribe ";
 
 std::string text_of(const std::filesystem::path& path) {
@@ -50,7 +50,14 @@ TEST_CASE("sweep under mpirun: a lost rank's work is done by another", "[search]
         "  ((until grep -q . /proc/$$/task/$$/children || [ ! -e /proc/$$ ]; do :; done\n"
         "    kill -9 $$) &)\nfi\nexec " +
             kSluice + kSweep + "--json-lines " + ranks.string() + "\n");
-    const Result run = shell(kMpirun + "--enable-recovery -n 3 sh " + script + " 2>&1");
+    // Some times Open MPI 4.1 itself hangs when a rank is gone (timeout says 124): once more.
+    Result run;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        std::filesystem::remove(ranks);
+        run = shell(kMpirun + "--enable-recovery -n 3 sh " + script + " 2>&1");
+        if (run.status != 124) break;
+    }
+    CHECK(run.status != 124);
     // Open MPI 4.1 says "PMIX ERROR: BAD-PARAM" of a rank that is gone, and goes on.
     INFO(run.output);
     CHECK_THAT(run.output, ContainsSubstring("a rank is lost"));
