@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/memory_view.h"
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/painted_picture.h"
 
 namespace sluice {
@@ -74,11 +75,7 @@ void MemoryPage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) colour_warning();
 }
 
-void MemoryPage::colour_warning() {
-    QPalette warning = palette();
-    warning.setColor(QPalette::WindowText, Palette(palette()).waiting());
-    shortage_->setPalette(warning);
-}
+void MemoryPage::colour_warning() { colour_as_warning(shortage_, palette()); }
 
 PaintedPicture MemoryPage::painted() const {
     const auto painter_for = [this](const QPaintDevice* device, const QFont& font) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/operation_facts.h"
 #include "sim/report/format.h"
 
@@ -162,12 +163,7 @@ void MemoryView::changeEvent(QEvent* event) {
 bool MemoryView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* const help = static_cast<QHelpEvent*>(event);
-    const QString words = tooltip_at(help->pos());
-    if (words.isEmpty()) {
-        QToolTip::hideText();
-    } else {
-        QToolTip::showText(help->globalPos(), words, this);
-    }
+    show_tooltip(*help, tooltip_at(help->pos()), this);
     return true;
 }
 

@@ -1,8 +1,12 @@
 #include "planner-gui/pages/page_parts.h"
 
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QResizeEvent>
+#include <QToolTip>
 #include <algorithm>
+
+#include "planner-gui/pictures/palette.h"
 
 namespace sluice {
 
@@ -80,6 +84,20 @@ void show_sentences(QLabel* label, const QStringList& sentences, int most) {
     if (more > 0) shown << QLabel::tr("and %1 more").arg(more);
     label->setText(shown.join(QLatin1Char('\n')));
     label->setToolTip(more > 0 ? sentences.join(QLatin1Char('\n')) : QString());
+}
+
+void colour_as_warning(QLabel* label, const QPalette& palette) {
+    QPalette warning = palette;
+    warning.setColor(QPalette::WindowText, Palette(palette).waiting());
+    label->setPalette(warning);
+}
+
+void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget) {
+    if (words.isEmpty()) {
+        QToolTip::hideText();
+    } else {
+        QToolTip::showText(asked.globalPos(), words, widget);
+    }
 }
 
 }  // namespace sluice

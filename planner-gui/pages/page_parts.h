@@ -6,6 +6,8 @@
 #include <QScrollArea>
 #include <QTableView>
 
+class QHelpEvent;
+
 namespace sluice {
 
 /// Wrapped text that can be selected with mouse and keyboard.
@@ -35,6 +37,12 @@ QScrollArea* scrolled(QWidget* widget);
 
 /// As high as its widget needs, at most `most` pixels.
 void fit_height(QScrollArea* area, double most);
+
+/// Its words in the colour of what waits or is short, as its palette has it now.
+void colour_as_warning(QLabel* label, const QPalette& palette);
+
+/// Where a tooltip is asked for: `words` there, or none where they are empty.
+void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget);
 
 /// The first sentences, a line each, and how many more there are; all of them as a tooltip.
 void show_sentences(QLabel* label, const QStringList& sentences, int most);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pages/timeline_painter.h"
 #include "planner-gui/pages/timeline_view.h"
@@ -175,11 +176,7 @@ void TimelinePage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) colour_warning();
 }
 
-void TimelinePage::colour_warning() {
-    QPalette warning = palette();
-    warning.setColor(QPalette::WindowText, Palette(palette()).waiting());
-    difference_->setPalette(warning);
-}
+void TimelinePage::colour_warning() { colour_as_warning(difference_, palette()); }
 
 PaintedPicture TimelinePage::painted() const {
     const auto painter_for = [this](const QPaintDevice* device, const QFont& font) {

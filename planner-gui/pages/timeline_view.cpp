@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/timeline_painter.h"
 
 namespace sluice {
@@ -271,12 +272,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
 bool TimelineView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* const help = static_cast<QHelpEvent*>(event);
-    const QString words = tooltip_at(help->pos());
-    if (words.isEmpty()) {
-        QToolTip::hideText();
-    } else {
-        QToolTip::showText(help->globalPos(), words, this);
-    }
+    show_tooltip(*help, tooltip_at(help->pos()), this);
     return true;
 }
 
