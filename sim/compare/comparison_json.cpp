@@ -46,6 +46,11 @@ Json settings_json(const TrainingSpec& training) {
     return out;
 }
 
+Json whole_batch_note(const ComparedSystem& system) {
+    const std::string words = micro_batch_words(system);
+    return words.empty() ? Json() : Json(words);
+}
+
 Json system_json(const Comparison& c, const ComparedSystem& system) {
     const StepReport& r = system.report;
     const auto [lane, share] = bound_of(r);
@@ -55,6 +60,7 @@ Json system_json(const Comparison& c, const ComparedSystem& system) {
             {"settings", settings_json(r.training)},
             {"states", states_of(r.training)},
             {"short_of_whole_batch_bytes", system.short_of_whole_batch},
+            {"whole_batch_note", whole_batch_note(system)},
             {"fits", system.fits()},
             {"fits_with", suggestion_json(system)},
             {"step_s", r.step},
@@ -87,9 +93,10 @@ std::string csv_line(const Comparison& c, const ComparedSystem& system) {
     const StepReport& r = system.report;
     const std::string fits_with = r.suggestions.empty() ? "" : r.suggestions.front().change;
     return fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(r.model_name),
-        r.layers, csv_text(r.machine_id), r.training.batch, r.training.sequence, system.name,
-        csv_text(settings_text(own_settings(r.training))), system.fits() ? 1 : 0,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+        csv_text(r.model_name), r.layers, csv_text(r.machine_id), r.training.batch,
+        r.training.sequence, system.name, csv_text(settings_text(own_settings(r.training))),
+        system.short_of_whole_batch, csv_text(micro_batch_words(system)), system.fits() ? 1 : 0,
         r.fit.device.shortfall(), r.fit.host.shortfall(), csv_text(fits_with), csv_number(r.step),
         csv_number(r.tokens_per_s()), csv_number(band_end(r, r.step_high)),
         csv_number(band_end(r, r.step_low)), csv_number(relative_speed(c, system)),
@@ -123,7 +130,9 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
 
 std::string comparison_csv(std::span<const Comparison> comparisons) {
     std::string out =
-        "model,layers,machine,batch,seq,system,settings,fits,device_short_bytes,host_short_bytes,"
+        "model,layers,machine,batch,seq,system,settings,short_of_whole_batch_bytes,whole_batch_"
+        "note,"
+        "fits,device_short_bytes,host_short_bytes,"
         "fits_with,step_s,tokens_per_s,tokens_per_s_5_percent,tokens_per_s_95_percent,"
         "relative_speed,device_peak_bytes,host_peak_bytes,bottleneck,"
         "bottleneck_share_of_critical_path,confidence\n";

@@ -11,10 +11,12 @@ namespace {
 
 std::string tooltip(const ComparedSystem& system) {
     const StepReport& r = system.report;
-    return fmt::format("{}: {} a step\ndevice {}, host {}\n{}", system.name, format_seconds(r.step),
+    const std::string cut = micro_batch_words(system);
+    return fmt::format("{}: {} a step\ndevice {}, host {}\n{}{}{}", system.name,
+                       format_seconds(r.step),
                        format_bytes(static_cast<double>(r.fit.device.peak.bytes)),
                        format_bytes(static_cast<double>(r.fit.host.peak.bytes)),
-                       settings_text(own_settings(r.training)));
+                       settings_text(own_settings(r.training)), cut.empty() ? "" : "\n", cut);
 }
 
 SpeedBar bar_of(const Comparison& c, const ComparedSystem& system) {

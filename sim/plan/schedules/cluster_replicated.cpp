@@ -95,12 +95,14 @@ class Replicated : public ClusterStep {
 
     void backward() override {
         // A tied table's gradient is added to the sum when the embedding's has been added to it.
-        const BufferId head_gradient =
-            build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
+        std::vector<BufferId> held;
+        if (model_.tied_embeddings)
+            held = {build_.device_buffer("tied table's gradient", Kind::gradients,
+                                         table_bytes(model_))};
         compute(OperationKind::backward, layers_, network_.loss_backward());
         for (int layer = layers_ - 1; layer >= 0; --layer) {
             Operation work = network_.backward(layer);
-            if (model_.tied_embeddings) work.uses.push_back(head_gradient);
+            work.uses.insert(work.uses.end(), held.begin(), held.end());
             work.kernels.push_back(add_of(layer));
             work.uses.push_back(build_.device_buffer("a layer's gradients", Kind::gradients,
                                                      kBf16 * parameters(layer)));
@@ -108,7 +110,7 @@ class Replicated : public ClusterStep {
             reduce(layer);
         }
         Operation work = network_.embedding_backward();
-        if (model_.tied_embeddings) work.uses.push_back(head_gradient);
+        work.uses.insert(work.uses.end(), held.begin(), held.end());
         work.kernels.push_back(add_root_);
         work.uses.push_back(
             build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_)));

@@ -1,4 +1,6 @@
 // sluice compare as people run it: exit status, one sentence for a mistake, files.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/sim/program_run.h"
@@ -62,6 +64,13 @@ TEST_CASE("compare: what does not fit at once is compared in micro-batches, and 
     CHECK(systems[0]["short_of_whole_batch_bytes"] == 0);
     CHECK(systems[1]["short_of_whole_batch_bytes"] > 0);
     CHECK(systems[1]["settings"]["micro_batch"] > 0);
+    CHECK(systems[0]["whole_batch_note"].is_null());
+    const auto note = systems[1]["whole_batch_note"].get<std::string>();
+    CHECK_THAT(text.output, ContainsSubstring("\n" + note + "\n"));
+    const Result csv = run("--batch 256 --layers 4 --schedules streamed,zero3-offload --csv");
+    const auto bytes = systems[1]["short_of_whole_batch_bytes"].get<std::int64_t>();
+    CHECK_THAT(csv.output, ContainsSubstring(",short_of_whole_batch_bytes,whole_batch_note,") &&
+                               ContainsSubstring(fmt::format(",{},\"{}\",", bytes, note)));
 }
 
 TEST_CASE("compare: mistakes are one sentence and exit status 2", "[compare]") {

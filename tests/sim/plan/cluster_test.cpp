@@ -150,6 +150,19 @@ TEST_CASE("cluster: the head's gradient is in the loss's memory while it is made
     }
 }
 
+TEST_CASE("cluster: only a tied table's gradient is held for the embedding's", "[plan]") {
+    const auto held = [](const char* tied) {
+        const StepPlan plan = plan_step(parse_generic_model(kShape + std::string(tied)),
+                                        resolve_machine(read_machine_profile("h100-sxm-pcie5")),
+                                        training_of(8, Sharding::none));
+        return std::count_if(
+            plan.memory.buffers.begin(), plan.memory.buffers.end(),
+            [](const Buffer& buffer) { return buffer.name == "tied table's gradient"; });
+    };
+    CHECK(held(",tied=1") == 1);
+    CHECK(held(",tied=0") == 0);
+}
+
 TEST_CASE("cluster: a batch that GPUs or micro-batches do not divide is refused", "[plan]") {
     CHECK(refusal(training_of(24, Sharding::full)) ==
           "--batch is 32, expected a multiple of --gpus (24), as each GPU takes an equal part of "
