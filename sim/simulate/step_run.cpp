@@ -1,0 +1,208 @@
+#include "sim/simulate/step_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <simgrid/s4u.hpp>
+
+#include "sim/input_error.h"
+#include "sim/simulate/platform.h"
+#include "sim/simulate/power_budget.h"
+#include "sim/simulate/simulation_scope.h"
+
+namespace sluice {
+namespace sg = simgrid::s4u;
+namespace {
+
+constexpr int kMostSteps = 24;
+
+/// The state that the lanes' actors share while a simulation runs. Actors run one at a time, in a
+/// fixed order.
+class StepRun {
+  public:
+    StepRun(const std::vector<LaneWork>& work, const MachineSpec& machine,
+            const TrainingSpec& training, std::stop_token stop)
+        : stop_(std::move(stop)),
+          work_(work),
+          power_(machine.gpu.clock),
+          headroom_j_(machine.gpu.clock.headroom_j),
+          left_j_(headroom_j_),
+          completed_(work.size(), 0) {
+        for (std::size_t i = 0; i < work.size(); ++i) {
+            lanes_[index(work[i].lane)].push_back(static_cast<OperationId>(i));
+            if (work[i].lane == Lane::compute) last_compute_ = static_cast<OperationId>(i);
+        }
+        waits_for_.fill(-1);
+        Platform::instance().set_machine(machine, training.state_bytes);
+    }
+
+    RunSteps run() {
+        start_ = sg::Engine::get_clock();
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (lanes_[lane].empty()) continue;
+            awake_[lane] = sg::Semaphore::create(0);
+            sg::Actor::create(lane_name(static_cast<Lane>(lane)),
+                              Platform::instance().actors_host(), [this, lane] { run_lane(lane); });
+        }
+        sg::Engine::get_instance()->run();
+        if (cancelled_) throw Cancelled();
+        if (run_.compute_ends.size() < 2)
+            throw InternalError(
+                "simulate_step: the lanes wait for each other; the plan is not executable");
+        return std::move(run_);
+    }
+
+  private:
+    void run_lane(std::size_t lane) {
+        for (int step = 0; step < kMostSteps; ++step) {
+            for (const OperationId id : lanes_[lane]) {
+                // One step beyond the last is run by no lane; a lane that is ahead stops where it
+                // is.
+                if (over(step)) return;
+                execute(id, step, lane);
+            }
+        }
+    }
+
+    /// A lane that has come to this step stops.
+    bool over(int step) const {
+        return cancelled_ || (finished_ && step >= static_cast<int>(run_.compute_ends.size()));
+    }
+
+    /// Every lane ends with the operation at hand, so that SimGrid has nothing left over.
+    void cancel() {
+        cancelled_ = true;
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (waits_for_[lane] < 0) continue;
+            waits_for_[lane] = -1;
+            awake_[lane]->release();
+        }
+    }
+
+    void execute(OperationId id, int step, std::size_t lane) {
+        if (stop_.stop_requested()) return cancel();
+        const auto index = static_cast<std::size_t>(id);
+        for (const Dependency& dependency : work_[index].waits_for) {
+            const int needed = dependency.previous_step ? step : step + 1;
+            while (completed_[static_cast<std::size_t>(dependency.operation)] < needed) {
+                if (over(step)) return;
+                waits_for_[lane] = dependency.operation;
+                awake_[lane]->acquire();
+            }
+        }
+        if (step >= static_cast<int>(run_.intervals.size())) {
+            run_.intervals.emplace_back(work_.size());
+            run_.left_j.emplace_back(work_.size());
+        }
+        const auto of_step = static_cast<std::size_t>(step);
+        const Seconds begin = sg::Engine::get_clock() - start_;
+        pass(index, begin);
+        run_.intervals[of_step][index] = {begin, sg::Engine::get_clock() - start_};
+        run_.left_j[of_step][index] = power_.left_j();
+        ++completed_[index];
+        if (id == last_compute_) end_of_compute();
+        wake_lanes(id);
+    }
+
+    void pass(std::size_t index, Seconds now) {
+        const Lane lane = work_[index].lane;
+        if (lane != Lane::compute) return Platform::instance().pass(lane, work_[index].demand);
+        FlowDemand demand = work_[index].demand;
+        const Seconds seconds = power_.begin(now, demand.kernels);
+        if (seconds > 0) demand.rate = demand.bytes / seconds;
+        Platform::instance().pass(lane, demand);
+        power_.end(sg::Engine::get_clock() - start_);
+    }
+
+    void end_of_compute() {
+        run_.compute_ends.push_back(sg::Engine::get_clock() - start_);
+        const double used_j = left_j_ - power_.left_j();
+        const bool alike = steady(), uses_up = used_j > kSteady * headroom_j_;
+        // Short steps are alike until the GPU has used up what it may draw beyond its power limit:
+        // all of them but the last are passed over.
+        if (alike && uses_up) power_.use(power_.left_j() - std::fmod(power_.left_j(), used_j));
+        left_j_ = power_.left_j();
+        run_.steady = alike && !uses_up;
+        finished_ = run_.steady || run_.compute_ends.size() == kMostSteps;
+    }
+
+    /// The last two steps took as long.
+    bool steady() const {
+        const std::size_t n = run_.compute_ends.size();
+        if (n == 2) return second_repeats_first();
+        if (n < 2) return false;
+        const Seconds last = run_.compute_ends[n - 1] - run_.compute_ends[n - 2];
+        const Seconds before = run_.compute_ends[n - 2] - run_.compute_ends[n - 3];
+        return std::abs(last - before) <= kSteady * last + clock_rounding();
+    }
+
+    /// The second step so far ran operation by operation as the first did: nothing of the first
+    /// step's start is left, and what follows will repeat too.
+    bool second_repeats_first() const {
+        const auto front = static_cast<std::size_t>(lanes_[index(Lane::compute)].front());
+        const Seconds shift = run_.intervals[1][front].start - run_.intervals[0][front].start;
+        for (std::size_t i = 0; i < run_.intervals[0].size(); ++i) {
+            const OperationInterval &first = run_.intervals[0][i], &second = run_.intervals[1][i];
+            const Seconds tolerance = kSteady * shift + clock_rounding();
+            if (completed_[i] < 2) {
+                if (first.end + shift < run_.compute_ends[1] - tolerance) return false;
+            } else if (std::abs(second.start - first.start - shift) > tolerance ||
+                       std::abs(second.end - first.end - shift) > tolerance) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
+
+    /// Wakes the lanes that wait for this operation; at the end of the simulation all, so that they
+    /// stop.
+    void wake_lanes(OperationId done) {
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (waits_for_[lane] < 0 || (waits_for_[lane] != done && !finished_)) continue;
+            waits_for_[lane] = -1;
+            awake_[lane]->release();
+        }
+    }
+
+    const std::stop_token stop_;
+    const std::vector<LaneWork>& work_;
+    PowerBudget power_;
+    const double headroom_j_;
+    double left_j_;  ///< of it, after the last step
+    std::array<std::vector<OperationId>, kLaneCount> lanes_;
+    std::array<sg::SemaphorePtr, kLaneCount> awake_;
+    std::array<OperationId, kLaneCount>
+        waits_for_;               ///< the operation a sleeping lane waits for, else -1
+    std::vector<int> completed_;  ///< how often each operation has been done
+    RunSteps run_;
+    OperationId last_compute_ = 0;
+    Seconds start_ = 0;
+    bool finished_ = false;
+    bool cancelled_ = false;
+};
+
+}  // namespace
+
+std::vector<LaneWork> lane_work(const StepProgram& program, const MachineSpec& machine,
+                                const TrainingSpec& training) {
+    const std::vector<FlowDemand> demands = operation_demands(program, machine, training);
+    std::vector<LaneWork> work;
+    work.reserve(demands.size());
+    for (std::size_t i = 0; i < demands.size(); ++i)
+        work.push_back({program.operations[i].lane, program.operations[i].waits_for, demands[i]});
+    return work;
+}
+
+Seconds clock_rounding() {
+    return 8 * std::numeric_limits<double>::epsilon() * sg::Engine::get_clock();
+}
+
+RunSteps run_steps(const std::vector<LaneWork>& work, const MachineSpec& machine,
+                   const TrainingSpec& training) {
+    return StepRun(work, machine, training, begin_simulation()).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,44 @@
+// The lanes of a plan at work in virtual time: one SimGrid actor a lane, step after step.
+#pragma once
+
+#include <vector>
+
+#include "sim/plan/step_plan.h"
+#include "sim/report/step_timeline.h"
+#include "sim/simulate/operation_cost.h"
+
+namespace sluice {
+
+/// What a simulation needs of an operation.
+struct LaneWork {
+    Lane lane = Lane::compute;
+    std::vector<Dependency> waits_for;
+    FlowDemand demand;
+};
+
+/// In the program's order.
+std::vector<LaneWork> lane_work(const StepProgram& program, const MachineSpec& machine,
+                                const TrainingSpec& training);
+
+/// Steps that ran, the last of them in part.
+struct RunSteps {
+    /// By step and operation, from the start of the run; {0, 0}: not run.
+    std::vector<std::vector<OperationInterval>> intervals;
+    /// By step and operation: what the GPU could still draw beyond its power limit when it ended;
+    /// of the compute lane.
+    std::vector<std::vector<double>> left_j;
+    std::vector<Seconds> compute_ends;  ///< of every step's last compute operation; two or more
+    bool steady = false;                ///< the last two steps are alike
+};
+
+inline constexpr double kSteady = 1e-9;  ///< relative difference of two times that counts as none
+
+/// What differences of times may be off, as SimGrid's clock goes on from one simulation to the next
+/// and has 53 bits: it matters after days of virtual time.
+Seconds clock_rounding();
+
+/// Until the step time is steady, or so many steps that it will not be. As simulate_step().
+RunSteps run_steps(const std::vector<LaneWork>& work, const MachineSpec& machine,
+                   const TrainingSpec& training);
+
+}  // namespace sluice
