@@ -47,7 +47,7 @@ def main():
     alone = adam_alone_ns(DeepSpeedCPUAdam)
     one_rank()
     deepspeed.init_distributed("nccl" if DEVICE == "cuda" else "gloo")
-    model = made(args.model, args.layers, args.recompute == "full", DEVICE, torch.bfloat16)
+    model = made(args.model, args.layers, args.recompute == "full", DEVICE, torch.bfloat16, empty_modules=args.empty_modules)
     vocabulary, layers, count = model.vocabulary, len(model.layers), sum(p.numel() for p in model.parameters())
     torch.set_default_dtype(torch.float32)
     engine, *_ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config=settings(args))
@@ -66,7 +66,7 @@ def main():
     phases, losses = run_steps(args, vocabulary, step)
     name = "DeepSpeed ZeRO-3 CPU offload" if args.system == "zero3-offload" else "DeepSpeed ZeRO-Infinity"
     how = f"DeepSpeed {deepspeed.__version__}, torch.utils.checkpoint on each layer, whole fp32 logits"
-    report(args, name, how, layers, count, phases, losses, recompute=args.recompute, adam_alone_ns=alone,
+    report(args, name, how, layers, count, phases, losses, recompute=args.recompute, empty_modules=args.empty_modules, adam_alone_ns=alone,
            zero=settings(args)["zero_optimization"])
     torch.distributed.destroy_process_group()
 

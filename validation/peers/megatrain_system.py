@@ -35,6 +35,15 @@ def qwen(name, layers):
     return model.cpu().train()
 
 
+def keep_gradients_until_they_left(context):
+    """MegaTrain drops the head's and the embedding's gradient while it is still being copied, and PyTorch gives their memory to the next
+    tensors; where these are in fp32, half of their bits read as bf16 are NaN now and then. Its layers' gradients are recorded on
+    the copying stream, as these are here."""
+    for module in (context.lm_head_gpu, context.norm_gpu, context.emb_gpu):
+        for parameter in module.parameters():
+            parameter.register_post_accumulate_grad_hook(lambda p: p.grad.record_stream(context.grad_stream))
+
+
 def main():
     parser = arguments(__doc__, ["megatrain"])
     parser.add_argument("--checkpoint-interval", type=int, default=4)
@@ -51,6 +60,7 @@ def main():
     )
     model = CPUMasterModel(hf_model, config)
     del hf_model
+    keep_gradients_until_they_left(model.gpu_contexts[0])
     parameters = model.get_parameters()
     optimizer = DeepSpeedCPUAdam(parameters, lr=1e-5, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, adamw_mode=True)
     torch.cuda.empty_cache()

@@ -5,9 +5,11 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 # hidden, feed-forward, heads, key and value heads, layers, vocabulary; all have heads of hidden / heads. `tiny` is for trying a
-# script without a GPU.
+# script without a GPU. Of `narrow` the GPU has next to nothing to do, so that a step takes as long as the host's Python, and each
+# matrix is still above ZeRO-3's stage3_param_persistence_threshold of 1e5.
 MODELS = {
     "tiny": (128, 256, 4, 2, 4, 1024),
+    "narrow": (512, 512, 4, 2, 28, 1024),
     "qwen2.5-0.5b": (896, 4864, 14, 2, 24, 151936),
     "qwen2.5-1.5b": (1536, 8960, 12, 2, 28, 151936),
     "qwen2.5-3b": (2048, 11008, 16, 2, 36, 151936),
@@ -16,7 +18,7 @@ MODELS = {
 
 
 class Layer(nn.Module):
-    def __init__(self, hidden, feed_forward, heads, kv_heads):
+    def __init__(self, hidden, feed_forward, heads, kv_heads, empty_modules):
         super().__init__()
         self.heads, self.kv_heads, self.size = heads, kv_heads, hidden // heads
         self.norm1, self.norm2 = nn.RMSNorm(hidden, eps=1e-6), nn.RMSNorm(hidden, eps=1e-6)
@@ -27,6 +29,7 @@ class Layer(nn.Module):
         self.gate = nn.Linear(hidden, feed_forward, bias=False)
         self.up = nn.Linear(hidden, feed_forward, bias=False)
         self.down = nn.Linear(feed_forward, hidden, bias=False)
+        self.empty = nn.ModuleList(nn.Identity() for _ in range(empty_modules))
 
     def attention(self, x, cos, sin):
         batch, seq, _ = x.shape
@@ -41,6 +44,8 @@ class Layer(nn.Module):
     def forward(self, x, cos, sin):
         x = x + self.attention(self.norm1(x), cos, sin)
         y = self.norm2(x)
+        for module in self.empty:
+            y = module(y)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
 
 
@@ -52,11 +57,13 @@ def rotate(x, cos, sin):
 class Model(nn.Module):
     """forward(tokens, targets), each [batch, seq], is the mean cross-entropy, from whole fp32 logits."""
 
-    def __init__(self, name, layers, recompute, reentrant=False):
+    def __init__(self, name, layers, recompute, reentrant=False, empty_modules=0):
         super().__init__()
         hidden, feed_forward, heads, kv_heads, all_layers, self.vocabulary = MODELS[name]
         self.embedding = nn.Embedding(self.vocabulary, hidden)
-        self.layers = nn.ModuleList(Layer(hidden, feed_forward, heads, kv_heads) for _ in range(layers or all_layers))
+        self.layers = nn.ModuleList(
+            Layer(hidden, feed_forward, heads, kv_heads, empty_modules) for _ in range(layers or all_layers)
+        )
         self.norm = nn.RMSNorm(hidden, eps=1e-6)
         self.head = nn.Linear(hidden, self.vocabulary, bias=False)
         self.size, self.recompute, self.reentrant = hidden // heads, recompute, reentrant
@@ -73,12 +80,12 @@ class Model(nn.Module):
         return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1))
 
 
-def made(name, layers, recompute, device, dtype, reentrant=False):
-    """A Model with random weights on the device."""
+def made(name, layers, recompute, device, dtype, reentrant=False, empty_modules=0):
+    """A Model with random weights on the device; each layer calls empty_modules more that compute nothing."""
     torch.manual_seed(0)
     torch.set_default_dtype(dtype)
     with torch.device(device):
-        model = Model(name, layers, recompute, reentrant)
+        model = Model(name, layers, recompute, reentrant, empty_modules)
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, std=0.02)

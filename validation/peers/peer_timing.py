@@ -23,6 +23,7 @@ def arguments(about, systems):
     parser.add_argument("--seq", type=int, default=1024, help="tokens of a sequence")
     parser.add_argument("--steps", type=int, default=6, help="the first 2 are not counted; at least 3")
     parser.add_argument("--recompute", choices=["full", "none"], default="full")
+    parser.add_argument("--empty-modules", type=int, default=0, help="modules a layer that compute nothing, to time what hooks cost")
     parser.add_argument("--append", help="a file that the row is added to as a line")
     return parser
 
@@ -94,6 +95,7 @@ def report(args, system, how, layers, parameters, phases, losses, **more):
         row["host_pinned_by_torch_gb"] = round(pinned.get("allocated_bytes.current", 0) / 1e9, 3)
     row |= host_memory()
     row["phases_s"] = {phase: round(x, 4) for phase, x in phases.medians().items()}
+    row["eager_launch_us"] = eager_launch_us()
     row["losses"] = [round(x, 3) for x in losses]
     row |= more
     line = json.dumps(row)
@@ -115,6 +117,19 @@ def adam_alone_ns(optimizer_class, dtype=torch.float32, tensors=16, elements=2**
         optimizer.step()
         times.append(time.perf_counter() - start)
     return round(1e9 * statistics.median(times[WARM_UP_STEPS:]) / (tensors * elements), 4)
+
+
+def eager_launch_us(calls=500, repeats=12):
+    """Microseconds of the host for one eager PyTorch operation on 1,024 elements: the median after 2 repeats."""
+    x, y, times = torch.ones(1024, device=DEVICE), torch.ones(1024, device=DEVICE), []
+    for _ in range(repeats):
+        synchronize()
+        start = time.perf_counter()
+        for _ in range(calls):
+            x.add_(y, alpha=1e-3)
+        times.append(time.perf_counter() - start)
+    synchronize()
+    return round(1e6 * statistics.median(times[2:]) / calls, 3)
 
 
 def one_rank():

@@ -71,7 +71,8 @@ def main():
     settings = {} if accelerate else {"fused": True}
     dtype = torch.float32 if fsdp else torch.bfloat16
     more = {} if system == "resident" else {"adam_alone_ns": adam_alone_ns(torch.optim.AdamW, dtype, **settings)}
-    model = made(args.model, args.layers, args.recompute == "full", DEVICE, dtype, reentrant=accelerate)
+    recompute = args.recompute == "full"
+    model = made(args.model, args.layers, recompute, DEVICE, dtype, reentrant=accelerate, empty_modules=args.empty_modules)
     vocabulary, layers, count = model.vocabulary, len(model.layers), sum(p.numel() for p in model.parameters())
     parameters = None
     if fsdp:
@@ -103,7 +104,7 @@ def main():
 
     phases, losses = run_steps(args, vocabulary, step)
     name = {"resident": "resident", "fsdp-offload": "PyTorch FSDP2 CPU offload", "accelerate-offload": "Accelerate CPU offload"}[system]
-    report(args, name, how, layers, count, phases, losses, recompute=args.recompute, **more)
+    report(args, name, how, layers, count, phases, losses, recompute=args.recompute, empty_modules=args.empty_modules, **more)
     if fsdp:
         torch.distributed.destroy_process_group()
 
