@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -44,9 +45,10 @@ std::string read_text_file(const std::string& path) {
     }
     std::ifstream in(path, std::ios::binary);
     if (!in) throw InputError(fmt::format("{}: cannot be read; check its permissions", path));
-    std::string text(kMaxInputBytes + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
+    std::string text;
+    std::array<char, 65536> piece;
+    while (text.size() <= kMaxInputBytes && (in.read(piece.data(), piece.size()), in.gcount() > 0))
+        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
     if (text.size() > kMaxInputBytes) {
         throw InputError(
             fmt::format("{}: larger than {} MiB, expected a JSON text; name another file", path,

@@ -1,14 +1,50 @@
 #include "sim/write_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <string_view>
 
 #include "sim/input_error.h"
+#include "sim/sync_folder.h"
 
 namespace sluice {
+namespace {
+
+bool write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t count = ::write(descriptor, text.data(), text.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return false;
+        text.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+/// Truncates or creates it; with `sync` it waits until the bytes are on the disk.
+bool write_text(const std::string& path, const std::string& text, bool sync) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) return false;
+    const bool written = write_all(descriptor, text) && (!sync || ::fsync(descriptor) == 0);
+    // Network file systems report a full disk only here.
+    return ::close(descriptor) == 0 && written;
+}
+
+bool replace_file(const std::string& target, const std::string& text) {
+    const std::string temporary = fmt::format("{}.{}.part", target, static_cast<long>(::getpid()));
+    if (write_text(temporary, text, true) && std::rename(temporary.c_str(), target.c_str()) == 0) {
+        sync_folder_of(target);
+        return true;
+    }
+    ::unlink(temporary.c_str());
+    return false;
+}
+
+}  // namespace
 
 void write_file(const std::string& path, const std::string& text) {
     namespace fs = std::filesystem;
@@ -17,15 +53,7 @@ void write_file(const std::string& path, const std::string& text) {
     // A device or a pipe takes the text as it is; a link's target is replaced, not the link.
     const bool in_place = exists && !fs::is_regular_file(path, error);
     const std::string target = exists && !in_place ? fs::canonical(path, error).string() : path;
-    const std::string temporary =
-        in_place ? target : fmt::format("{}.{}.part", target, static_cast<long>(getpid()));
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    error.clear();
-    if (out && !in_place) fs::rename(temporary, target, error);
-    if (out && !error) return;
-    if (!in_place) fs::remove(temporary, error);
+    if (in_place ? write_text(path, text, false) : replace_file(target, text)) return;
     throw InputError(fmt::format(
         "{}: cannot be written; check that the folder exists, is writable and has space", path));
 }

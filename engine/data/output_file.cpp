@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "sim/input_error.h"
 #include "sim/report/format.h"
+#include "sim/sync_folder.h"
 
 namespace sluice {
 namespace {
@@ -81,18 +81,6 @@ void OutputFile::commit() {
         fail("renaming", error);
     }
     sync_folder_of(path_);
-}
-
-void sync_folder(const std::string& folder) {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    ::fsync(descriptor);
-    ::close(descriptor);
-}
-
-void sync_folder_of(const std::string& path) {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    sync_folder(folder.empty() ? "." : folder);
 }
 
 std::int64_t free_disk_bytes(const std::string& folder) {

@@ -34,12 +34,6 @@ class OutputFile {
     int descriptor_ = -1;
 };
 
-/// Waits until the names in `folder` are on the disk: a file created or renamed in it survives a
-/// power failure only then. Some file systems cannot do that, so a failure is not told.
-void sync_folder(const std::string& folder);
-/// The same for the folder that holds `path`.
-void sync_folder_of(const std::string& path);
-
 /// Bytes that a user may still write to the file system of `folder`; -1 where it does not say.
 std::int64_t free_disk_bytes(const std::string& folder);
 

@@ -18,6 +18,7 @@
 #include "engine/train/training_record.h"
 #include "sim/input_error.h"
 #include "sim/report/format.h"
+#include "sim/sync_folder.h"
 
 namespace sluice {
 namespace {
