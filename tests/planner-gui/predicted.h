@@ -1,13 +1,23 @@
-// Real predictions for the pages' tests.
+// Real predictions for the tests of pages and pictures.
 #pragma once
 
+#include <future>
 #include <memory>
 
+#include "planner-gui/session/simulation_thread.h"
 #include "sim/machine/machine_profile.h"
 #include "sim/model/read_model.h"
 #include "sim/simulate/predict.h"
 
 namespace sluice::test {
+
+/// What `work` returns, on the thread that may simulate.
+template <typename Work>
+auto simulated(Work work) {
+    std::packaged_task<decltype(work())()> task(std::move(work));
+    SimulationThread::instance().post([&task] { task(); });
+    return task.get_future().get();
+}
 
 inline TrainingSpec batch_of(std::int64_t batch, std::int64_t sequence = 1024) {
     TrainingSpec training;
@@ -24,7 +34,7 @@ inline std::shared_ptr<const StepReport> predicted(const std::string& model,
                                                    const std::string& machine,
                                                    const TrainingSpec& training) {
     return std::make_shared<const StepReport>(
-        predict(read_model(model), machine_of(machine), training));
+        simulated([&] { return predict(read_model(model), machine_of(machine), training); }));
 }
 
 }  // namespace sluice::test

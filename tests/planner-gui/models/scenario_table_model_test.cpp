@@ -7,11 +7,10 @@
 
 #include "planner-gui/models/table_csv.h"
 #include "sim/cost/cost_query.h"
-#include "sim/model/read_model.h"
 #include "sim/report/format.h"
-#include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/predicted.h"
 
 namespace sluice {
 namespace {
@@ -20,8 +19,11 @@ ComparedScenario scenario(const char* name, const char* machine_id, const Traini
     const MachineProfile profile = read_machine_profile(machine_id);
     const MachineSpec machine = resolve_machine(profile);
     const ModelSpec model = read_model("qwen2.5-7b");
-    auto report = std::make_shared<StepReport>(predict(model, machine, training));
-    add_band(*report, model, machine, training);
+    auto report = std::make_shared<StepReport>(test::simulated([&] {
+        StepReport out = predict(model, machine, training);
+        add_band(out, model, machine, training);
+        return out;
+    }));
     const CostQuery query;
     const CostAnswer answer =
         answer_cost(*report, machine, machine_money(profile, machine, query), query);
