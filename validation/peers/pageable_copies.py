@@ -10,6 +10,7 @@ import argparse
 import json
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
@@ -29,7 +30,16 @@ def main():
     parser.add_argument("--megabytes", type=float, nargs="+", default=[0.5, 4.7, 27.5, 135, 467], help="1e6 bytes of a tensor")
     parser.add_argument("--total-gb", type=float, default=2, help="copied in a repeat of one size, as many tensors as that takes")
     parser.add_argument("--repeats", type=int, default=4, help="the first is not counted")
+    parser.add_argument("--thread", action="store_true", help="copy in a thread of its own, as autograd's hooks do")
     args = parser.parse_args()
+    if args.thread:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(measure, args).result()
+    else:
+        measure(args)
+
+
+def measure(args):
     for megabytes in args.megabytes:
         count, elements = max(2, round(1e3 * args.total_gb / megabytes)), int(megabytes * 5e5)
         device = torch.ones(elements, dtype=torch.bfloat16, device=DEVICE)
@@ -42,7 +52,7 @@ def main():
             seconds["release"], _ = clocked(host.clear)
             for name, value in seconds.items():
                 rates[name].append(count * elements * 2 / value / 1e9)
-        row = {"megabytes": megabytes, "tensors": count}
+        row = {"megabytes": megabytes, "tensors": count, "thread": args.thread}
         row |= {f"{name}_gb_per_s": round(statistics.median(values[1:]), 2) for name, values in rates.items()}
         print(json.dumps(row), flush=True)
 

@@ -33,14 +33,28 @@ def synchronize():
         torch.cuda.synchronize()
 
 
+def eager_launch_us(calls=500):
+    """Microseconds of the host for one eager PyTorch operation on 1,024 elements, when nothing else runs."""
+    x = torch.ones(1024, device=DEVICE)
+    for _ in range(10):
+        x.add_(x, alpha=1e-3)
+    synchronize()
+    start = time.perf_counter()
+    for _ in range(calls):
+        x.add_(x, alpha=1e-3)
+    seconds = time.perf_counter() - start
+    synchronize()
+    return 1e6 * seconds / calls
+
+
 class Phases:
     """Wall time between calls of done(), each after all work of the device is done."""
 
     def __init__(self):
-        self.steps = []
+        self.steps, self.eager_launch_us = [], []
 
     def start(self):
-        synchronize()
+        self.eager_launch_us.append(eager_launch_us())
         self.steps.append({})
         self.last = time.perf_counter()
 
@@ -95,7 +109,7 @@ def report(args, system, how, layers, parameters, phases, losses, **more):
         row["host_pinned_by_torch_gb"] = round(pinned.get("allocated_bytes.current", 0) / 1e9, 3)
     row |= host_memory()
     row["phases_s"] = {phase: round(x, 4) for phase, x in phases.medians().items()}
-    row["eager_launch_us"] = eager_launch_us()
+    row["eager_launch_us"] = round(statistics.median(phases.eager_launch_us[WARM_UP_STEPS:]), 3)  # right before each step
     row["losses"] = [round(x, 3) for x in losses]
     row |= more
     line = json.dumps(row)
@@ -117,19 +131,6 @@ def adam_alone_ns(optimizer_class, dtype=torch.float32, tensors=16, elements=2**
         optimizer.step()
         times.append(time.perf_counter() - start)
     return round(1e9 * statistics.median(times[WARM_UP_STEPS:]) / (tensors * elements), 4)
-
-
-def eager_launch_us(calls=500, repeats=12):
-    """Microseconds of the host for one eager PyTorch operation on 1,024 elements: the median after 2 repeats."""
-    x, y, times = torch.ones(1024, device=DEVICE), torch.ones(1024, device=DEVICE), []
-    for _ in range(repeats):
-        synchronize()
-        start = time.perf_counter()
-        for _ in range(calls):
-            x.add_(y, alpha=1e-3)
-        times.append(time.perf_counter() - start)
-    synchronize()
-    return round(1e6 * statistics.median(times[2:]) / calls, 3)
 
 
 def one_rank():
