@@ -44,10 +44,9 @@ class MemoryPainter {
     void paint(QPainter& painter, const MemoryLayout& layout, std::optional<Seconds> cursor) const;
 
   private:
-    struct Column {
-        QString title;
-        double width = 0;
-    };
+    // In heights of a line: above a picture, and of the table.
+    static constexpr double kTitle = 1.4, kRow = 1.35;
+
     void bar(QPainter& painter, const MemoryLayout& layout, std::size_t stack) const;
     void table(QPainter& painter, const MemoryLayout& layout) const;
     void curve(QPainter& painter, const MemoryLayout& layout, std::optional<Seconds> cursor) const;
@@ -56,6 +55,7 @@ class MemoryPainter {
     void axis(QPainter& painter, const QRectF& plot, Bytes full) const;
     void title(QPainter& painter, QPointF at, const QString& words, const QString& more,
                const QColor& colour) const;
+    double byte_tick(Bytes full, int most) const;
     QString bytes(Bytes count) const { return byte_text(static_cast<double>(count), units_); }
     QColor fill(const MemorySegment& segment) const;
     QColor fill(const QString& row) const;
