@@ -1,5 +1,6 @@
 // Pictures of the window with real predictions: sluice_planner_screenshots FOLDER [WIDTHxHEIGHT
-// [light|dark]]. One a page, and one of a scenario that does not fit.
+// [light|dark [TIMES]]], with letters so many times as large. Each page before and after it was
+// asked; what does not fit; what is outdated; 400 layers under a very long name.
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -7,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QLineEdit>
 #include <QSettings>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <cstdio>
 
@@ -78,18 +80,30 @@ class Photographer {
     QString folder_, suffix_;
 };
 
-void take_all(MainWindow& window, const Photographer& photographer) {
+void take_empty(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
-    PlannerSession& session = window.session();
-    window.openExample();
-    photographer.settle();
-    const auto front = [&](QWidget& page) { pages.setCurrentWidget(&page); };
-    front(pages.timeline());
-    photographer.take("timeline");
-    front(pages.memory());
-    photographer.take("memory");
+    const std::pair<QWidget*, const char*> empty[] = {{&pages.compare(), "empty-compare"},
+                                                      {&pages.pareto(), "empty-machines"},
+                                                      {&pages.explore(), "empty-explore"},
+                                                      {&pages.sensitivity(), "empty-sensitivity"},
+                                                      {&pages.validation(), "empty-validation"}};
+    for (const auto& [page, name] : empty) {
+        pages.setCurrentWidget(page);
+        if (page == &pages.compare()) page->findChild<QTabWidget*>()->setCurrentIndex(1);
+        photographer.take(name);
+    }
+}
 
-    front(pages.explore());
+void take_steps(MainWindow& window, const Photographer& photographer) {
+    window.pages().setCurrentWidget(&window.pages().timeline());
+    photographer.take("timeline");
+    window.pages().setCurrentWidget(&window.pages().memory());
+    photographer.take("memory");
+}
+
+void take_map(MainWindow& window, const Photographer& photographer) {
+    ExplorePage& page = window.pages().explore();
+    window.pages().setCurrentWidget(&page);
     const auto axis = [](const char* field, std::vector<double> values) {
         for (const Option& option : training_options())
             if (std::string_view(option.field) == field)
@@ -99,20 +113,32 @@ void take_all(MainWindow& window, const Photographer& photographer) {
     const HeatAxis x = axis("batch", {16, 32, 64, 128, 256}),
                    y = axis("seq", {512, 1024, 2048, 4096, 8192});
     photographer.finish(JobKind::explore, [&] {
-        const auto editors = pages.explore().findChildren<AxisEditor*>();
+        const auto editors = page.findChildren<AxisEditor*>();
         editors[0]->valuesEdit()->setText(QString::fromStdString(values_text(x.number, x.values)));
         editors[1]->valuesEdit()->setText(QString::fromStdString(values_text(y.number, y.values)));
         for (AxisEditor* const editor : editors) editor->valuesEdit()->setCursorPosition(0);
-        pages.explore().setAxes(x, y);
-        Q_EMIT pages.explore().exploreRequested(x, y);
+        page.setAxes(x, y);
+        Q_EMIT page.exploreRequested(x, y);
     });
     photographer.take("explore");
+}
+
+void take_answers(MainWindow& window, const Photographer& photographer) {
+    Pages& pages = window.pages();
+    take_map(window, photographer);
     photographer.finish(JobKind::machines, [&] { pages.showMachines(); });
     photographer.take("machines");
-    front(pages.sensitivity());
+    pages.setCurrentWidget(&pages.sensitivity());
     photographer.finish(JobKind::sensitivity,
                         [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
     photographer.take("sensitivity");
+    auto* const parts = pages.compare().findChild<QTabWidget*>();
+    parts->setCurrentIndex(1);
+    pages.setCurrentWidget(&pages.compare());
+    photographer.finish(JobKind::compare, [&] { Q_EMIT pages.compare().compareRequested(); });
+    photographer.settle();
+    photographer.take("systems");
+    parts->setCurrentIndex(0);
 
     for (const ExampleQuestion& question : example_questions()) {
         if (question.flags.empty()) continue;
@@ -120,27 +146,61 @@ void take_all(MainWindow& window, const Photographer& photographer) {
         answer.name = question.text.toStdString();
         window.stack().add(answer);
     }
-    front(pages.compare());
-    photographer.finish(JobKind::compare, [&] { Q_EMIT pages.compare().compareRequested(); });
     photographer.settle();
     photographer.take("compare");
     window.stack().setCurrent(1);
-    front(pages.memory());
+    pages.setCurrentWidget(&pages.memory());
     photographer.settle();
     photographer.take("does-not-fit");
+    const std::pair<QWidget*, const char*> outdated[] = {
+        {&pages.pareto(), "outdated-machines"},
+        {&pages.explore(), "outdated-explore"},
+        {&pages.sensitivity(), "outdated-sensitivity"}};
+    for (const auto& [page, name] : outdated) {
+        pages.setCurrentWidget(page);
+        photographer.take(name);
+    }
+}
 
+/// A name as long as a sentence, 400 layers, and bytes in GiB.
+void take_large(MainWindow& window, const Photographer& photographer) {
+    Pages& pages = window.pages();
+    PlannedScenario large = example_scenario();
+    large.name =
+        "What would the whole model with all of its layers and the optimizer states of the first "
+        "phase of pre-training need on the machine that was offered to us in spring?";
+    large.model.layers = "400";
+    large.money["tokens"] = "15000000000000";
+    window.stack().add(large);
+    pages.setByteUnits(ByteUnits::binary);
+    const std::pair<QWidget*, const char*> shown[] = {{&pages.timeline(), "large-timeline"},
+                                                      {&pages.memory(), "large-memory"},
+                                                      {&pages.compare(), "large-compare"}};
+    for (const auto& [page, name] : shown) {
+        pages.setCurrentWidget(page);
+        photographer.settle();
+        photographer.take(name);
+    }
+    pages.setByteUnits(ByteUnits::decimal);
+}
+
+void take_validation(MainWindow& window, const Photographer& photographer) {
     PlannedScenario measured;
     measured.name = "7B, as measured";
     measured.model.model = "qwen2.5-7b";
     measured.model.layers = "8";
     measured.machine.machine = "h200-pcie5-16vcpu-128gib";
     measured.training = {{"batch", "32"}};
+    window.stack().setSaved();
     window.files().start(measured);
-    front(pages.validation());
+    ValidationPage& page = window.pages().validation();
+    window.pages().setCurrentWidget(&page);
     photographer.finish(JobKind::validate,
-                        [&] { session.validate(measured, {QStringLiteral("validation")}); });
+                        [&] { Q_EMIT page.filesChosen({QStringLiteral("validation")}); });
     photographer.settle();
     photographer.take("validation");
+    Q_EMIT page.runActivated(0);
+    photographer.take("measured");
 }
 
 }  // namespace
@@ -154,6 +214,12 @@ int main(int argc, char** argv) {
     const QString folder = QDir(QString::fromLocal8Bit(argv[1])).absolutePath();
     const QString size = QString::fromLatin1(argc > 2 ? argv[2] : "1280x800");
     const bool dark = argc > 3 && std::string_view(argv[3]) == "dark";
+    const double times = argc > 4 ? QString::fromLatin1(argv[4]).toDouble() : 1;
+    if (times > 0 && times != 1) {
+        QFont font = QApplication::font();
+        font.setPointSizeF(times * font.pointSizeF());
+        QApplication::setFont(font);
+    }
     QDir().mkpath(folder);
     QDir::setCurrent(QStringLiteral(SLUICE_SOURCE_DIR));  // names of files without it
     const QTemporaryDir settings;
@@ -164,6 +230,13 @@ int main(int argc, char** argv) {
     window.resize(size.section(QLatin1Char('x'), 0, 0).toInt(),
                   size.section(QLatin1Char('x'), 1, 1).toInt());
     window.show();
-    take_all(window, Photographer(window, folder, dark ? QStringLiteral("-dark") : QString()));
+    const Photographer photographer(window, folder, dark ? QStringLiteral("-dark") : QString());
+    window.openExample();
+    photographer.settle();
+    take_empty(window, photographer);
+    take_steps(window, photographer);
+    take_answers(window, photographer);
+    take_large(window, photographer);
+    take_validation(window, photographer);
     window.stack().setSaved();
 }

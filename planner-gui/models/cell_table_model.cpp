@@ -37,17 +37,19 @@ QVariant CellTableModel::data(const QModelIndex& index, int role) const {
         case Qt::ToolTipRole:
             return cell.tooltip.isEmpty() ? column.tooltip : cell.tooltip;
         case Qt::AccessibleTextRole:
-            return QStringLiteral("%1: %2").arg(column.title, cell.text);
+            return QStringLiteral("%1: %2%3")
+                .arg(column.title, cell.text,
+                     cell.marked ? QStringLiteral(", ") + cell.tooltip : QString());
         case Qt::TextAlignmentRole:
-            return QVariant((numeric_[static_cast<std::size_t>(index.column())] ? Qt::AlignRight
-                                                                                : Qt::AlignLeft) |
-                            Qt::AlignVCenter);
+            return alignment(index.column());
         case Qt::FontRole: {
             if (!cell.marked) return {};
             QFont font;
             font.setBold(true);
             return font;
         }
+        case Qt::DecorationRole:
+            return cell.square.isValid() ? QVariant(cell.square) : QVariant();
         case kNumberRole:
             return cell.number ? QVariant(*cell.number) : QVariant();
         default:
@@ -62,7 +64,13 @@ QVariant CellTableModel::headerData(int section, Qt::Orientation orientation, in
     const CellColumn& column = table_.columns[static_cast<std::size_t>(section)];
     if (role == Qt::DisplayRole) return column.title;
     if (role == Qt::ToolTipRole) return column.tooltip;
+    if (role == Qt::TextAlignmentRole) return alignment(section);
     return {};
+}
+
+QVariant CellTableModel::alignment(int column) const {
+    const bool right = numeric_[static_cast<std::size_t>(column)];
+    return QVariant((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
 }
 
 QString cell_table_csv(const CellTable& table) {

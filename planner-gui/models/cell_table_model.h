@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QColor>
 #include <QString>
 #include <optional>
 #include <vector>
@@ -13,6 +14,7 @@ struct Cell {
     std::optional<double> number = {};  ///< in SI units; sorts and is exported
     QString tooltip = {};
     bool marked = false;  ///< bold: a misfit, a step outside of its band
+    QColor square = {};   ///< before the text, as in a legend; invalid: none
 };
 
 struct CellColumn {
@@ -41,6 +43,8 @@ class CellTableModel : public QAbstractTableModel {
                         int role = Qt::DisplayRole) const override;
 
   private:
+    QVariant alignment(int column) const;
+
     CellTable table_;
     std::vector<bool> numeric_;  ///< one a column: whether a cell has a number
 };

@@ -3,6 +3,15 @@
 #include "sim/report/format.h"
 
 namespace sluice {
+namespace {
+
+QVariant alignment(int column) {
+    const bool is_number = (column >= HeatMapModel::tokens_per_s && column <= HeatMapModel::usd) ||
+                           column < HeatMapModel::state;
+    return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+}
+
+}  // namespace
 
 HeatMapModel::HeatMapModel(QObject* parent) : QAbstractTableModel(parent) {}
 
@@ -70,38 +79,35 @@ QString HeatMapModel::text(CellIndex at, int column) const {
 QVariant HeatMapModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const CellIndex at = cell_at(index.row());
-    const bool is_number = index.column() >= tokens_per_s && index.column() <= usd;
     if (role == Qt::DisplayRole) return text(at, index.column());
     if (role == Qt::ToolTipRole) return cell_lines(map_, at, units_).join(QLatin1Char('\n'));
-    if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(
-            Qt::Alignment(Qt::AlignVCenter |
-                          (is_number || index.column() < state ? Qt::AlignRight : Qt::AlignLeft)));
+    if (role == Qt::TextAlignmentRole) return alignment(index.column());
     return {};
 }
 
 QVariant HeatMapModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation == Qt::Vertical) return role == Qt::DisplayRole ? section + 1 : QVariant();
+    if (role == Qt::TextAlignmentRole) return alignment(section);
     if (role != Qt::DisplayRole) return {};
-    if (orientation == Qt::Vertical) return section + 1;
     switch (section) {
         case x:
             return QString::fromStdString(axis_title(map_.x().number));
         case y:
             return QString::fromStdString(axis_title(map_.y().number));
         case state:
-            return tr("state");
+            return tr("State");
         case tokens_per_s:
-            return tr("tokens/s");
+            return tr("Tokens/s");
         case device:
-            return tr("device");
+            return tr("Device");
         case host:
-            return tr("host");
+            return tr("Host");
         case usd:
-            return tr("$ per million tokens");
+            return tr("$/M tokens");
         case bound_by:
-            return tr("bound by");
+            return tr("Bound by");
         case reason:
-            return tr("reason");
+            return tr("Reason");
     }
     return {};
 }

@@ -1,11 +1,19 @@
 #include "planner-gui/models/pareto_model.h"
 
+#include <QFont>
 #include <limits>
 
+#include "planner-gui/pictures/palette.h"
 #include "sim/report/format.h"
 
 namespace sluice {
 namespace {
+
+QVariant alignment(int column) {
+    const bool is_number =
+        column >= ParetoModel::tokens_per_s && column <= ParetoModel::usd_per_million_tokens;
+    return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+}
 
 QString money(const std::optional<double>& usd) {
     return usd ? QString::fromStdString(format_usd(*usd)) : QString();
@@ -38,7 +46,7 @@ void ParetoModel::set_axis(CostAxis axis) {
 
 void ParetoModel::find_front() {
     on_front_ = sluice::on_front(rows_, axis_);
-    if (!rows_.empty()) Q_EMIT dataChanged(index(0, front), index(rowCount() - 1, front));
+    if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, outcome));
 }
 
 int ParetoModel::rowCount(const QModelIndex& parent) const {
@@ -56,8 +64,6 @@ QString ParetoModel::text(std::size_t i, int column) const {
             return QString::fromStdString(row.machine);
         case system:
             return QString::fromStdString(row.system);
-        case fits:
-            return !row.planned ? tr("refused") : row.fits ? tr("yes") : tr("no");
         case tokens_per_s:
             return row.fits ? QString::fromStdString(format_thousands(row.tokens_per_s()))
                             : QString();
@@ -67,12 +73,19 @@ QString ParetoModel::text(std::size_t i, int column) const {
             return money(row.usd_per_hour);
         case usd_per_million_tokens:
             return row.fits ? money(row.usd_per_million_tokens) : QString();
-        case front:
-            return on_front_[i] ? tr("yes") : row.is_plotted() ? tr("no") : QString();
-        case reason:
-            return QString::fromStdString(row.reason);
+        case outcome:
+            return outcome_text(i);
     }
     return {};
+}
+
+QString ParetoModel::outcome_text(std::size_t i) const {
+    const ParetoRow& row = rows_[i];
+    if (on_front_[i]) return tr("on the front");
+    if (row.is_plotted()) return tr("beaten");
+    const QString reason = QString::fromStdString(row.reason);
+    if (!row.planned) return tr("refused: %1").arg(reason);
+    return row.fits ? reason : tr("does not fit: %1").arg(reason);
 }
 
 QVariant ParetoModel::sort_key(std::size_t i, int column) const {
@@ -87,45 +100,51 @@ QVariant ParetoModel::sort_key(std::size_t i, int column) const {
         case usd_per_million_tokens:
             return row.fits ? row.usd_per_million_tokens.value_or(kLast) : kLast;
     }
+    if (column == outcome)  // what is in the picture first
+        return (on_front_[i]       ? QStringLiteral("0")
+                : row.is_plotted() ? QStringLiteral("1")
+                : row.planned      ? QStringLiteral("2")
+                                   : QStringLiteral("3")) +
+               text(i, column);
     return text(i, column);
 }
 
 QVariant ParetoModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const auto row = static_cast<std::size_t>(index.row());
-    const bool is_number =
-        index.column() >= tokens_per_s && index.column() <= usd_per_million_tokens;
     if (role == Qt::DisplayRole) return text(row, index.column());
     if (role == kSortRole) return sort_key(row, index.column());
     if (role == Qt::ToolTipRole) return row_lines(rows_[row], units_).join(QLatin1Char('\n'));
-    if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(
-            Qt::Alignment(Qt::AlignVCenter | (is_number ? Qt::AlignRight : Qt::AlignLeft)));
+    if (role == Qt::FontRole && on_front_[row]) {
+        QFont font;
+        font.setBold(true);
+        return font;
+    }
+    if (role == Qt::ForegroundRole && !rows_[row].is_plotted()) return Palette().muted();
+    if (role == Qt::TextAlignmentRole) return alignment(index.column());
     return {};
 }
 
 QVariant ParetoModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (role != Qt::DisplayRole) return {};
-    if (orientation == Qt::Vertical) return section + 1;
+    if (orientation == Qt::Vertical) return role == Qt::DisplayRole ? section + 1 : QVariant();
+    if (role == Qt::TextAlignmentRole) return alignment(section);
+    if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+    const bool tip = role == Qt::ToolTipRole;
     switch (section) {
         case machine:
-            return tr("machine");
+            return tip ? QVariant() : tr("Machine");
         case system:
-            return tr("system");
-        case fits:
-            return tr("fits");
+            return tip ? QVariant() : tr("System");
         case tokens_per_s:
-            return tr("tokens/s");
+            return tip ? tr("Predicted, in a steady step") : tr("Tokens/s");
         case band:
-            return tr("5 to 95%");
+            return tip ? tr("Nine of ten measured steps should lie there") : tr("5 to 95%");
         case usd_per_hour:
-            return cost_name(CostAxis::usd_per_hour);
+            return tip ? cost_name(CostAxis::usd_per_hour) : tr("$/h");
         case usd_per_million_tokens:
-            return cost_name(CostAxis::usd_per_million_tokens);
-        case front:
-            return tr("on the front");
-        case reason:
-            return tr("why not in the picture");
+            return tip ? cost_name(CostAxis::usd_per_million_tokens) : tr("$/M tokens");
+        case outcome:
+            return tip ? tr("On the front: none is faster for less") : tr("Outcome");
     }
     return {};
 }

@@ -13,13 +13,11 @@ class ParetoModel : public QAbstractTableModel {
     enum Column {
         machine,
         system,
-        fits,
         tokens_per_s,
         band,
         usd_per_hour,
         usd_per_million_tokens,
-        front,
-        reason,
+        outcome,  ///< on the front, beaten, or why it is not in the picture
         column_count
     };
     /// What columns are sorted by: numbers where they show numbers; what is missing comes last.
@@ -42,6 +40,7 @@ class ParetoModel : public QAbstractTableModel {
 
   private:
     QString text(std::size_t row, int column) const;
+    QString outcome_text(std::size_t row) const;
     QVariant sort_key(std::size_t row, int column) const;
     void find_front();
 

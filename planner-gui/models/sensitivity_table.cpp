@@ -45,7 +45,7 @@ CellTable sensitivity_table(const Sensitivity& all) {
                               {gain_text(upgrade.gain_low), upgrade.gain_low},
                               {gain_text(upgrade.gain_high), upgrade.gain_high},
                               {text(format_thousands(speed)), speed},
-                              {text(upgrade.successor), {}, text(upgrade.report.bottleneck_words)},
+                              {successor_text(upgrade), {}, text(upgrade.report.bottleneck_words)},
                               {dash_if_empty(upgrade.settings)},
                               {settings, {}, settings}});
     }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "planner-gui/pictures/palette.h"
 #include "planner-gui/pictures/scatter.h"
 #include "sim/report/format.h"
 
@@ -9,8 +12,6 @@ namespace sluice {
 namespace {
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
-
-Cell seconds_cell(Seconds seconds) { return {text(format_seconds(seconds)), seconds}; }
 
 Cell error_cell(std::optional<double> error, const QString& tooltip = {}) {
     return {text(format_error(error)), error, tooltip};
@@ -23,34 +24,32 @@ QString bytes_words(Bytes measured, Bytes predicted, ByteUnits units) {
              byte_text(static_cast<double>(predicted), units));
 }
 
-/// Of several processes how many are in it.
-Cell band_cell(const RunComparison& c) {
+/// Marked where a step lies outside of its band; of several processes, where one does.
+Cell throughput_error(const RunComparison& c) {
+    Cell cell = error_cell(c.throughput_error());
     const auto inside = c.steps_in_band();
-    if (!inside) return {QStringLiteral("-"), {}, QStringLiteral("the prediction has no band")};
+    if (!inside) {
+        cell.tooltip = QStringLiteral("the prediction has no band");
+        return cell;
+    }
     const int processes = c.run.process_count();
-    const QString tooltip =
-        text(fmt::format("predicted step, 5 to 95%: {} to {}", format_seconds(c.predicted.step_low),
-                         format_seconds(c.predicted.step_high)));
-    const bool all = *inside == processes;
-    const QString words = all              ? QStringLiteral("yes")
-                          : processes == 1 ? QStringLiteral("no")
-                                           : QStringLiteral("%1 of %2").arg(*inside).arg(processes);
-    return {words, {}, tooltip, !all};
+    cell.marked = *inside < processes;
+    cell.tooltip = text(fmt::format(
+        "{} of {} measured steps within the predicted 5 to 95%, {} to {}", *inside, processes,
+        format_seconds(c.predicted.step_low), format_seconds(c.predicted.step_high)));
+    return cell;
 }
 
-std::vector<Cell> row_of(const RunComparison& c, ByteUnits units) {
+std::vector<Cell> row_of(const RunComparison& c, const QColor& square, ByteUnits units) {
     const double measured = c.run.tokens_per_s(), predicted = c.predicted.tokens_per_s();
-    return {{text(c.run.name), {}, run_tooltip(c)},
-            seconds_cell(c.run.step),
-            seconds_cell(c.predicted.step),
-            error_cell(c.step_error()),
+    const QString about = run_tooltip(c) + QLatin1Char('\n') +
+                          text(fmt::format("of {}: {}", c.run.group, c.run.file));
+    return {{text(c.run.name), {}, about, false, square},
             {text(format_thousands(measured)), measured},
             {text(format_thousands(predicted)), predicted},
-            error_cell(c.throughput_error()),
+            throughput_error(c),
             error_cell(c.device_error(), bytes_words(c.run.device, c.predicted_device, units)),
-            error_cell(c.host_error(), bytes_words(c.run.host, c.predicted_host, units)),
-            band_cell(c),
-            {text(c.run.group), {}, text(c.run.file)}};
+            error_cell(c.host_error(), bytes_words(c.run.host, c.predicted_host, units))};
 }
 
 }  // namespace
@@ -58,23 +57,21 @@ std::vector<Cell> row_of(const RunComparison& c, ByteUnits units) {
 CellTable validation_table(const Validation& validation, ByteUnits units) {
     const QString delta = QStringLiteral("predicted / measured - 1");
     CellTable table;
-    const QString predicted = QStringLiteral("predicted");
-    const QString median =
-        QStringLiteral("Measured: the median of its steps; of several processes their mean");
     table.columns = {
-        {QStringLiteral("Run")},
-        {QStringLiteral("Step"), median},
-        {predicted, QStringLiteral("Predicted step")},
-        {QStringLiteral("delta"), QStringLiteral("Of the step: ") + delta},
-        {QStringLiteral("Tokens/s"), median},
-        {predicted, QStringLiteral("Predicted tokens/s")},
-        {QStringLiteral("delta"), QStringLiteral("Of tokens/s: ") + delta},
+        {QStringLiteral("Run"), QStringLiteral("Coloured as its group in the picture")},
+        {QStringLiteral("Tokens/s"),
+         QStringLiteral("Measured: of the median of its steps; of several processes their mean")},
+        {QStringLiteral("Predicted"), QStringLiteral("Predicted tokens/s")},
+        {QStringLiteral("Delta"),
+         QStringLiteral("Of tokens/s: ") + delta +
+             QStringLiteral(". Bold: a step lies outside of the predicted 5 to 95%")},
         {QStringLiteral("Device"), QStringLiteral("Of most device memory in use: ") + delta},
-        {QStringLiteral("Host"), QStringLiteral("Of resident host memory: ") + delta},
-        {QStringLiteral("In band"),
-         QStringLiteral("Whether the measured step is within the predicted 5 to 95%")},
-        {QStringLiteral("Group"), QStringLiteral("The folder of its file")}};
-    for (const RunComparison& c : validation.runs) table.rows.push_back(row_of(c, units));
+        {QStringLiteral("Host"), QStringLiteral("Of resident host memory: ") + delta}};
+    const std::vector<std::string> groups = group_names(validation.runs);
+    for (const RunComparison& c : validation.runs) {
+        const auto group = std::ranges::find(groups, c.run.group) - groups.begin();
+        table.rows.push_back(row_of(c, Palette::series(static_cast<int>(group)), units));
+    }
     return table;
 }
 

@@ -4,10 +4,10 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -124,9 +124,12 @@ void BarChartView::paintBar(QPainter& painter, int at) const {
 
 void BarChartView::mousePressEvent(QMouseEvent* event) {
     const int bar = bar_at(layout_, event->position());
-    if (bar < 0 || event->button() != Qt::LeftButton) return;
-    setSelected(bar);
-    Q_EMIT activated(bar);
+    if (bar >= 0 && event->button() == Qt::LeftButton) setSelected(bar);
+}
+
+void BarChartView::mouseDoubleClickEvent(QMouseEvent* event) {
+    const int bar = bar_at(layout_, event->position());
+    if (bar >= 0 && event->button() == Qt::LeftButton) Q_EMIT activated(bar);
 }
 
 void BarChartView::mouseMoveEvent(QMouseEvent* event) {
@@ -134,36 +137,25 @@ void BarChartView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void BarChartView::keyPressEvent(QKeyEvent* event) {
-    const int last = static_cast<int>(chart_.bars.size()) - 1;
-    switch (event->key()) {
-        case Qt::Key_Up:
-            return setSelected(std::max(0, selected_ - 1));
-        case Qt::Key_Down:
-            return setSelected(std::min(last, selected_ + 1));
-        case Qt::Key_Home:
-            return setSelected(std::min(last, 0));
-        case Qt::Key_End:
-            return setSelected(last);
-        case Qt::Key_Return:
-        case Qt::Key_Enter:
-            if (selected_ >= 0) Q_EMIT activated(selected_);
-            return;
-        default:
-            QWidget::keyPressEvent(event);
-    }
+    const int count = static_cast<int>(chart_.bars.size());
+    if (const auto bar = selected_by_key(event->key(), selected_, count, Qt::Vertical))
+        setSelected(*bar);
+    else if (selected_ >= 0 && is_activating(event->key()))
+        Q_EMIT activated(selected_);
+    else
+        QWidget::keyPressEvent(event);
 }
 
 bool BarChartView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* const help = static_cast<QHelpEvent*>(event);
-    const int bar = bar_at(layout_, help->pos());
-    if (bar < 0) {
-        QToolTip::hideText();
-    } else {
+    const auto& help = *static_cast<QHelpEvent*>(event);
+    const int bar = bar_at(layout_, help.pos());
+    QString words;
+    if (bar >= 0) {
         const Bar& one = chart_.bars[static_cast<std::size_t>(bar)];
-        const QString why = one.misfit.isEmpty() ? QString() : QStringLiteral("\n") + one.misfit;
-        QToolTip::showText(help->globalPos(), one.tooltip + why, this);
+        words = one.tooltip + (one.misfit.isEmpty() ? QString() : QLatin1Char('\n') + one.misfit);
     }
+    show_tooltip(help, words, this);
     return true;
 }
 

@@ -23,13 +23,14 @@ class BarChartView : public QWidget {
 
   Q_SIGNALS:
     void selectionChanged(int bar);
-    /// By a click, or Enter on the one selected.
+    /// By a double click, or Enter or space on the one selected.
     void activated(int bar);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;

@@ -10,7 +10,9 @@
 
 #include "planner-gui/models/system_table.h"
 #include "planner-gui/models/table_csv.h"
+#include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "sim/compare/comparison_report.h"
 
@@ -55,6 +57,7 @@ QWidget* ComparePage::scenariosPart() {
     scenario_table_->verticalHeader()->show();
     // As the cells are; a name that is too long is cut at its end.
     scenario_table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    scenario_table_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
     scenario_table_->setAlternatingRowColors(false);
     scenario_table_->setWordWrap(true);
     scenario_bars_ = new BarChartView(tr("Tokens per second of each scenario"));
@@ -87,7 +90,12 @@ QWidget* ComparePage::systemsPart() {
     system_table_ = table_view(system_model_, tr("Systems"));
     connect(system_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& now) { system_bars_->setSelected(now.row()); });
-    connect(system_bars_, &BarChartView::selectionChanged, system_table_, &QTableView::selectRow);
+    connect(system_bars_, &BarChartView::selectionChanged, this, &ComparePage::showSystem);
+    connect(system_table_, &QTableView::activated, this,
+            [this](const QModelIndex& index) { adoptSystem(index.row()); });
+    foot_ = new AdoptionFoot(tr("Selected system"),
+                             tr("Makes this system the scenario's (Enter, double click)"), 2);
+    connect(foot_, &AdoptionFoot::adopted, this, [this] { adoptSystem(system_bars_->selected()); });
 
     auto* const part = new QWidget;
     auto* const layout = new QVBoxLayout(part);
@@ -95,10 +103,17 @@ QWidget* ComparePage::systemsPart() {
     row->addWidget(system_words_, 1);
     row->addWidget(compare_, 0, Qt::AlignTop);
     layout->addLayout(row);
+    system_area_ = scrolled(system_bars_);
+    outdated_ =
+        new OutdatedNote(tr("The scenario has changed since these systems were compared."),
+                         {system_words_, system_title_, system_area_, system_note_, system_table_});
+    connect(outdated_, &OutdatedNote::runAgain, this, &ComparePage::compareRequested);
+    layout->addWidget(outdated_);
     layout->addWidget(system_title_);
-    layout->addWidget(system_area_ = scrolled(system_bars_));
+    layout->addWidget(system_area_);
     layout->addWidget(system_note_);
     layout->addWidget(system_table_, 1);
+    layout->addWidget(foot_);
     return part;
 }
 
@@ -110,7 +125,12 @@ void ComparePage::setScenarios(std::vector<ComparedScenario> scenarios) {
 
 void ComparePage::setComparison(std::shared_ptr<const Comparison> comparison) {
     comparison_ = std::move(comparison);
+    setOutdated(false);
     showSystems();
+}
+
+void ComparePage::setOutdated(bool outdated) {
+    outdated_->setOutdated(outdated && comparison_ != nullptr);
 }
 
 void ComparePage::setBusy(bool busy) {
@@ -179,8 +199,11 @@ void ComparePage::showScenarios() {
 }
 
 void ComparePage::showSystems() {
+    system_bars_->setSelected(-1);
     if (!comparison_) {
-        system_words_->setText(tr("Not compared yet."));
+        system_words_->setText(tr(
+            "How fast are other systems with this model on this machine? Compare systems predicts "
+            "each with the same batch."));
         for (QLabel* const label : {system_title_, system_note_}) label->clear();
         system_model_->setTable({});
         system_bars_->setChart({});
@@ -195,6 +218,16 @@ void ComparePage::showSystems() {
     system_bars_->setChart(std::move(chart));
     system_model_->setTable(system_table(*comparison_, units_));
     fitHeights();
+}
+
+void ComparePage::showSystem(int at) {
+    if (!comparison_ || at < 0) return foot_->show_selected({}, false);
+    system_table_->selectRow(at);
+    const ComparedSystem& system = comparison_->systems[static_cast<std::size_t>(at)];
+    const Bar& bar = system_bars_->chart().bars[static_cast<std::size_t>(at)];
+    foot_->show_selected(
+        bar.tooltip + (bar.misfit.isEmpty() ? QString() : QLatin1Char('\n') + bar.misfit),
+        system.report.training.schedule != Schedule::cluster);
 }
 
 void ComparePage::adoptSystem(int at) {

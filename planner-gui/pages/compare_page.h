@@ -20,7 +20,9 @@ class QTabWidget;
 
 namespace sluice {
 
+class AdoptionFoot;
 class BarChartView;
+class OutdatedNote;
 
 class ComparePage : public QWidget {
     Q_OBJECT
@@ -32,6 +34,9 @@ class ComparePage : public QWidget {
     void setComparison(std::shared_ptr<const Comparison> comparison);
     /// While a comparison is computed.
     void setBusy(bool busy);
+    /// Whether the comparison of systems is of an earlier scenario; scenarios side by side are
+    /// those of now.
+    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
     void setOnlyDifferences(bool only);
 
@@ -45,8 +50,9 @@ class ComparePage : public QWidget {
     void compareRequested();
     /// A scenario's bar or column was chosen.
     void scenarioActivated(int scenario);
-    /// A system's bar was chosen: the scenario is to take these flags ("--schedule megatrain"). Not
-    /// of GPUs that train together, which are another machine.
+    /// By a double click on a system's bar or row, Enter on them, or the button: the scenario is to
+    /// take these flags ("--schedule megatrain"). Not of GPUs that train together, which are
+    /// another machine.
     void adopt(const QString& flags, const QString& what);
 
   protected:
@@ -60,6 +66,7 @@ class ComparePage : public QWidget {
     void showSystems();
     void fitHeights();
     void fitRows();
+    void showSystem(int system);
     void adoptSystem(int system);
 
     std::vector<ComparedScenario> scenarios_;
@@ -76,6 +83,8 @@ class ComparePage : public QWidget {
     QLabel *scenario_words_, *scenario_note_, *system_words_, *system_title_, *system_note_;
     QCheckBox* only_differences_;
     QPushButton* compare_;
+    AdoptionFoot* foot_;
+    OutdatedNote* outdated_;
 };
 
 }  // namespace sluice

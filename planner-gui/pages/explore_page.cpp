@@ -2,12 +2,15 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
+
+#include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/outdated_note.h"
+#include "planner-gui/pages/page_parts.h"
 
 namespace sluice {
 namespace {
@@ -17,26 +20,22 @@ constexpr int kMostCells = 400;  // a cell is 1 to 100 ms
 }  // namespace
 
 ExplorePage::ExplorePage(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(tr("Explore"));
     auto* const column = new QVBoxLayout(this);
     model_ = new HeatMapModel(this);
     view_ = new HeatMapView(this);
-    table_ = new QTableView(this);
-    table_->setModel(model_);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setSelectionMode(QAbstractItemView::SingleSelection);
-    table_->setAlternatingRowColors(true);
-    table_->setTabKeyNavigation(false);
-    table_->setWordWrap(false);
-    table_->verticalHeader()->setDefaultSectionSize(3 * fontMetrics().height() / 2);
-    table_->verticalHeader()->hide();
-    table_->horizontalHeader()->setStretchLastSection(true);
-    table_->setAccessibleName(tr("Cells of the heat map"));
+    table_ = table_view(model_, tr("Cells of the heat map"));
     stack_ = new QStackedWidget(this);
     stack_->addWidget(view_);
     stack_->addWidget(table_);
+    foot_ = new AdoptionFoot(
+        tr("Selected cell"),
+        tr("Makes the settings of the selected cell the scenario's (Enter, double click)"), 3);
+    note_ = new OutdatedNote(tr("The scenario has changed since this map was made."), {stack_});
     column->addWidget(makeBar());
+    column->addWidget(note_);
     column->addWidget(stack_, 1);
-    column->addWidget(makeFoot());
+    column->addWidget(foot_);
     connectParts();
     showProgress();
     showSelection();
@@ -63,7 +62,7 @@ QWidget* ExplorePage::makeBar() {
     auto* const label = new QLabel(tr("&Colours"), bar);
     label->setBuddy(quantity);
     run_ = new QPushButton(tr("&Run"), bar);
-    run_->setToolTip(tr("predicts a step for each combination"));
+    run_->setToolTip(tr("Predicts a step for each combination"));
     as_table_ = new QPushButton(tr("As &table"), bar);
     as_table_->setCheckable(true);
     progress_ = new QLabel(bar);
@@ -78,23 +77,6 @@ QWidget* ExplorePage::makeBar() {
     return bar;
 }
 
-QWidget* ExplorePage::makeFoot() {
-    auto* const foot = new QWidget(this);
-    auto* const row = new QHBoxLayout(foot);
-    row->setContentsMargins(0, 0, 0, 0);
-    details_ = new QLabel(foot);
-    details_->setWordWrap(true);
-    details_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    details_->setMinimumHeight(4 * fontMetrics().lineSpacing());
-    details_->setAccessibleName(tr("Selected cell"));
-    adopt_ = new QPushButton(tr("A&dopt"), foot);
-    adopt_->setToolTip(tr("makes the settings of the selected cell the scenario's (Enter)"));
-    row->addWidget(details_, 1);
-    row->addWidget(adopt_, 0, Qt::AlignTop);
-    return foot;
-}
-
 void ExplorePage::connectParts() {
     connect(x_, &AxisEditor::changed, this, &ExplorePage::showAxes);
     connect(y_, &AxisEditor::changed, this, &ExplorePage::showAxes);
@@ -104,7 +86,8 @@ void ExplorePage::connectParts() {
         else
             run();
     });
-    connect(adopt_, &QPushButton::clicked, this, &ExplorePage::adopt);
+    connect(foot_, &AdoptionFoot::adopted, this, &ExplorePage::adopt);
+    connect(note_, &OutdatedNote::runAgain, this, &ExplorePage::run);
     connect(as_table_, &QPushButton::toggled, this, [this](bool table) {
         stack_->setCurrentIndex(table ? 1 : 0);
         stack_->currentWidget()->setFocus();
@@ -128,7 +111,6 @@ void ExplorePage::setScenario(const TrainingSpec& training, const MachineProfile
         chosen_ = true;
     }
     title_ = title;
-    outdated_ = map().computed() > 0;
     showAxes();
 }
 
@@ -136,9 +118,8 @@ void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
     const HeatMap map(x, y);
     model_->set_map(map);
     view_->setMap(map);
-    table_->resizeColumnsToContents();
     title_of_map_ = title_;
-    outdated_ = false;
+    setOutdated(false);
     showProgress();
 }
 
@@ -152,9 +133,13 @@ void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
 
 void ExplorePage::setFinished() {
     running_ = false;
-    table_->resizeColumnsToContents();
+    fit_columns(table_);
     showProgress();
     showAxes();
+}
+
+void ExplorePage::setOutdated(bool outdated) {
+    note_->setOutdated(outdated && map().computed() > 0);
 }
 
 void ExplorePage::setByteUnits(ByteUnits units) {
@@ -175,18 +160,16 @@ void ExplorePage::run() {
 
 void ExplorePage::adopt() {
     const std::optional<CellIndex> at = view_->selected();
-    if (at && adopt_->isEnabled()) Q_EMIT adopted(map().settings(*at));
+    if (at && foot_->can_be_adopted()) Q_EMIT adopted(map().settings(*at));
 }
 
 void ExplorePage::showSelection() {
     const std::optional<CellIndex> at = view_->selected();
     const HeatMap& shown = view_->map();
-    QString words;
-    if (at) words = cell_lines(shown, *at, units_).join(QStringLiteral("; "));
-    details_->setText(words);
-    details_->setAccessibleDescription(words);
+    const QString words =
+        at ? cell_lines(shown, *at, units_).join(QStringLiteral("; ")) : QString();
+    foot_->show_selected(words, at && shown.cell(*at).state != CellState::refused);
     view_->setAccessibleDescription(words);
-    adopt_->setEnabled(at && shown.cell(*at).state != CellState::refused);
     const int row = at ? model_->row_of(*at) : -1;
     if (at && row < model_->rowCount() && table_->currentIndex().row() != row)
         table_->selectRow(row);
@@ -196,13 +179,11 @@ void ExplorePage::showProgress() {
     const int all = map().columns() * map().rows();
     run_->setText(running_ ? tr("S&top") : tr("&Run"));
     if (all == 0) {
-        progress_->setText(tr("choose two options, then Run"));
+        progress_->setText(tr("Choose two options, then Run."));
     } else if (map().computed() < all) {
         progress_->setText(tr("%1 of %2 cells").arg(map().computed()).arg(all));
     } else {
-        progress_->setText(
-            outdated_ ? tr("%1 cells, of an earlier scenario: Run predicts them again").arg(all)
-                      : tr("%1 cells").arg(all));
+        progress_->setText(tr("%1 cells").arg(all));
     }
 }
 
@@ -215,10 +196,10 @@ void ExplorePage::showAxes() {
     showProgress();
     if (running_) return;
     if (same)
-        progress_->setText(tr("both axes vary the same; choose another"));
+        progress_->setText(tr("Both axes vary the same; choose another."));
     else if (too_many)
         progress_->setText(
-            tr("%1 cells, at most %2; give fewer values").arg(cells).arg(kMostCells));
+            tr("%1 cells, at most %2: give fewer values.").arg(cells).arg(kMostCells));
 }
 
 std::string ExplorePage::svg() const {

@@ -14,13 +14,16 @@ class QTableView;
 
 namespace sluice {
 
+class AdoptionFoot;
+class OutdatedNote;
+
 class ExplorePage : public QWidget {
     Q_OBJECT
   public:
     explicit ExplorePage(QWidget* parent = nullptr);
 
-    /// What the axes vary around; the map of another scenario stays until the next run, and a line
-    /// says so. `title` stands over the SVG: "qwen2.5-14b on h200-sxm-pcie5-1.5tb".
+    /// What the axes vary around; the map stays until the next run. `title` stands over the SVG:
+    /// "qwen2.5-14b on h200-sxm-pcie5-1.5tb".
     void setScenario(const TrainingSpec& training, const MachineProfile& profile,
                      const QString& title);
     /// Starts a map: all cells not computed. The page does so itself when Run is pressed.
@@ -29,6 +32,8 @@ class ExplorePage : public QWidget {
     void setCell(int x, int y, const HeatCell& cell);
     /// The run has ended, or was stopped.
     void setFinished();
+    /// Whether the map is of an earlier scenario.
+    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
     const HeatMap& map() const { return model_->map(); }
@@ -46,7 +51,6 @@ class ExplorePage : public QWidget {
 
   private:
     QWidget* makeBar();
-    QWidget* makeFoot();
     void connectParts();
     void run();
     void adopt();
@@ -62,13 +66,13 @@ class ExplorePage : public QWidget {
     QStackedWidget* stack_ = nullptr;
     QPushButton* run_ = nullptr;
     QPushButton* as_table_ = nullptr;
-    QPushButton* adopt_ = nullptr;
     QLabel* progress_ = nullptr;
-    QLabel* details_ = nullptr;
+    AdoptionFoot* foot_ = nullptr;
+    OutdatedNote* note_ = nullptr;
     HeatQuantity quantity_ = HeatQuantity::tokens_per_s;
     ByteUnits units_ = ByteUnits::decimal;
     QString title_, title_of_map_;
-    bool running_ = false, outdated_ = false, chosen_ = false;
+    bool running_ = false, chosen_ = false;
 };
 
 }  // namespace sluice

@@ -4,10 +4,10 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <array>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -248,10 +248,8 @@ void HeatMapView::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void HeatMapView::keyPressEvent(QKeyEvent* event) {
-    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter ||
-                       event->key() == Qt::Key_Space;
     if (!selected_) return QWidget::keyPressEvent(event);
-    if (enter) {
+    if (is_activating(event->key())) {
         Q_EMIT activated();
     } else if (const auto to = moved(map_, *selected_, event->key())) {
         select(*to);
@@ -272,12 +270,10 @@ void HeatMapView::focusOutEvent(QFocusEvent* event) {
 
 bool HeatMapView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* const help = static_cast<QHelpEvent*>(event);
-    if (const auto at = geometryOfMap().at(help->pos()))
-        QToolTip::showText(help->globalPos(), cell_lines(map_, *at, units_).join(QLatin1Char('\n')),
-                           this);
-    else
-        QToolTip::hideText();
+    const auto& help = *static_cast<QHelpEvent*>(event);
+    const auto at = geometryOfMap().at(help.pos());
+    show_tooltip(help, at ? cell_lines(map_, *at, units_).join(QLatin1Char('\n')) : QString(),
+                 this);
     return true;
 }
 

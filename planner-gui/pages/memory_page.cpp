@@ -16,21 +16,12 @@ constexpr double kFileWidth = 1200, kFileHeight = 700;
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
 
-QLabel* words_label(QWidget* parent, const QString& name) {
-    auto* const label = new QLabel(parent);
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setAccessibleName(name);
-    return label;
-}
-
 }  // namespace
 
 MemoryPage::MemoryPage(QWidget* parent)
     : QWidget(parent),
-      heading_(words_label(this, tr("Plan"))),
-      shortage_(words_label(this, tr("Shortage"))),
+      heading_(text_label(tr("Plan"))),
+      shortage_(text_label(tr("Shortage"))),
       view_(new MemoryView(this)) {
     QFont bold = heading_->font();
     bold.setBold(true);

@@ -9,6 +9,11 @@
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
+namespace {
+
+constexpr int kLeastColumn = 5;  // in heights of a line
+
+}  // namespace
 
 QLabel* text_label(const QString& accessible_name) {
     auto* const label = new QLabel;
@@ -38,29 +43,69 @@ QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name
     view->setAlternatingRowColors(true);
     view->setTabKeyNavigation(false);  // Tab leaves the table; arrows move in it
     view->setWordWrap(false);
+    const int square = 3 * view->fontMetrics().height() / 4;  // of a legend's colour
+    view->setIconSize({square, square});
     view->verticalHeader()->hide();
     view->verticalHeader()->setDefaultSectionSize(
         static_cast<int>(1.6 * view->fontMetrics().height()));
     view->horizontalHeader()->setHighlightSections(false);
+    view->horizontalHeader()->setStretchLastSection(fitted);
     view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     return view;
 }
 
-void fit_columns(QTableView* view, double most) {
+int common_most(std::vector<int> widths, int room, int least) {
+    std::sort(widths.begin(), widths.end());
+    int left = static_cast<int>(widths.size());
+    for (const int width : widths) {
+        if (width * left > room) return std::max(least, room / left);
+        room -= width;
+        --left;
+    }
+    return widths.empty() ? least : std::max(least, widths.back());
+}
+
+void fit_columns(QTableView* view) {
     view->resizeColumnsToContents();
     const int columns = view->model()->columnCount(), room = view->viewport()->width();
-    const int widest = static_cast<int>(most * room);
-    if (columns == 0 || widest <= 0) return;
+    if (columns == 0 || room <= 0) return;
+    std::vector<int> widths;
+    for (int column = 0; column < columns; ++column) widths.push_back(view->columnWidth(column));
+    const int most = common_most(widths, room, kLeastColumn * view->fontMetrics().height());
     int taken = 0;
-    for (int column = 0; column < columns; ++column) {
-        view->setColumnWidth(column, std::min(widest, view->columnWidth(column)));
-        taken += view->columnWidth(column);
-    }
+    for (int& width : widths) taken += width = std::min(width, most);
     const int more = std::max(0, room - taken) / columns;
     for (int column = 0; column < columns; ++column) {
-        const int width = view->columnWidth(column);
+        const int width = widths[static_cast<std::size_t>(column)];
         view->setColumnWidth(column, width + std::min(more, width / 2));
     }
+}
+
+std::optional<int> selected_by_key(int key, int now, int count, Qt::Orientation order) {
+    if (count == 0) return std::nullopt;
+    const bool down = order == Qt::Vertical;
+    const auto back = [&] { return now < 0 ? count - 1 : std::max(0, now - 1); };
+    const auto forth = [&] { return std::min(count - 1, now + 1); };
+    switch (key) {
+        case Qt::Key_Home:
+            return 0;
+        case Qt::Key_End:
+            return count - 1;
+        case Qt::Key_Up:
+            return down ? back() : forth();
+        case Qt::Key_Down:
+            return down ? forth() : back();
+        case Qt::Key_Left:
+            return down ? std::nullopt : std::optional(back());
+        case Qt::Key_Right:
+            return down ? std::nullopt : std::optional(forth());
+        default:
+            return std::nullopt;
+    }
+}
+
+bool is_activating(int key) {
+    return key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Space;
 }
 
 QScrollArea* scrolled(QWidget* widget) {

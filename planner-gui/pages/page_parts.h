@@ -5,6 +5,8 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QTableView>
+#include <optional>
+#include <vector>
 
 class QHelpEvent;
 
@@ -28,9 +30,20 @@ class FittedTable : public QTableView {
 QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name,
                        bool fitted = true);
 
-/// As wide as its widest cells, but no column wider than `most` of the view's width; what is left
-/// of that is shared out, up to half of a column's width.
-void fit_columns(QTableView* view, double most = 0.4);
+/// Columns as wide as what they hold. Where the view is narrower, the widest give way, so that all
+/// stay in sight; where it is wider, what is left is shared out, up to half of a column's width.
+void fit_columns(QTableView* view);
+
+/// The most that any of `widths` may have for all of them to take `room`; at least `least`.
+int common_most(std::vector<int> widths, int room, int least);
+
+/// Which of `count` things a key selects after `now` (-1: none yet): arrows back and forth along
+/// `order`, Home and End; nothing for other keys, or where there is nothing. Vertical: down is
+/// forth. Horizontal: right is forth, and up, as along a rising curve.
+std::optional<int> selected_by_key(int key, int now, int count, Qt::Orientation order);
+
+/// Enter, in the block of letters or of digits, and the space bar.
+bool is_activating(int key);
 
 /// Scrolls vertically only.
 QScrollArea* scrolled(QWidget* widget);

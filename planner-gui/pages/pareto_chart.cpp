@@ -6,7 +6,6 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
-#include <QToolTip>
 #include <QtCharts/QCategoryAxis>
 #include <QtCharts/QChart>
 #include <QtCharts/QLegend>
@@ -15,6 +14,7 @@
 #include <QtCharts/QScatterSeries>
 #include <algorithm>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/label_places.h"
 #include "planner-gui/pictures/palette.h"
 
@@ -54,6 +54,8 @@ ParetoChart::ParetoChart(QWidget* parent) : QChartView(parent) {
     chart()->legend()->markers(front_).first()->setVisible(false);
     chart()->legend()->setMarkerShape(QLegend::MarkerShapeFromSeries);
     chart()->legend()->setAlignment(Qt::AlignTop);
+    chart()->legend()->setContentsMargins(0, 0, 0, 0);
+    chart()->legend()->layout()->setContentsMargins(0, 0, 0, 0);
     chart()->setBackgroundRoundness(0);
     const int margin = fontMetrics().height() / 2;
     chart()->setMargins(QMargins(margin, margin, margin, margin));
@@ -161,20 +163,38 @@ void ParetoChart::select(std::optional<std::size_t> row) {
     Q_EMIT selectionChanged();
 }
 
+QLineF ParetoChart::band(std::size_t row) const {
+    const ParetoRow& r = rows_[row];
+    const double x = cost_.position(cost_of(r, axis_));
+    const auto at = [&](Seconds step) {
+        return chart()->mapToScene(
+            chart()->mapToPosition(QPointF(x, speed_.position(r.tokens_per_s_at(step))), best_));
+    };
+    return {at(r.step_low), at(r.step_high)};
+}
+
 void ParetoChart::paintBands(QPainter& painter) const {
     for (const std::size_t row : order_) {
-        const ParetoRow& r = rows_[row];
-        if (!r.has_band()) continue;
-        const double x = cost_.position(cost_of(r, axis_));
-        const auto at = [&](Seconds step) {
-            return chart()->mapToScene(chart()->mapToPosition(
-                QPointF(x, speed_.position(r.tokens_per_s_at(step))), best_));
-        };
+        if (!rows_[row].has_band()) continue;
         QColor colour = on_front_[row] ? front_colour(palette()) : Palette(palette()).beaten();
         colour.setAlphaF(0.45F);
         painter.setPen(QPen(colour, radius() / 5));
-        painter.drawLine(at(r.step_low), at(r.step_high));
+        painter.drawLine(band(row));
     }
+}
+
+/// Bands, and the front.
+std::vector<QLineF> ParetoChart::lines() const {
+    std::vector<QLineF> out;
+    std::optional<QPointF> before;
+    for (const std::size_t row : order_) {
+        if (rows_[row].has_band()) out.push_back(band(row));
+        if (!on_front_[row]) continue;
+        const QPointF now = mapToScene(place(row).toPoint());
+        if (before) out.emplace_back(*before, now);
+        before = now;
+    }
+    return out;
 }
 
 void ParetoChart::paintNames(QPainter& painter) const {
@@ -185,13 +205,15 @@ void ParetoChart::paintNames(QPainter& painter) const {
     std::stable_partition(rows.begin(), rows.end(), [&](std::size_t i) { return on_front_[i]; });
     if (rows.size() > kMostNames) rows.resize(kMostNames);
     std::vector<LabelledPoint> points;
+    std::vector<QPointF> dots;
+    for (const std::size_t row : order_) dots.push_back(mapToScene(place(row).toPoint()));
     for (const std::size_t row : rows) {
         const QString name = names_[row];
         points.push_back({mapToScene(place(row).toPoint()),
                           QSizeF(metrics.horizontalAdvance(name) + 2, metrics.height())});
     }
     const QRectF plot = chart()->mapRectToScene(chart()->plotArea());
-    const auto places = label_places(points, plot, 1.1 * radius());
+    const auto places = label_places(points, plot, 1.1 * radius(), dots, lines());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!places[i]) continue;
         QColor ink = Palette(palette()).text();
@@ -229,35 +251,24 @@ void ParetoChart::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void ParetoChart::keyPressEvent(QKeyEvent* event) {
-    const int key = event->key();
-    if (selected_ && (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Space)) {
-        Q_EMIT activated();
-        return;
-    }
-    const bool moves = key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up ||
-                       key == Qt::Key_Down || key == Qt::Key_Home || key == Qt::Key_End;
-    if (!moves || order_.empty()) return QChartView::keyPressEvent(event);
     const auto found =
         selected_ ? std::find(order_.begin(), order_.end(), *selected_) : order_.end();
-    std::size_t at = 0;
-    const std::size_t last = order_.size() - 1;
-    if (key == Qt::Key_End) at = last;
-    if (found != order_.end() && key != Qt::Key_Home && key != Qt::Key_End) {
-        at = static_cast<std::size_t>(found - order_.begin());
-        const bool back = key == Qt::Key_Left || key == Qt::Key_Down;
-        at = back ? (at == 0 ? 0 : at - 1) : std::min(at + 1, last);
-    }
-    select(order_[at]);
+    const int at = found == order_.end() ? -1 : static_cast<int>(found - order_.begin());
+    if (const auto next =
+            selected_by_key(event->key(), at, static_cast<int>(order_.size()), Qt::Horizontal))
+        select(order_[static_cast<std::size_t>(*next)]);
+    else if (selected_ && is_activating(event->key()))
+        Q_EMIT activated();
+    else
+        QChartView::keyPressEvent(event);
 }
 
 bool ParetoChart::viewportEvent(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QChartView::viewportEvent(event);
-    const auto* const help = static_cast<QHelpEvent*>(event);
-    if (const auto row = rowAt(help->pos()))
-        QToolTip::showText(help->globalPos(),
-                           row_lines(rows_[*row], units_).join(QLatin1Char('\n')), viewport());
-    else
-        QToolTip::hideText();
+    const auto& help = *static_cast<QHelpEvent*>(event);
+    const auto row = rowAt(help.pos());
+    show_tooltip(help, row ? row_lines(rows_[*row], units_).join(QLatin1Char('\n')) : QString(),
+                 viewport());
     return true;
 }
 

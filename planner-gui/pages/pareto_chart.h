@@ -44,6 +44,8 @@ class ParetoChart : public QChartView {
     std::optional<std::size_t> rowAt(QPointF place) const;
     void fillAxis(QCategoryAxis* axis, const PlotAxis& values, const QString& title);
     void applyPalette();
+    QLineF band(std::size_t row) const;
+    std::vector<QLineF> lines() const;
     void paintBands(QPainter& painter) const;
     void paintNames(QPainter& painter) const;
     double radius() const;

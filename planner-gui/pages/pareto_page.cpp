@@ -2,7 +2,6 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
 #include <QSortFilterProxyModel>
@@ -11,6 +10,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/outdated_note.h"
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/pareto_chart.h"
 
 namespace sluice {
@@ -21,25 +23,16 @@ constexpr int kRowsToFit = 20;  // while they arrive, columns are made to fit th
 }  // namespace
 
 ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(tr("Machines"));
     auto* const column = new QVBoxLayout(this);
     model_ = new ParetoModel(this);
     sorted_ = new QSortFilterProxyModel(this);
     sorted_->setSourceModel(model_);
     sorted_->setSortRole(ParetoModel::kSortRole);
     chart_ = new ParetoChart(this);
-    table_ = new QTableView(this);
-    table_->setModel(sorted_);
+    table_ = table_view(sorted_, tr("Machines and systems"));
     table_->setSortingEnabled(true);
     table_->sortByColumn(ParetoModel::usd_per_hour, Qt::AscendingOrder);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setSelectionMode(QAbstractItemView::SingleSelection);
-    table_->setAlternatingRowColors(true);
-    table_->setTabKeyNavigation(false);
-    table_->setWordWrap(false);
-    table_->verticalHeader()->setDefaultSectionSize(3 * fontMetrics().height() / 2);
-    table_->horizontalHeader()->setStretchLastSection(true);
-    table_->verticalHeader()->hide();
-    table_->setAccessibleName(tr("Machines and systems"));
     auto* const halves = new QSplitter(Qt::Vertical, this);
     halves->addWidget(chart_);
     halves->addWidget(table_);
@@ -47,9 +40,15 @@ ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
     halves->setStretchFactor(1, 1);
     halves->setChildrenCollapsible(false);
     halves->setSizes({3000, 2000});  // shares
+    foot_ = new AdoptionFoot(
+        tr("Selected machine"),
+        tr("Makes this machine and system the scenario's (Enter, double click)"), 3);
+    note_ = new OutdatedNote(tr("The scenario has changed since these machines were tried."),
+                             {chart_, table_});
     column->addWidget(makeBar());
+    column->addWidget(note_);
     column->addWidget(halves, 1);
-    column->addWidget(makeFoot());
+    column->addWidget(foot_);
     connectParts();
     showChart();
     showCurrent();
@@ -67,7 +66,7 @@ QWidget* ParetoPage::makeBar() {
     label->setBuddy(cost_);
     run_ = new QPushButton(tr("&Run"), bar);
     run_->setToolTip(
-        tr("predicts the scenario's model and settings on each machine, with each "
+        tr("Predicts the scenario's model and settings on each machine, with each "
            "system"));
     progress_ = new QLabel(bar);
     row->addWidget(label);
@@ -75,23 +74,6 @@ QWidget* ParetoPage::makeBar() {
     row->addWidget(run_);
     row->addWidget(progress_, 1);
     return bar;
-}
-
-QWidget* ParetoPage::makeFoot() {
-    auto* const foot = new QWidget(this);
-    auto* const row = new QHBoxLayout(foot);
-    row->setContentsMargins(0, 0, 0, 0);
-    details_ = new QLabel(foot);
-    details_->setWordWrap(true);
-    details_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    details_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    details_->setMinimumHeight(3 * fontMetrics().lineSpacing());
-    details_->setAccessibleName(tr("Selected machine"));
-    adopt_ = new QPushButton(tr("A&dopt"), foot);
-    adopt_->setToolTip(tr("makes this machine and system the scenario's (Enter)"));
-    row->addWidget(details_, 1);
-    row->addWidget(adopt_, 0, Qt::AlignTop);
-    return foot;
 }
 
 void ParetoPage::connectParts() {
@@ -105,7 +87,8 @@ void ParetoPage::connectParts() {
         else
             Q_EMIT paretoRequested();
     });
-    connect(adopt_, &QPushButton::clicked, this, &ParetoPage::adopt);
+    connect(foot_, &AdoptionFoot::adopted, this, &ParetoPage::adopt);
+    connect(note_, &OutdatedNote::runAgain, this, &ParetoPage::paretoRequested);
     connect(chart_, &ParetoChart::activated, this, &ParetoPage::adopt);
     connect(table_, &QTableView::activated, this, &ParetoPage::adopt);
     connect(chart_, &ParetoChart::selectionChanged, this, [this] {
@@ -129,6 +112,7 @@ std::optional<std::size_t> ParetoPage::current() const {
 
 void ParetoPage::clearRows() {
     model_->clear();
+    setOutdated(false);
     showChart();
     showCurrent();
 }
@@ -136,7 +120,7 @@ void ParetoPage::clearRows() {
 void ParetoPage::addRow(const ParetoRow& row) {
     model_->add_row(row);
     showChart();
-    if (!running_ || model_->rowCount() < kRowsToFit) fitColumns();
+    if (!running_ || model_->rowCount() < kRowsToFit) fit_columns(table_);
 }
 
 void ParetoPage::setExpected(int rows) {
@@ -147,8 +131,13 @@ void ParetoPage::setExpected(int rows) {
 void ParetoPage::setRunning(bool running) {
     running_ = running;
     run_->setText(running ? tr("S&top") : tr("&Run"));
-    fitColumns();
+    fit_columns(table_);
     showProgress();
+    showCurrent();
+}
+
+void ParetoPage::setOutdated(bool outdated) {
+    note_->setOutdated(outdated && model_->rowCount() > 0);
 }
 
 void ParetoPage::setByteUnits(ByteUnits units) {
@@ -163,16 +152,12 @@ void ParetoPage::showChart() {
     showProgress();
 }
 
-void ParetoPage::fitColumns() {
-    for (int i = 0; i < ParetoModel::reason; ++i) table_->resizeColumnToContents(i);
-}
-
 void ParetoPage::showProgress() {
     const auto& rows = model_->rows();
     const auto plotted =
         std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.is_plotted(); });
     if (rows.empty() && !running_) {
-        progress_->setText(tr("Run predicts the scenario on every machine"));
+        progress_->setText(tr("Run predicts the scenario on every machine, with every system."));
     } else {
         const QString arrived = running_ && expected_ > 0
                                     ? tr("%1 of %2 predicted").arg(rows.size()).arg(expected_)
@@ -184,15 +169,15 @@ void ParetoPage::showProgress() {
 void ParetoPage::showCurrent() {
     const auto row = current();
     const QString words = row ? row_lines(model_->rows()[*row], units_).join(QStringLiteral("; "))
-                              : tr("choose a point or a row");
-    details_->setText(words);
-    details_->setAccessibleDescription(words);
-    adopt_->setEnabled(row && model_->rows()[*row].planned);
+                          : model_->rows().empty()
+                              ? QString()
+                              : tr("Select a point or a row to see all of it.");
+    foot_->show_selected(words, row && model_->rows()[*row].planned);
 }
 
 void ParetoPage::adopt() {
     const auto row = current();
-    if (!row || !adopt_->isEnabled()) return;
+    if (!row || !foot_->can_be_adopted()) return;
     const ParetoRow& chosen = model_->rows()[*row];
     Q_EMIT adopted(QString::fromStdString(chosen.machine), QString::fromStdString(chosen.system));
 }

@@ -13,6 +13,8 @@ class QTableView;
 
 namespace sluice {
 
+class AdoptionFoot;
+class OutdatedNote;
 class ParetoChart;
 
 class ParetoPage : public QWidget {
@@ -26,6 +28,8 @@ class ParetoPage : public QWidget {
     /// How many rows will come; shown beside those that have.
     void setExpected(int rows);
     void setRunning(bool running);
+    /// Whether the rows are of an earlier scenario.
+    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
     const ParetoModel& model() const { return *model_; }
@@ -43,14 +47,12 @@ class ParetoPage : public QWidget {
 
   private:
     QWidget* makeBar();
-    QWidget* makeFoot();
     void connectParts();
     void adopt();
     std::optional<std::size_t> current() const;
     void showChart();
     void showCurrent();
     void showProgress();
-    void fitColumns();
 
     ParetoModel* model_ = nullptr;
     QSortFilterProxyModel* sorted_ = nullptr;
@@ -58,9 +60,9 @@ class ParetoPage : public QWidget {
     QTableView* table_ = nullptr;
     QComboBox* cost_ = nullptr;
     QPushButton* run_ = nullptr;
-    QPushButton* adopt_ = nullptr;
     QLabel* progress_ = nullptr;
-    QLabel* details_ = nullptr;
+    AdoptionFoot* foot_ = nullptr;
+    OutdatedNote* note_ = nullptr;
     ByteUnits units_ = ByteUnits::decimal;
     int expected_ = 0;
     bool running_ = false;

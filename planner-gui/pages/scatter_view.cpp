@@ -4,10 +4,10 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 
 #include "planner-gui/pages/legend.h"
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -147,50 +147,28 @@ void ScatterView::mouseDoubleClickEvent(QMouseEvent* event) {
     if (run >= 0) Q_EMIT activated(run);
 }
 
-void ScatterView::step(int by) {
-    std::vector<const ScatterPoint*> order;
-    for (const ScatterPoint& point : layout_.points) order.push_back(&point);
-    if (order.empty()) return;
-    std::stable_sort(order.begin(), order.end(), [](const ScatterPoint* a, const ScatterPoint* b) {
-        return a->at.x() < b->at.x();
-    });
-    const auto now = std::find_if(order.begin(), order.end(), [&](const ScatterPoint* point) {
-        return point->run == selected_;
-    });
-    const auto last = static_cast<std::ptrdiff_t>(order.size()) - 1;
-    const std::ptrdiff_t at = now == order.end()
-                                  ? (by > 0 ? 0 : last)
-                                  : std::clamp<std::ptrdiff_t>(now - order.begin() + by, 0, last);
-    setSelected(order[static_cast<std::size_t>(at)]->run);
-}
-
+/// From left to right.
 void ScatterView::keyPressEvent(QKeyEvent* event) {
-    switch (event->key()) {
-        case Qt::Key_Right:
-        case Qt::Key_Up:
-            return step(1);
-        case Qt::Key_Left:
-        case Qt::Key_Down:
-            return step(-1);
-        case Qt::Key_Return:
-        case Qt::Key_Enter:
-            if (selected_ >= 0) Q_EMIT activated(selected_);
-            return;
-        default:
-            QWidget::keyPressEvent(event);
-    }
+    std::vector<ScatterPoint> order = layout_.points;
+    std::ranges::stable_sort(order, {}, [](const ScatterPoint& one) { return one.at.x(); });
+    const auto now = std::ranges::find(order, selected_, &ScatterPoint::run);
+    const int at = now == order.end() ? -1 : static_cast<int>(now - order.begin());
+    if (const auto next =
+            selected_by_key(event->key(), at, static_cast<int>(order.size()), Qt::Horizontal))
+        setSelected(order[static_cast<std::size_t>(*next)].run);
+    else if (selected_ >= 0 && is_activating(event->key()))
+        Q_EMIT activated(selected_);
+    else
+        QWidget::keyPressEvent(event);
 }
 
 bool ScatterView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* const help = static_cast<QHelpEvent*>(event);
-    const int run = run_at(layout_, help->pos());
-    if (run < 0) {
-        QToolTip::hideText();
-    } else {
-        QToolTip::showText(help->globalPos(),
-                           run_tooltip(validation_->runs[static_cast<std::size_t>(run)]), this);
-    }
+    const auto& help = *static_cast<QHelpEvent*>(event);
+    const int run = run_at(layout_, help.pos());
+    show_tooltip(
+        help, run < 0 ? QString() : run_tooltip(validation_->runs[static_cast<std::size_t>(run)]),
+        this);
     return true;
 }
 

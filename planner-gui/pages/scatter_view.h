@@ -46,7 +46,6 @@ class ScatterView : public QWidget {
     void paintPoints(QPainter& painter) const;
     void paintLegend(QPainter& painter) const;
     /// Moves the selection along the runs in order of measured tokens/s.
-    void step(int by);
 
     std::shared_ptr<const Validation> validation_;
     ScatterLayout layout_;

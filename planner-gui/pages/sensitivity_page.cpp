@@ -7,7 +7,9 @@
 #include <QVBoxLayout>
 
 #include "planner-gui/models/sensitivity_table.h"
+#include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/tornado.h"
 
@@ -27,16 +29,20 @@ SensitivityPage::SensitivityPage(QWidget* parent)
       table_(table_view(model_, tr("Changes of the machine"))),
       words_(text_label(tr("What limits, and what gains most"))),
       note_(text_label(tr("How to read the bars"))),
-      selected_(text_label(tr("The change that is selected"))),
       try_(new QPushButton(tr("&Try changes"))),
-      adopt_(new QPushButton(tr("&Adopt"))) {
+      foot_(new AdoptionFoot(
+          tr("The change that is selected"),
+          tr("Makes the change in the scenario's machine (Enter, double click); it can be undone"),
+          2)),
+      outdated_(new OutdatedNote(tr("The scenario has changed since these changes were tried."),
+                                 {words_, area_, note_, table_})) {
     setAccessibleName(tr("Sensitivity"));
     try_->setToolTip(
         tr("Predict this scenario with more device memory, a faster link, more cores, faster host "
            "memory and the next GPU"));
-    adopt_->setToolTip(tr("Make the change in the scenario's machine; it can be undone"));
     connect(try_, &QPushButton::clicked, this, &SensitivityPage::sensitivityRequested);
-    connect(adopt_, &QPushButton::clicked, this, [this] { adoptUpgrade(bars_->selected()); });
+    connect(foot_, &AdoptionFoot::adopted, this, [this] { adoptUpgrade(bars_->selected()); });
+    connect(outdated_, &OutdatedNote::runAgain, this, &SensitivityPage::sensitivityRequested);
     connect(bars_, &BarChartView::activated, this, &SensitivityPage::adoptUpgrade);
     connect(table_, &QTableView::activated, this,
             [this](const QModelIndex& index) { adoptUpgrade(index.row()); });
@@ -47,15 +53,13 @@ SensitivityPage::SensitivityPage(QWidget* parent)
     auto* const top = new QHBoxLayout;
     top->addWidget(words_, 1);
     top->addWidget(try_, 0, Qt::AlignTop);
-    auto* const below = new QHBoxLayout;
-    below->addWidget(selected_, 1);
-    below->addWidget(adopt_, 0, Qt::AlignTop);
     auto* const layout = new QVBoxLayout(this);
     layout->addLayout(top);
+    layout->addWidget(outdated_);
     layout->addWidget(area_);
     layout->addWidget(note_);
     layout->addWidget(table_, 1);
-    layout->addLayout(below);
+    layout->addWidget(foot_);
     setSensitivity(nullptr);
 }
 
@@ -66,9 +70,12 @@ void SensitivityPage::resizeEvent(QResizeEvent* event) {
 
 void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitivity) {
     sensitivity_ = std::move(sensitivity);
+    setOutdated(false);
     bars_->setSelected(-1);
     if (!sensitivity_) {
-        setMessage(tr("Not tried yet."));
+        setMessage(
+            tr("What would a faster link, more memory, more cores or the next GPU gain? Try "
+               "changes predicts each."));
         return;
     }
     QString words = sensitivity_sentence(*sensitivity_);
@@ -77,7 +84,7 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
     words_->setText(words);
     BarChart chart = tornado_chart(*sensitivity_);
     note_->setText(chart.title + QStringLiteral(". ") + chart.note +
-                   tr(" A click on a bar adopts the change."));
+                   tr(" A double click on a bar adopts the change."));
     bars_->setChart(std::move(chart));
     fit_height(area_, kMostBars * height());
     model_->setTable(sensitivity_table(*sensitivity_));
@@ -86,6 +93,7 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
 
 void SensitivityPage::setMessage(const QString& sentence) {
     sensitivity_ = nullptr;
+    setOutdated(false);
     words_->setText(sentence);
     note_->clear();
     bars_->setChart({});
@@ -99,18 +107,21 @@ void SensitivityPage::setBusy(bool busy) {
     try_->setText(busy ? tr("Trying ...") : tr("&Try changes"));
 }
 
+void SensitivityPage::setOutdated(bool outdated) {
+    outdated_->setOutdated(outdated && sensitivity_ != nullptr);
+}
+
 void SensitivityPage::showSelected(int at) {
-    adopt_->setEnabled(false);
-    selected_->clear();
-    if (!sensitivity_ || at < 0) return;
+    if (!sensitivity_ || at < 0) return foot_->show_selected({}, false);
     const Upgrade& upgrade = sensitivity_->upgrades[static_cast<std::size_t>(at)];
     table_->selectRow(at);
-    adopt_->setEnabled(!upgrade.machine_settings.empty());
-    selected_->setText(
-        upgrade_sentence(upgrade) + QStringLiteral(".") +
-        (upgrade.machine_settings.empty()
-             ? tr(" It cannot be adopted: no numbers of the machine's profile make this change.")
-             : QString()));
+    const bool possible = !upgrade.machine_settings.empty();
+    foot_->show_selected(
+        upgrade_sentence(upgrade) + QLatin1Char('.') +
+            (possible ? QString()
+                      : tr(" It cannot be adopted: no numbers of the machine's profile make this "
+                           "change.")),
+        possible);
 }
 
 void SensitivityPage::adoptUpgrade(int at) {

@@ -15,7 +15,9 @@ class QTableView;
 
 namespace sluice {
 
+class AdoptionFoot;
 class BarChartView;
+class OutdatedNote;
 
 class SensitivityPage : public QWidget {
     Q_OBJECT
@@ -28,15 +30,17 @@ class SensitivityPage : public QWidget {
     void setMessage(const QString& sentence);
     /// While it is computed.
     void setBusy(bool busy);
+    /// Whether the gains are of an earlier scenario.
+    void setOutdated(bool outdated);
 
     QByteArray svg() const;
     QString csv() const;
 
   Q_SIGNALS:
     void sensitivityRequested();
-    /// By a click on a bar, Enter on it or on its row, or the button: the scenario is to take these
-    /// flags ("--set link.host_to_device_gb_per_s=110.6 --keep-last-layers 12"). Only of changes
-    /// that numbers of the machine make.
+    /// By a double click on a bar or its row, Enter on them, or the button: the scenario is to take
+    /// these flags ("--set link.host_to_device_gb_per_s=110.6 --keep-last-layers 12"). Only of
+    /// changes that numbers of the machine make.
     void adopt(const QString& flags, const QString& what);
 
   protected:
@@ -51,8 +55,10 @@ class SensitivityPage : public QWidget {
     BarChartView* bars_;
     QScrollArea* area_;
     QTableView* table_;
-    QLabel *words_, *note_, *selected_;
-    QPushButton *try_, *adopt_;
+    QLabel *words_, *note_;
+    QPushButton* try_;
+    AdoptionFoot* foot_;
+    OutdatedNote* outdated_;
 };
 
 }  // namespace sluice

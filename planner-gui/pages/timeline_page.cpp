@@ -25,15 +25,6 @@ constexpr double kFileWidth = 1400;
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
 
-QLabel* words_label(QWidget* parent, const QString& name) {
-    auto* const label = new QLabel(parent);
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setAccessibleName(name);
-    return label;
-}
-
 QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& what) {
     auto* const button = new QToolButton(parent);
     button->setText(sign);
@@ -47,10 +38,11 @@ QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& wh
 
 TimelinePage::TimelinePage(QWidget* parent)
     : QWidget(parent),
-      heading_(words_label(this, tr("Step"))),
-      bound_(words_label(this, tr("Bottleneck"))),
-      difference_(words_label(this, tr("Difference of plans"))),
-      facts_(words_label(this, tr("Operation"))),
+      heading_(text_label(tr("Step"))),
+      bound_(text_label(tr("Bottleneck"))),
+      difference_(text_label(tr("Difference of plans"))),
+      taken_away_(text_label(tr("Measured step"))),
+      facts_(text_label(tr("Operation"))),
       lay_under_(new QPushButton(tr("Lay a &measured report under..."), this)),
       take_away_(new QPushButton(tr("&Take the measured step away"), this)),
       view_(new TimelineView(this)),
@@ -75,19 +67,21 @@ TimelinePage::TimelinePage(QWidget* parent)
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 
     auto* const top = new QHBoxLayout;
-    auto* const words = new QVBoxLayout;
-    words->addWidget(heading_);
-    words->addWidget(bound_);
-    top->addLayout(words, 1);
+    top->addWidget(bound_, 1);
     for (QWidget* const widget :
          std::initializer_list<QWidget*>{nearer, further, all, take_away_, lay_under_})
         top->addWidget(widget, 0, Qt::AlignTop);
     auto* const column = new QVBoxLayout(this);
+    column->addWidget(heading_);
     column->addLayout(top);
+    column->addWidget(taken_away_);
     column->addWidget(difference_);
     column->addWidget(scroll, 1);
     column->addWidget(bar_);
     column->addWidget(facts_);
+    taken_away_->setText(
+        tr("The measured step was taken away: it was laid under another scenario."));
+    taken_away_->hide();
     // So that the picture does not jump when a line more is said.
     facts_->setMinimumHeight(2 * facts_->fontMetrics().lineSpacing());
     facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
@@ -115,7 +109,15 @@ void TimelinePage::setReport(std::shared_ptr<const StepReport> report) {
     refresh();
 }
 
+void TimelinePage::setScenario(std::shared_ptr<const StepReport> report) {
+    const bool had_measured = measured_ != nullptr;
+    setMeasured(nullptr);
+    taken_away_->setVisible(had_measured);
+    setReport(std::move(report));
+}
+
 void TimelinePage::setMeasured(std::shared_ptr<const StepReport> measured) {
+    taken_away_->hide();
     measured_ = std::move(measured);
     refresh();
 }
@@ -176,7 +178,9 @@ void TimelinePage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) colour_warning();
 }
 
-void TimelinePage::colour_warning() { colour_as_warning(difference_, palette()); }
+void TimelinePage::colour_warning() {
+    for (QLabel* const label : {difference_, taken_away_}) colour_as_warning(label, palette());
+}
 
 PaintedPicture TimelinePage::painted() const {
     const auto painter_for = [this](const QPaintDevice* device, const QFont& font) {

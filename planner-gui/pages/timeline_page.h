@@ -28,6 +28,9 @@ class TimelinePage : public QWidget {
     /// Laid under the predicted step, both from the first compute operation on; none: taken away. A
     /// sentence says so where the two are of different plans.
     void setMeasured(std::shared_ptr<const StepReport> measured);
+    /// The report of another scenario: a measured step under the one before is taken away, and a
+    /// sentence says so.
+    void setScenario(std::shared_ptr<const StepReport> report);
     void setByteUnits(ByteUnits units);
 
     /// The library's picture of a step; with a measured one, both as they are shown. Empty without
@@ -57,6 +60,7 @@ class TimelinePage : public QWidget {
     QLabel* heading_;
     QLabel* bound_;
     QLabel* difference_;
+    QLabel* taken_away_;  ///< why there is no measured step any more
     QLabel* facts_;
     QPushButton* lay_under_;
     QPushButton* take_away_;

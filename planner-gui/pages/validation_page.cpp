@@ -13,6 +13,7 @@
 
 #include "planner-gui/models/number_sort_proxy.h"
 #include "planner-gui/models/validation_table.h"
+#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/scatter_view.h"
 #include "sim/validate/validation_report.h"
@@ -41,7 +42,10 @@ ValidationPage::ValidationPage(QWidget* parent)
       words_(text_label(tr("How far predictions are off"))),
       notes_(text_label(tr("What was left out"))),
       files_(new QPushButton(tr("&Open reports..."))),
-      folder_(new QPushButton(tr("Open &folder..."))) {
+      folder_(new QPushButton(tr("Open &folder..."))),
+      outdated_(new OutdatedNote(tr("The scenario's machine has changed since these runs were "
+                                    "compared with predictions for it."),
+                                 {words_, scatter_, table_, notes_})) {
     setAccessibleName(tr("Validation"));
     setAcceptDrops(true);
     sorted_->setSourceModel(model_);
@@ -51,6 +55,7 @@ ValidationPage::ValidationPage(QWidget* parent)
     folder_->setToolTip(tr("All reports of a folder; its name is their group"));
     connect(files_, &QPushButton::clicked, this, &ValidationPage::chooseFiles);
     connect(folder_, &QPushButton::clicked, this, &ValidationPage::chooseFolder);
+    connect(outdated_, &OutdatedNote::runAgain, this, [this] { compare(compared_); });
     connect(scatter_, &ScatterView::selectionChanged, this, &ValidationPage::selectRow);
     connect(scatter_, &ScatterView::activated, this, &ValidationPage::runActivated);
     connect(table_, &QTableView::activated, this,
@@ -71,12 +76,14 @@ ValidationPage::ValidationPage(QWidget* parent)
     splitter->setChildrenCollapsible(false);
     auto* const layout = new QVBoxLayout(this);
     layout->addLayout(top);
+    layout->addWidget(outdated_);
     layout->addWidget(splitter, 1);
     layout->addWidget(notes_);
     setValidation(nullptr);
 }
 
 void ValidationPage::setValidation(std::shared_ptr<const Validation> validation) {
+    setOutdated(false);
     if (!validation) {
         setMessage(
             tr("No runs yet: open reports of measured steps, or drop them here. They are "
@@ -96,6 +103,7 @@ void ValidationPage::setValidation(std::shared_ptr<const Validation> validation)
 
 void ValidationPage::setMessage(const QString& sentence) {
     validation_ = nullptr;
+    setOutdated(false);
     words_->setText(sentence);
     notes_->hide();
     scatter_->setValidation(nullptr);
@@ -106,6 +114,16 @@ void ValidationPage::setBusy(bool busy) {
     files_->setEnabled(!busy);
     folder_->setEnabled(!busy);
     if (busy) words_->setText(tr("Comparing with predictions ..."));
+}
+
+void ValidationPage::setOutdated(bool outdated) {
+    outdated_->setOutdated(outdated && validation_ != nullptr);
+}
+
+void ValidationPage::compare(const QStringList& files) {
+    if (files.isEmpty()) return;
+    compared_ = files;
+    Q_EMIT filesChosen(files);
 }
 
 void ValidationPage::setByteUnits(ByteUnits units) {
@@ -125,13 +143,13 @@ void ValidationPage::selectRow(int run) {
 void ValidationPage::chooseFiles() {
     const QStringList files = QFileDialog::getOpenFileNames(
         this, tr("Reports of measured steps"), {}, tr("Reports (*.json);;All files (*)"));
-    if (!files.isEmpty()) Q_EMIT filesChosen(files);
+    compare(files);
 }
 
 void ValidationPage::chooseFolder() {
     const QString folder =
         QFileDialog::getExistingDirectory(this, tr("Folder of reports of measured steps"));
-    if (!folder.isEmpty()) Q_EMIT filesChosen({folder});
+    if (!folder.isEmpty()) compare({folder});
 }
 
 void ValidationPage::dragEnterEvent(QDragEnterEvent* event) {
@@ -142,7 +160,7 @@ void ValidationPage::dropEvent(QDropEvent* event) {
     const QStringList files = local_files(event->mimeData());
     if (files.isEmpty()) return;
     event->acceptProposedAction();
-    Q_EMIT filesChosen(files);
+    compare(files);
 }
 
 QByteArray ValidationPage::svg() const {

@@ -16,6 +16,7 @@ class QTableView;
 namespace sluice {
 
 class NumberSortProxy;
+class OutdatedNote;
 class ScatterView;
 
 /// Takes files and folders by its buttons or dropped on it.
@@ -30,6 +31,8 @@ class ValidationPage : public QWidget {
     void setMessage(const QString& sentence);
     /// While it is computed.
     void setBusy(bool busy);
+    /// Whether the predictions are for an earlier machine.
+    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
     QByteArray svg() const;
@@ -46,6 +49,7 @@ class ValidationPage : public QWidget {
     void dropEvent(QDropEvent* event) override;
 
   private:
+    void compare(const QStringList& files);
     void chooseFiles();
     void chooseFolder();
     void selectRow(int run);
@@ -53,12 +57,14 @@ class ValidationPage : public QWidget {
 
     std::shared_ptr<const Validation> validation_;
     ByteUnits units_ = ByteUnits::decimal;
+    QStringList compared_;  ///< files and folders
     CellTableModel* model_;
     NumberSortProxy* sorted_;
     ScatterView* scatter_;
     QTableView* table_;
     QLabel *words_, *notes_;
     QPushButton *files_, *folder_;
+    OutdatedNote* outdated_;
 };
 
 }  // namespace sluice

@@ -7,39 +7,54 @@
 namespace sluice {
 namespace {
 
-/// Around the point, `gap` from the dot; first where a front that rises to the right does not run.
-std::array<QRectF, 8> candidates(const LabelledPoint& point, double gap) {
+/// Beside the point, `gap` from the dot; first where a front that rises to the right does not run.
+/// Then the same further away.
+std::vector<QRectF> candidates(const LabelledPoint& point, double gap) {
     const double width = point.label.width(), height = point.label.height();
-    const double right = point.point.x() + gap, left = point.point.x() - gap - width;
-    const double above = point.point.y() - gap - height, below = point.point.y() + gap;
-    const double middle_x = point.point.x() - width / 2, middle_y = point.point.y() - height / 2;
-    const auto box = [&](double x, double y) { return QRectF(x, y, width, height); };
-    return {box(left, above),     box(right, below),    box(right, middle_y), box(left, middle_y),
-            box(middle_x, above), box(middle_x, below), box(right, above),    box(left, below)};
+    std::vector<QRectF> boxes;
+    for (const double away : {gap, gap + height / 2, gap + height}) {
+        const double right = point.point.x() + gap, left = point.point.x() - gap - width;
+        const double above = point.point.y() - away - height, below = point.point.y() + away;
+        const double x = point.point.x() - width / 2, y = point.point.y() - height / 2;
+        for (const QPointF corner :
+             {QPointF(left, above), QPointF(right, below), QPointF(right, y), QPointF(left, y),
+              QPointF(x, above), QPointF(x, below), QPointF(right, above), QPointF(left, below)})
+            boxes.emplace_back(corner, point.label);
+    }
+    return boxes;
+}
+
+bool crosses(const QRectF& box, const QLineF& line) {
+    if (box.contains(line.p1()) || box.contains(line.p2())) return true;
+    const std::array<QLineF, 4> sides = {
+        QLineF(box.topLeft(), box.topRight()), QLineF(box.topRight(), box.bottomRight()),
+        QLineF(box.bottomRight(), box.bottomLeft()), QLineF(box.bottomLeft(), box.topLeft())};
+    return std::ranges::any_of(sides, [&](const QLineF& side) {
+        return side.intersects(line, nullptr) == QLineF::BoundedIntersection;
+    });
 }
 
 }  // namespace
 
 std::vector<std::optional<QRectF>> label_places(const std::vector<LabelledPoint>& points,
-                                                const QRectF& plot, double radius) {
+                                                const QRectF& plot, double radius,
+                                                const std::vector<QPointF>& dots,
+                                                const std::vector<QLineF>& lines) {
     std::vector<QRectF> taken;
-    for (const LabelledPoint& point : points)
-        taken.emplace_back(point.point.x() - radius, point.point.y() - radius, 2 * radius,
-                           2 * radius);
+    for (const QPointF& dot : dots)
+        taken.emplace_back(dot - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius));
+    const auto is_free = [&](const QRectF& box) {
+        return plot.contains(box) &&
+               std::ranges::none_of(taken,
+                                    [&](const QRectF& one) { return one.intersects(box); }) &&
+               std::ranges::none_of(lines, [&](const QLineF& line) { return crosses(box, line); });
+    };
     std::vector<std::optional<QRectF>> out;
     for (const LabelledPoint& point : points) {
-        std::optional<QRectF> place;
-        for (const QRectF& box : candidates(point, 1.4 * radius)) {
-            const bool is_free = plot.contains(box) &&
-                                 std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) {
-                                     return other.intersects(box);
-                                 });
-            if (!is_free) continue;
-            place = box;
-            taken.push_back(box);
-            break;
-        }
-        out.push_back(place);
+        const std::vector<QRectF> boxes = candidates(point, 1.4 * radius);
+        const auto place = std::ranges::find_if(boxes, is_free);
+        out.push_back(place == boxes.end() ? std::nullopt : std::optional(*place));
+        if (out.back()) taken.push_back(*out.back());
     }
     return out;
 }

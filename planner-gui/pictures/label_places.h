@@ -1,6 +1,7 @@
-// Where may the names of points stand so that they cover neither each other nor a point?
+// Where may the names of points stand so that they cover neither each other nor points and lines?
 #pragma once
 
+#include <QLineF>
 #include <QPointF>
 #include <QRectF>
 #include <QSizeF>
@@ -15,9 +16,12 @@ struct LabelledPoint {
 };
 
 /// A box beside each point, for the first points first; nothing where no place is free. All boxes
-/// lie within `plot`, and none touches another or a dot of `radius` around any point.
+/// lie within `plot`, and none touches another, a dot of `radius` around any of `dots` or one of
+/// `lines`.
 std::vector<std::optional<QRectF>> label_places(const std::vector<LabelledPoint>& points,
-                                                const QRectF& plot, double radius);
+                                                const QRectF& plot, double radius,
+                                                const std::vector<QPointF>& dots,
+                                                const std::vector<QLineF>& lines = {});
 
 /// The point that is nearest to `place`, if it is no further than `reach`.
 std::optional<std::size_t> nearest_point(const std::vector<QPointF>& points, QPointF place,

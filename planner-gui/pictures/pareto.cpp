@@ -17,8 +17,9 @@ struct ParetoText {
     Q_DECLARE_TR_FUNCTIONS(Pareto)
 };
 
-constexpr double kWide = 10;    // beyond that an axis is logarithmic
-constexpr double kRoom = 1.12;  // above the largest value, for its name
+constexpr double kWide = 10;       // beyond that an axis is logarithmic
+constexpr double kRoom = 1.12;     // above the largest value, for its name
+constexpr double kLogRoom = 1.35;  // the same, and below the least one
 constexpr int kMostTicks = 6;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
@@ -35,8 +36,8 @@ PlotAxis make_axis(const std::vector<double>& values, bool money) {
     if (*most > kWide * *least) {
         const LogAxis log(values);
         axis.logarithmic = true;
-        axis.low = log.low();
-        axis.high = log.high();
+        axis.low = log.low() / kLogRoom;
+        axis.high = log.high() * kLogRoom;
         ticks = log.ticks();
     } else {
         axis.high = *most * kRoom;

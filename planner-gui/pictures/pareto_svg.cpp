@@ -33,7 +33,8 @@ class ParetoDrawing {
     std::string draw() {
         head();
         axes();
-        line();
+        for (const QLineF& line : front())
+            draw(line, fmt::format("stroke=\"{}\" stroke-width=\"1.5\"", kPointedOut));
         for (const bool front : {false, true})
             for (const std::size_t row : order_)
                 if (front_[row] == front) dot(row);
@@ -85,25 +86,37 @@ class ParetoDrawing {
                      R"(text-anchor="middle" fill="#444")");
         canvas_.text(20, kTop - 8, kFont, scaled("tokens/s", speed_), kGrey);
     }
-    void line() {
+    QLineF band(std::size_t row) const {
+        const ParetoRow& r = rows_[row];
+        const double at = place(row).x();
+        return {at, y(r.tokens_per_s_at(r.step_high)), at, y(r.tokens_per_s_at(r.step_low))};
+    }
+    std::vector<QLineF> front() const {
+        std::vector<QLineF> out;
         std::optional<QPointF> before;
         for (const std::size_t row : order_) {
             if (!front_[row]) continue;
-            const QPointF at = place(row);
-            if (before)
-                canvas_.line(before->x(), before->y(), at.x(), at.y(),
-                             fmt::format("stroke=\"{}\" stroke-width=\"1.5\"", kPointedOut));
-            before = at;
+            if (before) out.emplace_back(*before, place(row));
+            before = place(row);
         }
+        return out;
+    }
+    /// That names do not cover.
+    std::vector<QLineF> lines() const {
+        std::vector<QLineF> out = front();
+        for (const std::size_t row : order_)
+            if (rows_[row].has_band()) out.push_back(band(row));
+        return out;
+    }
+    void draw(const QLineF& line, const std::string& style) {
+        canvas_.line(line.x1(), line.y1(), line.x2(), line.y2(), style);
     }
     void dot(std::size_t row) {
         const ParetoRow& r = rows_[row];
         const QPointF at = place(row);
         const char* const fill = front_[row] ? kPointedOut : kBeaten;
         if (r.has_band())
-            canvas_.line(at.x(), y(r.tokens_per_s_at(r.step_high)), at.x(),
-                         y(r.tokens_per_s_at(r.step_low)),
-                         fmt::format("stroke=\"{}\" stroke-opacity=\"0.5\"", fill));
+            draw(band(row), fmt::format("stroke=\"{}\" stroke-opacity=\"0.5\"", fill));
         const QStringList lines = row_lines(r, ByteUnits::decimal);
         canvas_.add(
             "<circle cx=\"{:.6g}\" cy=\"{:.6g}\" r=\"{}\" fill=\"{}\"><title>{}</title></circle>\n",
@@ -116,7 +129,9 @@ class ParetoDrawing {
         std::vector<LabelledPoint> points;
         for (const std::size_t row : rows)
             points.push_back({place(row), QSizeF(text_width(names_[row], kFont), kFont * 1.3)});
-        const auto places = label_places(points, plot(), 1.1 * kRadius);
+        std::vector<QPointF> dots;
+        for (const std::size_t row : order_) dots.push_back(place(row));
+        const auto places = label_places(points, plot(), 1.1 * kRadius, dots, lines());
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (places[i])
                 canvas_.text(

@@ -14,9 +14,16 @@ QString range_text(const Upgrade& upgrade) {
         .arg(gain_text(upgrade.gain_low), gain_text(upgrade.gain_high));
 }
 
+/// Without its share of the step.
+QString bound_text(const StepReport& report) {
+    return text(report.bottleneck_words.substr(0, report.bottleneck_words.find(',')));
+}
+
 }  // namespace
 
 QString gain_text(double gain) { return text(format_error(std::abs(gain) < 0.0005 ? 0.0 : gain)); }
+
+QString successor_text(const Upgrade& upgrade) { return bound_text(upgrade.report); }
 
 BarChart tornado_chart(const Sensitivity& all) {
     BarChart chart;
@@ -32,7 +39,7 @@ BarChart tornado_chart(const Sensitivity& all) {
         bar.value = upgrade.gain;
         bar.low = upgrade.gain_low;
         bar.high = upgrade.gain_high;
-        bar.label = QStringLiteral("%1 (%2)").arg(gain_text(upgrade.gain), text(upgrade.successor));
+        bar.label = QStringLiteral("%1 (%2)").arg(gain_text(upgrade.gain), successor_text(upgrade));
         bar.colour = upgrade.sure() ? BarColour::pointed_out : BarColour::grey;
         bar.tooltip = upgrade_sentence(upgrade);
         chart.bars.push_back(std::move(bar));
@@ -55,12 +62,12 @@ QString sensitivity_sentence(const Sensitivity& all) {
             .arg(text(format_thousands(all.base.tokens_per_s())),
                  all.base_settings.empty() ? QString()
                                            : QStringLiteral(" with ") + text(all.base_settings),
-                 text(all.base.bottleneck_words));
+                 bound_text(all.base));
     if (all.upgrades.empty() || all.upgrades.front().gain <= 0)
         return out + QStringLiteral(" None of the changes tried gains.");
     const Upgrade& first = all.upgrades.front();
     out += QStringLiteral(" Most is gained by %1: %2, then bound by %3.")
-               .arg(text(first.name), gain_text(first.gain), text(first.report.bottleneck_words));
+               .arg(text(first.name), gain_text(first.gain), successor_text(first));
     if (!first.sure())
         out += QStringLiteral(" That gain is not sure: its band reaches %1.")
                    .arg(gain_text(first.gain_low));

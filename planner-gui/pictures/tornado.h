@@ -11,6 +11,9 @@ namespace sluice {
 /// A bar an upgrade, in their order; grey where its band reaches 0 or less. Placed by place_bars().
 BarChart tornado_chart(const Sensitivity& sensitivity);
 
+/// What limits then: "GPU compute".
+QString successor_text(const Upgrade& upgrade);
+
 /// "+1.2%"; no "-0.0%".
 QString gain_text(double gain);
 

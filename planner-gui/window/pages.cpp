@@ -52,13 +52,17 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     connectValidation();
     connectFailures();
     connect(this, &QTabWidget::currentChanged, this, &Pages::showScenarios);
+    connect(&stack_, &ScenarioStack::currentChanged, this, &Pages::showOutdated);
 }
 
 void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
     const bool another = prediction != nullptr &&
                          (prediction_ == nullptr || prediction_->planned != prediction->planned);
     prediction_ = prediction;
-    timeline_->setReport(shared_report(prediction));
+    if (prediction == nullptr || !overlaid_.shown() || overlaid_.is_outdated(prediction->planned)) {
+        overlaid_ = {};
+        timeline_->setScenario(shared_report(prediction));
+    }
     memory_->setReport(shared_report(prediction));
     if (prediction == nullptr) return;
     cache_.add(prediction);
@@ -90,10 +94,12 @@ void Pages::connectTimeline() {
     connect(timeline_, &TimelinePage::measuredReportWanted, this, [this] {
         const QString file = QFileDialog::getOpenFileName(
             this, tr("Report of a measured run"), QString(), tr("Reports (*.json);;All files (*)"));
-        if (!file.isEmpty()) session_.overlay(stack_.current(), file);
+        if (file.isEmpty()) return;
+        overlaid_.ask(stack_.current());
+        session_.overlay(stack_.current(), file);
     });
     connect(timeline_, &TimelinePage::measuredTakenAway, this, [this] {
-        timeline_->setMeasured(nullptr);
+        overlaid_ = {};
         timeline_->setReport(shared_report(prediction_));
     });
     connect(&session_, &PlannerSession::overlaid, this,
@@ -102,6 +108,7 @@ void Pages::connectTimeline() {
 
 void Pages::showRun(const RunComparison& run) {
     if (!run.measured) return;
+    overlaid_.answer();
     timeline_->setReport(std::make_shared<const StepReport>(run.predicted));
     timeline_->setMeasured(std::make_shared<const StepReport>(*run.measured));
     setCurrentWidget(timeline_);
@@ -110,12 +117,15 @@ void Pages::showRun(const RunComparison& run) {
 void Pages::connectCompare() {
     connect(compare_, &ComparePage::compareRequested, this, [this] {
         compare_->setBusy(true);
+        compared_.ask(stack_.current());
         session_.compare(stack_.current());
     });
     connect(&session_, &PlannerSession::compared, this,
             [this](const std::shared_ptr<const Comparison>& comparison) {
                 compare_->setBusy(false);
                 compare_->setComparison(comparison);
+                compared_.answer();
+                showOutdated();
             });
     connect(compare_, &ComparePage::scenarioActivated, this, [this](int scenario) {
         // Those that are refused have no column.
@@ -156,11 +166,25 @@ void Pages::showScenarios() {
     session_.predictAll(wanted);
 }
 
+void Pages::showOutdated() {
+    const PlannedScenario& now = stack_.current();
+    compare_->setOutdated(compared_.is_outdated(now));
+    pareto_->setOutdated(tried_.is_outdated(now));
+    sensitivity_->setOutdated(improved_.is_outdated(now));
+    validation_page_->setOutdated(validated_.shown() && validated_.shown()->machine != now.machine);
+    if (!explored_.shown() || explore_->map().columns() == 0) return;
+    // What the axes vary may differ.
+    const std::vector<VariedValue> cell = explore_->map().settings({0, 0});
+    explore_->setOutdated(
+        !same_plan(with_values(*explored_.shown(), cell), with_values(now, cell)));
+}
+
 void Pages::connectExplore() {
     connect(explore_, &ExplorePage::exploreRequested, this,
             [this](const HeatAxis& x, const HeatAxis& y) {
-                explored_ = stack_.current();
-                session_.explore(explored_, explored_axis(x), explored_axis(y));
+                explored_.ask(stack_.current());
+                explored_.answer();
+                session_.explore(stack_.current(), explored_axis(x), explored_axis(y));
             });
     connect(explore_, &ExplorePage::stopRequested, this, [this] {
         session_.cancel(JobKind::explore);
@@ -173,7 +197,8 @@ void Pages::connectExplore() {
             });
     connect(explore_, &ExplorePage::adopted, this,
             [this](const std::vector<VariedValue>& settings) {
-                PlannedScenario cell = with_values(explored_, settings);
+                if (!explored_.shown()) return;
+                PlannedScenario cell = with_values(*explored_.shown(), settings);
                 cell.name = stack_.current().name;
                 cell.notes = stack_.current().notes;
                 Q_EMIT adopted(cell, tr("cell of the map"));
@@ -197,6 +222,8 @@ void Pages::startPareto() {
     std::vector<std::string> systems;
     for (const Schedule schedule : all_schedules()) systems.push_back(schedule_name(schedule));
     const std::vector<std::string> machines = machines_to_try(stack_.current());
+    tried_.ask(stack_.current());
+    tried_.answer();
     pareto_->clearRows();
     pareto_->setExpected(static_cast<int>(machines.size() * systems.size()));
     pareto_->setRunning(true);
@@ -227,12 +254,15 @@ void Pages::showMachines() {
 void Pages::connectSensitivity() {
     connect(sensitivity_, &SensitivityPage::sensitivityRequested, this, [this] {
         sensitivity_->setBusy(true);
+        improved_.ask(stack_.current());
         session_.findSensitivity(stack_.current());
     });
     connect(&session_, &PlannerSession::sensitivityFound, this,
             [this](const std::shared_ptr<const Sensitivity>& found) {
                 sensitivity_->setBusy(false);
                 sensitivity_->setSensitivity(found);
+                improved_.answer();
+                showOutdated();
             });
     connect(sensitivity_, &SensitivityPage::adopt, this, &Pages::adoptFlags);
 }
@@ -240,6 +270,7 @@ void Pages::connectSensitivity() {
 void Pages::connectValidation() {
     connect(validation_page_, &ValidationPage::filesChosen, this, [this](const QStringList& files) {
         validation_page_->setBusy(true);
+        validated_.ask(stack_.current());
         session_.validate(stack_.current(), files);
     });
     connect(&session_, &PlannerSession::validated, this,
@@ -247,9 +278,13 @@ void Pages::connectValidation() {
                 validation_ = validation;
                 validation_page_->setBusy(false);
                 validation_page_->setValidation(validation);
+                validated_.answer();
+                showOutdated();
             });
-    connect(validation_page_, &ValidationPage::runActivated, this,
-            [this](int run) { showRun(validation_->runs[static_cast<std::size_t>(run)]); });
+    connect(validation_page_, &ValidationPage::runActivated, this, [this](int run) {
+        overlaid_.ask(stack_.current());
+        showRun(validation_->runs[static_cast<std::size_t>(run)]);
+    });
 }
 
 void Pages::connectFailures() {

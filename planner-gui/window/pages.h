@@ -10,6 +10,7 @@
 #include "planner-gui/session/planner_session.h"
 #include "planner-gui/session/prediction_cache.h"
 #include "planner-gui/session/scenario_stack.h"
+#include "planner-gui/window/answered_scenario.h"
 
 namespace sluice {
 
@@ -68,6 +69,8 @@ class Pages : public QTabWidget {
     void connectFailures();
     /// Side by side what has been predicted; asks for the rest where that page is in front.
     void showScenarios();
+    /// Marks what is of another scenario than the current one.
+    void showOutdated();
     void startPareto();
     void showRun(const RunComparison& run);
     void adoptFlags(const QString& flags, const QString& what);
@@ -80,7 +83,7 @@ class Pages : public QTabWidget {
     PredictionCache cache_;
     QTimer shown_soon_;  ///< scenarios beside each other, of which predictions have arrived
     std::vector<PlannedScenario> asked_;  ///< of all scenarios, and not there yet
-    PlannedScenario explored_;            ///< that the cells on their way vary
+    AnsweredScenario compared_, tried_, explored_, improved_, validated_, overlaid_;
     std::vector<Export> exports_;
 
     TimelinePage* timeline_;

@@ -65,7 +65,7 @@ TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[
     Upgrade link;
     link.name = "link twice as fast";
     link.report = made_system(Schedule::streamed, 1250).report;
-    link.successor = "optimizer";
+    link.report.bottleneck_words = "optimizer, 60% of the step's critical path";
     link.gain = 0.25;
     link.gain_low = 0.2;
     link.gain_high = 0.3;
@@ -97,18 +97,27 @@ TEST_CASE("validation table: errors with their signs, what is outside of its ban
     validation.runs = {near, far, made_run("unbanded", "look", 10, 10)};
     CellTableModel model;
     model.setTable(validation_table(validation, ByteUnits::decimal));
-    CHECK(cell(model, 0, QStringLiteral("delta")) == QStringLiteral("+1.0%"));
+    CHECK(cell(model, 0, QStringLiteral("Delta")) == QStringLiteral("-1.0%"));
     CHECK(cell(model, 0, QStringLiteral("Device")) == QStringLiteral("-1.0%"));
     CHECK(cell(model, 0, QStringLiteral("Host")) == QStringLiteral("-"));
-    CHECK(cell(model, 0, QStringLiteral("In band")) == QStringLiteral("yes"));
-    CHECK(cell(model, 1, QStringLiteral("In band")) == QStringLiteral("no"));
-    CHECK(cell(model, 2, QStringLiteral("In band")) == QStringLiteral("-"));
+    const auto is_bold = [&](int row) {
+        return model.index(row, 3).data(Qt::FontRole).value<QFont>().bold();
+    };
+    CHECK(!is_bold(0));
+    CHECK(is_bold(1));  // 1.0 s is not between 0.7 and 0.9
+    CHECK(!is_bold(2));
+    CHECK(model.index(1, 3)
+              .data(Qt::AccessibleTextRole)
+              .toString()
+              .contains(QStringLiteral("0 of 1 measured steps within the predicted 5 to 95%")));
+    CHECK(model.index(0, 0).data(Qt::DecorationRole) == model.index(1, 0).data(Qt::DecorationRole));
+    CHECK(model.index(0, 0).data(Qt::DecorationRole) != model.index(2, 0).data(Qt::DecorationRole));
 
-    // 10.0 s is more than 800 ms, however it is written.
+    // 1,000 tokens/s are more than 100, however they are written.
     NumberSortProxy sorted;
     const QAbstractItemModelTester tester(&sorted, kFatal);
     sorted.setSourceModel(&model);
-    sorted.sort(1, Qt::DescendingOrder);
+    sorted.sort(1, Qt::AscendingOrder);
     CHECK(sorted.index(0, 0).data() == QStringLiteral("unbanded"));
     sorted.sort(0, Qt::AscendingOrder);
     CHECK(sorted.index(0, 0).data() == QStringLiteral("far"));

@@ -16,19 +16,18 @@ TEST_CASE("machines and systems as a table that grows", "[models]") {
         return model.index(row, column).data().toString();
     };
     model.add_row(example_row("beaten", 2000, 5));
-    CHECK(text(0, ParetoModel::front) == QStringLiteral("yes"));
+    CHECK(text(0, ParetoModel::outcome) == QStringLiteral("on the front"));
     model.clear();
     for (const ParetoRow& row : example_rows()) model.add_row(row);
-    CHECK(text(0, ParetoModel::front) == QStringLiteral("yes"));
-    CHECK(text(1, ParetoModel::front) == QStringLiteral("no"));
-    CHECK(text(2, ParetoModel::fits) == QStringLiteral("no"));
-    CHECK(text(2, ParetoModel::front).isEmpty());
+    CHECK(text(0, ParetoModel::outcome) == QStringLiteral("on the front"));
+    CHECK(text(1, ParetoModel::outcome) == QStringLiteral("beaten"));
+    CHECK(text(2, ParetoModel::outcome).startsWith(QStringLiteral("does not fit: ")));
     CHECK(text(0, ParetoModel::band) == QStringLiteral("3,200 to 4,444"));
-    CHECK(text(4, ParetoModel::reason) == QStringLiteral("no price in the machine's profile"));
-    CHECK(text(5, ParetoModel::fits) == QStringLiteral("refused"));
-    CHECK(text(3, ParetoModel::front) == QStringLiteral("yes"));
+    CHECK(text(4, ParetoModel::outcome) == QStringLiteral("no price in the machine's profile"));
+    CHECK(text(5, ParetoModel::outcome).startsWith(QStringLiteral("refused: ")));
+    CHECK(text(3, ParetoModel::outcome) == QStringLiteral("on the front"));
     model.set_axis(CostAxis::usd_per_million_tokens);
-    CHECK(text(3, ParetoModel::front) == QStringLiteral("no"));
+    CHECK(text(3, ParetoModel::outcome) == QStringLiteral("beaten"));
 }
 
 TEST_CASE("rows that are not in the picture are sorted behind the others", "[models]") {

@@ -9,8 +9,10 @@
 #include <QTableView>
 #include <QTest>
 
+#include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/bar_chart_view.h"
 #include "planner-gui/pages/compare_page.h"
+#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/scatter_view.h"
 #include "planner-gui/pages/sensitivity_page.h"
 #include "planner-gui/pages/validation_page.h"
@@ -108,6 +110,8 @@ TEST_CASE("compare page: scenarios side by side, only the differences, exports",
     auto* const bars = named<BarChartView>(page, kScenarioBars);
     REQUIRE(bars != nullptr);
     QTest::mouseClick(bars, Qt::LeftButton, {}, middle_of(*bars, 1));
+    CHECK(chosen.isEmpty());  // a click selects
+    QTest::mouseDClick(bars, Qt::LeftButton, {}, middle_of(*bars, 1));
     REQUIRE(chosen.size() == 1);
     CHECK(chosen.front().front().toInt() == 1);
     // One scenario has nothing to differ from.
@@ -144,6 +148,20 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     QTest::keyClick(bars, Qt::Key_Return);
     REQUIRE(chosen.size() == 1);
     CHECK(chosen.front().front() == QStringLiteral("--schedule megatrain"));
+    const auto* const foot = page.findChild<AdoptionFoot*>();
+    CHECK_THAT(foot->words().toStdString(), ContainsSubstring("megatrain"));
+    QTest::keyClick(foot->button(), Qt::Key_Space);
+    CHECK(chosen.size() == 2);
+
+    // Once the scenario is another, the systems are marked and can be compared anew.
+    auto* const note = page.findChild<OutdatedNote*>();
+    CHECK(!note->isVisible());
+    page.setOutdated(true);
+    CHECK(note->isVisible());
+    QTest::keyClick(note->button(), Qt::Key_Space);
+    CHECK(asked.size() == 2);
+    page.setComparison(systems);
+    CHECK(!note->isVisible());
 }
 
 TEST_CASE("sensitivity page: what is adopted is what was shown", "[pages]") {
@@ -156,7 +174,7 @@ TEST_CASE("sensitivity page: what is adopted is what was shown", "[pages]") {
     auto* const table = page.findChild<QTableView*>();
     QPushButton* adopt = nullptr;
     for (QPushButton* const button : page.findChildren<QPushButton*>())
-        if (button->text() == QStringLiteral("&Adopt")) adopt = button;
+        if (button->text() == QStringLiteral("A&dopt")) adopt = button;
     REQUIRE(adopt != nullptr);
     CHECK(!adopt->isEnabled());
     QSignalSpy adopted(&page, &SensitivityPage::adopt);
@@ -166,6 +184,8 @@ TEST_CASE("sensitivity page: what is adopted is what was shown", "[pages]") {
         const bool possible = !upgrade.machine_settings.empty();
         expected += possible ? 1 : 0;
         QTest::mouseClick(bars, Qt::LeftButton, {}, middle_of(*bars, i));
+        CHECK(adopted.size() == expected - (possible ? 1 : 0));  // a click selects
+        QTest::mouseDClick(bars, Qt::LeftButton, {}, middle_of(*bars, i));
         CHECK(adopted.size() == expected);
         CHECK(adopt->isEnabled() == possible);
         CHECK(table->currentIndex().row() == i);
@@ -178,7 +198,16 @@ TEST_CASE("sensitivity page: what is adopted is what was shown", "[pages]") {
     CHECK(expected >= 2);
     CHECK(page.csv().count(QLatin1Char('\n')) == static_cast<qsizetype>(all->upgrades.size()) + 1);
     CHECK(page.svg().toStdString() == sensitivity_svg(*all));
+    auto* const note = page.findChild<OutdatedNote*>();
+    page.setOutdated(true);
+    CHECK(note->isVisible());
+    const QSignalSpy asked(&page, &SensitivityPage::sensitivityRequested);
+    QTest::keyClick(note->button(), Qt::Key_Space);
+    CHECK(asked.size() == 1);
     page.setMessage(QStringLiteral("it does not fit"));
+    CHECK(!note->isVisible());  // nothing is shown that could be outdated
+    page.setOutdated(true);
+    CHECK(!note->isVisible());
     CHECK(table->model()->rowCount() == 0);
     CHECK(page.csv().isEmpty());
 }

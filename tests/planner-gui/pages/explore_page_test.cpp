@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "planner-gui/pages/outdated_note.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/heat_map_example.h"
 
@@ -101,6 +102,21 @@ TEST_CASE("explore: keys and mouse select, Enter and double click adopt", "[page
     const QPointF other = view->geometryOfMap().cell({0, 1}).center();
     QTest::mouseDClick(view, Qt::LeftButton, {}, other.toPoint());
     CHECK(adopted.count() == 2);
+}
+
+TEST_CASE("explore: the map of an earlier scenario is marked until Run again", "[pages]") {
+    ExplorePage page;
+    show(page);
+    auto* const note = page.findChild<OutdatedNote*>();
+    page.setOutdated(true);
+    CHECK(!note->isVisible());  // there is no map
+    fill(page, example_map());
+    page.setOutdated(true);
+    CHECK(note->isVisible());
+    const QSignalSpy asked(&page, &ExplorePage::exploreRequested);
+    QTest::keyClick(note->button(), Qt::Key_Space);
+    CHECK(asked.count() == 1);
+    CHECK(!note->isVisible());
 }
 
 TEST_CASE("explore: csv, svg, and cells fill one by one", "[pages]") {

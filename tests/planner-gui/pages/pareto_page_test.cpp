@@ -2,11 +2,14 @@
 
 #include <QComboBox>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
 
+#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/pareto_chart.h"
+#include "planner-gui/pictures/palette.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pareto_example.h"
 
@@ -19,6 +22,16 @@ void show(ParetoPage& page) {
     for (const ParetoRow& row : example_rows()) page.addRow(row);
     QTest::qWait(1);
     page.grab();
+}
+
+/// Of the picture's front.
+int blue_pixels(const ParetoPage& page) {
+    const QImage image = page.chart()->grab().toImage();
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+            count += image.pixelColor(x, y) == Palette::pointed_out();
+    return count;
 }
 
 }  // namespace
@@ -59,6 +72,42 @@ TEST_CASE("pareto: a click on a point and a row of the table select alike", "[pa
         if (table->model()->index(i, 0).data().toString() == QStringLiteral("unpriced"))
             table->selectRow(i);
     CHECK_FALSE(chart->selected());  // listed, but not in the picture
+}
+
+TEST_CASE("pareto: all columns are in sight in a small window, also with long reasons", "[pages]") {
+    ParetoPage page;
+    ParetoRow row = example_row("h200-pcie5-16vcpu-128gib", 123'456, 12.34, "accelerate-offload");
+    row.fits = false;
+    row.reason = "host needs 100.0 GB, has 64.0 GB (short 36.0 GB); largest: optimizer state 80 GB";
+    page.addRow(row);
+    show(page);
+    auto* const table = page.findChild<QTableView*>();
+    for (const int width : {850, 1200, 2000}) {
+        page.resize(width, 500);
+        page.grab();
+        CHECK(table->horizontalScrollBar()->maximum() == 0);
+    }
+}
+
+TEST_CASE("pareto: rows of an earlier scenario are marked, and can be made anew by a key",
+          "[pages]") {
+    ParetoPage page;
+    auto* const note = page.findChild<OutdatedNote*>();
+    page.setOutdated(true);
+    show(page);
+    CHECK(!note->isVisible());  // there was none
+    CHECK(blue_pixels(page) > 50);
+    page.setOutdated(true);
+    CHECK(note->isVisible());
+    CHECK(blue_pixels(page) == 0);  // dimmed
+    const QSignalSpy asked(&page, &ParetoPage::paretoRequested);
+    QTest::keyClick(note->button(), Qt::Key_Space);
+    CHECK(asked.count() == 1);
+    page.setOutdated(false);
+    CHECK(blue_pixels(page) > 50);
+    page.setOutdated(true);
+    page.clearRows();
+    CHECK(!note->isVisible());
 }
 
 TEST_CASE("pareto: cost by the hour or by tokens, csv and svg", "[pages]") {

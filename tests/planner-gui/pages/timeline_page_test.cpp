@@ -213,6 +213,13 @@ TEST_CASE("a measured step is laid under, and taken away", "[pages]") {
     QSvgRenderer both(page.svg());
     CHECK(both.isValid());
 
+    const QString taken_away = QStringLiteral("was laid under another scenario");
+    page.setScenario(example());
+    CHECK(!page.view()->timeline().has_measured());
+    CHECK(says(page, taken_away));
+    page.setScenario(example());
+    CHECK(!says(page, taken_away));  // which had none
+    page.setMeasured(measured);
     page.setReport(example());  // of another model
     CHECK(says(page, QStringLiteral("different plans")));
     take->click();

@@ -83,8 +83,7 @@ TEST_CASE("tornado: a bar an upgrade, grey where the gain is not sure", "[pictur
     Upgrade sure, unsure;
     sure.name = "link";
     sure.report = made_system(Schedule::streamed, 1200).report;
-    sure.report.bottleneck_words = "GPU compute";
-    sure.successor = "gpu_compute";
+    sure.report.bottleneck_words = "GPU compute, 99% of the step's critical path";
     sure.gain = 0.2;
     sure.gain_low = 0.1;
     sure.gain_high = 0.3;
@@ -97,7 +96,7 @@ TEST_CASE("tornado: a bar an upgrade, grey where the gain is not sure", "[pictur
     REQUIRE(chart.bars.size() == 2);
     CHECK(chart.percent);
     CHECK(chart.bars[0].colour == BarColour::pointed_out);
-    CHECK(chart.bars[0].label == QStringLiteral("+20.0% (gpu_compute)"));
+    CHECK(chart.bars[0].label == QStringLiteral("+20.0% (GPU compute)"));
     CHECK(chart.bars[1].colour == BarColour::grey);
     CHECK(chart.bars[1].label.startsWith(QStringLiteral("+0.0%")));
     CHECK(sensitivity_sentence(all) ==

@@ -68,7 +68,9 @@ TEST_CASE("names of points cover neither each other nor points", "[pictures]") {
     for (int i = 0; i < 12; ++i)
         points.push_back({QPointF(150 + 12.0 * i, 150 - 7.0 * i), QSizeF(90, 14)});
     points.push_back({QPointF(398, 2), QSizeF(90, 14)});
-    const auto places = label_places(points, plot, 5);
+    std::vector<QPointF> dots;
+    for (const LabelledPoint& point : points) dots.push_back(point.point);
+    const auto places = label_places(points, plot, 5, dots);
     REQUIRE(places.size() == points.size());
     REQUIRE(places[0]);
     REQUIRE(places.back());  // in the corner: to the left
@@ -82,6 +84,15 @@ TEST_CASE("names of points cover neither each other nor points", "[pictures]") {
             if (places[j]) CHECK_FALSE(places[i]->intersects(*places[j]));
     }
     CHECK(placed >= 3);
+    // A line where the first name would stand, above to the left.
+    const QLineF line(places[0]->topLeft(), places[0]->bottomRight());
+    const auto beside = label_places(points, plot, 5, dots, {line});
+    REQUIRE(beside[0]);
+    CHECK_FALSE(beside[0]->contains(line.center()));
+    // Rows without a name are not covered either.
+    const auto around = label_places({points[0]}, plot, 5, {points[0].point, line.center()});
+    REQUIRE(around[0]);
+    CHECK_FALSE(around[0]->contains(line.center()));
     CHECK(nearest_point({{0, 0}, {10, 0}}, {7, 0}, 5) == 1);
     CHECK_FALSE(nearest_point({{0, 0}, {10, 0}}, {5, 20}, 5));
 }

@@ -6,9 +6,12 @@
 
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
+#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/sensitivity_page.h"
 #include "planner-gui/pages/timeline_page.h"
+#include "planner-gui/pages/timeline_view.h"
+#include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/page_values.h"
 #include "tests/planner-gui/window/window_driver.h"
@@ -125,6 +128,71 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
         QStringLiteral("--set link.host_to_device_gb_per_s=120"), QStringLiteral("link"));
     CHECK(driver.settled()->planned.machine.settings ==
           std::vector<std::string>{"link.host_to_device_gb_per_s=120"});
+}
+
+TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once it is undone",
+          "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    Pages& pages = window.pages();
+    window.files().start(small());
+    driver.settled();
+    const auto marked = [](QWidget& page) { return !page.findChild<OutdatedNote*>()->isHidden(); };
+    const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
+    const HeatAxis layers{varied_option(training_options()[4]), {1, 2}};
+    REQUIRE(batch.number.key == "batch");
+    pages.explore().setAxes(batch, layers);
+    wait_for(window.session(), JobKind::explore,
+             [&] { Q_EMIT pages.explore().exploreRequested(batch, layers); });
+    wait_for(window.session(), JobKind::compare,
+             [&] { Q_EMIT pages.compare().compareRequested(); });
+    wait_for(window.session(), JobKind::sensitivity,
+             [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
+    for (QWidget* const page :
+         std::initializer_list<QWidget*>{&pages.explore(), &pages.compare(), &pages.sensitivity()})
+        CHECK(!marked(*page));
+
+    window.stack().rename(0, QStringLiteral("another name"));
+    CHECK(!marked(pages.sensitivity()));
+    driver.type("batch", "8");  // which the map varies
+    CHECK(!marked(pages.explore()));
+    CHECK(marked(pages.compare()));
+    CHECK(marked(pages.sensitivity()));
+    driver.type("host_memory", "512GB");
+    CHECK(marked(pages.explore()));
+    driver.settled();
+    CHECK(marked(pages.explore()));
+    wait_for(window.session(), JobKind::sensitivity,
+             [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
+    CHECK(!marked(pages.sensitivity()));
+    while (window.stack().undoStack().canUndo()) window.stack().undoStack().undo();
+    CHECK(!marked(pages.explore()));
+    CHECK(!marked(pages.compare()));
+    CHECK(marked(pages.sensitivity()));
+}
+
+TEST_CASE("pages: a measured step stays under its own scenario alone", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    PlannedScenario measured = small();
+    measured.machine.machine = "h200-pcie5-16vcpu-128gib";
+    window.files().start(measured);
+    driver.settled();
+    const QString file = QStringLiteral(
+        SLUICE_SOURCE_DIR "/validation/h200-pcie5-16vcpu-128gib/held-out/7b-batch-8.json");
+    Q_EMIT window.pages().validation().filesChosen({file});
+    REQUIRE(test::wait_until([&] { return !window.pages().validation().csv().isEmpty(); }));
+    Q_EMIT window.pages().validation().runActivated(0);
+    const auto has_measured = [&] {
+        return window.pages().timeline().view()->timeline().has_measured();
+    };
+    CHECK(has_measured());
+    window.stack().rename(0, QStringLiteral("another name"));
+    driver.settled();
+    CHECK(has_measured());
+    driver.type("batch", "4");
+    driver.settled();
+    CHECK(!has_measured());
 }
 
 TEST_CASE("pages: pictures, tables and the report leave as files", "[window]") {
