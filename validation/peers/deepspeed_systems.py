@@ -31,7 +31,8 @@ def settings(args):
             "pipeline_read": True, "pipeline_write": True,
         }
     return {
-        "train_micro_batch_size_per_gpu": args.batch, "bf16": {"enabled": True}, "zero_optimization": zero,
+        "train_micro_batch_size_per_gpu": args.batch // args.micro_batches,
+        "gradient_accumulation_steps": args.micro_batches, "bf16": {"enabled": True}, "zero_optimization": zero,
         "optimizer": {"type": "AdamW", "params": {"lr": 1e-5}}, "steps_per_print": 10**9,
     }
 
@@ -54,13 +55,14 @@ def main():
     if DEVICE == "cuda":
         torch.cuda.empty_cache()
 
-    def step(tokens, targets, phases):
-        loss = engine(tokens, targets)
-        phases.done("forward")
-        engine.backward(loss)
-        phases.done("backward")
-        engine.step()
-        phases.done("optimizer_step")
+    def step(micro_batches, phases):
+        for tokens, targets in micro_batches:
+            loss = engine(tokens, targets)
+            phases.done("forward")
+            engine.backward(loss)
+            phases.done("backward")
+            engine.step()  # counts, but for the last micro-batch
+            phases.done("optimizer_step")
         return loss.detach()
 
     phases, losses = run_steps(args, vocabulary, step)

@@ -65,10 +65,11 @@ def main():
     optimizer = DeepSpeedCPUAdam(parameters, lr=1e-5, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, adamw_mode=True)
     torch.cuda.empty_cache()
 
-    def step(tokens, _, phases):
-        tokens = tokens.cpu()
-        loss, *_ = model.forward_and_backward(tokens, NoMask(), tokens)
-        phases.done("forward_backward")
+    def step(micro_batches, phases):
+        for tokens, _ in micro_batches:
+            tokens = tokens.cpu()
+            loss, *_ = model.forward_and_backward(tokens, NoMask(), tokens)
+            phases.done("forward_backward")
         torch.nn.utils.clip_grad_norm_(model.get_parameters(), config.max_grad_norm)
         phases.done("clip_grad_norm")
         optimizer.step()

@@ -19,7 +19,8 @@ def arguments(about, systems):
     parser.add_argument("system", choices=systems)
     parser.add_argument("model", choices=MODELS)
     parser.add_argument("--layers", type=int, default=0, help="only the first N layers; 0: all")
-    parser.add_argument("--batch", type=int, default=8, help="sequences")
+    parser.add_argument("--batch", type=int, default=8, help="sequences of a step")
+    parser.add_argument("--micro-batches", type=int, default=1, help="forward and backward passes of a step, whose gradients add up")
     parser.add_argument("--seq", type=int, default=1024, help="tokens of a sequence")
     parser.add_argument("--steps", type=int, default=6, help="the first 2 are not counted; at least 3")
     parser.add_argument("--recompute", choices=["full", "none"], default="full")
@@ -61,7 +62,7 @@ class Phases:
     def done(self, phase):
         synchronize()
         now = time.perf_counter()
-        self.steps[-1][phase] = now - self.last
+        self.steps[-1][phase] = self.steps[-1].get(phase, 0) + now - self.last
         self.last = now
 
     def medians(self):
@@ -72,14 +73,15 @@ class Phases:
 
 
 def run_steps(args, vocabulary, step):
-    """step(tokens, targets, phases), targets being the next tokens, returns the loss; the Phases and the losses."""
+    """step([(tokens, targets) of each micro-batch], phases), targets being the next tokens, returns a loss; the Phases and the losses."""
     phases, losses = Phases(), []
     for i in range(args.steps):
         tokens = torch.randint(0, vocabulary, (args.batch, args.seq + 1), device=DEVICE)
         if i == WARM_UP_STEPS and DEVICE == "cuda":
             torch.cuda.reset_peak_memory_stats()
         phases.start()
-        losses.append(float(step(tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), phases)))
+        micro_batches = [(part[:, :-1].contiguous(), part[:, 1:].contiguous()) for part in tokens.chunk(args.micro_batches)]
+        losses.append(float(step(micro_batches, phases)))
     return phases, losses
 
 
@@ -95,11 +97,13 @@ def report(args, system, how, layers, parameters, phases, losses, **more):
     """Prints the row, and adds it to the file that --append names."""
     if not all(math.isfinite(loss) for loss in losses):
         raise SystemExit(f"{system}: a loss is not finite: {losses}")
+    if args.batch % args.micro_batches:
+        raise SystemExit(f"--batch {args.batch}: expected a multiple of --micro-batches {args.micro_batches}")
     times = phases.step_times()
     step = statistics.median(times[WARM_UP_STEPS:])
     row = {
         "system": system, "how": how, "model": args.model, "layers": layers, "untied_embeddings": True, "params": parameters,
-        "batch": args.batch, "seq": args.seq, "step_s": round(step, 4), "step_s_all": [round(x, 4) for x in times],
+        "batch": args.batch, "micro_batches": args.micro_batches, "seq": args.seq, "step_s": round(step, 4), "step_s_all": [round(x, 4) for x in times],
         "tokens_per_s": round(args.batch * args.seq / step, 1),
     }
     if DEVICE == "cuda":

@@ -58,7 +58,8 @@ class GradientsToHost:
 
     def mover(self, name):
         def move(parameter):
-            self.host[name].grad = parameter.grad.to("cpu")
+            gradient, before = parameter.grad.to("cpu"), self.host[name].grad
+            self.host[name].grad = gradient if before is None else before.add_(gradient)
             parameter.grad = None
 
         return move
@@ -90,11 +91,12 @@ def main():
         torch.cuda.empty_cache()
     optimizer = torch.optim.AdamW(parameters, lr=1e-5, **settings)
 
-    def step(tokens, targets, phases):
-        loss = model(tokens, targets)
-        phases.done("forward")
-        loss.backward()
-        phases.done("backward")
+    def step(micro_batches, phases):
+        for tokens, targets in micro_batches:
+            loss = model(tokens, targets)
+            phases.done("forward")
+            (loss / len(micro_batches)).backward()
+            phases.done("backward")
         torch.nn.utils.clip_grad_norm_(parameters, CLIP_NORM)
         phases.done("clip_grad_norm")
         optimizer.step()
