@@ -147,6 +147,10 @@ void take_answers(MainWindow& window, const Photographer& photographer) {
         window.stack().add(answer);
     }
     photographer.settle();
+    run_until([&] {
+        return pages.compare().csv().contains(
+            QString::fromStdString(window.stack().project().scenarios[1].name));
+    });
     photographer.take("compare");
     window.stack().setCurrent(1);
     pages.setCurrentWidget(&pages.memory());
@@ -169,7 +173,9 @@ void take_large(MainWindow& window, const Photographer& photographer) {
     large.name =
         "What would the whole model with all of its layers and the optimizer states of the first "
         "phase of pre-training need on the machine that was offered to us in spring?";
-    large.model.layers = "400";
+    large.model.model =
+        "dense:layers=400,hidden=2048,heads=16,kv_heads=8,head_dim=128,intermediate=8192,"
+        "vocabulary=32000";
     large.money["tokens"] = "15000000000000";
     window.stack().add(large);
     pages.setByteUnits(ByteUnits::binary);

@@ -94,13 +94,25 @@ CellTable system_table(const Comparison& comparison, ByteUnits units) {
 
 QStringList comparison_sentences(const Comparison& comparison) {
     QStringList out;
-    for (const std::string& sentence : verdict(comparison)) out << text(sentence);
-    for (const ComparedSystem& system : comparison.systems)
-        if (!system.fits())
-            out << text(fmt::format("{} does not fit: {}", system.name,
-                                    fmt::join(misfit_words(comparison, system), "; ")));
-    for (const std::string& sentence : comparison.left_out) out << text(sentence);
+    for (const auto& sentences : {verdict(comparison), comparison.left_out})
+        for (const std::string& sentence : sentences) {
+            QString words = text(sentence);
+            words[0] = words[0].toUpper();
+            out << words;
+        }
     return out;
+}
+
+QString system_sentence(const Comparison& comparison, const ComparedSystem& system) {
+    const StepReport& r = system.report;
+    const std::string settings = settings_text(own_settings(r.training));
+    const std::string with = settings.empty() ? "" : fmt::format(" with {}", settings);
+    if (!system.fits())
+        return text(fmt::format("{}{} does not fit: {}.", system.name, with,
+                                fmt::join(misfit_words(comparison, system), "; ")));
+    return text(fmt::format("{}{}: {} tokens/s, {} a step, bound by {}.", system.name, with,
+                            format_thousands(r.tokens_per_s()), format_seconds(r.step),
+                            r.bottleneck_words));
 }
 
 }  // namespace sluice

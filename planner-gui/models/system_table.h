@@ -11,8 +11,10 @@ namespace sluice {
 
 CellTable system_table(const Comparison& comparison, ByteUnits units);
 
-/// Who is faster; then of each system that does not fit what is short and what would fit; then who
-/// was left out and why. Sentences of the command line's `compare`.
+/// Who is faster, then who was left out and why.
 QStringList comparison_sentences(const Comparison& comparison);
+
+/// What one of them does, or what is short and what would fit.
+QString system_sentence(const Comparison& comparison, const ComparedSystem& system);
 
 }  // namespace sluice

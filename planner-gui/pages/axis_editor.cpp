@@ -10,12 +10,19 @@
 #include "sim/input_error.h"
 
 namespace sluice {
+namespace {
+
+constexpr int kLetters = 16;  // of what varies; the rest is for its values
+
+}  // namespace
 
 AxisEditor::AxisEditor(const QString& name, QWidget* parent) : QWidget(parent) {
     auto* const grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
     auto* const label = new QLabel(name, this);
     choice_ = new QComboBox(this);
+    choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    choice_->setMinimumContentsLength(kLetters);
     values_ = new QLineEdit(this);
     message_ = new QLabel(this);
     label->setBuddy(choice_);

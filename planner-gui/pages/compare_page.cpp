@@ -3,18 +3,16 @@
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QPushButton>
 #include <QSortFilterProxyModel>
 #include <QTabWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
-#include "planner-gui/models/system_table.h"
 #include "planner-gui/models/table_csv.h"
-#include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/bar_chart_view.h"
-#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
-#include "sim/compare/comparison_report.h"
+#include "planner-gui/pages/systems_part.h"
 
 namespace sluice {
 namespace {
@@ -22,9 +20,7 @@ namespace {
 /// More columns than this get a fixed width and scroll.
 constexpr int kFewScenarios = 4;
 
-/// Of the page's height that bars take at most.
-constexpr double kMostBars = 0.45;
-constexpr int kMostSentences = 5;
+constexpr int kMostNameLines = 3;
 
 }  // namespace
 
@@ -32,18 +28,19 @@ ComparePage::ComparePage(QWidget* parent)
     : QWidget(parent),
       scenario_model_(new ScenarioTableModel(this)),
       differences_(new QSortFilterProxyModel(this)),
-      system_model_(new CellTableModel(this)),
-      parts_(new QTabWidget) {
+      parts_(new QTabWidget),
+      systems_(new SystemsPart) {
     setAccessibleName(tr("Compare"));
     differences_->setSourceModel(scenario_model_);
     differences_->setFilterRole(ScenarioTableModel::kDiffersRole);
     parts_->setDocumentMode(true);
     parts_->addTab(scenariosPart(), tr("S&cenarios"));
-    parts_->addTab(systemsPart(), tr("S&ystems"));
+    parts_->addTab(systems_, tr("S&ystems"));
+    connect(systems_, &SystemsPart::compareRequested, this, &ComparePage::compareRequested);
+    connect(systems_, &SystemsPart::adopt, this, &ComparePage::adopt);
     auto* const layout = new QVBoxLayout(this);
     layout->addWidget(parts_);
     showScenarios();
-    showSystems();
 }
 
 QWidget* ComparePage::scenariosPart() {
@@ -55,9 +52,9 @@ QWidget* ComparePage::scenariosPart() {
     scenario_table_ = table_view(differences_, tr("Scenarios side by side"), false);
     scenario_table_->setSelectionBehavior(QAbstractItemView::SelectItems);
     scenario_table_->verticalHeader()->show();
-    // As the cells are; a name that is too long is cut at its end.
-    scenario_table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    scenario_table_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
+    // As the cells are.
+    scenario_table_->horizontalHeader()->setDefaultAlignment(
+        static_cast<Qt::Alignment>(Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap));
     scenario_table_->setAlternatingRowColors(false);
     scenario_table_->setWordWrap(true);
     scenario_bars_ = new BarChartView(tr("Tokens per second of each scenario"));
@@ -65,55 +62,21 @@ QWidget* ComparePage::scenariosPart() {
     connect(scenario_table_->horizontalHeader(), &QHeaderView::sectionDoubleClicked, this,
             &ComparePage::scenarioActivated);
 
-    auto* const part = new QWidget;
-    auto* const layout = new QVBoxLayout(part);
+    auto* const answer = new QWidget;
+    auto* const column = new QVBoxLayout(answer);
+    column->setContentsMargins(0, 0, 0, 0);
     auto* const row = new QHBoxLayout;
     row->addWidget(scenario_words_, 1);
     row->addWidget(only_differences_);
-    layout->addLayout(row);
-    layout->addWidget(scenario_table_, 1);
-    layout->addWidget(scenario_area_ = scrolled(scenario_bars_));
-    layout->addWidget(scenario_note_);
-    return part;
-}
-
-QWidget* ComparePage::systemsPart() {
-    system_words_ = text_label(tr("What the comparison says"));
-    system_title_ = text_label(tr("What is compared"));
-    system_note_ = text_label(tr("How to read the bars"));
-    compare_ = new QPushButton(tr("Compare &systems"));
-    compare_->setToolTip(
-        tr("Predict this model on this machine with every system, with the same batch"));
-    connect(compare_, &QPushButton::clicked, this, &ComparePage::compareRequested);
-    system_bars_ = new BarChartView(tr("Tokens per second of each system"));
-    connect(system_bars_, &BarChartView::activated, this, &ComparePage::adoptSystem);
-    system_table_ = table_view(system_model_, tr("Systems"));
-    connect(system_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& now) { system_bars_->setSelected(now.row()); });
-    connect(system_bars_, &BarChartView::selectionChanged, this, &ComparePage::showSystem);
-    connect(system_table_, &QTableView::activated, this,
-            [this](const QModelIndex& index) { adoptSystem(index.row()); });
-    foot_ = new AdoptionFoot(tr("Selected system"),
-                             tr("Makes this system the scenario's (Enter, double click)"), 2);
-    connect(foot_, &AdoptionFoot::adopted, this, [this] { adoptSystem(system_bars_->selected()); });
-
+    column->addLayout(row);
+    column->addWidget(scenario_table_, 1);
+    column->addWidget(new FittedArea(scenario_bars_));
+    column->addWidget(scenario_note_);
+    stack_ = new AnswerStack(answer, tr("Nothing to compare yet"),
+                             tr("Each scenario that can be predicted is a column here. The form "
+                                "says what is missing in this one."));
     auto* const part = new QWidget;
-    auto* const layout = new QVBoxLayout(part);
-    auto* const row = new QHBoxLayout;
-    row->addWidget(system_words_, 1);
-    row->addWidget(compare_, 0, Qt::AlignTop);
-    layout->addLayout(row);
-    system_area_ = scrolled(system_bars_);
-    outdated_ =
-        new OutdatedNote(tr("The scenario has changed since these systems were compared."),
-                         {system_words_, system_title_, system_area_, system_note_, system_table_});
-    connect(outdated_, &OutdatedNote::runAgain, this, &ComparePage::compareRequested);
-    layout->addWidget(outdated_);
-    layout->addWidget(system_title_);
-    layout->addWidget(system_area_);
-    layout->addWidget(system_note_);
-    layout->addWidget(system_table_, 1);
-    layout->addWidget(foot_);
+    (new QVBoxLayout(part))->addWidget(stack_);
     return part;
 }
 
@@ -124,25 +87,17 @@ void ComparePage::setScenarios(std::vector<ComparedScenario> scenarios) {
 }
 
 void ComparePage::setComparison(std::shared_ptr<const Comparison> comparison) {
-    comparison_ = std::move(comparison);
-    setOutdated(false);
-    showSystems();
+    systems_->setComparison(std::move(comparison));
 }
 
-void ComparePage::setOutdated(bool outdated) {
-    outdated_->setOutdated(outdated && comparison_ != nullptr);
-}
+void ComparePage::setOutdated(bool outdated) { systems_->setOutdated(outdated); }
 
-void ComparePage::setBusy(bool busy) {
-    compare_->setEnabled(!busy);
-    compare_->setText(busy ? tr("Comparing ...") : tr("Compare &systems"));
-}
+void ComparePage::setBusy(bool busy) { systems_->setBusy(busy); }
 
 void ComparePage::setByteUnits(ByteUnits units) {
-    units_ = units;
     scenario_model_->setByteUnits(units);
+    systems_->setByteUnits(units);
     showScenarios();
-    showSystems();
 }
 
 void ComparePage::setOnlyDifferences(bool only) { only_differences_->setChecked(only); }
@@ -154,22 +109,38 @@ void ComparePage::showEvent(QShowEvent* event) {
 
 void ComparePage::fitRows() {
     // Once the columns have their widths.
-    QMetaObject::invokeMethod(scenario_table_, &QTableView::resizeRowsToContents,
-                              Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            scenario_table_->resizeRowsToContents();
+            fitNames();
+        },
+        Qt::QueuedConnection);
+}
+
+/// Long names of scenarios get several lines.
+void ComparePage::fitNames() {
+    QHeaderView* const header = scenario_table_->horizontalHeader();
+    const QFontMetrics metrics = header->fontMetrics();
+    const int line = metrics.lineSpacing();
+    int height = line;
+    for (int i = 0; i < static_cast<int>(scenarios_.size()); ++i) {
+        const QRect room(0, 0, header->sectionSize(i) - line / 2, kMostNameLines * line);
+        height = std::max(height, metrics
+                                      .boundingRect(room, Qt::TextWordWrap,
+                                                    scenarios_[static_cast<std::size_t>(i)].name)
+                                      .height());
+    }
+    header->setFixedHeight(std::min(height, kMostNameLines * line) + line / 2);
 }
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     fitRows();
-    fitHeights();
-}
-
-void ComparePage::fitHeights() {
-    fit_height(scenario_area_, kMostBars * height());
-    fit_height(system_area_, kMostBars * height());
 }
 
 void ComparePage::showScenarios() {
+    stack_->show_answer(!scenarios_.empty());
     const bool several = scenarios_.size() > 1;
     differences_->setFilterFixedString(
         only_differences_->isChecked() && several ? QStringLiteral("true") : QString());
@@ -179,12 +150,11 @@ void ComparePage::showScenarios() {
             scenario_model_->headerData(row, Qt::Vertical, ScenarioTableModel::kDiffersRole)
                 .toBool();
     scenario_words_->setText(
-        scenarios_.empty() ? tr("No scenario yet: every open one is a column here.")
-        : several          ? tr("%1 scenarios, %2 of %3 rows differ (bold, on yellow).")
-                        .arg(scenarios_.size())
-                        .arg(differing)
-                        .arg(scenario_model_->rowCount())
-                  : tr("One scenario: duplicate it and change something to compare."));
+        several ? tr("%1 scenarios, %2 of %3 rows differ (bold, on yellow).")
+                      .arg(scenarios_.size())
+                      .arg(differing)
+                      .arg(scenario_model_->rowCount())
+                : tr("One scenario: duplicate it and change something to compare."));
     only_differences_->setEnabled(several);
     const bool few = scenarios_.size() <= kFewScenarios;
     QHeaderView* const header = scenario_table_->horizontalHeader();
@@ -192,66 +162,20 @@ void ComparePage::showScenarios() {
     if (!few) header->setDefaultSectionSize(18 * fontMetrics().height());
     fitRows();
     BarChart chart = bar_chart_of(scenario_bars(scenarios_));
-    scenario_note_->setText(scenarios_.empty() ? QString()
-                                               : chart.title + QStringLiteral(". ") + chart.note);
+    scenario_note_->setText(capitalized(chart.title) + QStringLiteral(". ") + chart.note);
     scenario_bars_->setChart(std::move(chart));
-    fitHeights();
-}
-
-void ComparePage::showSystems() {
-    system_bars_->setSelected(-1);
-    if (!comparison_) {
-        system_words_->setText(tr(
-            "How fast are other systems with this model on this machine? Compare systems predicts "
-            "each with the same batch."));
-        for (QLabel* const label : {system_title_, system_note_}) label->clear();
-        system_model_->setTable({});
-        system_bars_->setChart({});
-        fitHeights();
-        return;
-    }
-    show_sentences(system_words_, comparison_sentences(*comparison_), kMostSentences);
-    const SpeedBars bars = comparison_bars({comparison_.get(), 1});
-    BarChart chart = bar_chart_of(bars);
-    system_title_->setText(QString::fromStdString(bars.title) + QStringLiteral(": ") + chart.title);
-    system_note_->setText(chart.note);
-    system_bars_->setChart(std::move(chart));
-    system_model_->setTable(system_table(*comparison_, units_));
-    fitHeights();
-}
-
-void ComparePage::showSystem(int at) {
-    if (!comparison_ || at < 0) return foot_->show_selected({}, false);
-    system_table_->selectRow(at);
-    const ComparedSystem& system = comparison_->systems[static_cast<std::size_t>(at)];
-    const Bar& bar = system_bars_->chart().bars[static_cast<std::size_t>(at)];
-    foot_->show_selected(
-        bar.tooltip + (bar.misfit.isEmpty() ? QString() : QLatin1Char('\n') + bar.misfit),
-        system.report.training.schedule != Schedule::cluster);
-}
-
-void ComparePage::adoptSystem(int at) {
-    if (!comparison_ || at < 0) return;
-    const ComparedSystem& system = comparison_->systems[static_cast<std::size_t>(at)];
-    const Schedule schedule = system.report.training.schedule;
-    if (schedule == Schedule::cluster) return;
-    Q_EMIT adopt(QStringLiteral("--schedule ") + QString::fromStdString(schedule_name(schedule)),
-                 QString::fromStdString(system.name));
 }
 
 QByteArray ComparePage::svg() const {
-    if (parts_->currentIndex() == 0)
-        return scenarios_.empty()
-                   ? QByteArray()
-                   : QByteArray::fromStdString(speed_bars_svg(scenario_bars(scenarios_)));
-    return comparison_ ? QByteArray::fromStdString(comparison_svg({comparison_.get(), 1}))
-                       : QByteArray();
+    if (parts_->currentWidget() == systems_) return systems_->svg();
+    return scenarios_.empty()
+               ? QByteArray()
+               : QByteArray::fromStdString(speed_bars_svg(scenario_bars(scenarios_)));
 }
 
 QString ComparePage::csv() const {
-    if (parts_->currentIndex() == 0)
-        return scenarios_.empty() ? QString() : table_csv(*scenario_model_, true);
-    return comparison_ ? QString::fromStdString(comparison_csv({comparison_.get(), 1})) : QString();
+    if (parts_->currentWidget() == systems_) return systems_->csv();
+    return scenarios_.empty() ? QString() : table_csv(*scenario_model_, true);
 }
 
 }  // namespace sluice

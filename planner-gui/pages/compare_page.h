@@ -6,23 +6,20 @@
 #include <memory>
 #include <vector>
 
-#include "planner-gui/models/cell_table_model.h"
 #include "planner-gui/models/scenario_table_model.h"
 #include "sim/compare/comparison.h"
 
 class QCheckBox;
 class QLabel;
-class QPushButton;
-class QScrollArea;
 class QSortFilterProxyModel;
 class QTableView;
 class QTabWidget;
 
 namespace sluice {
 
-class AdoptionFoot;
+class AnswerStack;
 class BarChartView;
-class OutdatedNote;
+class SystemsPart;
 
 class ComparePage : public QWidget {
     Q_OBJECT
@@ -61,30 +58,21 @@ class ComparePage : public QWidget {
 
   private:
     QWidget* scenariosPart();
-    QWidget* systemsPart();
     void showScenarios();
-    void showSystems();
-    void fitHeights();
     void fitRows();
-    void showSystem(int system);
-    void adoptSystem(int system);
+    void fitNames();
 
     std::vector<ComparedScenario> scenarios_;
-    std::shared_ptr<const Comparison> comparison_;
-    ByteUnits units_ = ByteUnits::decimal;
 
     ScenarioTableModel* scenario_model_;
     QSortFilterProxyModel* differences_;
-    CellTableModel* system_model_;
     QTabWidget* parts_;
-    QTableView *scenario_table_, *system_table_;
-    BarChartView *scenario_bars_, *system_bars_;
-    QScrollArea *scenario_area_, *system_area_;
-    QLabel *scenario_words_, *scenario_note_, *system_words_, *system_title_, *system_note_;
+    SystemsPart* systems_;
+    AnswerStack* stack_;
+    QTableView* scenario_table_;
+    BarChartView* scenario_bars_;
+    QLabel *scenario_words_, *scenario_note_;
     QCheckBox* only_differences_;
-    QPushButton* compare_;
-    AdoptionFoot* foot_;
-    OutdatedNote* outdated_;
 };
 
 }  // namespace sluice

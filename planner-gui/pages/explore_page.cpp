@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 
@@ -34,8 +35,15 @@ ExplorePage::ExplorePage(QWidget* parent) : QWidget(parent) {
     note_ = new OutdatedNote(tr("The scenario has changed since this map was made."), {stack_});
     column->addWidget(makeBar());
     column->addWidget(note_);
-    column->addWidget(stack_, 1);
-    column->addWidget(foot_);
+    auto* const parts = new QWidget(this);
+    auto* const rows = new QVBoxLayout(parts);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->addWidget(stack_, 1);
+    rows->addWidget(foot_);
+    answer_ = new AnswerStack(parts, tr("What happens between two options?"),
+                              tr("Choose what varies on each axis and between commas its values; "
+                                 "Run predicts each combination."));
+    column->addWidget(answer_, 1);
     connectParts();
     showProgress();
     showSelection();
@@ -177,9 +185,11 @@ void ExplorePage::showSelection() {
 
 void ExplorePage::showProgress() {
     const int all = map().columns() * map().rows();
+    answer_->show_answer(all > 0);
+    as_table_->setEnabled(all > 0);
     run_->setText(running_ ? tr("S&top") : tr("&Run"));
     if (all == 0) {
-        progress_->setText(tr("Choose two options, then Run."));
+        progress_->setText(QString());
     } else if (map().computed() < all) {
         progress_->setText(tr("%1 of %2 cells").arg(map().computed()).arg(all));
     } else {

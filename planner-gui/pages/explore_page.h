@@ -15,6 +15,7 @@ class QTableView;
 namespace sluice {
 
 class AdoptionFoot;
+class AnswerStack;
 class OutdatedNote;
 
 class ExplorePage : public QWidget {
@@ -67,6 +68,7 @@ class ExplorePage : public QWidget {
     QPushButton* run_ = nullptr;
     QPushButton* as_table_ = nullptr;
     QLabel* progress_ = nullptr;
+    AnswerStack* answer_ = nullptr;
     AdoptionFoot* foot_ = nullptr;
     OutdatedNote* note_ = nullptr;
     HeatQuantity quantity_ = HeatQuantity::tokens_per_s;

@@ -73,7 +73,7 @@ QSize HeatMapView::sizeHint() const {
 
 QSize HeatMapView::minimumSizeHint() const {
     const int line = fontMetrics().height();
-    return {24 * line, 14 * line};
+    return {24 * line, 10 * line};
 }
 
 HeatMapSizes HeatMapView::sizes() const {

@@ -50,7 +50,7 @@ void MemoryPage::refresh() {
     view_->set_report(report_);
     shortage_->setVisible(report_ && !report_->fit.fits());
     if (!report_) {
-        heading_->setText(tr("No prediction yet"));
+        heading_->setText(tr("No prediction: the form says what is missing or wrong"));
         return;
     }
     heading_->setText(tr("%1 on %2: %3")

@@ -11,7 +11,8 @@
 namespace sluice {
 namespace {
 
-constexpr int kLeastColumn = 5;  // in heights of a line
+constexpr int kLeastColumn = 5, kLeastArea = 4;  // in heights of a line
+constexpr int kLeastRows = 3;
 
 }  // namespace
 
@@ -27,6 +28,10 @@ QLabel* text_label(const QString& accessible_name) {
 void FittedTable::setModel(QAbstractItemModel* model) {
     QTableView::setModel(model);
     connect(model, &QAbstractItemModel::modelReset, this, [this] { fit_columns(this); });
+}
+
+QSize FittedTable::minimumSizeHint() const {
+    return {0, kLeastRows * verticalHeader()->defaultSectionSize()};
 }
 
 void FittedTable::resizeEvent(QResizeEvent* event) {
@@ -108,19 +113,31 @@ bool is_activating(int key) {
     return key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Space;
 }
 
-QScrollArea* scrolled(QWidget* widget) {
-    auto* const area = new QScrollArea;
-    area->setWidgetResizable(true);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setFocusPolicy(Qt::NoFocus);
-    area->setWidget(widget);
-    return area;
+FittedArea::FittedArea(QWidget* widget) {
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
+    setWidget(widget);
 }
 
-void fit_height(QScrollArea* area, double most) {
-    const int needed = area->widget()->minimumHeight();
-    area->setFixedHeight(std::clamp(needed, 1, std::max(1, static_cast<int>(most))));
+QSize FittedArea::sizeHint() const {
+    return {QScrollArea::sizeHint().width(), widget()->minimumHeight()};
+}
+
+QSize FittedArea::minimumSizeHint() const {
+    return {0, std::min(widget()->minimumHeight(), kLeastArea * fontMetrics().height())};
+}
+
+bool FittedArea::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::LayoutRequest) updateGeometry();  // its widget's height
+    return QScrollArea::viewportEvent(event);
+}
+
+QString capitalized(QString sentence) {
+    if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
+    return sentence;
 }
 
 void show_sentences(QLabel* label, const QStringList& sentences, int most) {

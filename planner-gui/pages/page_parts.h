@@ -21,6 +21,7 @@ class FittedTable : public QTableView {
   public:
     using QTableView::QTableView;
     void setModel(QAbstractItemModel* model) override;
+    QSize minimumSizeHint() const override;
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -45,17 +46,26 @@ std::optional<int> selected_by_key(int key, int now, int count, Qt::Orientation 
 /// Enter, in the block of letters or of digits, and the space bar.
 bool is_activating(int key);
 
-/// Scrolls vertically only.
-QScrollArea* scrolled(QWidget* widget);
+/// As high as its widget needs where there is room, else it scrolls, vertically only.
+class FittedArea : public QScrollArea {
+    Q_OBJECT
+  public:
+    explicit FittedArea(QWidget* widget);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
-/// As high as its widget needs, at most `most` pixels.
-void fit_height(QScrollArea* area, double most);
+  protected:
+    bool viewportEvent(QEvent* event) override;
+};
 
 /// Its words in the colour of what waits or is short, as its palette has it now.
 void colour_as_warning(QLabel* label, const QPalette& palette);
 
 /// Where a tooltip is asked for: `words` there, or none where they are empty.
 void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget);
+
+/// With a large letter.
+QString capitalized(QString sentence);
 
 /// The first sentences, a line each, and how many more there are; all of them as a tooltip.
 void show_sentences(QLabel* label, const QStringList& sentences, int most);

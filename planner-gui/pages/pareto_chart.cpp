@@ -68,7 +68,7 @@ ParetoChart::ParetoChart(QWidget* parent) : QChartView(parent) {
 
 QSize ParetoChart::minimumSizeHint() const {
     const int line = fontMetrics().height();
-    return {24 * line, 14 * line};
+    return {24 * line, 10 * line};
 }
 
 double ParetoChart::radius() const { return 0.35 * fontMetrics().height(); }

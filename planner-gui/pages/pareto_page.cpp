@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/pareto_chart.h"
@@ -47,8 +48,16 @@ ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
                              {chart_, table_});
     column->addWidget(makeBar());
     column->addWidget(note_);
-    column->addWidget(halves, 1);
-    column->addWidget(foot_);
+    auto* const parts = new QWidget(this);
+    auto* const rows = new QVBoxLayout(parts);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->addWidget(halves, 1);
+    rows->addWidget(foot_);
+    answer_ =
+        new AnswerStack(parts, tr("Which machine is fast for its money?"),
+                        tr("Run predicts this model with these settings on every machine of the "
+                           "library, with every system: what each costs and how fast it is."));
+    column->addWidget(answer_, 1);
     connectParts();
     showChart();
     showCurrent();
@@ -154,10 +163,11 @@ void ParetoPage::showChart() {
 
 void ParetoPage::showProgress() {
     const auto& rows = model_->rows();
+    answer_->show_answer(!rows.empty());
     const auto plotted =
         std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.is_plotted(); });
     if (rows.empty() && !running_) {
-        progress_->setText(tr("Run predicts the scenario on every machine, with every system."));
+        progress_->clear();
     } else {
         const QString arrived = running_ && expected_ > 0
                                     ? tr("%1 of %2 predicted").arg(rows.size()).arg(expected_)
@@ -169,8 +179,6 @@ void ParetoPage::showProgress() {
 void ParetoPage::showCurrent() {
     const auto row = current();
     const QString words = row ? row_lines(model_->rows()[*row], units_).join(QStringLiteral("; "))
-                          : model_->rows().empty()
-                              ? QString()
                               : tr("Select a point or a row to see all of it.");
     foot_->show_selected(words, row && model_->rows()[*row].planned);
 }

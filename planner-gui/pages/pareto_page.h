@@ -14,6 +14,7 @@ class QTableView;
 namespace sluice {
 
 class AdoptionFoot;
+class AnswerStack;
 class OutdatedNote;
 class ParetoChart;
 
@@ -61,6 +62,7 @@ class ParetoPage : public QWidget {
     QComboBox* cost_ = nullptr;
     QPushButton* run_ = nullptr;
     QLabel* progress_ = nullptr;
+    AnswerStack* answer_ = nullptr;
     AdoptionFoot* foot_ = nullptr;
     OutdatedNote* note_ = nullptr;
     ByteUnits units_ = ByteUnits::decimal;

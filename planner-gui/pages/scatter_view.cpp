@@ -39,7 +39,7 @@ QSize ScatterView::sizeHint() const {
 }
 
 QSize ScatterView::minimumSizeHint() const {
-    const int side = 14 * fontMetrics().height();
+    const int side = 10 * fontMetrics().height();
     return {side, side};
 }
 

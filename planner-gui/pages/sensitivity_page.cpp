@@ -8,24 +8,18 @@
 
 #include "planner-gui/models/sensitivity_table.h"
 #include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/bar_chart_view.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/tornado.h"
 
 namespace sluice {
-namespace {
-
-/// Of the page's height that bars take at most.
-constexpr double kMostBars = 0.5;
-
-}  // namespace
 
 SensitivityPage::SensitivityPage(QWidget* parent)
     : QWidget(parent),
       model_(new CellTableModel(this)),
       bars_(new BarChartView(tr("Gain of each change"))),
-      area_(scrolled(bars_)),
       table_(table_view(model_, tr("Changes of the machine"))),
       words_(text_label(tr("What limits, and what gains most"))),
       note_(text_label(tr("How to read the bars"))),
@@ -33,16 +27,13 @@ SensitivityPage::SensitivityPage(QWidget* parent)
       foot_(new AdoptionFoot(
           tr("The change that is selected"),
           tr("Makes the change in the scenario's machine (Enter, double click); it can be undone"),
-          2)),
-      outdated_(new OutdatedNote(tr("The scenario has changed since these changes were tried."),
-                                 {words_, area_, note_, table_})) {
+          2)) {
     setAccessibleName(tr("Sensitivity"));
     try_->setToolTip(
         tr("Predict this scenario with more device memory, a faster link, more cores, faster host "
            "memory and the next GPU"));
     connect(try_, &QPushButton::clicked, this, &SensitivityPage::sensitivityRequested);
     connect(foot_, &AdoptionFoot::adopted, this, [this] { adoptUpgrade(bars_->selected()); });
-    connect(outdated_, &OutdatedNote::runAgain, this, &SensitivityPage::sensitivityRequested);
     connect(bars_, &BarChartView::activated, this, &SensitivityPage::adoptUpgrade);
     connect(table_, &QTableView::activated, this,
             [this](const QModelIndex& index) { adoptUpgrade(index.row()); });
@@ -50,32 +41,38 @@ SensitivityPage::SensitivityPage(QWidget* parent)
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& now) { bars_->setSelected(now.row()); });
 
+    auto* const answer = new QWidget;
+    auto* const column = new QVBoxLayout(answer);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(new FittedArea(bars_));
+    column->addWidget(note_);
+    column->addWidget(table_, 1);
+    column->addWidget(foot_);
+    stack_ = new AnswerStack(answer, tr("What would gain most?"),
+                             tr("Try changes predicts this scenario with more device memory, a "
+                                "faster link, more cores, faster host memory and the next GPU."));
+    outdated_ = new OutdatedNote(tr("The scenario has changed since these changes were tried."),
+                                 {words_, stack_});
+    connect(outdated_, &OutdatedNote::runAgain, this, &SensitivityPage::sensitivityRequested);
     auto* const top = new QHBoxLayout;
     top->addWidget(words_, 1);
-    top->addWidget(try_, 0, Qt::AlignTop);
+    top->addWidget(try_, 0, Qt::AlignTop | Qt::AlignRight);
     auto* const layout = new QVBoxLayout(this);
     layout->addLayout(top);
     layout->addWidget(outdated_);
-    layout->addWidget(area_);
-    layout->addWidget(note_);
-    layout->addWidget(table_, 1);
-    layout->addWidget(foot_);
+    layout->addWidget(stack_, 1);
     setSensitivity(nullptr);
-}
-
-void SensitivityPage::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    fit_height(area_, kMostBars * height());
 }
 
 void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitivity) {
     sensitivity_ = std::move(sensitivity);
     setOutdated(false);
     bars_->setSelected(-1);
+    stack_->show_answer(sensitivity_ != nullptr);
+    words_->setVisible(sensitivity_ != nullptr);
     if (!sensitivity_) {
-        setMessage(
-            tr("What would a faster link, more memory, more cores or the next GPU gain? Try "
-               "changes predicts each."));
+        bars_->setChart({});
+        model_->setTable({});
         return;
     }
     QString words = sensitivity_sentence(*sensitivity_);
@@ -86,20 +83,13 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
     note_->setText(chart.title + QStringLiteral(". ") + chart.note +
                    tr(" A double click on a bar adopts the change."));
     bars_->setChart(std::move(chart));
-    fit_height(area_, kMostBars * height());
     model_->setTable(sensitivity_table(*sensitivity_));
     showSelected(-1);
 }
 
 void SensitivityPage::setMessage(const QString& sentence) {
-    sensitivity_ = nullptr;
-    setOutdated(false);
-    words_->setText(sentence);
-    note_->clear();
-    bars_->setChart({});
-    fit_height(area_, kMostBars * height());
-    model_->setTable({});
-    showSelected(-1);
+    setSensitivity(nullptr);
+    stack_->show_reason(sentence);
 }
 
 void SensitivityPage::setBusy(bool busy) {

@@ -10,12 +10,12 @@
 
 class QLabel;
 class QPushButton;
-class QScrollArea;
 class QTableView;
 
 namespace sluice {
 
 class AdoptionFoot;
+class AnswerStack;
 class BarChartView;
 class OutdatedNote;
 
@@ -43,9 +43,6 @@ class SensitivityPage : public QWidget {
     /// changes that numbers of the machine make.
     void adopt(const QString& flags, const QString& what);
 
-  protected:
-    void resizeEvent(QResizeEvent* event) override;
-
   private:
     void showSelected(int upgrade);
     void adoptUpgrade(int upgrade);
@@ -53,11 +50,11 @@ class SensitivityPage : public QWidget {
     std::shared_ptr<const Sensitivity> sensitivity_;
     CellTableModel* model_;
     BarChartView* bars_;
-    QScrollArea* area_;
     QTableView* table_;
     QLabel *words_, *note_;
     QPushButton* try_;
     AdoptionFoot* foot_;
+    AnswerStack* stack_;
     OutdatedNote* outdated_;
 };
 

@@ -129,7 +129,7 @@ void TimelinePage::refresh() {
     take_away_->setVisible(measured_ != nullptr);
     lay_under_->setEnabled(report_ != nullptr);
     if (!report_) {
-        heading_->setText(tr("No prediction yet"));
+        heading_->setText(tr("No prediction: the form says what is missing or wrong"));
         bound_->clear();
         difference_->hide();
         return;

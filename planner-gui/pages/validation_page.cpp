@@ -13,6 +13,7 @@
 
 #include "planner-gui/models/number_sort_proxy.h"
 #include "planner-gui/models/validation_table.h"
+#include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/scatter_view.h"
@@ -42,10 +43,7 @@ ValidationPage::ValidationPage(QWidget* parent)
       words_(text_label(tr("How far predictions are off"))),
       notes_(text_label(tr("What was left out"))),
       files_(new QPushButton(tr("&Open reports..."))),
-      folder_(new QPushButton(tr("Open &folder..."))),
-      outdated_(new OutdatedNote(tr("The scenario's machine has changed since these runs were "
-                                    "compared with predictions for it."),
-                                 {words_, scatter_, table_, notes_})) {
+      folder_(new QPushButton(tr("Open &folder..."))) {
     setAccessibleName(tr("Validation"));
     setAcceptDrops(true);
     sorted_->setSourceModel(model_);
@@ -55,7 +53,6 @@ ValidationPage::ValidationPage(QWidget* parent)
     folder_->setToolTip(tr("All reports of a folder; its name is their group"));
     connect(files_, &QPushButton::clicked, this, &ValidationPage::chooseFiles);
     connect(folder_, &QPushButton::clicked, this, &ValidationPage::chooseFolder);
-    connect(outdated_, &OutdatedNote::runAgain, this, [this] { compare(compared_); });
     connect(scatter_, &ScatterView::selectionChanged, this, &ValidationPage::selectRow);
     connect(scatter_, &ScatterView::activated, this, &ValidationPage::runActivated);
     connect(table_, &QTableView::activated, this,
@@ -65,6 +62,7 @@ ValidationPage::ValidationPage(QWidget* parent)
 
     auto* const top = new QHBoxLayout;
     top->addWidget(words_, 1);
+    top->addStretch();
     top->addWidget(files_, 0, Qt::AlignTop);
     top->addWidget(folder_, 0, Qt::AlignTop);
     auto* const splitter = new QSplitter(Qt::Horizontal);
@@ -74,46 +72,51 @@ ValidationPage::ValidationPage(QWidget* parent)
     splitter->setStretchFactor(1, 2);
     splitter->setSizes({1000, 2000});  // only their ratio counts
     splitter->setChildrenCollapsible(false);
+    auto* const answer = new QWidget;
+    auto* const column = new QVBoxLayout(answer);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(splitter, 1);
+    column->addWidget(notes_);
+    stack_ = new AnswerStack(
+        answer, tr("How near are predictions to measured runs?"),
+        tr("Open reports that sluice-train wrote with --report, or drop them here. They are "
+           "compared with predictions for the scenario's machine."));
+    outdated_ = new OutdatedNote(tr("The scenario's machine has changed since these runs were "
+                                    "compared with predictions for it."),
+                                 {words_, stack_});
+    connect(outdated_, &OutdatedNote::runAgain, this, [this] { compare(compared_); });
     auto* const layout = new QVBoxLayout(this);
     layout->addLayout(top);
     layout->addWidget(outdated_);
-    layout->addWidget(splitter, 1);
-    layout->addWidget(notes_);
+    layout->addWidget(stack_, 1);
     setValidation(nullptr);
 }
 
 void ValidationPage::setValidation(std::shared_ptr<const Validation> validation) {
     setOutdated(false);
-    if (!validation) {
-        setMessage(
-            tr("No runs yet: open reports of measured steps, or drop them here. They are "
-               "compared with predictions for the scenario's machine."));
-        return;
-    }
     validation_ = std::move(validation);
+    stack_->show_answer(validation_ != nullptr);
+    words_->setVisible(validation_ != nullptr);
+    scatter_->setValidation(validation_);
+    if (!validation_) return model_->setTable({});
     words_->setText(validation_sentence(*validation_));
     QStringList notes;
     for (const auto* sentences : {&validation_->other_machines, &validation_->left_out})
         for (const std::string& sentence : *sentences) notes << QString::fromStdString(sentence);
     show_sentences(notes_, notes, kMostNotes);
     notes_->setVisible(!notes.isEmpty());
-    scatter_->setValidation(validation_);
     model_->setTable(validation_table(*validation_, units_));
 }
 
 void ValidationPage::setMessage(const QString& sentence) {
-    validation_ = nullptr;
-    setOutdated(false);
-    words_->setText(sentence);
-    notes_->hide();
-    scatter_->setValidation(nullptr);
-    model_->setTable({});
+    setValidation(nullptr);
+    stack_->show_reason(sentence);
 }
 
 void ValidationPage::setBusy(bool busy) {
     files_->setEnabled(!busy);
     folder_->setEnabled(!busy);
-    if (busy) words_->setText(tr("Comparing with predictions ..."));
+    files_->setText(busy ? tr("Comparing ...") : tr("&Open reports..."));
 }
 
 void ValidationPage::setOutdated(bool outdated) {

@@ -15,6 +15,7 @@ class QTableView;
 
 namespace sluice {
 
+class AnswerStack;
 class NumberSortProxy;
 class OutdatedNote;
 class ScatterView;
@@ -64,6 +65,7 @@ class ValidationPage : public QWidget {
     QTableView* table_;
     QLabel *words_, *notes_;
     QPushButton *files_, *folder_;
+    AnswerStack* stack_;
     OutdatedNote* outdated_;
 };
 

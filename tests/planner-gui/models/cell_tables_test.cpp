@@ -53,10 +53,15 @@ TEST_CASE("system table: a row a system, nothing of the speed of what does not f
 
 TEST_CASE("system table: what the comparison says", "[models]") {
     const QStringList sentences = comparison_sentences(made());
-    REQUIRE(sentences.size() == 3);
+    REQUIRE(sentences.size() == 2);
     CHECK(sentences[0].contains(QStringLiteral("with --batch 5 is faster than streamed")));
-    CHECK(sentences[1].startsWith(QStringLiteral("resident does not fit: device needs 90.0 GB")));
-    CHECK(sentences[2] == QStringLiteral("zero-infinity is left out"));
+    CHECK(sentences[1] == QStringLiteral("Zero-infinity is left out"));
+    const Comparison all = made();
+    CHECK(system_sentence(all, all.systems[0]).contains(QStringLiteral(": 1,000 tokens/s, ")));
+    const QString misfit = system_sentence(all, all.systems[2]);
+    CHECK(misfit.startsWith(QStringLiteral("resident")));
+    CHECK(misfit.contains(QStringLiteral("does not fit: device needs 90.0 GB")));
+    CHECK(misfit.contains(QStringLiteral("--batch 5")));
 }
 
 TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[models]") {

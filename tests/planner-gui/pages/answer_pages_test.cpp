@@ -24,6 +24,7 @@
 #include "sim/simulate/predict.h"
 #include "sim/validate/validation_report.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/predicted.h"
 
 namespace sluice {
 namespace {
@@ -37,27 +38,32 @@ ComparedScenario scenario(const QString& name, std::int64_t batch) {
     training.batch = batch;
     ComparedScenario out;
     out.name = name;
-    out.report =
-        std::make_shared<StepReport>(predict(read_model("qwen2.5-7b"), machine(), training));
+    out.report = test::predicted("qwen2.5-7b", kMachine, training);
     return out;
 }
 
 std::shared_ptr<const Comparison> comparison() {
-    return std::make_shared<Comparison>(compare(read_model("qwen2.5-7b"), machine(), {},
-                                                {Schedule::streamed, Schedule::megatrain}));
+    return std::make_shared<Comparison>(test::simulated([] {
+        return compare(read_model("qwen2.5-7b"), machine(), {},
+                       {Schedule::streamed, Schedule::megatrain});
+    }));
 }
 
 std::shared_ptr<const Sensitivity> gains() {
-    return std::make_shared<Sensitivity>(
-        sensitivity(read_model("qwen2.5-7b"), read_machine_profile(kMachine), machine(), {}, ""));
+    return std::make_shared<Sensitivity>(test::simulated([] {
+        return sensitivity(read_model("qwen2.5-7b"), read_machine_profile(kMachine), machine(), {},
+                           "");
+    }));
 }
 
 std::shared_ptr<const Validation> held_out() {
     const std::string folder =
         std::string(SLUICE_SOURCE_DIR) + "/validation/" + kMachine + "/held-out";
-    return std::make_shared<Validation>(validate(
-        read_measured_runs({folder + "/7b-batch-8.json", folder + "/7b-batch-32.json"}, {}),
-        machine()));
+    return std::make_shared<Validation>(test::simulated([&] {
+        return validate(
+            read_measured_runs({folder + "/7b-batch-8.json", folder + "/7b-batch-32.json"}, {}),
+            machine());
+    }));
 }
 
 void show(QWidget& page) {

@@ -116,7 +116,7 @@ TEST_CASE("tooltips of memory say kind, free bytes and the moment", "[pages]") {
     CHECK(page.view()->tooltip_at({0, 0}).isEmpty());
     QTest::keyClick(page.view(), Qt::Key_Right);  // moves along the curve
     page.setReport(nullptr);
-    CHECK(says(page, QStringLiteral("No prediction yet")));
+    CHECK(says(page, QStringLiteral("No prediction: the form says")));
     CHECK(page.view()->tooltip_at({50, 50}).isEmpty());
     page.view()->grab();
 }

@@ -1,5 +1,10 @@
 #include "planner-gui/pages/page_parts.h"
 
+#include <QScrollBar>
+#include <QTest>
+#include <QVBoxLayout>
+
+#include "planner-gui/pages/bar_chart_view.h"
 #include "tests/catch.h"
 
 namespace sluice {
@@ -23,6 +28,28 @@ TEST_CASE("page parts: keys go along a row or a column", "[pages]") {
     CHECK(selected_by_key(Qt::Key_End, -1, 3, Qt::Vertical) == 2);
     CHECK(selected_by_key(Qt::Key_A, 1, 3, Qt::Vertical) == std::nullopt);
     CHECK(selected_by_key(Qt::Key_Home, -1, 0, Qt::Vertical) == std::nullopt);
+}
+
+TEST_CASE("page parts: bars get the height that they need where there is room", "[pages]") {
+    QWidget page;
+    auto* const column = new QVBoxLayout(&page);
+    auto* const bars = new BarChartView(QStringLiteral("bars"));
+    auto* const area = new FittedArea(bars);
+    column->addWidget(area);
+    column->addStretch(1);
+    page.resize(600, 600);
+    page.show();
+    const auto show_bars = [&](std::size_t count) {
+        BarChart chart;
+        chart.bars.resize(count);
+        bars->setChart(chart);
+        QTest::qWait(1);  // geometry, then what it changes
+    };
+    show_bars(5);
+    CHECK(area->height() == bars->minimumHeight());
+    show_bars(200);
+    CHECK(area->height() <= 600);
+    CHECK(area->verticalScrollBar()->maximum() > 0);
 }
 
 }  // namespace sluice

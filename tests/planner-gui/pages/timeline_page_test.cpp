@@ -238,7 +238,7 @@ TEST_CASE("an exported timeline is the library's picture", "[pages]") {
           static_cast<qsizetype>(example()->operations.size()) + 1);
     page.setReport(nullptr);
     show(page);  // paints that there is nothing
-    CHECK(says(page, QStringLiteral("No prediction yet")));
+    CHECK(says(page, QStringLiteral("No prediction: the form says")));
     QTest::keyClick(page.view(), Qt::Key_Period);
     QTest::keyClick(page.view(), Qt::Key_Plus);
     CHECK_FALSE(page.view()->selected());
