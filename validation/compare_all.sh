@@ -3,8 +3,8 @@
 #   peers-h200.json                  other systems' steps, on a machine of the kind of the one named below
 #   peers-h200-other-settings.json   the same with other models and batches
 #   published/*.json                 steps that others have published, each with its machine
-#   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/again of other
-#                                    processes, later; in MACHINE/elsewhere of another machine of the kind
+#   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/elsewhere of
+#                                    another machine of the kind
 #   MACHINE/limit.txt                how far predictions may be off, a line each; none: as far as they are
 #       tokens_per_s_worst 5%        tokens/s of each run
 #       tokens_per_s_mean 2%         tokens/s, the mean over all runs
@@ -57,7 +57,7 @@ others=$folder/peers-h200-other-settings.json
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()
-    for group in look held-out again/look again/held-out; do
+    for group in look held-out; do
         [ ! -d "$machine/$group" ] || groups+=("$machine/$group")
     done
     [ ${#groups[@]} -gt 0 ] || continue

@@ -33,9 +33,11 @@ struct MeasuredProcess {
 };
 
 struct MeasuredRun {
-    std::string name;   ///< the file's name without .json; of another system its model and layers
+    /// The file's name without .json; of another system its schedule, model and batch.
+    std::string name;
     std::string group;  ///< the folder's name; of another system its name
     std::string file;
+    std::string row;           ///< of a table: "rows[3]"; empty: the file is the run
     std::string machine_name;  ///< as the machine said of itself; empty: not known
     ModelSpec model;
     TrainingSpec training;

@@ -6,6 +6,7 @@
 
 #include "sim/input_error.h"
 #include "sim/model/read_model.h"
+#include "sim/report/format.h"
 #include "sim/validate/phases.h"
 #include "sim/validate/run_readers.h"
 
@@ -44,6 +45,16 @@ std::vector<MeasuredPhase> row_phases(const JsonObject& row, const TrainingSpec&
     return phases;
 }
 
+/// "zero3-offload Qwen2.5-7B, 8 of 28 layers, 32 x 1,024".
+std::string run_name(const JsonObject& row, const MeasuredRun& run) {
+    const Option& schedule = training_options().front();
+    const int all = read_model(row.text("model")).layer_count(), layers = run.model.layer_count();
+    return fmt::format("{} {}{}, {} x {}", option_text(run.training, schedule), row.text("model"),
+                       layers == all ? "" : fmt::format(", {} of {} layers", layers, all),
+                       run.training.batch,
+                       format_thousands(static_cast<double>(run.training.sequence)));
+}
+
 MeasuredRun system_row(const JsonObject& row, Schedule schedule) {
     MeasuredRun run;
     run.file = row.file();
@@ -52,8 +63,8 @@ MeasuredRun system_row(const JsonObject& row, Schedule schedule) {
     run.training.schedule = schedule;
     run.training.batch = row.integer("batch", 1, 1'000'000);
     run.training.sequence = row.integer("seq", 1, 100'000'000);
-    run.name = fmt::format("{}, {} layers, batch {}", row.text("model"), run.model.layer_count(),
-                           run.training.batch);
+    run.name = run_name(row, run);
+    run.machine_name = row.text_or("machine", "");
     run.step = row.number("step_s", kShortestStep, kMostSeconds);
     run.device = gigabytes(row, "device_peak_gb");
     run.host = gigabytes(row, "host_rss_gb");
@@ -74,10 +85,12 @@ void read_system_rows(const JsonObject& root, MeasuredRuns& out) {
         const std::string system = row.text("system");
         const auto known = std::find_if(std::begin(kSystems), std::end(kSystems),
                                         [&](const auto& entry) { return entry.first == system; });
-        if (known != std::end(kSystems))
+        if (known != std::end(kSystems)) {
             out.runs.push_back(system_row(row, known->second));
-        else if (std::find(unknown.begin(), unknown.end(), system) == unknown.end())
+            out.runs.back().row = fmt::format("rows[{}]", &row - rows.data());
+        } else if (std::find(unknown.begin(), unknown.end(), system) == unknown.end()) {
             unknown.push_back(system);
+        }
     }
     if (!unknown.empty())
         out.left_out.push_back(fmt::format("{}: {}: no schedule yet: left out", root.file(),

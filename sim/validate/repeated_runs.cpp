@@ -1,6 +1,11 @@
 #include "sim/validate/repeated_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -33,10 +38,11 @@ bool same_operations(const MeasuredRun& a, const MeasuredRun& b) {
 }
 
 bool same_configuration(const MeasuredRun& a, const MeasuredRun& b) {
-    return a.name == b.name && a.group == b.group && a.machine_name == b.machine_name &&
-           a.precision == b.precision && a.unified_memory == b.unified_memory &&
-           a.host_between_steps == b.host_between_steps && same_model(a.model, b.model) &&
-           same_training(a.training, b.training) && same_operations(a, b);
+    return a.name == b.name && a.group == b.group && !a.machine_name.empty() &&
+           a.machine_name == b.machine_name && a.precision == b.precision &&
+           a.unified_memory == b.unified_memory && a.host_between_steps == b.host_between_steps &&
+           same_model(a.model, b.model) && same_training(a.training, b.training) &&
+           same_operations(a, b);
 }
 
 /// Moves the mean of `count` values to that of these and one more.
@@ -62,6 +68,16 @@ void add_process(MeasuredRun& run, const MeasuredRun& other) {
         add_to_mean(run.phases[i].seconds, other.phases[i].seconds, before);
 }
 
+const std::string& place(const MeasuredRun& run) { return run.row.empty() ? run.file : run.row; }
+
+/// Whether no two of them were measured on one machine.
+bool machines_tell_apart(const std::vector<MeasuredRun*>& runs) {
+    std::set<std::string> machines;
+    for (const MeasuredRun* run : runs)
+        if (run->machine_name.empty() || !machines.insert(run->machine_name).second) return false;
+    return true;
+}
+
 }  // namespace
 
 std::vector<MeasuredRun> join_repeated_runs(std::vector<MeasuredRun> runs) {
@@ -76,6 +92,17 @@ std::vector<MeasuredRun> join_repeated_runs(std::vector<MeasuredRun> runs) {
             add_process(*same, run);
     }
     return joined;
+}
+
+void tell_apart(std::vector<MeasuredRun>& runs) {
+    std::map<std::pair<std::string, std::string>, std::vector<MeasuredRun*>> by_name;
+    for (MeasuredRun& run : runs) by_name[{run.group, run.name}].push_back(&run);
+    for (const auto& [name, alike] : by_name) {
+        if (alike.size() == 1) continue;
+        const bool by_machine = machines_tell_apart(alike);
+        for (MeasuredRun* run : alike)
+            run->name += fmt::format(" ({})", by_machine ? run->machine_name : place(*run));
+    }
 }
 
 }  // namespace sluice

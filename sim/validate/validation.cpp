@@ -105,8 +105,9 @@ Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
     out.machine_id = machine.id;
     out.left_out = std::move(measured.left_out);
     out.other_machines = runs_of_other_machines(measured.runs, machine);
-    for (MeasuredRun& run : join_repeated_runs(std::move(measured.runs)))
-        out.runs.push_back(compare_run(std::move(run), machine));
+    std::vector<MeasuredRun> runs = join_repeated_runs(std::move(measured.runs));
+    tell_apart(runs);
+    for (MeasuredRun& run : runs) out.runs.push_back(compare_run(std::move(run), machine));
     out.summaries = summarize(out.runs);
     return out;
 }

@@ -70,6 +70,31 @@ TEST_CASE("repeated runs: what is not known of one is not known of all", "[valid
     }
 }
 
+TEST_CASE("repeated runs: of unknown or other machines they stay apart, and are told apart",
+          "[validate]") {
+    const auto names = [](const std::string& one, const std::string& other) {
+        std::vector<MeasuredRun> runs = {process(1), process(2)};
+        runs[0].machine_name = one;
+        runs[1].machine_name = other;
+        runs[0].row = "rows[0]";
+        runs[1].row = "rows[4]";
+        runs = join_repeated_runs(runs);
+        tell_apart(runs);
+        REQUIRE(runs.size() == 2);
+        return runs[0].name + ", " + runs[1].name;
+    };
+    CHECK(names("", "") == "x (rows[0]), x (rows[4])");
+    CHECK(names("box", "") == "x (rows[0]), x (rows[4])");
+    CHECK(names("box", "other box") == "x (box), x (other box)");
+    std::vector<MeasuredRun> reports = {process(1, "a/x.json"), process(2, "b/x.json")};
+    tell_apart(reports);
+    CHECK(reports[1].name == "x (b/x.json)");
+    reports = {process(1), process(2)};
+    reports[1].group = "look";
+    tell_apart(reports);
+    CHECK(reports[0].name == "x");
+}
+
 TEST_CASE("repeated runs: another configuration stays a run of its own", "[validate]") {
     const auto stays = [](const auto& change) {
         MeasuredRun other = process(2, "b/x.json");
