@@ -6,6 +6,7 @@
 
 #include "sim/audit/audit.h"
 #include "sim/json_text.h"
+#include "sim/report/format.h"
 
 namespace sluice {
 namespace {
@@ -22,8 +23,8 @@ int count(const std::vector<AuditedClaim>& claims, Verdict verdict) {
 
 std::string audit_text(const ClaimFile& file, const std::vector<AuditedClaim>& claims) {
     std::string out =
-        fmt::format("{}\n{} claims: {} possible, {} doubtful, {} impossible\n", file.source,
-                    claims.size(), count(claims, Verdict::possible),
+        fmt::format("{}\n{}: {} possible, {} doubtful, {} impossible\n", file.source,
+                    format_number_of(std::ssize(claims), "claim"), count(claims, Verdict::possible),
                     count(claims, Verdict::doubtful), count(claims, Verdict::impossible));
     for (const AuditedClaim& claim : claims) {
         std::string verdict = verdict_name(claim.verdict());

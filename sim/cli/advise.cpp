@@ -17,6 +17,7 @@ namespace sluice {
 namespace {
 
 struct AdviseFlags {
+    std::optional<std::string> scenario;
     ModelFlags model;
     std::vector<std::string> machines, settings, prices;
     std::optional<std::string> host_memory, state_bytes, most_batch, least_speed, knee, most_usd;
@@ -50,8 +51,8 @@ AdviceRequest read_request(const AdviseFlags& flags) {
                 "--batch fixes the batch, so that --most-batch says nothing; give one");
     }
     if (flags.least_speed)
-        request.least_tokens_per_s = number_of(*flags.least_speed, "--min-tokens-per-s", 0, 1e15,
-                                               "a number of tokens a second");
+        request.least_tokens_per_s =
+            number_of(*flags.least_speed, "--tokens-per-s", 0, 1e15, "a number of tokens a second");
     if (flags.knee)
         request.knee = number_of(*flags.knee, "--knee", 0, 50, "a percentage from 0 to 50") / 100;
     if (flags.state_bytes) {
@@ -151,6 +152,21 @@ int run_advise(const AdviseFlags& flags) {
     return 0;
 }
 
+/// Of the scenario's settings those are kept that advise does not choose for speed and memory; the
+/// batch is sought where --most-batch says so.
+void take_scenario(const CLI::App& command, AdviseFlags& flags, const PlannedScenario* planned) {
+    if (planned != nullptr) {
+        PlannedScenario kept = *planned;
+        forget_choices(kept);
+        if (flags.most_batch) kept.training.erase("batch");
+        take_model(kept, flags.model);
+        take_machine(kept, flags.machines, flags.host_memory, flags.settings);
+        take_training(kept, flags.option_values);
+    }
+    require_flag(command, "--model", !flags.model.model.empty());
+    require_flag(command, "--machine", !flags.machines.empty());
+}
+
 void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
     command
         .add_option("--most-batch", flags.most_batch,
@@ -160,7 +176,7 @@ void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
         .add_option("--allow-state-bytes", flags.state_bytes,
                     "smaller optimizer states that may be chosen: 8, 6 or 8,6")
         ->group("Constraints");
-    command.add_option("--min-tokens-per-s", flags.least_speed, "what is slower is no choice")
+    command.add_option("--tokens-per-s", flags.least_speed, "wanted at least; default: any speed")
         ->group("Constraints");
     command.add_option("--max-usd-per-hour", flags.most_usd, "what costs more is no choice")
         ->group("Constraints");
@@ -181,11 +197,18 @@ void add_advise(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
         "advise", "Which settings are the best for that model on that machine, and why?");
     const auto flags = std::make_shared<AdviseFlags>();
+    add_scenario_flag(*command, flags->scenario, [command, &flags = *flags](const auto* planned) {
+        take_scenario(*command, flags, planned);
+    });
+    command->get_option("--scenario")
+        ->description(
+            "FILE or FILE:NAME, a scenario of a project that the planner saved; flags override it. "
+            "Settings that change only speed and memory are chosen all the same, and the batch "
+            "with --most-batch");
     add_model_flags(*command, flags->model);
-    command
-        ->add_option("--machine", flags->machines,
-                     "as for predict; of several the best is chosen, too")
-        ->required();
+    command->get_option("--model")->required(false);
+    command->add_option("--machine", flags->machines,
+                        "as for predict; of several the fastest is chosen, too");
     command->add_option("--host-memory", flags->host_memory,
                         "host memory of the machine, as 1.5TB or 128GiB");
     command->add_option("--set", flags->settings,

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "sim/report/format.h"
+
 namespace sluice {
 namespace {
 
@@ -60,15 +62,16 @@ KeptOnInterrupt::~KeptOnInterrupt() {
 
 void KeptOnInterrupt::keeps(std::size_t rows) {
     if (kept_in.empty())
-        set_line(start_of_line() +
-                 "sweep: interrupted; nothing is kept, as neither --csv nor --json-lines names a "
-                 "file\n");
+        set_line(start_of_line() + "sweep: interrupted; nothing is kept, as --out names no file\n");
     else
         set_line(
-            fmt::format("{}sweep: interrupted; {} simulated row{} kept in {}, and the same command "
+            fmt::format("{}sweep: interrupted; {} kept in {}, and the same command "
                         "goes on from "
                         "there\n",
-                        start_of_line(), rows, rows == 1 ? " is" : "s are", kept_in));
+                        start_of_line(),
+                        format_number_of(static_cast<std::int64_t>(rows), "simulated row") +
+                            (rows == 1 ? " is" : " are"),
+                        kept_in));
 }
 
 }  // namespace sluice

@@ -20,8 +20,9 @@ int list_models() {
         const ModelSpec model = read_model(name);
         fmt::print("{:<28} {:>11} {:>11} {:>6} {:>7} {:>8}  {}\n", name,
                    format_count(static_cast<double>(total_parameters(model))),
-                   format_count(static_cast<double>(active_parameters(model))), model.layer_count(),
-                   model.hidden, model.vocabulary, model.family);
+                   format_count(static_cast<double>(active_parameters(model))),
+                   format_number_of(model.layer_count(), "layer"), model.hidden, model.vocabulary,
+                   model.family);
     }
     return 0;
 }
@@ -53,18 +54,19 @@ int show_json(const ModelSpec& model) {
 
 int show_text(const ModelSpec& model) {
     fmt::print(
-        "{}: {} parameters, {} active for a token; {} layers, hidden {}, vocabulary {}, embeddings "
+        "{}: {} parameters, {} active for a token; {}, hidden {}, vocabulary {}, embeddings "
         "{}\n",
         model.name, format_thousands(static_cast<double>(total_parameters(model))),
-        format_thousands(static_cast<double>(active_parameters(model))), model.layer_count(),
-        model.hidden, model.vocabulary, model.tied_embeddings ? "tied" : "untied");
+        format_thousands(static_cast<double>(active_parameters(model))),
+        format_number_of(model.layer_count(), "layer"), model.hidden, model.vocabulary,
+        model.tied_embeddings ? "tied" : "untied");
     fmt::print("source: {}\n", model.source);
     if (!model.note.empty()) fmt::print("note: {}\n", model.note);
     for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
         const auto count =
             std::count(model.layers.begin(), model.layers.end(), static_cast<int>(kind));
         fmt::print(
-            "\n{} layer{} of {} parameters{}\n", count, count == 1 ? "" : "s",
+            "\n{} of {} parameters{}\n", format_number_of(count, "layer"),
             format_thousands(static_cast<double>(layer_parameters(model, model.kinds[kind]))),
             model.kinds[kind].attention.window > 0
                 ? fmt::format(", sliding window {}", model.kinds[kind].attention.window)

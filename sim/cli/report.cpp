@@ -20,11 +20,14 @@ namespace sluice {
 namespace {
 
 struct ReportFlags {
+    std::optional<std::string> scenario;
     ModelFlags model;
     TrainingFlags training;
     std::vector<std::string> machines, clusters, prices;
     CostQuery money;
     std::string aim = "cost", out_file, date;
+    std::optional<std::string> host_memory;  ///< of the scenario's machine, as its settings
+    std::vector<std::string> settings;
     bool advise = false;
     int workers = 0;
 };
@@ -45,11 +48,16 @@ double price_number(const std::string& text, const std::string& flag) {
 /// Machines and clusters by the name under which --price knows them.
 std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFlags& flags) {
     std::vector<std::pair<std::string, AskedMachine>> out;
-    for (const std::string& name : flags.machines)
-        out.push_back({name, {read_machine_profile(name), 0, std::nullopt}});
+    for (const std::string& name : flags.machines) {
+        std::vector<std::string> changes;
+        const MachineFlags machine{name, flags.host_memory, flags.settings};
+        MachineProfile profile = read_profile_flags(machine, changes);
+        resolve_machine_flags(profile, machine);  // refuses a number on which nothing rests
+        out.push_back({name, {std::move(profile), 0, std::nullopt, std::move(changes)}});
+    }
     for (const std::string& text : flags.clusters) {
         ClusterFlag cluster = read_cluster_flag(text);
-        out.push_back({text, {std::move(cluster.profile), cluster.gpus, std::nullopt}});
+        out.push_back({text, {std::move(cluster.profile), cluster.gpus, std::nullopt, {}}});
     }
     for (std::size_t i = 0; i < out.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
@@ -141,6 +149,20 @@ DecisionRequest read_request(const ReportFlags& flags) {
     return request;
 }
 
+/// What of it the flags do not say: --machine and --cluster name others than its machine.
+void take_scenario(const CLI::App& command, ReportFlags& flags, const PlannedScenario* planned) {
+    if (planned != nullptr) {
+        PlannedScenario kept = *planned;
+        if (flags.advise) forget_choices(kept);
+        take_model(kept, flags.model);
+        if (flags.machines.empty() && flags.clusters.empty())
+            take_machine(kept, flags.machines, flags.host_memory, flags.settings);
+        take_training(kept, flags.training.option_values);
+        take_money(kept, command, flags.money);
+    }
+    require_flag(command, "--model", !flags.model.model.empty());
+}
+
 int run_report(const ReportFlags& flags) {
     const Decision decision = decide(read_request(flags));
     write_file(flags.out_file, decision_html(decision));
@@ -155,7 +177,11 @@ void add_report(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
         "report", "Which machine to buy or rent for that model? One page with all it rests on");
     const auto flags = std::make_shared<ReportFlags>();
+    add_scenario_flag(*command, flags->scenario, [command, &flags = *flags](const auto* planned) {
+        take_scenario(*command, flags, planned);
+    });
     add_model_flags(*command, flags->model);
+    command->get_option("--model")->required(false);
     command->add_option("--machine", flags->machines, "as for predict; may be given several times");
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: that many of those GPUs with "

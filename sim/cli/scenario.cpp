@@ -7,42 +7,73 @@
 #include "sim/input_error.h"
 #include "sim/json_object.h"
 #include "sim/scenario/project_file.h"
+#include "sim/search/advise_grid.h"
 
 namespace sluice {
 namespace {
 
-/// What flags do not say is taken from the scenario.
-void take_from(const PlannedScenario& planned, ScenarioFlags& flags) {
-    if (flags.model.model.empty()) flags.model.model = planned.model.model;
-    if (!flags.model.layers) flags.model.layers = planned.model.layers;
-    flags.model.untied = flags.model.untied || planned.model.untied;
-    MachineFlags& machine = flags.machine;
-    if (machine.machine.empty()) machine.machine = planned.machine.machine;
-    if (!machine.host_memory) machine.host_memory = planned.machine.host_memory;
-    // Later ones replace earlier ones.
-    machine.settings.insert(machine.settings.begin(), planned.machine.settings.begin(),
-                            planned.machine.settings.end());
-    for (std::size_t i = 0; i < training_options().size(); ++i) {
-        const auto given = planned.training.find(training_options()[i].field);
-        auto& value = flags.training.option_values[i];
-        if (!value && given != planned.training.end()) value = given->second;
-    }
-}
-
-void complete(const CLI::App& command, ScenarioFlags& flags) {
-    if (flags.file) {
-        flags.planned = read_planned_scenario(*flags.file);
-        take_from(*flags.planned, flags);
+void complete(const CLI::App& command, ScenarioFlags& flags, const PlannedScenario* planned) {
+    if (planned != nullptr) {
+        flags.planned = *planned;
+        take_model(*planned, flags.model);
+        MachineFlags& machine = flags.machine;
+        if (machine.machine.empty()) machine.machine = planned->machine.machine;
+        std::vector<std::string> machines = {machine.machine};
+        take_machine(*planned, machines, machine.host_memory, machine.settings);
+        take_training(*planned, flags.training.option_values);
     }
     if (!flags.complete) return;
-    for (const auto& [flag, value] :
-         {std::pair("--model", &flags.model.model), std::pair("--machine", &flags.machine.machine)})
-        if (value->empty())
-            throw InputError(
-                fmt::format("{} is required; see sluice {} --help", flag, command.get_name()));
+    require_flag(command, "--model", !flags.model.model.empty());
+    require_flag(command, "--machine", !flags.machine.machine.empty());
 }
 
 }  // namespace
+
+void take_model(const PlannedScenario& planned, ModelFlags& flags) {
+    if (flags.model.empty()) flags.model = planned.model.model;
+    if (!flags.layers) flags.layers = planned.model.layers;
+    flags.untied = flags.untied || planned.model.untied;
+}
+
+void take_training(const PlannedScenario& planned,
+                   std::vector<std::optional<std::string>>& option_values) {
+    for (std::size_t i = 0; i < training_options().size(); ++i) {
+        const auto given = planned.training.find(training_options()[i].field);
+        if (!option_values[i] && given != planned.training.end()) option_values[i] = given->second;
+    }
+}
+
+void take_machine(const PlannedScenario& planned, std::vector<std::string>& machines,
+                  std::optional<std::string>& host_memory, std::vector<std::string>& settings) {
+    if (machines.empty() && !planned.machine.machine.empty()) machines = {planned.machine.machine};
+    if (!host_memory) host_memory = planned.machine.host_memory;
+    // Later ones replace earlier ones.
+    settings.insert(settings.begin(), planned.machine.settings.begin(),
+                    planned.machine.settings.end());
+}
+
+void forget_choices(PlannedScenario& planned) {
+    for (const Option& option : training_options())
+        if (is_free_choice(option)) planned.training.erase(option.field);
+}
+
+void require_flag(const CLI::App& command, const char* flag, bool named) {
+    if (!named)
+        throw InputError(
+            fmt::format("{} is required; see sluice {} --help", flag, command.get_name()));
+}
+
+void add_scenario_flag(CLI::App& command, std::optional<std::string>& file,
+                       std::function<void(const PlannedScenario*)> complete) {
+    command.add_option("--scenario", file,
+                       "FILE or FILE:NAME, a scenario of a project that the planner saved; flags "
+                       "override it");
+    command.parse_complete_callback([&file, complete = std::move(complete)] {
+        if (!file) return complete(nullptr);
+        const PlannedScenario planned = read_planned_scenario(*file);
+        complete(&planned);
+    });
+}
 
 void add_model_flags(CLI::App& command, ModelFlags& flags) {
     command
@@ -98,15 +129,14 @@ void add_machine_flags(CLI::App& command, MachineFlags& flags) {
 }
 
 void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
-    command.add_option("--scenario", flags.file,
-                       "FILE or FILE:NAME, a scenario of a project that the planner saved; flags "
-                       "override it");
+    add_scenario_flag(command, flags.file, [&command, &flags](const PlannedScenario* planned) {
+        complete(command, flags, planned);
+    });
     add_model_flags(command, flags.model);
     add_machine_flags(command, flags.machine);
     add_training_flags(command, flags.training);
     command.get_option("--model")->required(false);
     command.get_option("--machine")->required(false);
-    command.parse_complete_callback([&command, &flags] { complete(command, flags); });
 }
 
 Scenario read_scenario(const ScenarioFlags& flags) {

@@ -1,6 +1,7 @@
 // Which model, machine and settings does a command line name?
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,22 @@ struct ScenarioFlags {
 
 /// `flags` must live as long as the command.
 void add_scenario_flags(CLI::App& command, ScenarioFlags& flags);
+
+/// --scenario of a command that takes several models or machines: once it is parsed, `complete`
+/// gets what it named, or null. `file` must live as long as the command.
+void add_scenario_flag(CLI::App& command, std::optional<std::string>& file,
+                       std::function<void(const PlannedScenario*)> complete);
+/// What flags do not say is taken from the scenario: of the model, of training options (by
+/// training_options()), and of the machine. Machines named by flags replace the scenario's.
+void take_model(const PlannedScenario& planned, ModelFlags& flags);
+void take_training(const PlannedScenario& planned,
+                   std::vector<std::optional<std::string>>& option_values);
+void take_machine(const PlannedScenario& planned, std::vector<std::string>& machines,
+                  std::optional<std::string>& host_memory, std::vector<std::string>& settings);
+/// Drops the settings that advice chooses for speed and memory alone.
+void forget_choices(PlannedScenario& planned);
+/// Throws InputError where `named` is false.
+void require_flag(const CLI::App& command, const char* flag, bool named);
 /// Money is left as it is by default.
 Scenario read_scenario(const ScenarioFlags& flags);
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -24,21 +25,39 @@ namespace {
 constexpr int kUserMistake = 2;
 
 struct SweepFlags {
-    std::optional<std::string> file;
+    std::optional<std::string> file, scenario;
+    std::optional<PlannedScenario> planned;
     SweepSpec given;  ///< by flags; options are in `option_values`
     std::vector<std::optional<std::string>> option_values;
-    std::optional<std::string> csv_file, json_lines_file;
+    std::optional<std::string> out_file;
     std::string bands = "best";
-    bool every_row = false;
+    bool every_row = false, csv = false, json = false;
     int workers = 0;
 };
 
-SweepSpec read_spec(const SweepFlags& flags) {
+/// The scenario as lists of one value.
+SweepSpec spec_of(const PlannedScenario& planned) {
     SweepSpec spec;
+    if (!planned.model.model.empty()) spec.models = {planned.model.model};
+    spec.layers = planned.model.layers;
+    spec.untied = planned.model.untied;
+    if (!planned.machine.machine.empty()) spec.machines = {planned.machine.machine};
+    spec.host_memory = planned.machine.host_memory;
+    spec.settings = planned.machine.settings;
+    spec.options = planned.training;
+    return spec;
+}
+
+SweepSpec read_spec(const SweepFlags& flags) {
+    if (flags.file && flags.planned)
+        throw InputError("--sweep and --scenario both say what is swept; give one");
+    SweepSpec spec;
+    if (flags.planned) spec = spec_of(*flags.planned);
     if (flags.file) spec = parse_sweep_spec(read_text_file(*flags.file), *flags.file);
     const SweepSpec& given = flags.given;
     if (!given.models.empty()) spec.models = given.models;
     if (!given.machines.empty()) spec.machines = given.machines;
+    spec.untied = spec.untied || given.untied;
     if (!given.settings.empty()) spec.settings = given.settings;
     if (given.layers) spec.layers = given.layers;
     if (given.host_memory) spec.host_memory = given.host_memory;
@@ -74,7 +93,7 @@ Swept read_swept(const SweepSpec& spec) {
     ScenarioGrid& grid = out.grid;
     for (const std::string& name : spec.models)
         for (const auto& layers : parts_of(spec.layers))
-            grid.models.push_back(read_model_flags({name, layers, false}));
+            grid.models.push_back(read_model_flags({name, layers, spec.untied}));
     std::vector<std::string> changes;
     for (const std::string& name : spec.machines)
         for (const auto& memory : parts_of(spec.host_memory)) {
@@ -108,26 +127,26 @@ std::vector<bool> best_rows(const ScenarioGrid& grid, const std::vector<SearchRo
 void write_rows(const SweepFlags& flags, const ScenarioGrid& grid,
                 const std::vector<SearchRow>& rows) {
     const std::vector<bool> best = best_rows(grid, rows);
-    std::string csv = csv_header(), json;
+    std::string text = flags.json ? "" : csv_header();
     for (const SearchRow& row : rows) {
         const GridPoint point = grid.at(row.index);
-        if (flags.csv_file || !flags.json_lines_file) csv += row_csv(row, point, best[row.index]);
-        if (flags.json_lines_file) json += row_json(row, point, best[row.index]);
+        text += flags.json ? row_json(row, point, best[row.index])
+                           : row_csv(row, point, best[row.index]);
     }
-    if (flags.csv_file) write_file(*flags.csv_file, csv);
-    if (flags.json_lines_file) write_file(*flags.json_lines_file, json);
-    if (!flags.csv_file && !flags.json_lines_file) std::fputs(csv.c_str(), stdout);
+    if (flags.out_file)
+        write_file(*flags.out_file, text);
+    else
+        std::fputs(text.c_str(), stdout);
 }
 
 void say_summary(const std::vector<SearchRow>& rows, double seconds) {
     std::array<std::size_t, 4> of_state{};
     for (const SearchRow& row : rows) ++of_state[static_cast<std::size_t>(row.state)];
-    fmt::print(
-        stderr,
-        "sweep: {} rows in {}: {} simulated, {} bounded (slower than the best of their group "
-        "whatever the order of work), {} do not fit, {} excluded\n",
-        format_thousands(static_cast<double>(rows.size())), format_seconds(seconds), of_state[3],
-        of_state[2], of_state[1], of_state[0]);
+    fmt::print(stderr,
+               "sweep: {} in {}: {} simulated, {} bounded (slower than the best of their group "
+               "whatever the order of work), {} too large, {} excluded\n",
+               format_number_of(std::ssize(rows), "row"), format_seconds(seconds), of_state[3],
+               of_state[2], of_state[1], of_state[0]);
 }
 
 std::unique_ptr<WorkerPool> make_pool(int workers, const ScenarioGrid& grid) {
@@ -174,7 +193,9 @@ void search_and_write(const SweepFlags& flags, const ScenarioGrid& grid,
             on_interrupt.keeps(kept.size());
         };
         if (!known.empty())
-            fmt::print(stderr, "sweep: goes on; {} rows are simulated already\n", known.size());
+            fmt::print(stderr, "sweep: goes on; {} {} simulated already\n",
+                       format_number_of(std::ssize(known), "row"),
+                       known.size() == 1 ? "is" : "are");
     }
     const std::unique_ptr<WorkerPool> pool = make_pool(flags.workers, grid);
     const std::vector<SearchRow> rows = search(grid, *pool, options, known, events);
@@ -189,16 +210,13 @@ int run_sweep(const SweepFlags& flags) {
     const ScenarioGrid& grid = swept.grid;
     const SearchOptions options = read_options(flags);
     (void)grid.size();
-    for (const auto& file : {flags.csv_file, flags.json_lines_file})
-        if (file && file->empty())
-            throw InputError("--csv and --json-lines need the name of a file, not an empty one");
-    if (flags.csv_file && flags.csv_file == flags.json_lines_file)
-        throw InputError(
-            fmt::format("--csv and --json-lines are both {}; give two names", *flags.csv_file));
-    const auto& out = flags.json_lines_file ? flags.json_lines_file : flags.csv_file;
+    if (flags.out_file && flags.out_file->empty())
+        throw InputError("--out needs the name of a file, not an empty one");
+    if (flags.json && flags.csv)
+        throw InputError("--json and --csv are two forms of one table; give one");
     std::optional<SweepJournal> journal;
-    if (out)
-        journal.emplace(*out + ".part", grid,
+    if (flags.out_file)
+        journal.emplace(*flags.out_file + ".part", grid,
                         sweep_basis(grid, swept.profiles, program_identity(SLUICE_VERSION)));
     search_and_write(flags, grid, options, journal ? &*journal : nullptr);
     if (journal) journal->remove();
@@ -223,11 +241,15 @@ void add_sweep(CLI::App& app, Command& chosen) {
         "sweep", "Every combination of models, machines and settings as a table, the best marked");
     const auto flags = std::make_shared<SweepFlags>();
     SweepSpec& given = flags->given;
+    add_scenario_flag(*command, flags->scenario, [&flags = *flags](const auto* planned) {
+        if (planned != nullptr) flags.planned = *planned;
+    });
     command->add_option("--sweep", flags->file,
                         "a JSON file of lists: models, layers, machines, host_memory, set, and the "
                         "options below; flags override it");
     command->add_option("--model", given.models, "models, as for predict");
     command->add_option("--layers", given.layers, "only the first N layers of each; a list");
+    command->add_flag("--untied", given.untied, "as for predict, of every model");
     command->add_option("--machine", given.machines, "machines, as for predict");
     command->add_option("--host-memory", given.host_memory,
                         "host memory of each machine; a list, as in 512GB,1TB");
@@ -239,11 +261,13 @@ void add_sweep(CLI::App& app, Command& chosen) {
     command->add_option("--bands", flags->bands,
                         "rows with a 5 to 95% band: none, best (default) or simulated");
     command->add_option("--workers", flags->workers, "processes; 0: one a processor (default)");
-    command
-        ->add_option("--csv", flags->csv_file,
-                     "write a table; without any file: to standard output")
+    command->add_flag("--csv", flags->csv, "a line a row (default)")->group("Output");
+    command->add_flag("--json", flags->json, "a line of JSON a row; keys carry units")
         ->group("Output");
-    command->add_option("--json-lines", flags->json_lines_file, "write a line of JSON a row")
+    command
+        ->add_option("--out", flags->out_file,
+                     "write to this file; simulated rows are kept in FILE.part, from which the "
+                     "same command goes on")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_sweep(*flags); }; });
 }

@@ -62,13 +62,14 @@ SpeedBars comparison_bars(std::span<const Comparison> comparisons) {
     chart.title = r.model_name + " on " + r.machine_name;
     chart.subtitle = fmt::format("predicted tokens/s, batch {} x {} tokens{}", r.training.batch,
                                  format_thousands(static_cast<double>(r.training.sequence)),
-                                 several ? "" : fmt::format(", {} layers", r.layers));
+                                 several ? "" : ", " + format_number_of(r.layers, "layer"));
     chart.note = note(comparisons);
     for (const Comparison& c : comparisons) {
         SpeedBarGroup group;
         if (several)
-            group.heading = fmt::format("{} layers, {} parameters", c.shared().layers,
-                                        format_count(static_cast<double>(c.shared().parameters)));
+            group.heading =
+                fmt::format("{}, {} parameters", format_number_of(c.shared().layers, "layer"),
+                            format_count(static_cast<double>(c.shared().parameters)));
         for (const ComparedSystem& system : c.systems) group.bars.push_back(bar_of(c, system));
         chart.groups.push_back(std::move(group));
     }

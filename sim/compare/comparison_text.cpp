@@ -20,9 +20,10 @@ std::string relative_text(const std::optional<double>& relative) {
 
 std::string heading(const StepReport& r, bool one_count) {
     const std::string size =
-        one_count ? fmt::format(" ({} parameters, {} layers)",
-                                format_count(static_cast<double>(r.parameters)), r.layers)
-                  : "";
+        one_count
+            ? fmt::format(" ({} parameters, {})", format_count(static_cast<double>(r.parameters)),
+                          format_number_of(r.layers, "layer"))
+            : "";
     std::string out = fmt::format("{}{} on {}\nbatch {}, seq {}\n", r.model_name, size,
                                   r.machine_id, r.training.batch, r.training.sequence);
     if (!r.machine_changes.empty())
@@ -86,8 +87,10 @@ std::string about_micro_batches(std::span<const Comparison> comparisons) {
         for (const ComparedSystem& system : c.systems) {
             const std::string words = micro_batch_words(system);
             if (words.empty()) continue;
-            out += comparisons.size() > 1 ? fmt::format("{} layers, {}\n", c.shared().layers, words)
-                                          : words + "\n";
+            out +=
+                comparisons.size() > 1
+                    ? fmt::format("{}, {}\n", format_number_of(c.shared().layers, "layer"), words)
+                    : words + "\n";
         }
     }
     return out;

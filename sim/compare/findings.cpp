@@ -203,9 +203,9 @@ std::vector<std::string> trend(std::span<const Comparison> comparisons) {
         if (points.size() < 2) continue;
         const auto& [first_layers, first] = points.front();
         const auto& [last_layers, last] = points.back();
-        out.push_back(fmt::format("{}: {:.2f}x of {} with {} layers, {:.2f}x with {}",
-                                  systems[i].name, first, schedule_name(Schedule::streamed),
-                                  first_layers, last, last_layers));
+        out.push_back(fmt::format("{}: {:.2f}x of {} with {}, {:.2f}x with {}", systems[i].name,
+                                  first, schedule_name(Schedule::streamed),
+                                  format_number_of(first_layers, "layer"), last, last_layers));
         std::vector<int> faster;
         for (const auto& [layers, relative] : points)
             if (relative > 1) faster.push_back(layers);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/decision/decision.h"
 #include "sim/input_error.h"
@@ -58,6 +59,7 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.advised = request.advise.has_value();
     out.name = asked.gpus == 0 ? machine.id : fmt::format("{} x {}", asked.gpus, machine.id);
     StepReport report = predict(request.model, machine, training);
+    report.machine_changes = asked.changes;
     if (report.fit.fits())
         add_band(report, request.model, machine, training);
     else
@@ -95,9 +97,11 @@ void compare_others(Decision& decision) {
 void add_upgrades(Decision& decision) {
     const Candidate& best = *decision.best();
     const TrainingSpec& training = best.report().training;
+    const auto& advise = decision.request.advise;
     if (training.schedule != Schedule::cluster)
         decision.upgrades =
-            sensitivity(decision.request.model, best.profile, best.machine, training, "");
+            sensitivity(decision.request.model, best.profile, best.machine, training, "",
+                        advise ? advise->fixed : std::set<std::string>{});
 }
 
 }  // namespace

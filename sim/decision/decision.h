@@ -21,8 +21,9 @@ enum class Aim { cheapest, fastest };
 /// A machine, or a number of its GPUs with everything in their memory.
 struct AskedMachine {
     MachineProfile profile;
-    std::int64_t gpus = 0;               ///< 0: one, from host memory
-    std::optional<double> usd_per_hour;  ///< of all of it; nothing: as the query says
+    std::int64_t gpus = 0;                  ///< 0: one, from host memory
+    std::optional<double> usd_per_hour;     ///< of all of it; nothing: as the query says
+    std::vector<std::string> changes = {};  ///< what-if values of the profile, as flags
 };
 
 struct DecisionRequest {

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "sim/decision/decision.h"
+#include "sim/report/format.h"
 
 namespace sluice {
 namespace {
@@ -61,9 +63,10 @@ std::vector<SourceRow> sources(const Candidate& candidate) {
         if (paths.contains(quantity.path)) out.push_back(row_of(quantity, value_of(quantity)));
     for (const Curve& curve : profile.curves)
         if (paths.contains(curve.path))
-            out.push_back(row_of(curve, fmt::format("{} points", curve.points.size())));
+            out.push_back(row_of(curve, format_number_of(std::ssize(curve.points), "point")));
     for (const KernelEntry& kernel : profile.kernels)
-        out.push_back(row_of(kernel, fmt::format("{} shapes", kernel.measured.points.size())));
+        out.push_back(
+            row_of(kernel, format_number_of(std::ssize(kernel.measured.points), "shape")));
     const auto& payment = candidate.cost.payment;
     const auto add_given = [&out](const std::string& flag, const std::string& value) {
         out.push_back({flag, value, "given", "command line", "", "", false});

@@ -68,8 +68,20 @@ std::string lead_sentence(const Decision& decision) {
                                : "their bands do not overlap");
 }
 
+std::string cheapest_sentence(const Decision& decision) {
+    const Candidate* cheapest = nullptr;
+    const auto usd = [](const Candidate& c) { return c.cost.cost->usd_per_million_tokens.value; };
+    for (const Candidate& c : decision.candidates)
+        if (c.fits() && c.cost.cost && (cheapest == nullptr || usd(c) < usd(*cheapest)))
+            cheapest = &c;
+    if (cheapest == nullptr || decision.candidates.size() == 1) return "";
+    if (cheapest == decision.best()) return "Of those with a price it is also the cheapest.";
+    return fmt::format("Cheapest is {}: {} a million tokens, {}.", cheapest->name,
+                       format_usd(usd(*cheapest)), speed_words(cheapest->report()));
+}
+
 std::string fastest_sentence(const Decision& decision) {
-    if (decision.aim == Aim::fastest) return "";
+    if (decision.aim == Aim::fastest) return cheapest_sentence(decision);
     const Candidate* fastest = nullptr;
     for (const Candidate& c : decision.candidates)
         if (c.fits() &&
@@ -122,9 +134,10 @@ std::string question(const Decision& decision) {
                                 ? "with the best settings of each"
                                 : fmt::format("with batch {} x {} tokens", t.batch,
                                               format_thousands(static_cast<double>(t.sequence)));
-    const std::string what = fmt::format(
-        "train {} ({} parameters, {} layers) on {} tokens", r.model_name,
-        format_count(static_cast<double>(r.parameters)), r.layers, tokens_words(decision));
+    const std::string what =
+        fmt::format("train {} ({} parameters, {}) on {} tokens", r.model_name,
+                    format_count(static_cast<double>(r.parameters)),
+                    format_number_of(r.layers, "layer"), tokens_words(decision));
     return count == 1 ? fmt::format("Should {} {} {}?", decision.candidates.front().name, what, how)
                       : fmt::format("Which of {} machines should {} {}?", count, what, how);
 }

@@ -49,6 +49,11 @@ std::string format_error(std::optional<double> error) {
     return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
 }
 
+std::string format_number_of(std::int64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", format_thousands(static_cast<double>(count)), noun,
+                       count == 1 ? "" : "s");
+}
+
 std::string csv_text(const std::string& text) {
     if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
     std::string quoted = "\"";

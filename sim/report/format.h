@@ -1,8 +1,10 @@
 // How do bytes, seconds and counts read in a sentence or a table?
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace sluice {
 
@@ -14,6 +16,8 @@ std::string format_seconds(double seconds);
 std::string format_count(double count);
 /// "14,320".
 std::string format_thousands(double number);
+/// "1 row", "1,200 rows"; `noun` is one that takes an s.
+std::string format_number_of(std::int64_t count, std::string_view noun);
 /// "$0.24", "$1,234"; two digits of less than ten cents.
 std::string format_usd(double usd);
 /// "87%"; tenths below ten percent.

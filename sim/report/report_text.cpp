@@ -18,9 +18,9 @@ void append_heading(std::string& out, const StepReport& r) {
         r.active_parameters == r.parameters
             ? ""
             : fmt::format(", {} active", format_count(static_cast<double>(r.active_parameters)));
-    out += fmt::format("{} ({} parameters{}, {} layers) on {}\n", r.model_name,
-                       format_count(static_cast<double>(r.parameters)), active, r.layers,
-                       r.machine_id);
+    out += fmt::format("{} ({} parameters{}, {}) on {}\n", r.model_name,
+                       format_count(static_cast<double>(r.parameters)), active,
+                       format_number_of(r.layers, "layer"), r.machine_id);
     std::string settings;
     const TrainingSpec standard;
     for (const Option& option : training_options()) {

@@ -92,7 +92,10 @@ Json advice_of(const Advice& advice) {
 
 std::string advice_json(const std::vector<MachineAdvice>& machines, const AdviceRequest& request) {
     const MachineAdvice* const best = best_machine(machines);
+    const MachineAdvice* const cheapest = cheapest_machine(machines);
     Json out = {{"best_machine", best == nullptr ? Json() : Json(best->machine)},
+                {"best_machine_by", "tokens_per_s"},
+                {"cheapest_machine", cheapest == nullptr ? Json() : Json(cheapest->machine)},
                 {"best_machine_within_bands_of", near_best_machine(machines)},
                 {"least_tokens_per_s", request.least_tokens_per_s},
                 {"knee_share", request.knee},

@@ -30,6 +30,8 @@ struct MachineAdvice {
 /// The machine whose best settings train the most tokens a second, of those that are a choice;
 /// nothing where none is.
 const MachineAdvice* best_machine(const std::vector<MachineAdvice>& machines);
+/// The one of those with a price that trains a million tokens for the least; nothing where none is.
+const MachineAdvice* cheapest_machine(const std::vector<MachineAdvice>& machines);
 /// The other choices whose bands reach into that of the best machine, so that measurements could
 /// turn the order round.
 std::vector<std::string> near_best_machine(const std::vector<MachineAdvice>& machines);

@@ -110,18 +110,19 @@ void append_batches(std::string& out, const Advice& advice) {
 void append_counts(std::string& out, const Advice& advice) {
     const auto count = [](std::size_t n) { return format_thousands(static_cast<double>(n)); };
     out += fmt::format(
-        "\n{} combinations: {} simulated, {} bounded (slower than the best of their batch whatever "
+        "\n{}: {} simulated, {} bounded (slower than the best of their batch whatever "
         "the order of work, better by no more than {:.1f}%, or of a batch too slow to be chosen), "
-        "{} do not fit\n",
-        count(advice.combinations), count(advice.simulated), count(advice.bounded),
-        100 * kIndifferent, count(advice.too_large));
+        "{} too large\n",
+        format_number_of(static_cast<std::int64_t>(advice.combinations), "combination"),
+        count(advice.simulated), count(advice.bounded), 100 * kIndifferent,
+        count(advice.too_large));
     for (const LeftOut& left_out : advice.left_out)
         out += fmt::format("  {} left out: {}\n", count(left_out.count), left_out.reason);
 }
 
 void append_advice(std::string& out, const Advice& advice, const AdviceRequest& request) {
-    out += fmt::format("{} ({} layers) on {}\n\n", advice.model_name, advice.layers,
-                       advice.machine_id);
+    out += fmt::format("{} ({}) on {}\n\n", advice.model_name,
+                       format_number_of(advice.layers, "layer"), advice.machine_id);
     if (!advice.best) {
         out += nothing_words(advice) + "\n";
         return append_counts(out, advice);
@@ -136,7 +137,12 @@ void append_advice(std::string& out, const Advice& advice, const AdviceRequest& 
     append_counts(out, advice);
 }
 
-void append_machines(std::string& out, const std::vector<MachineAdvice>& machines) {
+double usd_of_a_million(const MachineAdvice& one) {
+    return usd_per_million_tokens(*one.price, one.advice->best->tokens_per_s());
+}
+
+void append_machines(std::string& out, const std::vector<MachineAdvice>& machines,
+                     const AdviceRequest& request) {
     out +=
         fmt::format("{:<28} {:>10} {:>8} {:>10}\n", "machine", "tokens/s", "an hour", "a million");
     for (const MachineAdvice& one : machines) {
@@ -154,7 +160,17 @@ void append_machines(std::string& out, const std::vector<MachineAdvice>& machine
             words.empty() ? "" : "  ", words);
     }
     const MachineAdvice* const best = best_machine(machines);
-    out += fmt::format("best machine: {}\n", best == nullptr ? "none" : best->machine);
+    out += fmt::format("best machine, the fastest{}: {}\n",
+                       request.least_tokens_per_s > 0
+                           ? fmt::format(" with at least {} tokens/s",
+                                         format_thousands(request.least_tokens_per_s))
+                           : "",
+                       best == nullptr ? "none" : best->machine);
+    if (const MachineAdvice* const cheapest = cheapest_machine(machines))
+        out += cheapest == best
+                   ? "of those with a price it is also the cheapest a million tokens\n"
+                   : fmt::format("the cheapest a million tokens: {}, {}\n", cheapest->machine,
+                                 format_usd(usd_of_a_million(*cheapest)));
     const std::vector<std::string> near = near_best_machine(machines);
     if (!near.empty())
         out += fmt::format(
@@ -173,6 +189,16 @@ const MachineAdvice* best_machine(const std::vector<MachineAdvice>& machines) {
             best = &one;
     }
     return best;
+}
+
+const MachineAdvice* cheapest_machine(const std::vector<MachineAdvice>& machines) {
+    const MachineAdvice* cheapest = nullptr;
+    for (const MachineAdvice& one : machines) {
+        if (!one.is_choice() || !one.price) continue;
+        if (cheapest == nullptr || usd_of_a_million(one) < usd_of_a_million(*cheapest))
+            cheapest = &one;
+    }
+    return cheapest;
 }
 
 std::vector<std::string> near_best_machine(const std::vector<MachineAdvice>& machines) {
@@ -216,7 +242,7 @@ std::string advice_text(const std::vector<MachineAdvice>& machines, const Advice
     }
     const MachineAdvice& first = machines.front();
     if (machines.size() > 1) {
-        append_machines(out, machines);
+        append_machines(out, machines, request);
     } else if (!first.left_out.empty()) {
         out += fmt::format("{} {}\n", first.machine, first.left_out);
     } else if (first.price && first.advice->best) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+
+#include "sim/search/evaluate.h"
+#include "sim/search/nearby_settings.h"
 
 namespace sluice {
 namespace {
@@ -72,7 +76,9 @@ class Adviser {
         };
         std::vector<AdvisedSettings>& by_batch = advice_.by_batch;
         if (by_batch.empty()) return;
-        advice_.best = *std::max_element(by_batch.begin(), by_batch.end(), slower);
+        const auto best = std::max_element(by_batch.begin(), by_batch.end(), slower);
+        refine(*best);
+        advice_.best = *best;
         const double most = advice_.best->tokens_per_s();
         advice_.reaches_least = most >= request_.least_tokens_per_s;
         const double enough = std::max(most * (1 - request_.knee), request_.least_tokens_per_s);
@@ -82,6 +88,28 @@ class Adviser {
         if (knee != by_batch.end() && knee->training.batch < advice_.best->training.batch)
             advice_.knee = *knee;
         add_bands();
+    }
+
+    /// Beyond the grid, as long as a single change of memory against speed is faster.
+    void refine(AdvisedSettings& best) const {
+        constexpr int kMostChanges = 8;
+        for (int change = 0; change < kMostChanges; ++change) {
+            const Seconds before = best.row.step;
+            const TrainingSpec from = best.training;
+            for (const NearbyChoice& choice : nearby_choices(
+                     grid_.models.front(), grid_.machines.front(), from, request_.fixed)) {
+                const SearchRow row = bound_scenario(point(choice.training));
+                if (!row.fits() || row.at_least >= kWorthChanging * best.row.step) continue;
+                const SearchRow simulated = simulate_row(row, point(choice.training), false);
+                if (simulated.step < kWorthChanging * best.row.step)
+                    best = {choice.training, simulated};
+            }
+            if (best.row.step == before) return;
+        }
+    }
+
+    GridPoint point(const TrainingSpec& training) const {
+        return {&grid_.models.front(), &grid_.machines.front(), training, ""};
     }
 
     /// Of the simulated rows of its group that are as fast as `best`, but for kNoGain.
@@ -99,42 +127,64 @@ class Adviser {
     static Bytes memory(const SearchRow& row) { return row.device_peak + row.host_peak; }
 
     void add_bands() {
-        std::vector<SearchRow> rows = {advice_.best->row};
-        if (advice_.knee) rows.push_back(advice_.knee->row);
-        rows = simulate_rows(pool_, rows, true);
-        advice_.best->row = rows[0];
-        if (advice_.knee) advice_.knee->row = rows[1];
+        for (std::optional<AdvisedSettings>* settings : {&advice_.best, &advice_.knee})
+            if (*settings)
+                (*settings)->row =
+                    simulate_row((*settings)->row, point((*settings)->training), true);
     }
 
     /// The next value on either side of each axis; of a choice that has no order all others.
     void look_around() {
-        std::size_t stride = 1;
-        for (const std::vector<OptionAxis>* axes : {&grid_.choices, &grid_.questions}) {
-            for (auto axis = axes->rbegin(); axis != axes->rend(); ++axis) {
-                add_neighbours(*axis, stride);
-                stride *= axis->values.size();
-            }
-        }
-        std::reverse(advice_.neighbours.begin(), advice_.neighbours.end());
-        simulate_neighbours();
-        for (Neighbour& neighbour : advice_.neighbours) compare(neighbour);
+        for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
+            for (const OptionAxis& axis : *axes)
+                for (const double value : values_around(axis)) add_neighbour(axis, value);
     }
 
-    void add_neighbours(const OptionAxis& axis, std::size_t stride) {
-        const std::size_t index = advice_.best->row.index;
-        const std::size_t at = index / stride % axis.values.size();
-        for (std::size_t value = axis.values.size(); value-- > 0;) {
-            const bool next_to = value + 1 == at || value == at + 1;
-            if (value == at || (axis.option->choices.empty() && !next_to)) continue;
-            const std::size_t other = index - at * stride + value * stride;
-            if (rows_[other].state == RowState::excluded) continue;  // left_out says why
-            Neighbour neighbour;
-            neighbour.option = axis.option->field;
-            neighbour.chosen = shown(axis, grid_.at(index).training);
-            neighbour.instead = shown(axis, grid_.at(other).training);
-            neighbour.row = rows_[other];
-            advice_.neighbours.push_back(std::move(neighbour));
+    std::vector<double> values_around(const OptionAxis& axis) const {
+        const double chosen = axis.option->get(advice_.best->training);
+        std::vector<double> others = axis.values;
+        std::erase(others, chosen);
+        if (!axis.option->choices.empty()) return others;
+        std::vector<double> out;
+        const auto at = std::find(axis.values.begin(), axis.values.end(), chosen);
+        if (at != axis.values.end()) {
+            if (at != axis.values.begin()) out.push_back(at[-1]);
+            if (at + 1 != axis.values.end()) out.push_back(at[1]);
+            return out;
         }
+        std::sort(others.begin(), others.end());
+        const auto above = std::upper_bound(others.begin(), others.end(), chosen);
+        if (above != others.begin()) out.push_back(above[-1]);
+        if (above != others.end()) out.push_back(*above);
+        return out;
+    }
+
+    /// The best settings with another value of one axis; what other axes count, as parts of the
+    /// batch, stays as it is.
+    TrainingSpec changed(const OptionAxis& axis, double value) const {
+        TrainingSpec out = advice_.best->training;
+        for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
+            for (const OptionAxis& one : *axes)
+                one.option->set(out,
+                                &one == &axis ? value : one.option->get(advice_.best->training));
+        return out;
+    }
+
+    void add_neighbour(const OptionAxis& axis, double value) {
+        const TrainingSpec training = changed(axis, value);
+        Neighbour neighbour;
+        neighbour.option = axis.option->field;
+        neighbour.chosen = shown(axis, advice_.best->training);
+        neighbour.instead = shown(axis, training);
+        GridPoint at = point(training);
+        if (grid_.rule) at.against_rule = grid_.rule(training);
+        neighbour.row = bound_scenario(at);
+        if (neighbour.row.state == RowState::excluded) return;  // left_out says why
+        if (neighbour.row.fits()) {
+            neighbour.row = simulate_row(neighbour.row, at, false);
+            compare(neighbour, training);
+        }
+        advice_.neighbours.push_back(std::move(neighbour));
     }
 
     static std::string shown(const OptionAxis& axis, const TrainingSpec& training) {
@@ -144,21 +194,9 @@ class Adviser {
         return option_text(training, *axis.option);
     }
 
-    void simulate_neighbours() {
-        std::vector<SearchRow> rows;
-        for (const Neighbour& neighbour : advice_.neighbours)
-            if (neighbour.row.state == RowState::bounded) rows.push_back(neighbour.row);
-        std::map<std::size_t, SearchRow> simulated;
-        for (const SearchRow& row : simulate_rows(pool_, rows, false)) simulated[row.index] = row;
-        for (Neighbour& neighbour : advice_.neighbours)
-            if (neighbour.row.state == RowState::bounded)
-                neighbour.row = simulated.at(neighbour.row.index);
-    }
-
-    void compare(Neighbour& neighbour) const {
-        if (neighbour.row.state != RowState::simulated) return;
+    void compare(Neighbour& neighbour, const TrainingSpec& training) const {
         const AdvisedSettings& best = *advice_.best;
-        const double speed = neighbour.row.tokens_per_s(grid_.at(neighbour.row.index).training);
+        const double speed = neighbour.row.tokens_per_s(training);
         neighbour.speed_change = speed / best.tokens_per_s() - 1;
         neighbour.device_change = neighbour.row.device_peak - best.row.device_peak;
         neighbour.host_change = neighbour.row.host_peak - best.row.host_peak;

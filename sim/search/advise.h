@@ -60,7 +60,8 @@ struct Advice {
 /// The best is at most kIndifferent + kNoGain below the best of all combinations of the grid: a
 /// scenario is not simulated where its bound is better by no more than kIndifferent, and of those
 /// that are as fast but for kNoGain the one is taken that needs the least memory. Workers must
-/// answer with search_work() of the grid.
+/// answer with search_work() of the grid. The best goes beyond the grid where nearby_choices() are
+/// faster by kWorthChanging.
 Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
               const SearchEvents& events = {});
 

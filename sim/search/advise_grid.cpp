@@ -114,6 +114,13 @@ class GridMaker {
 
 }  // namespace
 
+bool is_free_choice(const Option& option) {
+    constexpr std::string_view kFree[] = {"micro_batch",      "buffer_depth", "recompute",
+                                          "keep_last_layers", "checkpoints",  "checkpoint_interval",
+                                          "optimizer_threads"};
+    return std::find(std::begin(kFree), std::end(kFree), option.field) != std::end(kFree);
+}
+
 ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
                          const AdviceRequest& request) {
     if (request.fixed.contains("batch")) check_training_spec(request.given);

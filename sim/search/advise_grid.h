@@ -19,6 +19,10 @@ struct AdviceRequest {
     double knee = 0.02;  ///< share of the most tokens/s that a smaller batch may lose
 };
 
+/// Whether advice chooses the option for speed and memory alone: it changes nothing that is
+/// trained.
+bool is_free_choice(const Option& option);
+
 /// The grid of one model on one machine; its only question is the batch. Chosen are, where the
 /// schedule has them and they are not fixed:
 ///

@@ -77,16 +77,16 @@ class FitSearch {
         switch (query_.sought) {
             case Sought::batch:
                 t.training.batch = whole;
-                t.subject = format_thousands(value) + " sequences";
+                t.subject = format_number_of(whole, "sequence");
                 break;
             case Sought::sequence:
                 t.training.sequence = whole;
-                t.subject = format_thousands(value) + " tokens";
+                t.subject = format_number_of(whole, "token");
                 break;
             case Sought::layers:
                 set_layers(t.model, whole);
                 t.subject =
-                    fmt::format("{} layers, {} parameters", whole,
+                    fmt::format("{}, {} parameters", format_number_of(whole, "layer"),
                                 format_count(static_cast<double>(total_parameters(t.model))));
                 break;
             case Sought::host_memory:

@@ -10,6 +10,7 @@
 #include "sim/input_error.h"
 #include "sim/report/format.h"
 #include "sim/search/changed_machine.h"
+#include "sim/search/nearby_settings.h"
 #include "sim/search/upgrade_settings.h"
 #include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
@@ -30,77 +31,12 @@ struct Candidate {
     std::vector<std::string> settings = {};  ///< of the machine, that make the change
 };
 
-bool fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
-    return check_fit(plan_step(model, machine, training), machine, training).fits();
-}
-
-/// Layers that can keep everything for backward; each takes as much memory.
-std::int64_t most_layers_kept(const ModelSpec& model, const MachineSpec& machine,
-                              TrainingSpec training) {
-    std::int64_t low = 0, high = model.layer_count() + 1;
-    while (high - low > 1) {
-        training.keep_last_layers = (low + high) / 2;
-        (fits(model, machine, training) ? low : high) = training.keep_last_layers;
-    }
-    return low;
-}
-
-/// Settings that use memory for speed: the asked ones first.
-std::vector<std::pair<TrainingSpec, std::string>> settings_to_try(const ModelSpec& model,
-                                                                  const MachineSpec& machine,
-                                                                  const TrainingSpec& asked) {
-    std::vector<std::pair<TrainingSpec, std::string>> out = {{asked, ""}};
-    if (asked.schedule != Schedule::streamed) return out;
-    const auto try_value = [&](const char* field, const std::string& value) {
-        for (const Option& option : training_options()) {
-            if (std::string_view(option.field) != field) continue;
-            TrainingSpec training = asked;
-            set_option(training, option, value, option_flag(option));
-            if (option.get(training) == option.get(asked)) return;
-            try {
-                check_training_spec(training);
-            } catch (const InputError&) {
-                return;  // does not go with the other settings
-            }
-            out.emplace_back(training, fmt::format("{} {}", option_flag(option), value));
-        }
-    };
-    for (const Option& option : training_options())
-        if (std::string_view(option.field) == "recompute")
-            for (const Choice& choice : option.choices) try_value("recompute", choice.name);
-    if (const std::int64_t layers = most_layers_kept(model, machine, asked))
-        try_value("keep_last_layers", std::to_string(layers));
-    for (std::int64_t micro = 2 * asked.micro_batch_sequences(); micro <= asked.batch; micro *= 2)
-        try_value("micro_batch", std::to_string(micro));
-    return out;
-}
-
-/// The fastest of the settings that fit; nothing where none do.
-struct Chosen {
-    TrainingSpec training;
-    std::string flags;
-    StepReport report;
-};
-std::optional<Chosen> fastest(const ModelSpec& model, const MachineSpec& machine,
-                              const TrainingSpec& asked) {
-    std::optional<Chosen> best;
-    for (const auto& [training, flags] : settings_to_try(model, machine, asked)) {
-        if (!fits(model, machine, training)) continue;
-        StepReport report = predict(model, machine, training);
-        // Another setting has to be worth its mention.
-        constexpr double kWorth = 0.999;
-        if (!best || report.step < kWorth * best->report.step)
-            best = Chosen{training, flags, std::move(report)};
-    }
-    return best;
-}
-
 /// Whether the profile with these numbers predicts the step of the changed machine.
 bool same_step(const ModelSpec& model, const MachineProfile& profile,
-               const std::vector<std::string>& settings, const Chosen& after) {
+               const std::vector<std::string>& settings, const NearbySettings& after) {
     if (settings.empty()) return false;
     const auto machine = machine_with_settings(profile, settings);
-    if (!machine || !fits(model, *machine, after.training)) return false;
+    if (!machine || !fits_machine(model, *machine, after.training)) return false;
     constexpr double kSame = 0.001;
     const Seconds step = predict(model, *machine, after.training).step;
     return std::abs(step / after.report.step - 1) < kSame;
@@ -109,8 +45,8 @@ bool same_step(const ModelSpec& model, const MachineProfile& profile,
 /// Steps before and after a change, as groups of rates move.
 class GainBand {
   public:
-    GainBand(const ModelSpec& model, const MachineSpec& machine, const Chosen& base,
-             const Candidate& candidate, const Chosen& after)
+    GainBand(const ModelSpec& model, const MachineSpec& machine, const NearbySettings& base,
+             const Candidate& candidate, const NearbySettings& after)
         : machine_(machine),
           changed_(candidate.change(machine)),
           candidate_(candidate),
@@ -178,7 +114,7 @@ class GainBand {
 
     const MachineSpec machine_, changed_;
     const Candidate& candidate_;
-    const Chosen &base_, &after_;
+    const NearbySettings &base_, &after_;
     const StepPlan base_plan_, after_plan_;
     std::vector<double> less_, more_;
 };
@@ -248,8 +184,8 @@ std::vector<Candidate> candidates(const MachineSpec& machine, const MachineProfi
 
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
-                        const std::string& gpu) {
-    std::optional<Chosen> base = fastest(model, machine, training);
+                        const std::string& gpu, const std::set<std::string>& fixed) {
+    std::optional<NearbySettings> base = fastest_nearby(model, machine, training, fixed);
     if (!base)
         throw InputError(fmt::format(
             "{} does not fit {} with these settings, so that nothing can be gained; see what fits "
@@ -259,7 +195,7 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
     out.note = impossible_memory(machine.host);
     for (const Candidate& candidate : candidates(machine, profile, gpu, out.not_possible)) {
         const MachineSpec changed = candidate.change(machine);
-        std::optional<Chosen> after = fastest(model, changed, training);
+        std::optional<NearbySettings> after = fastest_nearby(model, changed, training, fixed);
         if (!after) {
             out.not_possible.push_back(candidate.name + ": the step does not fit then");
             continue;

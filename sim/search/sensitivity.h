@@ -2,6 +2,7 @@
 // And what limits then?
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,17 +39,16 @@ struct Sensitivity {
 
 /// Predicts the machine as it is and with each change: 16 GB more device memory, a link twice as
 /// fast, 8 more cores, host memory 25% faster, the next GPU of the library (or `gpu`, another
-/// machine's). Before and after, settings that change nothing but speed and memory are tried beside
-/// the asked ones, so that memory is used: no recomputation, layers that keep everything, larger
-/// micro-batches (streamed schedule only). Throws InputError where the asked settings do not fit
-/// the machine.
+/// machine's). Before and after, the fastest_nearby() of the asked settings are taken, so that
+/// memory is used; options of `fixed` stay as they are. Throws InputError where the asked settings
+/// do not fit the machine.
 ///
 /// A gain's band: each group of rates is moved to both ends of its range before and after at once,
 /// and what the gain changes by is combined as in prediction_band.h; what the model leaves out
 /// moves both alike and drops out. How right the rules of changed_machine.h are is not in it.
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
-                        const std::string& gpu);
+                        const std::string& gpu, const std::set<std::string>& fixed = {});
 
 std::string sensitivity_text(const Sensitivity& sensitivity);
 std::string sensitivity_json(const Sensitivity& sensitivity);

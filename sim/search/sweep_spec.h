@@ -14,6 +14,7 @@ namespace sluice {
 struct SweepSpec {
     std::vector<std::string> models;
     std::optional<std::string> layers;  ///< "28,48": each model with only its first layers
+    bool untied = false;                ///< each with an output projection of its own
     std::vector<std::string> machines;
     std::optional<std::string> host_memory;      ///< "512GB,1TB": each machine with so much
     std::vector<std::string> settings;           ///< PATH=NUMBER, for all machines

@@ -125,19 +125,21 @@ std::string row_lines(const PublishedTable& table) {
 
 std::string error_line(const char* name, const ErrorSummary& errors) {
     if (errors.count == 0) return "";
-    return fmt::format("  {:<8} {:>2} rows, mean {:>5.1f}%, worst {} ({})\n", name, errors.count,
-                       100 * errors.mean_absolute, format_error(errors.worst), errors.worst_name);
+    return fmt::format("  {:<8} {:>7}, mean {:>5.1f}%, worst {} ({})\n", name,
+                       format_number_of(errors.count, "row"), 100 * errors.mean_absolute,
+                       format_error(errors.worst), errors.worst_name);
 }
 
 std::string summary(const PublishedTable& table) {
     const std::size_t rows = table.compared.size() + table.not_compared.size();
-    std::string out =
-        fmt::format("\n{} published rows, {} compared\n", rows, table.compared.size());
+    std::string out = fmt::format(
+        "\n{}, {} compared\n", format_number_of(static_cast<std::int64_t>(rows), "published row"),
+        table.compared.size());
     out += error_line("speed", table.speed) + error_line("device", table.device) +
            error_line("host", table.host);
     if (table.fits_published > 0)
-        out += fmt::format("  {:<8} {:>2} rows, {} predicted as published\n", "fits",
-                           table.fits_published, table.fits_right);
+        out += fmt::format("  {:<8} {:>7}, {} predicted as published\n", "fits",
+                           format_number_of(table.fits_published, "row"), table.fits_right);
     return out;
 }
 

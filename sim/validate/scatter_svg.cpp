@@ -78,8 +78,9 @@ class Scatter {
         const GroupSummary& all = validation_.summaries.back();
         canvas_.text(
             kMargin, 50, kNormal,
-            fmt::format("tokens/s of {} runs: mean error {:.1f}%, largest {}", all.runs,
-                        100 * all.throughput.mean_absolute, format_error(all.throughput.worst)),
+            fmt::format("tokens/s of {}: mean error {:.1f}%, largest {}",
+                        format_number_of(all.runs, "run"), 100 * all.throughput.mean_absolute,
+                        format_error(all.throughput.worst)),
             kGrey);
     }
 

@@ -126,7 +126,7 @@ std::string bound_lines(const std::vector<BoundSummary>& bounds) {
 
 std::string summary_lines(const GroupSummary& s) {
     std::string out = fmt::format(
-        "\n{}: {} run{}{}\n", s.group.empty() ? "all" : s.group, s.runs, s.runs == 1 ? "" : "s",
+        "\n{}: {}{}\n", s.group.empty() ? "all" : s.group, format_number_of(s.runs, "run"),
         s.processes > s.runs ? fmt::format(", {} processes", s.processes) : "");
     out += worst_of("tokens/s", s.throughput) + bound_lines(s.bounds) +
            worst_of("device", s.device) + worst_of("host", s.host);
@@ -135,9 +135,10 @@ std::string summary_lines(const GroupSummary& s) {
                            "order", *s.tau_b);
     if (s.with_band > 0)
         out += fmt::format(
-            "  {:<12} {} of {} steps ({:.0f}%) measured within the predicted 5 to "
+            "  {:<12} {} of {} ({:.0f}%) measured within the predicted 5 to "
             "95%; 85 to 97% are wanted\n",
-            "band", s.in_band, s.with_band, 100.0 * s.in_band / s.with_band);
+            "band", s.in_band, format_number_of(s.with_band, "step"),
+            100.0 * s.in_band / s.with_band);
     return out;
 }
 

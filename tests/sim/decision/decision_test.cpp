@@ -52,6 +52,7 @@ TEST_CASE("decision: by speed where asked, and where no price is known", "[decis
     asked.request.aim = Aim::fastest;
     choose(asked);
     CHECK(asked.best()->name == "fast");
+    CHECK_THAT(joined(asked), ContainsSubstring("Cheapest is slow: $1.00 a million tokens, 1,000"));
     CHECK_THAT(joined(asked), ContainsSubstring("fast trains it fastest") &&
                                   ContainsSubstring("Next is slow, 75% slower: their bands do"));
     const Decision free =

@@ -35,12 +35,44 @@ TEST_CASE("advise: constraints on speed and price choose the machine", "[search]
     const Result cheap =
         run_sluice(two + "--price gh200-480gb=5 h200-sxm-pcie5=3 --max-usd-per-hour 4");
     CHECK(cheap.status == 0);
-    CHECK_THAT(cheap.output, ContainsSubstring("best machine: h200-sxm-pcie5") &&
+    CHECK_THAT(cheap.output, ContainsSubstring("best machine, the fastest: h200-sxm-pcie5\n") &&
                                  ContainsSubstring("more than $4.00") &&
                                  !ContainsSubstring("its lead"));
-    const Result fast = run_sluice(two + "--min-tokens-per-s 1e9");
-    CHECK_THAT(fast.output, ContainsSubstring("best machine: none") &&
-                                ContainsSubstring("no settings reach 1,000,000,000"));
+    const Result fast = run_sluice(two + "--tokens-per-s 1e9");
+    CHECK_THAT(fast.output,
+               ContainsSubstring(
+                   "best machine, the fastest with at least 1,000,000,000 tokens/s: none\n") &&
+                   ContainsSubstring("no settings reach 1,000,000,000"));
+}
+
+TEST_CASE("advise: where another machine is cheaper than the fastest, it says which", "[search]") {
+    const std::string two = kAdvise + "v100-32gb-sxm --batch 8 --price v100-32gb-sxm=0.01 ";
+    CHECK_THAT(run_sluice(two + "gh200-480gb=5").output,
+               ContainsSubstring("best machine, the fastest: gh200-480gb\n") &&
+                   ContainsSubstring("the cheapest a million tokens: v100-32gb-sxm, $"));
+    CHECK_THAT(run_sluice(two + "gh200-480gb=0.0001").output,
+               ContainsSubstring("it is also the cheapest a million tokens"));
+    const auto json = nlohmann::json::parse(run_sluice(two + "gh200-480gb=5 --json").output);
+    CHECK(json["best_machine"] == "gh200-480gb");
+    CHECK(json["best_machine_by"] == "tokens_per_s");
+    CHECK(json["cheapest_machine"] == "v100-32gb-sxm");
+}
+
+TEST_CASE("advise: the best settings are no slower than those near them", "[search]") {
+    // Of 48 layers 42 can keep everything; the grid has quarters.
+    const std::string what = "--model qwen2.5-14b --machine h200-sxm-pcie5-1.5tb --batch 32 ";
+    const auto best = nlohmann::json::parse(
+        run_sluice("advise --json " + what).output)["machines"][0]["advice"]["best"];
+    CHECK(best["settings"]["keep_last_layers"] == 42);
+    const auto near = nlohmann::json::parse(
+        run_sluice("sensitivity --json --model qwen2.5-14b --machine h200-sxm-pcie5-1.5tb " +
+                   best["flags"].get<std::string>())
+            .output);
+    CHECK(near["base"]["settings"] == "");
+    const auto fixed =
+        nlohmann::json::parse(run_sluice("advise --json --keep-last-layers 36 " + what)
+                                  .output)["machines"][0]["advice"]["best"];
+    CHECK(fixed["settings"]["keep_last_layers"] == 36);
 }
 
 TEST_CASE("advise: the best machine, and those whose bands reach into its own", "[search]") {
@@ -50,8 +82,8 @@ TEST_CASE("advise: the best machine, and those whose bands reach into its own", 
     CHECK(nlohmann::json::parse(run_sluice(near + "--json").output)["best_machine_within_bands_of"]
               .size() == 1);
     const Result far = run_sluice(kAdvise + "v100-32gb-sxm --batch 256 ");
-    CHECK_THAT(far.output,
-               ContainsSubstring("best machine: gh200-480gb") && !ContainsSubstring("its lead"));
+    CHECK_THAT(far.output, ContainsSubstring("best machine, the fastest: gh200-480gb\n") &&
+                               !ContainsSubstring("its lead"));
 }
 
 TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {
@@ -66,7 +98,7 @@ TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {
     mistake("--price 3", {"--price is \"3\"", "NAME=DOLLARS"});
     mistake("--price gh200-480gb=x", {"--price is \"x\""});
     mistake("--max-usd-per-hour x", {"--max-usd-per-hour is \"x\""});
-    mistake("--min-tokens-per-s x", {"--min-tokens-per-s is \"x\""});
+    mistake("--tokens-per-s x", {"--tokens-per-s is \"x\""});
     mistake("--workers 5000", {"--workers is 5000"});
     mistake("--buffer-depth 0", {"--buffer-depth"});
 }

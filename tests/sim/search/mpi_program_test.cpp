@@ -29,9 +29,9 @@ std::string text_of(const std::filesystem::path& path) {
 TEST_CASE("sweep under mpirun: the same file as without", "[search]") {
     const TemporaryFolder folder;
     const std::filesystem::path alone = folder.path / "alone.jsonl", ranks = folder.path / "ranks";
-    REQUIRE(run_sluice(kSweep + "--json-lines " + alone.string()).status == 0);
+    REQUIRE(run_sluice(kSweep + "--json --out " + alone.string()).status == 0);
     const Result run =
-        shell(kMpirun + "-n 3 " + kSluice + kSweep + "--json-lines " + ranks.string() + " 2>&1");
+        shell(kMpirun + "-n 3 " + kSluice + kSweep + "--json --out " + ranks.string() + " 2>&1");
     INFO(run.output);
     CHECK(run.status == 0);
     CHECK(!text_of(alone).empty());
@@ -41,7 +41,7 @@ TEST_CASE("sweep under mpirun: the same file as without", "[search]") {
 TEST_CASE("sweep under mpirun: a lost rank's work is done by another", "[search]") {
     const TemporaryFolder folder;
     const std::filesystem::path alone = folder.path / "alone.jsonl", ranks = folder.path / "ranks";
-    REQUIRE(run_sluice(kSweep + "--json-lines " + alone.string()).status == 0);
+    REQUIRE(run_sluice(kSweep + "--json --out " + alone.string()).status == 0);
     // The second of three ranks is killed as soon as it works, which it does in a process of its
     // own: one that dies while MPI starts would keep the others there.
     const std::string script = folder.write(
@@ -49,7 +49,7 @@ TEST_CASE("sweep under mpirun: a lost rank's work is done by another", "[search]
         "#!/bin/sh\nif [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then\n"
         "  ((until grep -q . /proc/$$/task/$$/children || [ ! -e /proc/$$ ]; do :; done\n"
         "    kill -9 $$) &)\nfi\nexec " +
-            kSluice + kSweep + "--json-lines " + ranks.string() + "\n");
+            kSluice + kSweep + "--json --out " + ranks.string() + "\n");
     // Some times Open MPI 4.1 itself hangs when a rank is gone (timeout says 124): once more.
     Result run;
     for (int attempt = 0; attempt < 3; ++attempt) {

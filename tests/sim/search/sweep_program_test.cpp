@@ -37,7 +37,7 @@ std::string interrupted(const TemporaryFolder& folder, const std::string& sweep,
                         const std::string& stem) {
     const std::filesystem::path out = folder.path / (stem + ".jsonl");
     std::filesystem::create_directories(out / "in the way");
-    CHECK(run_sluice(sweep + "--json-lines " + out.string()).status == 2);
+    CHECK(run_sluice(sweep + "--json --out " + out.string()).status == 2);
     std::filesystem::remove_all(out);
     return text_of(out.string() + ".part");
 }
@@ -47,7 +47,7 @@ std::string interrupted(const TemporaryFolder& folder, const std::string& sweep,
 TEST_CASE("sweep: a simulated row equals sluice predict to the bit", "[search]") {
     const TemporaryFolder folder;
     const std::string out = (folder.path / "rows.jsonl").string();
-    REQUIRE(run_sluice(kSweep + "--bands simulated --json-lines " + out).status == 0);
+    REQUIRE(run_sluice(kSweep + "--bands simulated --json --out " + out).status == 0);
     int compared = 0;
     for (const json& row : rows_of(out)) {
         if (row["state"] != "simulated") continue;
@@ -72,11 +72,13 @@ TEST_CASE("sweep: the same files whatever the workers, killed and resumed", "[se
     const TemporaryFolder folder;
     const auto name = [&](const std::string& file) { return (folder.path / file).string(); };
     const auto files = [&](const std::string& stem) {
-        return "--csv " + name(stem + ".csv") + " --json-lines " + name(stem + ".jsonl");
+        return "--json --out " + name(stem + ".jsonl");
     };
     REQUIRE(run_sluice(kSweep + "--workers 1 " + files("one")).status == 0);
     REQUIRE(run_sluice(kSweep + "--workers 3 " + files("three")).status == 0);
-    CHECK(text_of(name("one.csv")) == text_of(name("three.csv")));
+    REQUIRE(run_sluice(kSweep + "--workers 3 --out " + name("three.csv")).status == 0);
+    CHECK(shell(kSluice + kSweep + "--csv 2>/dev/null").output == text_of(name("three.csv")));
+    CHECK(shell(kSluice + kSweep + "--json 2>/dev/null").output == text_of(name("one.jsonl")));
     CHECK(text_of(name("one.jsonl")) == text_of(name("three.jsonl")));
     CHECK(!std::filesystem::exists(name("one.jsonl.part")));
 
@@ -87,7 +89,6 @@ TEST_CASE("sweep: the same files whatever the workers, killed and resumed", "[se
     CHECK(again.status == 0);
     CHECK_THAT(again.output, ContainsSubstring("goes on"));
     CHECK(text_of(name("again.jsonl")) == text_of(name("one.jsonl")));
-    CHECK(text_of(name("again.csv")) == text_of(name("one.csv")));
 
     // Killed at some moment, what is there is valid, and goes on to the same.
     (void)shell("timeout -s KILL 0.05 " + kSluice + kSweep + files("killed") + " 2>/dev/null");
@@ -125,8 +126,9 @@ TEST_CASE("sweep: mistakes are one sentence and exit status 2", "[search]") {
     mistake(one + "--layers 2,99", {"99"});
     mistake(one + "--bands all", {"--bands is \"all\"", "none, best or simulated"});
     mistake(one + "--workers -1", {"--workers is -1"});
-    mistake(one + "--csv a --json-lines a", {"both a"});
-    mistake(one + "--csv /nowhere/a.csv", {"/nowhere/a.csv", "cannot be written"});
+    mistake(one + "--csv --json", {"--json and --csv", "give one"});
+    mistake(one + "--out ''", {"--out needs the name of a file"});
+    mistake(one + "--out /nowhere/a.csv", {"/nowhere/a.csv", "cannot be written"});
     mistake("--sweep /nowhere.json", {"/nowhere.json"});
     mistake("--sweep " + folder.write("key.json", R"({"model": "a"})"),
             {"key.json", "\"model\"", "did you mean \"models\""});
@@ -146,7 +148,7 @@ TEST_CASE("sweep: rows that rest on something else are refused, and kept", "[sea
     const std::string kept = interrupted(folder, sweep, "rows");
     REQUIRE(std::count(kept.begin(), kept.end(), '\n') >= 3);
     const auto refused = [&](const std::string& arguments, const std::string& changed) {
-        check_sluice_mistake(arguments + " --json-lines " + out,
+        check_sluice_mistake(arguments + " --json --out " + out,
                              {part, "interrupted sweep", changed + " changed", "remove the file"});
         CHECK(text_of(part) == kept);
     };
@@ -166,10 +168,10 @@ TEST_CASE("sweep: rows that rest on something else are refused, and kept", "[sea
     std::string other_program = kept;
     other_program.replace(other_program.find("the program\":\"") + 14, 1, "x");
     std::ofstream(part) << other_program;
-    check_sluice_mistake(sweep + " --json-lines " + out, {part, "the program changed"});
+    check_sluice_mistake(sweep + " --json --out " + out, {part, "the program changed"});
 
     std::ofstream(part) << kept;
-    const Result whole = run_sluice(sweep + " --json-lines " + out);
+    const Result whole = run_sluice(sweep + " --json --out " + out);
     CHECK(whole.status == 0);
     CHECK_THAT(whole.output, ContainsSubstring("2 rows are simulated already"));
     CHECK(!std::filesystem::exists(part));
@@ -179,7 +181,7 @@ TEST_CASE("sweep: a part of another sweep is refused", "[search]") {
     const TemporaryFolder folder;
     const std::string out = (folder.path / "rows.jsonl").string(), part = out + ".part";
     const std::string sweep =
-        "sweep --model qwen2.5-0.5b --machine gh200-480gb --batch 1,2 --json-lines " + out;
+        "sweep --model qwen2.5-0.5b --machine gh200-480gb --batch 1,2 --json --out " + out;
     std::ofstream(part) << "{\"row\":0,\"model\":\"gpt2\"}\n";
     check_sluice_mistake(sweep, {part + ": line 1", "does not say", "remove the file"});
     CHECK(text_of(part) == "{\"row\":0,\"model\":\"gpt2\"}\n");
@@ -197,7 +199,7 @@ TEST_CASE("sweep: two do not write one file", "[search]") {
     const TemporaryFolder folder;
     const std::string out = (folder.path / "rows.jsonl").string(), part = out + ".part";
     const std::string sweep =
-        "sweep --model qwen2.5-0.5b --machine gh200-480gb --json-lines " + out;
+        "sweep --model qwen2.5-0.5b --machine gh200-480gb --json --out " + out;
     const std::string kept =
         interrupted(folder, "sweep --model qwen2.5-0.5b --machine gh200-480gb ", "rows");
     const int file = open(part.c_str(), O_RDWR);
@@ -220,7 +222,7 @@ TEST_CASE("sweep: who interrupts it reads what is kept, and it goes on from ther
         "sweep --model llama-3.1-70b --machine h200-sxm-pcie5-1.5tb --batch " + batches +
         " --buffer-depth 1,2,3 --recompute full,none --all ";
     const Result kept =
-        shell("{ exec 3>&1; " + kSluice + sweep + "--json-lines " + out +
+        shell("{ exec 3>&1; " + kSluice + sweep + "--json --out " + out +
               " >/dev/null 2>&3 3>&- & } ; p=$!; while kill -0 $p && [ \"$(cat '" + part +
               "' 2>/dev/null | wc -l)\" -lt 3 ]; do :; done; kill -TERM $p; wait $p");
     INFO(kept.output);
@@ -237,5 +239,5 @@ TEST_CASE("sweep: who interrupts it reads what is kept, and it goes on from ther
         shell("timeout --preserve-status -s INT 0.3 " + kSluice + sweep + "2>&1 >/dev/null");
     CHECK(nothing.status == 128 + SIGINT);
     CHECK_THAT(nothing.output,
-               ContainsSubstring("nothing is kept") && ContainsSubstring("--json-lines"));
+               ContainsSubstring("nothing is kept") && ContainsSubstring("--out names no file"));
 }
