@@ -52,11 +52,31 @@ void scale_host_memory_and_optimizer(MachineSpec& machine, double factor) {
     scale_optimizer(machine, factor);
 }
 
+void scale_optimizer_and_host_work(MachineSpec& machine, double factor) {
+    scale_optimizer(machine, factor);
+    scale_host_work(machine, factor);
+}
+
+/// Other systems' code on the host is not what was calibrated, and is slow together.
+RateRange host_of_others(const RateRanges& ranges) {
+    return {std::min({ranges.optimizer.low, ranges.host_work.low, kSlowestHostOfOthers}),
+            std::max(ranges.optimizer.high, ranges.host_work.high)};
+}
+
 bool uses_storage(const StepProgram& program) {
     return std::any_of(
         program.operations.begin(), program.operations.end(), [](const Operation& operation) {
             return operation.lane == Lane::storage_read || operation.lane == Lane::storage_write;
         });
+}
+
+bool is_ours(Schedule schedule) { return schedule == Schedule::streamed; }
+
+/// Of the step: 5 to 95% is 1 +- this.
+double structural_error(Schedule schedule) {
+    if (is_ours(schedule)) return kStructuralError;
+    const bool on_device = schedule == Schedule::resident || schedule == Schedule::cluster;
+    return on_device ? kErrorOnDevice : kErrorOffloading;
 }
 
 /// A group of rates and how to scale it.
@@ -103,13 +123,18 @@ void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& mac
     const RateRanges& ranges = machine.ranges;
     std::vector<Group> groups = {
         {kernels_range(plan.program, machine), scale_kernels},
-        {ranges.optimizer, scale_optimizer},
         {ranges.host_memory,
          ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
-        {ranges.link, scale_link},
-        {ranges.host_work, scale_host_work}};
+        {ranges.link, scale_link}};
+    if (is_ours(training.schedule)) {
+        groups.push_back({ranges.optimizer, scale_optimizer});
+        groups.push_back({ranges.host_work, scale_host_work});
+    } else {
+        groups.push_back({host_of_others(ranges), scale_optimizer_and_host_work});
+    }
     if (uses_storage(plan.program)) groups.push_back({ranges.storage, scale_storage});
-    std::vector<double> longer = {kStructuralError * report.step}, shorter = longer;
+    std::vector<double> longer = {structural_error(training.schedule) * report.step};
+    std::vector<double> shorter = longer;
     const auto deviation = [&](const Group& group, double factor) {
         MachineSpec scaled = machine;
         group.scale(scaled, factor);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "sim/machine/machine_profile.h"
 #include "sim/model/read_model.h"
 #include "sim/simulate/predict.h"
 #include "tests/catch.h"
@@ -111,6 +112,29 @@ TEST_CASE("prediction band: without ranges it is what the model leaves out", "[s
     const StepReport report = with_band(whole_machine(), 8);
     CHECK(longer(report) == Approx(kStructuralError));
     CHECK(shorter(report) == Approx(kStructuralError));
+}
+
+TEST_CASE("prediction band: other systems' schedules are less sure, and their work on the host",
+          "[simulate]") {
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    machine.ranges = {};
+    const auto band_of = [&](Schedule schedule) {
+        TrainingSpec training = batch_of(8);
+        training.schedule = schedule;
+        StepReport report = predict(small_model(), machine, training);
+        add_band(report, small_model(), machine, training);
+        return report;
+    };
+    const StepReport on_device = band_of(Schedule::resident);
+    CHECK(longer(on_device) == Approx(kErrorOnDevice).epsilon(0.1));  // launches are host work, too
+    CHECK(shorter(on_device) == Approx(kErrorOnDevice));
+    // Host work, which nothing runs beside, may take twice as long but no shorter.
+    const StepReport offloading = band_of(Schedule::fsdp_offload);
+    const double host = offloading.lanes[static_cast<std::size_t>(Lane::optimizer)].busy +
+                        offloading.lanes[static_cast<std::size_t>(Lane::host)].busy;
+    CHECK(shorter(offloading) == Approx(kErrorOffloading));
+    CHECK(longer(offloading) ==
+          Approx(std::hypot(kErrorOffloading, host / offloading.step)).epsilon(0.1));
 }
 
 TEST_CASE("prediction band: a step that only computes reacts to kernels alone", "[simulate]") {

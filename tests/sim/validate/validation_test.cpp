@@ -132,6 +132,17 @@ TEST_CASE("validation: CSV quotes what has commas", "[validate]") {
     CHECK_THAT(csv, ContainsSubstring(",1.9,2.1,true,,bf16,1,,1\n"));
 }
 
+TEST_CASE("validation: most steps of other systems lie in their bands", "[validate]") {
+    const std::string folder = SLUICE_SOURCE_DIR "/validation/";
+    const Validation v =
+        validate(read_measured_runs(
+                     {folder + "peers-h200.json", folder + "peers-h200-other-settings.json"}, {}),
+                 resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib")));
+    const GroupSummary& all = v.summaries.back();
+    REQUIRE(all.with_band >= 14);
+    CHECK(all.in_band >= 0.8 * all.with_band);
+}
+
 TEST_CASE("validation: pictures have a mark a run, and names are escaped", "[validate]") {
     const Validation v = three_runs();
     const std::string scatter = scatter_svg(v), bars = error_bars_svg(v), page = validation_html(v);
