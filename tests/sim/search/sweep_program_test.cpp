@@ -111,6 +111,15 @@ TEST_CASE("sweep: flags and a file say the same", "[search]") {
     CHECK_THAT(by_flags.output, ContainsSubstring("multiple of --micro-batch"));
 }
 
+TEST_CASE("sweep: one row is not several", "[search]") {
+    const std::string one = "sweep --model qwen2.5-0.5b --machine gh200-480gb --bands none ";
+    CHECK_THAT(run_sluice(one + "--layers 1 --batch 1").output,
+               ContainsSubstring("sweep: 1 row in "));
+    CHECK_THAT(run_sluice(one + "--batch 1,2").output, ContainsSubstring("sweep: 2 rows in "));
+    CHECK_THAT(run_sluice("predict --model qwen2.5-0.5b --machine gh200-480gb --layers 1").output,
+               ContainsSubstring(" parameters, 1 layer) on "));
+}
+
 TEST_CASE("sweep: mistakes are one sentence and exit status 2", "[search]") {
     const TemporaryFolder folder;
     const auto mistake = [](const std::string& arguments, const std::vector<std::string>& parts) {
