@@ -53,7 +53,7 @@ class Photographer {
     void settle() const {
         run_until([this] {
             const auto now = window_.prediction();
-            return now != nullptr && now->planned == window_.stack().current() &&
+            return now != nullptr && ask_the_same(now->planned, window_.stack().current()) &&
                    now->stage == PredictionStage::remedies;
         });
     }

@@ -66,7 +66,8 @@ class Bench {
   private:
     bool shown(PredictionStage stage) const {
         const auto now = window_.prediction();
-        return now != nullptr && now->planned == window_.stack().current() && now->stage >= stage;
+        return now != nullptr && ask_the_same(now->planned, window_.stack().current()) &&
+               now->stage >= stage;
     }
     void settle() {
         still_.run_until([&] { return shown(PredictionStage::remedies); });

@@ -14,20 +14,21 @@ constexpr int kWidth = 40;      // of the words, in heights of a line
 
 AnswerStack::AnswerStack(QWidget* answer, const QString& title, const QString& words,
                          QWidget* parent)
-    : QStackedWidget(parent), reason_(words), words_(text_label(title)) {
+    : QStackedWidget(parent) {
     auto* const heading = new QLabel(title);
+    QLabel* const label = text_label(title);
     QFont large = heading->font();
     large.setPointSizeF(kTitle * large.pointSizeF());
     large.setBold(true);
     heading->setFont(large);
-    for (QLabel* const label : {heading, words_}) label->setAlignment(Qt::AlignCenter);
-    words_->setText(words);
-    words_->setMinimumWidth(kWidth / 2 * fontMetrics().height());
-    words_->setMaximumWidth(kWidth * fontMetrics().height());
+    for (QLabel* const one : {heading, label}) one->setAlignment(Qt::AlignCenter);
+    label->setText(words);
+    label->setMinimumWidth(kWidth / 2 * fontMetrics().height());
+    label->setMaximumWidth(kWidth * fontMetrics().height());
     auto* const middle = new QWidget;
     auto* const grid = new QGridLayout(middle);
     grid->addWidget(heading, 1, 1, Qt::AlignCenter);
-    grid->addWidget(words_, 2, 1);
+    grid->addWidget(label, 2, 1);
     grid->setColumnStretch(0, 1);
     grid->setColumnStretch(1, 8);
     grid->setColumnStretch(2, 1);
@@ -37,14 +38,6 @@ AnswerStack::AnswerStack(QWidget* answer, const QString& title, const QString& w
     addWidget(answer);
 }
 
-void AnswerStack::show_answer(bool there) {
-    if (!there) words_->setText(reason_);
-    setCurrentIndex(there ? 1 : 0);
-}
-
-void AnswerStack::show_reason(const QString& sentence) {
-    words_->setText(sentence);
-    setCurrentIndex(0);
-}
+void AnswerStack::show_answer(bool there) { setCurrentIndex(there ? 1 : 0); }
 
 }  // namespace sluice

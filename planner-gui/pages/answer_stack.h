@@ -3,8 +3,6 @@
 
 #include <QStackedWidget>
 
-class QLabel;
-
 namespace sluice {
 
 class AnswerStack : public QStackedWidget {
@@ -15,12 +13,6 @@ class AnswerStack : public QStackedWidget {
                 QWidget* parent = nullptr);
 
     void show_answer(bool there);
-    /// Why there is none, in place of the answer.
-    void show_reason(const QString& sentence);
-
-  private:
-    const QString reason_;
-    QLabel* words_;
 };
 
 }  // namespace sluice

@@ -11,6 +11,7 @@
 #include "planner-gui/models/table_csv.h"
 #include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/systems_part.h"
 
@@ -76,13 +77,17 @@ QWidget* ComparePage::scenariosPart() {
                              tr("Each scenario that can be predicted is a column here. The form "
                                 "says what is missing in this one."));
     auto* const part = new QWidget;
-    (new QVBoxLayout(part))->addWidget(stack_);
+    scenario_failure_ = new FailureLabel(part);
+    auto* const layout = new QVBoxLayout(part);
+    layout->addWidget(scenario_failure_);
+    layout->addWidget(stack_, 1);
     return part;
 }
 
 void ComparePage::setScenarios(std::vector<ComparedScenario> scenarios) {
     scenarios_ = std::move(scenarios);
     scenario_model_->setScenarios(scenarios_);
+    scenario_failure_->forget();
     showScenarios();
 }
 
@@ -93,6 +98,12 @@ void ComparePage::setComparison(std::shared_ptr<const Comparison> comparison) {
 void ComparePage::setOutdated(bool outdated) { systems_->setOutdated(outdated); }
 
 void ComparePage::setBusy(bool busy) { systems_->setBusy(busy); }
+
+void ComparePage::failSystems(const QString& sentence) { systems_->fail(sentence); }
+
+void ComparePage::failScenarios(const QString& sentence) {
+    scenario_failure_->say(sentence, !scenarios_.empty());
+}
 
 void ComparePage::setByteUnits(ByteUnits units) {
     scenario_model_->setByteUnits(units);

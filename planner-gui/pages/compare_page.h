@@ -19,6 +19,7 @@ namespace sluice {
 
 class AnswerStack;
 class BarChartView;
+class FailureLabel;
 class SystemsPart;
 
 class ComparePage : public QWidget {
@@ -31,6 +32,9 @@ class ComparePage : public QWidget {
     void setComparison(std::shared_ptr<const Comparison> comparison);
     /// While a comparison is computed.
     void setBusy(bool busy);
+    /// Why there is no comparison, or not of all scenarios: the sentence. What is shown stays.
+    void failSystems(const QString& sentence);
+    void failScenarios(const QString& sentence);
     /// Whether the comparison of systems is of an earlier scenario; scenarios side by side are
     /// those of now.
     void setOutdated(bool outdated);
@@ -72,6 +76,7 @@ class ComparePage : public QWidget {
     QTableView* scenario_table_;
     BarChartView* scenario_bars_;
     QLabel *scenario_words_, *scenario_note_;
+    FailureLabel* scenario_failure_;
     QCheckBox* only_differences_;
 };
 

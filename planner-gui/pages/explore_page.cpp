@@ -7,9 +7,11 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/answer_stack.h"
+#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 
@@ -33,7 +35,9 @@ ExplorePage::ExplorePage(QWidget* parent) : QWidget(parent) {
         tr("Selected cell"),
         tr("Makes the settings of the selected cell the scenario's (Enter, double click)"), 3);
     note_ = new OutdatedNote(tr("The scenario has changed since this map was made."), {stack_});
+    failure_ = new FailureLabel(this);
     column->addWidget(makeBar());
+    column->addWidget(failure_);
     column->addWidget(note_);
     auto* const parts = new QWidget(this);
     auto* const rows = new QVBoxLayout(parts);
@@ -132,6 +136,10 @@ void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
 }
 
 void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
+    if (const auto wanted = std::exchange(wanted_, std::nullopt)) {
+        setAxes(wanted->x, wanted->y);
+        title_of_map_ = wanted->title;
+    }
     const CellIndex at{x, y};
     if (!map().contains(at)) return;
     model_->set_cell(at, cell);
@@ -141,9 +149,16 @@ void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
 
 void ExplorePage::setFinished() {
     running_ = false;
+    wanted_.reset();
     fit_columns(table_);
     showProgress();
     showAxes();
+}
+
+void ExplorePage::fail(const QString& sentence) {
+    const bool stale = wanted_ && map().computed() > 0;
+    setFinished();
+    failure_->say(sentence, stale);
 }
 
 void ExplorePage::setOutdated(bool outdated) {
@@ -160,7 +175,8 @@ void ExplorePage::run() {
     const std::optional<HeatAxis> x = x_->axis(), y = y_->axis();
     if (!x || !y || x->number == y->number) return;
     running_ = true;
-    setAxes(*x, *y);
+    wanted_ = Wanted{*x, *y, title_};
+    failure_->forget();
     showAxes();
     view_->setFocus();
     Q_EMIT exploreRequested(*x, *y);
@@ -188,7 +204,10 @@ void ExplorePage::showProgress() {
     answer_->show_answer(all > 0);
     as_table_->setEnabled(all > 0);
     run_->setText(running_ ? tr("S&top") : tr("&Run"));
-    if (all == 0) {
+    if (wanted_) {
+        progress_->setText(
+            tr("0 of %1 cells").arg(wanted_->x.values.size() * wanted_->y.values.size()));
+    } else if (all == 0) {
         progress_->setText(QString());
     } else if (map().computed() < all) {
         progress_->setText(tr("%1 of %2 cells").arg(map().computed()).arg(all));

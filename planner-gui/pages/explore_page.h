@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 #include "planner-gui/models/heat_map_model.h"
 #include "planner-gui/pages/axis_editor.h"
@@ -16,6 +17,7 @@ namespace sluice {
 
 class AdoptionFoot;
 class AnswerStack;
+class FailureLabel;
 class OutdatedNote;
 
 class ExplorePage : public QWidget {
@@ -27,12 +29,15 @@ class ExplorePage : public QWidget {
     /// "qwen2.5-14b on h200-sxm-pcie5-1.5tb".
     void setScenario(const TrainingSpec& training, const MachineProfile& profile,
                      const QString& title);
-    /// Starts a map: all cells not computed. The page does so itself when Run is pressed.
+    /// Starts a map: all cells not computed. When Run is pressed the page does so itself with the
+    /// first cell; until then the map of before stays.
     void setAxes(const HeatAxis& x, const HeatAxis& y);
     /// Ignored where the map has no such cell.
     void setCell(int x, int y, const HeatCell& cell);
     /// The run has ended, or was stopped.
     void setFinished();
+    /// Why there are no cells, or no more: the sentence. What is shown stays.
+    void fail(const QString& sentence);
     /// Whether the map is of an earlier scenario.
     void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
@@ -51,6 +56,11 @@ class ExplorePage : public QWidget {
     void adopted(const std::vector<sluice::VariedValue>& settings);
 
   private:
+    /// A run of which no cell has come yet.
+    struct Wanted {
+        HeatAxis x, y;
+        QString title;
+    };
     QWidget* makeBar();
     void connectParts();
     void run();
@@ -67,12 +77,14 @@ class ExplorePage : public QWidget {
     QStackedWidget* stack_ = nullptr;
     QPushButton* run_ = nullptr;
     QPushButton* as_table_ = nullptr;
+    FailureLabel* failure_ = nullptr;
     QLabel* progress_ = nullptr;
     AnswerStack* answer_ = nullptr;
     AdoptionFoot* foot_ = nullptr;
     OutdatedNote* note_ = nullptr;
     HeatQuantity quantity_ = HeatQuantity::tokens_per_s;
     ByteUnits units_ = ByteUnits::decimal;
+    std::optional<Wanted> wanted_;
     QString title_, title_of_map_;
     bool running_ = false, chosen_ = false;
 };

@@ -9,9 +9,11 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/answer_stack.h"
+#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/pareto_chart.h"
@@ -46,7 +48,9 @@ ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
         tr("Makes this machine and system the scenario's (Enter, double click)"), 3);
     note_ = new OutdatedNote(tr("The scenario has changed since these machines were tried."),
                              {chart_, table_});
+    failure_ = new FailureLabel(this);
     column->addWidget(makeBar());
+    column->addWidget(failure_);
     column->addWidget(note_);
     auto* const parts = new QWidget(this);
     auto* const rows = new QVBoxLayout(parts);
@@ -119,30 +123,37 @@ std::optional<std::size_t> ParetoPage::current() const {
     return static_cast<std::size_t>(index.row());
 }
 
-void ParetoPage::clearRows() {
-    model_->clear();
-    setOutdated(false);
-    showChart();
-    showCurrent();
+void ParetoPage::start(int rows) {
+    expected_ = rows;
+    running_ = true;
+    of_before_ = model_->rowCount() > 0;
+    run_->setText(tr("S&top"));
+    failure_->forget();
+    showProgress();
 }
 
 void ParetoPage::addRow(const ParetoRow& row) {
+    if (std::exchange(of_before_, false)) {
+        model_->clear();
+        setOutdated(false);
+        showCurrent();
+    }
     model_->add_row(row);
     showChart();
     if (!running_ || model_->rowCount() < kRowsToFit) fit_columns(table_);
 }
 
-void ParetoPage::setExpected(int rows) {
-    expected_ = rows;
-    showProgress();
-}
-
-void ParetoPage::setRunning(bool running) {
-    running_ = running;
-    run_->setText(running ? tr("S&top") : tr("&Run"));
+void ParetoPage::setFinished() {
+    running_ = false;
+    run_->setText(tr("&Run"));
     fit_columns(table_);
     showProgress();
     showCurrent();
+}
+
+void ParetoPage::fail(const QString& sentence) {
+    setFinished();
+    failure_->say(sentence, of_before_);
 }
 
 void ParetoPage::setOutdated(bool outdated) {
@@ -169,7 +180,8 @@ void ParetoPage::showProgress() {
     if (rows.empty() && !running_) {
         progress_->clear();
     } else {
-        const QString arrived = running_ && expected_ > 0
+        const QString arrived = of_before_ ? tr("%1 of an earlier run").arg(rows.size())
+                                : running_
                                     ? tr("%1 of %2 predicted").arg(rows.size()).arg(expected_)
                                     : tr("%1 predicted").arg(rows.size());
         progress_->setText(tr("%1; %2 fit and have a price").arg(arrived).arg(plotted));

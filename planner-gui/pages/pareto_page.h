@@ -15,6 +15,7 @@ namespace sluice {
 
 class AdoptionFoot;
 class AnswerStack;
+class FailureLabel;
 class OutdatedNote;
 class ParetoChart;
 
@@ -23,12 +24,13 @@ class ParetoPage : public QWidget {
   public:
     explicit ParetoPage(QWidget* parent = nullptr);
 
-    /// Rows of another model or settings go.
-    void clearRows();
+    /// So many rows will come by addRow(). Those of before stay until the first of them.
+    void start(int rows);
     void addRow(const ParetoRow& row);
-    /// How many rows will come; shown beside those that have.
-    void setExpected(int rows);
-    void setRunning(bool running);
+    /// The run has ended, or was stopped.
+    void setFinished();
+    /// Why there are no rows, or no more: the sentence. What is shown stays.
+    void fail(const QString& sentence);
     /// Whether the rows are of an earlier scenario.
     void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
@@ -40,7 +42,7 @@ class ParetoPage : public QWidget {
     QString csv() const { return pareto_csv(model_->rows()); }
 
   Q_SIGNALS:
-    /// Rows are wanted: clearRows(), setRunning(true), addRow() one by one, setRunning(false).
+    /// Rows are wanted: start(), addRow() one by one, setFinished().
     void paretoRequested();
     void stopRequested();
     /// Machine and system of a row are to become the scenario's.
@@ -61,13 +63,14 @@ class ParetoPage : public QWidget {
     QTableView* table_ = nullptr;
     QComboBox* cost_ = nullptr;
     QPushButton* run_ = nullptr;
+    FailureLabel* failure_ = nullptr;
     QLabel* progress_ = nullptr;
     AnswerStack* answer_ = nullptr;
     AdoptionFoot* foot_ = nullptr;
     OutdatedNote* note_ = nullptr;
     ByteUnits units_ = ByteUnits::decimal;
     int expected_ = 0;
-    bool running_ = false;
+    bool running_ = false, of_before_ = false;  ///< rows are of an earlier run
 };
 
 }  // namespace sluice

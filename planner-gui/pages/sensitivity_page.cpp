@@ -10,6 +10,7 @@
 #include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/tornado.h"
@@ -24,6 +25,7 @@ SensitivityPage::SensitivityPage(QWidget* parent)
       words_(text_label(tr("What limits, and what gains most"))),
       note_(text_label(tr("How to read the bars"))),
       try_(new QPushButton(tr("&Try changes"))),
+      failure_(new FailureLabel(this)),
       foot_(new AdoptionFoot(
           tr("The change that is selected"),
           tr("Makes the change in the scenario's machine (Enter, double click); it can be undone"),
@@ -59,6 +61,7 @@ SensitivityPage::SensitivityPage(QWidget* parent)
     top->addWidget(try_, 0, Qt::AlignTop | Qt::AlignRight);
     auto* const layout = new QVBoxLayout(this);
     layout->addLayout(top);
+    layout->addWidget(failure_);
     layout->addWidget(outdated_);
     layout->addWidget(stack_, 1);
     setSensitivity(nullptr);
@@ -87,14 +90,15 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
     showSelected(-1);
 }
 
-void SensitivityPage::setMessage(const QString& sentence) {
-    setSensitivity(nullptr);
-    stack_->show_reason(sentence);
-}
-
 void SensitivityPage::setBusy(bool busy) {
     try_->setEnabled(!busy);
     try_->setText(busy ? tr("Trying ...") : tr("&Try changes"));
+    if (busy) failure_->forget();
+}
+
+void SensitivityPage::fail(const QString& sentence) {
+    setBusy(false);
+    failure_->say(sentence, sensitivity_ != nullptr);
 }
 
 void SensitivityPage::setOutdated(bool outdated) {

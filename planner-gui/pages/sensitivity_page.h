@@ -17,6 +17,7 @@ namespace sluice {
 class AdoptionFoot;
 class AnswerStack;
 class BarChartView;
+class FailureLabel;
 class OutdatedNote;
 
 class SensitivityPage : public QWidget {
@@ -26,10 +27,10 @@ class SensitivityPage : public QWidget {
 
     /// Null: none yet.
     void setSensitivity(std::shared_ptr<const Sensitivity> sensitivity);
-    /// Why there is none: the sentence of an InputError.
-    void setMessage(const QString& sentence);
     /// While it is computed.
     void setBusy(bool busy);
+    /// Why there is none: the sentence. What is shown stays.
+    void fail(const QString& sentence);
     /// Whether the gains are of an earlier scenario.
     void setOutdated(bool outdated);
 
@@ -53,6 +54,7 @@ class SensitivityPage : public QWidget {
     QTableView* table_;
     QLabel *words_, *note_;
     QPushButton* try_;
+    FailureLabel* failure_;
     AdoptionFoot* foot_;
     AnswerStack* stack_;
     OutdatedNote* outdated_;

@@ -7,6 +7,7 @@
 #include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "sim/compare/comparison_report.h"
@@ -27,6 +28,7 @@ SystemsPart::SystemsPart(QWidget* parent)
       title_(text_label(tr("What is compared"))),
       note_(text_label(tr("How to read the bars"))),
       compare_(new QPushButton(tr("Compare &systems"))),
+      failure_(new FailureLabel(this)),
       foot_(new AdoptionFoot(tr("Selected system"),
                              tr("Makes this system the scenario's (Enter, double click)"), 2)) {
     compare_->setToolTip(
@@ -49,6 +51,7 @@ SystemsPart::SystemsPart(QWidget* parent)
     row->addWidget(words_, 1);
     row->addWidget(compare_, 0, Qt::AlignTop | Qt::AlignRight);
     layout->addLayout(row);
+    layout->addWidget(failure_);
     layout->addWidget(outdated_);
     layout->addWidget(stack_, 1);
     connectParts();
@@ -76,6 +79,12 @@ void SystemsPart::setComparison(std::shared_ptr<const Comparison> comparison) {
 void SystemsPart::setBusy(bool busy) {
     compare_->setEnabled(!busy);
     compare_->setText(busy ? tr("Comparing ...") : tr("Compare &systems"));
+    if (busy) failure_->forget();
+}
+
+void SystemsPart::fail(const QString& sentence) {
+    setBusy(false);
+    failure_->say(sentence, comparison_ != nullptr);
 }
 
 void SystemsPart::setOutdated(bool outdated) {

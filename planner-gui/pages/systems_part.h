@@ -18,6 +18,7 @@ namespace sluice {
 class AdoptionFoot;
 class AnswerStack;
 class BarChartView;
+class FailureLabel;
 class OutdatedNote;
 
 class SystemsPart : public QWidget {
@@ -28,6 +29,7 @@ class SystemsPart : public QWidget {
     /// Null: none yet.
     void setComparison(std::shared_ptr<const Comparison> comparison);
     void setBusy(bool busy);
+    void fail(const QString& sentence);
     void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
@@ -53,6 +55,7 @@ class SystemsPart : public QWidget {
     QTableView* table_;
     QLabel *words_, *title_, *note_;
     QPushButton* compare_;
+    FailureLabel* failure_;
     AdoptionFoot* foot_;
     AnswerStack* stack_;
     OutdatedNote* outdated_;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pages/timeline_painter.h"
@@ -38,6 +39,7 @@ QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& wh
 
 TimelinePage::TimelinePage(QWidget* parent)
     : QWidget(parent),
+      failure_(new FailureLabel(this)),
       heading_(text_label(tr("Step"))),
       bound_(text_label(tr("Bottleneck"))),
       difference_(text_label(tr("Difference of plans"))),
@@ -75,6 +77,7 @@ TimelinePage::TimelinePage(QWidget* parent)
     column->addWidget(heading_);
     column->addLayout(top);
     column->addWidget(taken_away_);
+    column->addWidget(failure_);
     column->addWidget(difference_);
     column->addWidget(scroll, 1);
     column->addWidget(bar_);
@@ -119,8 +122,11 @@ void TimelinePage::setScenario(std::shared_ptr<const StepReport> report) {
 void TimelinePage::setMeasured(std::shared_ptr<const StepReport> measured) {
     taken_away_->hide();
     measured_ = std::move(measured);
+    if (measured_) failure_->forget();
     refresh();
 }
+
+void TimelinePage::fail(const QString& sentence) { failure_->say(sentence, measured_ != nullptr); }
 
 void TimelinePage::setByteUnits(ByteUnits units) { view_->set_byte_units(units); }
 

@@ -15,6 +15,7 @@ class QScrollBar;
 
 namespace sluice {
 
+class FailureLabel;
 class TimelineView;
 
 class TimelinePage : public QWidget {
@@ -31,6 +32,8 @@ class TimelinePage : public QWidget {
     /// The report of another scenario: a measured step under the one before is taken away, and a
     /// sentence says so.
     void setScenario(std::shared_ptr<const StepReport> report);
+    /// Why no measured step can be laid under: the sentence. What is shown stays.
+    void fail(const QString& sentence);
     void setByteUnits(ByteUnits units);
 
     /// The library's picture of a step; with a measured one, both as they are shown. Empty without
@@ -57,6 +60,7 @@ class TimelinePage : public QWidget {
     void follow_view();
 
     std::shared_ptr<const StepReport> report_, measured_;
+    FailureLabel* failure_;
     QLabel* heading_;
     QLabel* bound_;
     QLabel* difference_;

@@ -14,6 +14,7 @@
 #include "planner-gui/models/number_sort_proxy.h"
 #include "planner-gui/models/validation_table.h"
 #include "planner-gui/pages/answer_stack.h"
+#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/scatter_view.h"
@@ -40,6 +41,7 @@ ValidationPage::ValidationPage(QWidget* parent)
       sorted_(new NumberSortProxy(this)),
       scatter_(new ScatterView),
       table_(table_view(sorted_, tr("Measured runs"))),
+      failure_(new FailureLabel(this)),
       words_(text_label(tr("How far predictions are off"))),
       notes_(text_label(tr("What was left out"))),
       files_(new QPushButton(tr("&Open reports..."))),
@@ -87,6 +89,7 @@ ValidationPage::ValidationPage(QWidget* parent)
     connect(outdated_, &OutdatedNote::runAgain, this, [this] { compare(compared_); });
     auto* const layout = new QVBoxLayout(this);
     layout->addLayout(top);
+    layout->addWidget(failure_);
     layout->addWidget(outdated_);
     layout->addWidget(stack_, 1);
     setValidation(nullptr);
@@ -108,15 +111,16 @@ void ValidationPage::setValidation(std::shared_ptr<const Validation> validation)
     model_->setTable(validation_table(*validation_, units_));
 }
 
-void ValidationPage::setMessage(const QString& sentence) {
-    setValidation(nullptr);
-    stack_->show_reason(sentence);
-}
-
 void ValidationPage::setBusy(bool busy) {
     files_->setEnabled(!busy);
     folder_->setEnabled(!busy);
     files_->setText(busy ? tr("Comparing ...") : tr("&Open reports..."));
+    if (busy) failure_->forget();
+}
+
+void ValidationPage::fail(const QString& sentence) {
+    setBusy(false);
+    failure_->say(sentence, validation_ != nullptr);
 }
 
 void ValidationPage::setOutdated(bool outdated) {

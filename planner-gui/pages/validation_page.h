@@ -16,6 +16,7 @@ class QTableView;
 namespace sluice {
 
 class AnswerStack;
+class FailureLabel;
 class NumberSortProxy;
 class OutdatedNote;
 class ScatterView;
@@ -28,10 +29,10 @@ class ValidationPage : public QWidget {
 
     /// Null: none yet.
     void setValidation(std::shared_ptr<const Validation> validation);
-    /// Why there is none: the sentence of an InputError.
-    void setMessage(const QString& sentence);
     /// While it is computed.
     void setBusy(bool busy);
+    /// Why there is none: the sentence. What is shown stays.
+    void fail(const QString& sentence);
     /// Whether the predictions are for an earlier machine.
     void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
@@ -63,6 +64,7 @@ class ValidationPage : public QWidget {
     NumberSortProxy* sorted_;
     ScatterView* scatter_;
     QTableView* table_;
+    FailureLabel* failure_;
     QLabel *words_, *notes_;
     QPushButton *files_, *folder_;
     AnswerStack* stack_;

@@ -40,17 +40,24 @@ Autosave::Autosave(ScenarioStack& stack, const QString& folder, QObject* parent)
     connect(&stack_.undoStack(), &QUndoStack::cleanChanged, this, soon);
 }
 
-Autosave::~Autosave() { remove_all(recovery_); }
+Autosave::~Autosave() { remove(); }
+
+void Autosave::remove() {
+    remove_all(recovery_);
+    written_file_.reset();
+}
 
 void Autosave::setFile(const QString& file) { file_ = file; }
 
 bool Autosave::write() {
     if (!stack_.isDirty()) {
-        remove_all(recovery_);
+        remove();
         return true;
     }
     try {
-        write_file(path_of(recovery_).toStdString(), file_.toStdString());
+        if (written_file_ != file_)
+            write_file(path_of(recovery_).toStdString(), file_.toStdString());
+        written_file_ = file_;
         write_file(recovery_.toStdString(), project_json(stack_.project()));
         failing_ = false;
     } catch (const InputError& error) {
@@ -75,6 +82,7 @@ QList<Recovered> Autosave::find(const QString& folder) {
             found.project =
                 parse_project(read_text_file(recovery.toStdString()), recovery.toStdString());
             found.recovery = recovery;
+            found.written = info.lastModified();
             QFile path(path_of(recovery));
             if (path.open(QIODevice::ReadOnly)) found.file = QString::fromUtf8(path.readAll());
             out.push_back(std::move(found));

@@ -1,6 +1,7 @@
 // What is left of a session that crashed? Every edit is written to a recovery file soon after it.
 #pragma once
 
+#include <QDateTime>
 #include <QLockFile>
 #include <QObject>
 #include <QString>
@@ -17,6 +18,7 @@ struct Recovered {
     Project project;
     QString file;      ///< that it was opened from or saved to; empty: none
     QString recovery;  ///< where it was found
+    QDateTime written;
 };
 
 class Autosave : public QObject {
@@ -42,8 +44,11 @@ class Autosave : public QObject {
     void failed(QString sentence);
 
   private:
+    void remove();
+
     ScenarioStack& stack_;
     QString file_, recovery_;
+    std::optional<QString> written_file_;  ///< beside recovery_
     std::unique_ptr<QLockFile> lock_;
     QTimer timer_;
     bool failing_ = false;

@@ -23,20 +23,6 @@ QString sentence_of(const std::exception& error) {
                      .arg(sentence);
 }
 
-/// GPUs beside the machine, as "h100-sxm-pcie5:8" names them.
-ClusterToCompare cluster_of(const std::string& text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string::npos || colon == 0)
-        throw InputError("--cluster is \"" + text +
-                         "\", expected MACHINE:GPUS, as in h100-sxm-pcie5:8");
-    TrainingSpec training;
-    for (const Option& option : training_options())
-        if (std::string_view(option.field) == "gpus")
-            set_option(training, option, text.substr(colon + 1), "--cluster " + text + ": GPUS");
-    return {resolve_machine(read_machine_profile(text.substr(0, colon), "--cluster")),
-            training.gpus};
-}
-
 }  // namespace
 
 class PlannerSession::Teller {
@@ -120,15 +106,13 @@ void PlannerSession::cancel(JobKind kind) {
     queue_->cancel_job(index(kind));
 }
 
-void PlannerSession::compare(const PlannedScenario& planned,
-                             const std::vector<std::string>& clusters) {
-    post_job(JobKind::compare, [planned, clusters](const Teller& tell) {
+void PlannerSession::compare(const PlannedScenario& planned) {
+    post_job(JobKind::compare, [planned](const Teller& tell) {
         Scenario s = resolve(planned);
         std::vector<ClusterToCompare> others;
         if (s.training.schedule == Schedule::cluster)  // beside the systems of one of its GPUs
             others.push_back({s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus)});
         s.training.schedule = Schedule::streamed;
-        for (const std::string& text : clusters) others.push_back(cluster_of(text));
         Comparison out =
             sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine), others);
         out.left_out = left_out(s.machine);

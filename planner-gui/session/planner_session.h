@@ -26,8 +26,8 @@ class PlannerSession : public QObject {
     /// A verdict: predicted() three times, one a stage, or refused(). Supersedes the one before.
     void request(const PlannedScenario& planned);
 
-    /// Every system on the machine, and `clusters` ("h100-sxm-pcie5:8") beside it: compared().
-    void compare(const PlannedScenario& planned, const std::vector<std::string>& clusters = {});
+    /// Every system on the machine, beside a cluster that the scenario is of: compared().
+    void compare(const PlannedScenario& planned);
     /// sensitivityFound().
     void findSensitivity(const PlannedScenario& planned);
     /// Every combination of two axes: explored() for each, row by row.

@@ -31,6 +31,7 @@ auto with_field(const char* otherwise, Find find) {
 Prediction predict_scenario(const PlannedScenario& planned) {
     Prediction out;
     out.planned = planned;
+    out.files = read_named_files(planned);  // before resolve(): one that changes is read again
     out.scenario = resolve(planned);
     const Scenario& s = out.scenario;
     StepReport report =

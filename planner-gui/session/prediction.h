@@ -1,8 +1,8 @@
 // What is known of one scenario: whether it fits, how fast it is, what it costs.
 #pragma once
 
+#include "planner-gui/session/named_files.h"
 #include "sim/cost/run_cost.h"
-#include "sim/scenario/planned_scenario.h"
 
 namespace sluice {
 
@@ -11,6 +11,7 @@ enum class PredictionStage { step, band, remedies };
 
 struct Prediction {
     PlannedScenario planned;
+    NamedFiles files;  ///< as they were when it was asked for
     Scenario scenario;
     PredictionStage stage = PredictionStage::step;
     CostAnswer cost;  ///< with the report; suggestions are there from the first stage on

@@ -8,10 +8,11 @@
 
 namespace sluice {
 
-/// Keeps the newest predictions, with their bands. Names and notes do not matter.
+/// Keeps the newest predictions, with their bands. Names and notes do not matter; what the files
+/// hold that a scenario names does.
 class PredictionCache {
   public:
-    /// Null where there is none.
+    /// Null where there is none of these values and of the files as they are now.
     std::shared_ptr<const Prediction> find(const PlannedScenario& planned) const;
     /// Those without a band are passed over.
     void add(const std::shared_ptr<const Prediction>& prediction);

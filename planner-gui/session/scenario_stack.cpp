@@ -140,10 +140,12 @@ std::string ScenarioStack::freeName(const std::string& name) const {
 }
 
 void ScenarioStack::replace(int index, const PlannedScenario& scenario) {
-    project_.scenarios[static_cast<std::size_t>(index)] = scenario;
+    PlannedScenario& here = project_.scenarios[static_cast<std::size_t>(index)];
+    const bool only_words = index == currentIndex() && ask_the_same(here, scenario);
+    here = scenario;
     project_.current = static_cast<std::size_t>(index);  // what is undone is shown
     Q_EMIT listChanged();
-    Q_EMIT currentChanged();
+    if (!only_words) Q_EMIT currentChanged();
 }
 
 void ScenarioStack::insert(int index, const PlannedScenario& scenario, int current) {

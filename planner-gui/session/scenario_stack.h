@@ -43,7 +43,7 @@ class ScenarioStack : public QObject {
     std::string freeName(const std::string& name) const;
 
   Q_SIGNALS:
-    /// Another one is current, or the current one has other values.
+    /// Another one is current, or the current one has other values than its name and notes.
     void currentChanged();
     /// Names, notes or their number; or other values of one of them.
     void listChanged();

@@ -2,14 +2,8 @@
 
 namespace sluice {
 
-bool same_plan(PlannedScenario a, const PlannedScenario& b) {
-    a.name = b.name;
-    a.notes = b.notes;
-    return a == b;
-}
-
 bool AnsweredScenario::is_outdated(const PlannedScenario& now) const {
-    return shown_ && !same_plan(*shown_, now);
+    return shown_ && !ask_the_same(*shown_, now);
 }
 
 }  // namespace sluice

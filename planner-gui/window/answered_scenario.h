@@ -7,9 +7,6 @@
 
 namespace sluice {
 
-/// Whether they differ in name and notes alone.
-bool same_plan(PlannedScenario a, const PlannedScenario& b);
-
 class AnsweredScenario {
   public:
     void ask(const PlannedScenario& planned) { asked_ = planned; }

@@ -61,16 +61,18 @@ void Exports::chooseCsv() {
     if (!file.isEmpty()) writeCsv(file);
 }
 void Exports::choosePrinter() {
-    const QByteArray svg = pages_.svg();
-    if (svg.isEmpty()) {
+    if (pages_.svg().isEmpty()) {
         Q_EMIT failed(tr("This page has no picture yet; let it show one first."));
         return;
     }
     QPrinter printer(QPrinter::HighResolution);
     printer.setPageOrientation(QPageLayout::Landscape);
     QPrintDialog dialog(&printer, &window_);
-    if (dialog.exec() == QDialog::Accepted)
-        print_picture(svg, QString::fromStdString(stack_.current().name), printer);
+    if (dialog.exec() == QDialog::Accepted) print(printer);
+}
+
+void Exports::print(QPrinter& printer) {
+    print_picture(pages_.svg(), QString::fromStdString(stack_.current().name), printer);
 }
 
 void Exports::write(const QString& file, const QByteArray& bytes, const QString& without) {

@@ -11,6 +11,8 @@
 #include "planner-gui/session/planner_session.h"
 #include "planner-gui/session/scenario_stack.h"
 
+class QPrinter;
+
 namespace sluice {
 
 class Pages;
@@ -36,6 +38,8 @@ class Exports : public QObject {
     void writeSvg(const QString& file);
     void writePng(const QString& file);
     void writeCsv(const QString& file);
+    /// The picture of the page in front. Precondition: it has one.
+    void print(QPrinter& printer);
 
   Q_SIGNALS:
     /// It takes a while.

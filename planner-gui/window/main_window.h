@@ -31,10 +31,14 @@ class MainWindow : public QMainWindow {
     /// A file, else what a crashed session left (where the user wants it), else on the very first
     /// start the example with its questions, else an empty scenario.
     void start(const QString& file);
-    /// False where it cannot be read; a message has said why.
+    /// Offers what a crashed session left of it, where that is newer. False where it cannot be
+    /// read; a message has said why.
     bool openFile(const QString& file);
+    /// Asks where something else has changed the file. False where it is not written; a message
+    /// has said why.
     bool saveFile(const QString& file);
     void openExample();
+    void openEmpty();
 
     ScenarioStack& stack() { return stack_; }
     PlannerSession& session() { return session_; }
@@ -46,6 +50,7 @@ class MainWindow : public QMainWindow {
     std::shared_ptr<const Prediction> prediction() const { return prediction_; }
 
   protected:
+    void changeEvent(QEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
@@ -64,12 +69,19 @@ class MainWindow : public QMainWindow {
     void showCurrent();
     void adopt(const QString& flags, const QString& what);
     void ask(int question);
-    bool offerRecovered();
+    /// Asks for the verdict again where a file that the scenario names has changed.
+    void lookAtFiles();
+    /// What a crashed session left; false where the user does not want it now.
+    bool offer(const Recovered& found);
+    /// What becomes of a file that something else has changed.
+    enum class Conflict { overwrite, save_as, reload, cancel };
+    Conflict askConflict();
     /// What is typed into a table or list and not handed over yet.
     void finishEditing();
     bool mayClose();
     bool save();
     bool saveAs();
+    static QString projectFilter();
     void warn(const QString& sentence);
     void about();
     void setUnits(ByteUnits units);
@@ -80,6 +92,7 @@ class MainWindow : public QMainWindow {
     QString recovery_;
     std::unique_ptr<Autosave> autosave_;
     std::shared_ptr<const Prediction> prediction_;
+    NamedFiles asked_files_;  ///< when the verdict was asked for
     VerdictPanel* verdict_;
     ScenarioForm* form_;
     ScenarioDock* scenarios_;

@@ -4,7 +4,6 @@
 #include <QClipboard>
 #include <QDockWidget>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QSettings>
@@ -12,7 +11,6 @@
 #include <QStyle>
 
 #include "planner-gui/pictures/palette.h"
-#include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
@@ -26,24 +24,17 @@ namespace {
 const QString kUnits = QStringLiteral("binaryUnits");
 const QString kAppearance = QStringLiteral("appearance");
 
-QString project_filter() { return QObject::tr("Projects (*.json);;All files (*)"); }
-
 }  // namespace
 
 void MainWindow::addFileMenu() {
     QMenu* const menu = menuBar()->addMenu(tr("&File"));
     menu->addAction(tr("&New"), QKeySequence::New, this, [this] {
-        if (!mayClose()) return;
-        PlannedScenario scenario = example_scenario();
-        scenario.name = tr("Scenario").toStdString();
-        scenario.notes.clear();
-        verdict_->setQuestions({});
-        files_.start(scenario);
+        if (mayClose()) openEmpty();
     });
     menu->addAction(tr("&Open..."), QKeySequence::Open, this, [this] {
         if (!mayClose()) return;
         const QString file =
-            QFileDialog::getOpenFileName(this, tr("Open a project"), QString(), project_filter());
+            QFileDialog::getOpenFileName(this, tr("Open a project"), QString(), projectFilter());
         if (!file.isEmpty()) openFile(file);
     });
     QMenu* const recent = menu->addMenu(tr("Open &recent"));
@@ -173,16 +164,6 @@ void MainWindow::showRecent(QMenu& menu) {
         });
     menu.setToolTipsVisible(true);
     if (menu.isEmpty()) menu.addAction(tr("None yet"))->setEnabled(false);
-}
-
-bool MainWindow::save() { return files_.file().isEmpty() ? saveAs() : saveFile(files_.file()); }
-
-bool MainWindow::saveAs() {
-    QFileDialog dialog(this, tr("Save the project"), QString(), project_filter());
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setDefaultSuffix(QStringLiteral("json"));
-    if (!files_.file().isEmpty()) dialog.selectFile(files_.file());
-    return dialog.exec() == QDialog::Accepted && saveFile(dialog.selectedFiles().front());
 }
 
 void MainWindow::about() {

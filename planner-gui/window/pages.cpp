@@ -57,7 +57,8 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
 
 void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
     const bool another = prediction != nullptr &&
-                         (prediction_ == nullptr || prediction_->planned != prediction->planned);
+                         (prediction_ == nullptr || prediction_->files != prediction->files ||
+                          !ask_the_same(prediction_->planned, prediction->planned));
     prediction_ = prediction;
     if (prediction == nullptr || !overlaid_.shown() || overlaid_.is_outdated(prediction->planned)) {
         overlaid_ = {};
@@ -128,11 +129,7 @@ void Pages::connectCompare() {
                 showOutdated();
             });
     connect(compare_, &ComparePage::scenarioActivated, this, [this](int scenario) {
-        // Those that are refused have no column.
-        const auto& all = stack_.project().scenarios;
-        for (int i = 0; i < stack_.count(); ++i)
-            if (cache_.find(all[static_cast<std::size_t>(i)]) != nullptr && scenario-- == 0)
-                return stack_.setCurrent(i);
+        stack_.setCurrent(columns_[static_cast<std::size_t>(scenario)]);
     });
     connect(compare_, &ComparePage::adopt, this, &Pages::adoptFlags);
     connect(&session_, &PlannerSession::scenarioPredicted, this,
@@ -150,20 +147,28 @@ void Pages::connectCompare() {
 void Pages::showScenarios() {
     if (currentWidget() != compare_) return;
     std::vector<ComparedScenario> known;
-    std::vector<PlannedScenario> wanted;
-    for (const PlannedScenario& one : stack_.project().scenarios) {
-        if (const auto prediction = cache_.find(one))
+    std::vector<PlannedScenario> missing;
+    decltype(asked_) wanted;
+    columns_.clear();
+    for (int i = 0; i < stack_.count(); ++i) {
+        const PlannedScenario& one = stack_.project().scenarios[static_cast<std::size_t>(i)];
+        if (const auto prediction = cache_.find(one)) {
             known.push_back(compared_scenario(one.name, prediction));
-        else if (one != stack_.current())  // which its verdict brings
-            wanted.push_back(one);
+            columns_.push_back(i);                // those that are refused have none
+        } else if (i != stack_.currentIndex()) {  // which its verdict brings
+            missing.push_back(one);
+            wanted.emplace_back(one, read_named_files(one));
+        }
     }
     compare_->setScenarios(std::move(known));
     const bool more = std::any_of(wanted.begin(), wanted.end(), [this](const auto& one) {
-        return std::find(asked_.begin(), asked_.end(), one) == asked_.end();
+        return std::none_of(asked_.begin(), asked_.end(), [&](const auto& asked) {
+            return ask_the_same(asked.first, one.first) && asked.second == one.second;
+        });
     });
     if (!more) return;
-    asked_ = wanted;
-    session_.predictAll(wanted);
+    asked_ = std::move(wanted);
+    session_.predictAll(missing);
 }
 
 void Pages::showOutdated() {
@@ -176,14 +181,13 @@ void Pages::showOutdated() {
     // What the axes vary may differ.
     const std::vector<VariedValue> cell = explore_->map().settings({0, 0});
     explore_->setOutdated(
-        !same_plan(with_values(*explored_.shown(), cell), with_values(now, cell)));
+        !ask_the_same(with_values(*explored_.shown(), cell), with_values(now, cell)));
 }
 
 void Pages::connectExplore() {
     connect(explore_, &ExplorePage::exploreRequested, this,
             [this](const HeatAxis& x, const HeatAxis& y) {
                 explored_.ask(stack_.current());
-                explored_.answer();
                 session_.explore(stack_.current(), explored_axis(x), explored_axis(y));
             });
     connect(explore_, &ExplorePage::stopRequested, this, [this] {
@@ -194,6 +198,8 @@ void Pages::connectExplore() {
             [this](const std::shared_ptr<const ExploredCell>& cell) {
                 explore_->setCell(static_cast<int>(cell->x), static_cast<int>(cell->y),
                                   heat_cell(cell->value));
+                explored_.answer();
+                showOutdated();
             });
     connect(explore_, &ExplorePage::adopted, this,
             [this](const std::vector<VariedValue>& settings) {
@@ -209,11 +215,13 @@ void Pages::connectPareto() {
     connect(pareto_, &ParetoPage::paretoRequested, this, &Pages::startPareto);
     connect(pareto_, &ParetoPage::stopRequested, this, [this] {
         session_.cancel(JobKind::machines);
-        pareto_->setRunning(false);
+        pareto_->setFinished();
     });
     connect(&session_, &PlannerSession::machineFound, this,
             [this](const std::shared_ptr<const MachineSystem>& found) {
                 pareto_->addRow(pareto_row(*found));
+                tried_.answer();
+                showOutdated();
             });
     connect(pareto_, &ParetoPage::adopted, this, &Pages::adoptMachine);
 }
@@ -223,10 +231,7 @@ void Pages::startPareto() {
     for (const Schedule schedule : all_schedules()) systems.push_back(schedule_name(schedule));
     const std::vector<std::string> machines = machines_to_try(stack_.current());
     tried_.ask(stack_.current());
-    tried_.answer();
-    pareto_->clearRows();
-    pareto_->setExpected(static_cast<int>(machines.size() * systems.size()));
-    pareto_->setRunning(true);
+    pareto_->start(static_cast<int>(machines.size() * systems.size()));
     session_.tryMachines(stack_.current(), machines, systems);
 }
 
@@ -290,22 +295,30 @@ void Pages::connectValidation() {
 void Pages::connectFailures() {
     connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
         if (kind == JobKind::explore) explore_->setFinished();
-        if (kind == JobKind::machines) pareto_->setRunning(false);
+        if (kind == JobKind::machines) pareto_->setFinished();
     });
-    connect(&session_, &PlannerSession::failed, this,
-            [this](JobKind kind, const QString& sentence) {
-                if (kind == JobKind::compare) compare_->setBusy(false);
-                if (kind == JobKind::explore) explore_->setFinished();
-                if (kind == JobKind::machines) pareto_->setRunning(false);
-                if (kind == JobKind::sensitivity) {
-                    sensitivity_->setBusy(false);
-                    sensitivity_->setMessage(sentence);
-                }
-                if (kind == JobKind::validate) {
-                    validation_page_->setBusy(false);
-                    validation_page_->setMessage(sentence);
-                }
-            });
+    connect(&session_, &PlannerSession::failed, this, &Pages::fail);
+}
+
+void Pages::fail(JobKind kind, const QString& sentence) {
+    switch (kind) {
+        case JobKind::compare:
+            return compare_->failSystems(sentence);
+        case JobKind::scenarios:
+            return compare_->failScenarios(sentence);
+        case JobKind::explore:
+            return explore_->fail(sentence);
+        case JobKind::machines:
+            return pareto_->fail(sentence);
+        case JobKind::sensitivity:
+            return sensitivity_->fail(sentence);
+        case JobKind::validate:
+            return validation_page_->fail(sentence);
+        case JobKind::overlay:
+            return timeline_->fail(sentence);
+        case JobKind::decide:  // which says it itself
+            return;
+    }
 }
 
 }  // namespace sluice

@@ -36,6 +36,8 @@ class Pages : public QTabWidget {
     QString csv() const;
     /// A word for file names: "timeline".
     QString name() const;
+    /// Side by side what has been predicted; asks for the rest. Only where that page is in front.
+    void showScenarios();
     /// The page that compares machines comes to the front and starts.
     void showMachines();
 
@@ -67,12 +69,11 @@ class Pages : public QTabWidget {
     void connectSensitivity();
     void connectValidation();
     void connectFailures();
-    /// Side by side what has been predicted; asks for the rest where that page is in front.
-    void showScenarios();
     /// Marks what is of another scenario than the current one.
     void showOutdated();
     void startPareto();
     void showRun(const RunComparison& run);
+    void fail(JobKind kind, const QString& sentence);
     void adoptFlags(const QString& flags, const QString& what);
     void adoptMachine(const QString& machine, const QString& system);
 
@@ -81,8 +82,9 @@ class Pages : public QTabWidget {
     std::shared_ptr<const Prediction> prediction_;
     std::shared_ptr<const Validation> validation_;
     PredictionCache cache_;
-    QTimer shown_soon_;  ///< scenarios beside each other, of which predictions have arrived
-    std::vector<PlannedScenario> asked_;  ///< of all scenarios, and not there yet
+    QTimer shown_soon_;         ///< scenarios beside each other, of which predictions have arrived
+    std::vector<int> columns_;  ///< scenarios that stand beside each other
+    std::vector<std::pair<PlannedScenario, NamedFiles>> asked_;  ///< beside the current one
     AnsweredScenario compared_, tried_, explored_, improved_, validated_, overlaid_;
     std::vector<Export> exports_;
 

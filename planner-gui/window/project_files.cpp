@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QSettings>
+#include <utility>
 
 #include "sim/json_object.h"
 #include "sim/write_file.h"
@@ -12,6 +13,15 @@ namespace {
 constexpr int kMostRecent = 10;
 const QString kRecent = QStringLiteral("recentProjects");
 
+/// None where it cannot be read.
+std::optional<std::string> text_of(const QString& file) {
+    try {
+        return read_text_file(file.toStdString());
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 ProjectFiles::ProjectFiles(ScenarioStack& stack, QObject* parent)
@@ -19,25 +29,39 @@ ProjectFiles::ProjectFiles(ScenarioStack& stack, QObject* parent)
 
 void ProjectFiles::open(const QString& file) {
     const std::string path = file.toStdString();
-    stack_.open(parse_project(read_text_file(path), path));
+    std::string text = read_text_file(path);
+    stack_.open(parse_project(text, path));
+    on_disk_ = std::move(text);
     setFile(file);
 }
 
 void ProjectFiles::save(const QString& file) {
-    write_file(file.toStdString(), project_json(stack_.project()));
+    std::string text = project_json(stack_.project());
+    write_file(file.toStdString(), text);
+    on_disk_ = std::move(text);
     stack_.setSaved();
     setFile(file);
 }
 
 void ProjectFiles::start(const PlannedScenario& scenario) {
     stack_.open({{scenario}, 0});
+    on_disk_.reset();
     setFile({});
 }
 
-void ProjectFiles::recover(const Project& project, const QString& file) {
-    stack_.open(project);
+void ProjectFiles::recover(const Recovered& recovered) {
+    stack_.open(recovered.project);
     stack_.undoStack().resetClean();
-    setFile(file);
+    on_disk_.reset();
+    const QFileInfo info(recovered.file);
+    // What was written to it later the crashed session did not know.
+    if (info.exists() && info.lastModified() <= recovered.written)
+        on_disk_ = text_of(recovered.file);
+    setFile(recovered.file);
+}
+
+bool ProjectFiles::changedOnDisk() const {
+    return QFileInfo::exists(file_) && (!on_disk_ || text_of(file_) != on_disk_);
 }
 
 QStringList ProjectFiles::recent() { return QSettings().value(kRecent).toStringList(); }

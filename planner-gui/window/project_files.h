@@ -3,7 +3,10 @@
 
 #include <QObject>
 #include <QStringList>
+#include <optional>
+#include <string>
 
+#include "planner-gui/session/autosave.h"
 #include "planner-gui/session/scenario_stack.h"
 
 namespace sluice {
@@ -20,7 +23,10 @@ class ProjectFiles : public QObject {
     /// A new project with this one.
     void start(const PlannedScenario& scenario);
     /// What a crashed session left; it is not saved yet.
-    void recover(const Project& project, const QString& file);
+    void recover(const Recovered& recovered);
+    /// Whether file() holds something else than what was opened or saved. Where it is gone it does
+    /// not.
+    bool changedOnDisk() const;
 
     static QStringList recent();
     static void forgetRecent(const QString& file);
@@ -33,6 +39,7 @@ class ProjectFiles : public QObject {
 
     ScenarioStack& stack_;
     QString file_;
+    std::optional<std::string> on_disk_;  ///< the text of file_; none: not known
 };
 
 }  // namespace sluice

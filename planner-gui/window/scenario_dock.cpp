@@ -60,6 +60,7 @@ ScenarioDock::ScenarioDock(ScenarioStack& stack, QWidget* parent)
     connect(notes_, &QPlainTextEdit::textChanged, this,
             [this] { stack_.setNotes(stack_.currentIndex(), notes_->toPlainText()); });
     connect(&stack_, &ScenarioStack::currentChanged, this, &ScenarioDock::follow);
+    connect(&stack_, &ScenarioStack::listChanged, this, &ScenarioDock::follow);
     follow();
 }
 

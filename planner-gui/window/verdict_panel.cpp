@@ -114,7 +114,8 @@ void VerdictPanel::set(const Figure& figure, const QString& value, const QString
 
 void VerdictPanel::setPrediction(std::shared_ptr<const Prediction> prediction) {
     // A later stage of the same brings no other suggestions: their buttons stay under the mouse.
-    const bool same = prediction_ != nullptr && prediction_->planned == prediction->planned &&
+    const bool same = prediction_ != nullptr &&
+                      ask_the_same(prediction_->planned, prediction->planned) &&
                       prediction->stage != PredictionStage::step;
     prediction_ = std::move(prediction);
     setPending(false);

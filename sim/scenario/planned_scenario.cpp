@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 
 #include "sim/scenario/money_options.h"
 
@@ -57,6 +58,13 @@ std::string quoted(const std::string& word) {
 }
 
 }  // namespace
+
+bool ask_the_same(const PlannedScenario& a, const PlannedScenario& b) {
+    const auto asked = [](const PlannedScenario& one) {
+        return std::tie(one.model, one.machine, one.training, one.money);
+    };
+    return asked(a) == asked(b);
+}
 
 Scenario resolve(const PlannedScenario& planned) {
     Scenario out;

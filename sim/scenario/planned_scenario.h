@@ -22,6 +22,8 @@ struct PlannedScenario {
 
     bool operator==(const PlannedScenario&) const = default;
 };
+/// Whether they are equal but for names and notes, which no prediction depends on.
+bool ask_the_same(const PlannedScenario& a, const PlannedScenario& b);
 
 /// A mistake in one field: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
 /// training_options() or money_options(). The message is the sentence that the command line says.

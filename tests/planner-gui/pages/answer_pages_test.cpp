@@ -210,7 +210,7 @@ TEST_CASE("sensitivity page: what is adopted is what was shown", "[pages]") {
     const QSignalSpy asked(&page, &SensitivityPage::sensitivityRequested);
     QTest::keyClick(note->button(), Qt::Key_Space);
     CHECK(asked.size() == 1);
-    page.setMessage(QStringLiteral("it does not fit"));
+    page.setSensitivity(nullptr);
     CHECK(!note->isVisible());  // nothing is shown that could be outdated
     page.setOutdated(true);
     CHECK(!note->isVisible());

@@ -44,12 +44,16 @@ TEST_CASE("pareto: rows arrive, Run and Stop", "[pages]") {
     auto* const run = page.findChildren<QPushButton*>().first();
     QTest::mouseClick(run, Qt::LeftButton);
     CHECK(asked.count() == 1);
-    page.setRunning(true);
+    page.start(5);
     QTest::mouseClick(run, Qt::LeftButton);
     CHECK(stopped.count() == 1);
-    CHECK(page.model().rowCount() == 6);
-    page.clearRows();
-    CHECK(page.model().rowCount() == 0);
+    CHECK(page.model().rowCount() == 6);  // of before
+    page.addRow(example_rows().front());
+    CHECK(page.model().rowCount() == 1);
+    page.addRow(example_rows().back());
+    CHECK(page.model().rowCount() == 2);
+    page.setFinished();
+    CHECK_FALSE(page.isRunning());
 }
 
 TEST_CASE("pareto: a click on a point and a row of the table select alike", "[pages]") {
@@ -106,7 +110,9 @@ TEST_CASE("pareto: rows of an earlier scenario are marked, and can be made anew 
     page.setOutdated(false);
     CHECK(blue_pixels(page) > 50);
     page.setOutdated(true);
-    page.clearRows();
+    page.start(1);
+    CHECK(note->isVisible());
+    page.addRow(example_rows().front());
     CHECK(!note->isVisible());
 }
 

@@ -2,17 +2,17 @@
 #include <QDir>
 #include <QFile>
 #include <QMessageBox>
-#include <QPushButton>
 #include <QSignalSpy>
-#include <QTimer>
 
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/pages.h"
 #include "tests/planner-gui/robustness/little_space.h"
+#include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
+using test::answer_next;
 using test::LittleSpace;
 using test::WindowDriver;
 
@@ -28,18 +28,6 @@ QStringList warnings(const MainWindow& window) {
     QStringList out;
     for (const QMessageBox* box : window.findChildren<QMessageBox*>()) out << box->text();
     return out;
-}
-
-/// Presses a button of the question that opens next.
-void answer_next(QMessageBox::StandardButton button) {
-    auto* const poll = new QTimer(qApp);
-    QObject::connect(poll, &QTimer::timeout, poll, [poll, button] {
-        auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
-        if (box == nullptr || box->button(button) == nullptr) return;
-        poll->deleteLater();
-        QTest::mouseClick(box->button(button), Qt::LeftButton);
-    });
-    poll->start(10);
 }
 
 }  // namespace

@@ -108,3 +108,22 @@ TEST_CASE("scenario list model: follows 200 scenarios through every edit", "[ses
     for (int i = 0; i < 300; ++i) stack.undoStack().undo();
     CHECK(model.rowCount() == 1);
 }
+
+TEST_CASE("scenario stack: names and notes are no other values", "[session]") {
+    ScenarioStack stack;
+    stack.open({{named("a"), named("b")}, 0});
+    QSignalSpy current(&stack, &ScenarioStack::currentChanged);
+    QSignalSpy list(&stack, &ScenarioStack::listChanged);
+    stack.rename(0, QStringLiteral("first"));
+    stack.setNotes(0, QStringLiteral("cheap"));
+    CHECK(current.count() == 0);
+    CHECK(list.count() == 2);
+    stack.undoStack().undo();
+    stack.undoStack().undo();
+    CHECK(stack.current() == named("a"));
+    CHECK(current.count() == 0);
+    stack.setNotes(1, QStringLiteral("of the other one, which is shown then"));
+    CHECK(current.count() == 1);
+    set_batch(stack, "8");
+    CHECK(current.count() == 2);
+}

@@ -60,7 +60,7 @@ class WindowDriver {
     std::shared_ptr<const Prediction> settled() const {
         REQUIRE(wait_until([&] {
             const auto now = window->prediction();
-            return now != nullptr && now->planned == window->stack().current() &&
+            return now != nullptr && ask_the_same(now->planned, window->stack().current()) &&
                    now->stage == PredictionStage::remedies;
         }));
         return window->prediction();

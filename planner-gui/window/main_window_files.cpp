@@ -1,0 +1,191 @@
+// What the window does with files: open, recover, save, take what is dropped.
+#include <QAbstractItemView>
+#include <QDropEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QStatusBar>
+
+#include "planner-gui/session/example.h"
+#include "planner-gui/window/main_window.h"
+#include "planner-gui/window/pages.h"
+#include "planner-gui/window/scenario_form.h"
+#include "planner-gui/window/verdict_panel.h"
+#include "sim/json_object.h"
+
+namespace sluice {
+namespace {
+
+const QString kStarted = QStringLiteral("startedBefore");
+
+}  // namespace
+
+QString MainWindow::projectFilter() { return tr("Projects (*.json);;All files (*)"); }
+
+void MainWindow::start(const QString& file) {
+    QSettings settings;
+    const bool first = !settings.value(kStarted, false).toBool();
+    settings.setValue(kStarted, true);
+    autosave_ = std::make_unique<Autosave>(stack_, recovery_);
+    connect(autosave_.get(), &Autosave::failed, this, &MainWindow::warn);
+    if (!file.isEmpty() && openFile(file)) return;
+    for (const Recovered& found : Autosave::find(recovery_))
+        if (offer(found)) return;
+    if (first) return openExample();
+    openEmpty();
+}
+
+void MainWindow::openEmpty() {
+    PlannedScenario scenario = example_scenario();
+    scenario.name = tr("Scenario").toStdString();
+    scenario.notes.clear();
+    verdict_->setQuestions({});
+    files_.start(scenario);
+}
+
+void MainWindow::openExample() {
+    QStringList questions;
+    for (const ExampleQuestion& question : example_questions()) questions << question.text;
+    verdict_->setQuestions(questions);
+    files_.start(example_scenario());
+}
+
+bool MainWindow::offer(const Recovered& found) {
+    const QString of = found.file.isEmpty() ? tr("a project that was not saved") : found.file;
+    const auto answer = QMessageBox::question(
+        this, tr("Recover?"),
+        tr("The planner ended without saving changes of %1. Open them? No keeps them for another "
+           "time.")
+            .arg(of),
+        QMessageBox::Yes | QMessageBox::No | QMessageBox::Discard, QMessageBox::Yes);
+    if (answer == QMessageBox::Discard) Autosave::forget(found);
+    if (answer != QMessageBox::Yes) return false;
+    files_.recover(found);
+    verdict_->setQuestions({});
+    if (autosave_ != nullptr && autosave_->write()) Autosave::forget(found);
+    return true;
+}
+
+bool MainWindow::openFile(const QString& file) {
+    const QFileInfo info(file);
+    for (const Recovered& found : Autosave::find(recovery_)) {
+        const bool newer = !info.exists() || found.written > info.lastModified();
+        if (found.file == info.absoluteFilePath() && newer && offer(found)) return true;
+    }
+    try {
+        files_.open(file);
+        verdict_->setQuestions({});
+        return true;
+    } catch (const InputError& error) {
+        ProjectFiles::forgetRecent(file);
+        warn(QString::fromUtf8(error.what()));
+        return false;
+    }
+}
+
+bool MainWindow::save() { return files_.file().isEmpty() ? saveAs() : saveFile(files_.file()); }
+
+bool MainWindow::saveAs() {
+    QFileDialog dialog(this, tr("Save the project"), QString(), projectFilter());
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(QStringLiteral("json"));
+    if (!files_.file().isEmpty()) dialog.selectFile(files_.file());
+    return dialog.exec() == QDialog::Accepted && saveFile(dialog.selectedFiles().front());
+}
+
+bool MainWindow::saveFile(const QString& file) {
+    finishEditing();
+    if (QFileInfo(file).absoluteFilePath() == files_.file() && files_.changedOnDisk()) {
+        const Conflict answer = askConflict();
+        if (answer == Conflict::save_as) return saveAs();
+        if (answer == Conflict::reload) openFile(file);
+        if (answer != Conflict::overwrite) return false;
+    }
+    try {
+        files_.save(file);
+        statusBar()->showMessage(tr("Saved %1").arg(file), 5000);
+        return true;
+    } catch (const InputError& error) {
+        warn(QString::fromUtf8(error.what()));
+        return false;
+    }
+}
+
+MainWindow::Conflict MainWindow::askConflict() {
+    QMessageBox box(QMessageBox::Warning, tr("Changed on disk"),
+                    tr("%1 was changed on disk by something else since it was opened or saved "
+                       "here.")
+                        .arg(files_.file()),
+                    QMessageBox::Cancel, this);
+    QPushButton* const save_as = box.addButton(tr("Save &as..."), QMessageBox::AcceptRole);
+    QPushButton* const overwrite =
+        box.addButton(tr("&Overwrite the file"), QMessageBox::DestructiveRole);
+    QPushButton* const reload =
+        box.addButton(tr("&Reload, drop the changes here"), QMessageBox::DestructiveRole);
+    box.setDefaultButton(save_as);
+    box.exec();
+    const QAbstractButton* const clicked = box.clickedButton();
+    return clicked == save_as     ? Conflict::save_as
+           : clicked == overwrite ? Conflict::overwrite
+           : clicked == reload    ? Conflict::reload
+                                  : Conflict::cancel;
+}
+
+void MainWindow::warn(const QString& sentence) {
+    // Not modal: what was typed stays within reach.
+    auto* const box = new QMessageBox(QMessageBox::Warning, tr("Sluice planner"), sentence,
+                                      QMessageBox::Ok, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    box->setModal(false);
+    box->show();
+}
+
+void MainWindow::finishEditing() {
+    // An editor in a table or list hands over what was typed when it loses the focus.
+    const QWidget* const editor = focusWidget();
+    if (editor == nullptr || editor->parentWidget() == nullptr) return;
+    auto* const view = qobject_cast<QAbstractItemView*>(editor->parentWidget()->parentWidget());
+    if (view != nullptr && view->viewport() == editor->parentWidget()) view->setFocus();
+}
+
+bool MainWindow::mayClose() {
+    finishEditing();
+    if (!stack_.isDirty()) return true;
+    const auto answer = QMessageBox::question(
+        this, tr("Save?"), tr("The project has changes that are not saved."),
+        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
+    if (answer == QMessageBox::Save) return save();
+    return answer == QMessageBox::Discard;
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.isEmpty() || !urls.front().isLocalFile()) return;
+    event->acceptProposedAction();
+    const QString file = urls.front().toLocalFile();
+    try {
+        const JsonObject root =
+            QFileInfo(file).isDir()
+                ? JsonObject::parse("{}", file.toStdString())
+                : JsonObject::parse(read_text_file(file.toStdString()), file.toStdString());
+        if (root.has("format")) {
+            if (mayClose()) openFile(file);
+        } else if (root.has("schema")) {
+            form_->openMachine(file);
+        } else {
+            form_->openModel(file);
+        }
+    } catch (const InputError& error) {
+        warn(QString::fromUtf8(error.what()));
+    }
+}
+
+}  // namespace sluice

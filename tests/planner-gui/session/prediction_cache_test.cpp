@@ -1,0 +1,93 @@
+#include "planner-gui/session/prediction_cache.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "tests/catch.h"
+#include "tests/planner-gui/predicted.h"
+
+using namespace sluice;
+
+namespace {
+
+QByteArray content(const QString& file) {
+    QFile in(file);
+    REQUIRE(in.open(QIODevice::ReadOnly));
+    return in.readAll();
+}
+
+void write(const QString& file, const QByteArray& text) {
+    QFile out(file);
+    REQUIRE(out.open(QIODevice::WriteOnly));
+    out.write(text);
+}
+
+std::shared_ptr<const Prediction> with_band(const PlannedScenario& planned) {
+    return std::make_shared<const Prediction>(test::simulated([&] {
+        Prediction out = predict_scenario(planned);
+        add_band(out);
+        return out;
+    }));
+}
+
+/// A cache with the prediction of a scenario, then of that file one word is another.
+void check_file(const PlannedScenario& planned, const QString& file, const QByteArray& word,
+                const QByteArray& other) {
+    PredictionCache cache;
+    const auto first = with_band(planned);
+    cache.add(first);
+    CHECK(cache.find(planned) == first);
+    const QByteArray before = content(file);
+    REQUIRE(before.contains(word));
+    write(file, QByteArray(before).replace(word, other));
+    CHECK(cache.find(planned) == nullptr);
+    const auto second = with_band(planned);
+    CHECK(second->report().step != first->report().step);
+    cache.add(second);
+    CHECK(cache.find(planned) == second);
+    REQUIRE(QFile::remove(file));
+    CHECK(cache.find(planned) == nullptr);
+    write(file, before);
+    CHECK(cache.find(planned) == nullptr);
+    cache.add(first);
+    CHECK(cache.find(planned) == first);
+}
+
+}  // namespace
+
+TEST_CASE("prediction cache: a profile or a config.json that changes is another question",
+          "[session]") {
+    const QTemporaryDir folder;
+    const QString profile = folder.filePath(QStringLiteral("mine.json")),
+                  config = folder.filePath(QStringLiteral("config.json"));
+    REQUIRE(QFile::copy(QStringLiteral(SLUICE_SOURCE_DIR "/hwprofiles/gh200-480gb.json"), profile));
+    REQUIRE(QFile::copy(QStringLiteral(SLUICE_SOURCE_DIR "/models/qwen2.5-7b.json"), config));
+    PlannedScenario planned;
+    planned.machine.machine = profile.toStdString();
+    planned.training = {{"batch", "8"}};
+    const QByteArray layers = "\"num_hidden_layers\": 28", fewer = "\"num_hidden_layers\": 14";
+    for (const QString& model : {config, folder.path()}) {
+        planned.model.model = model.toStdString();
+        check_file(planned, config, layers, fewer);
+    }
+    const QByteArray number = "\"bf16_achieved_gemm_tflops\"";
+    const QByteArray text = content(profile);
+    const qsizetype from = text.indexOf(number);
+    const QByteArray value = text.mid(from, text.indexOf(',', from) - from);
+    check_file(planned, profile, value, number + ": {\"value\": 111");
+}
+
+TEST_CASE("prediction cache: names and notes do not matter, values do", "[session]") {
+    PlannedScenario planned;
+    planned.name = "first";
+    planned.model.model = "dense:layers=2,hidden=1024";
+    planned.machine.machine = "gh200-480gb";
+    PredictionCache cache;
+    const auto prediction = with_band(planned);
+    cache.add(prediction);
+    planned.name = "another";
+    planned.notes = "of it";
+    CHECK(cache.find(planned) == prediction);
+    planned.training["batch"] = "3";
+    CHECK(cache.find(planned) == nullptr);
+}
