@@ -6,8 +6,8 @@
 #include <QFont>
 #include <algorithm>
 
+#include "planner-gui/pictures/memory_stack.h"
 #include "sim/compare/comparison.h"
-#include "sim/compare/findings.h"
 #include "sim/report/format.h"
 
 namespace sluice {
@@ -22,19 +22,8 @@ QString peak_text(const Fit::OfTier& tier, ByteUnits units) {
 }
 
 QString fit_text(const StepReport& report, ByteUnits units) {
-    if (report.fit.fits()) return ScenarioTableModel::tr("yes");
-    QStringList parts;
-    const auto add = [&](const QString& name, const Fit::OfTier& tier) {
-        if (tier.shortfall() > 0)
-            parts << ScenarioTableModel::tr("%1 short by %2")
-                         .arg(name, byte_text(static_cast<double>(tier.shortfall()), units));
-    };
-    add(ScenarioTableModel::tr("device"), report.fit.device);
-    add(report.unified_memory ? ScenarioTableModel::tr("shared memory")
-                              : ScenarioTableModel::tr("host"),
-        report.fit.host);
-    add(ScenarioTableModel::tr("storage"), report.fit.storage);
-    return ScenarioTableModel::tr("no: ") + parts.join(QStringLiteral(", "));
+    return report.fit.fits() ? ScenarioTableModel::tr("yes")
+                             : ScenarioTableModel::tr("no: ") + short_text(report, units);
 }
 
 bool shown_always(const Option& option) {
@@ -66,6 +55,12 @@ QString banded(const Banded& number, int digits) {
     if (number.high <= 0) return one(number.value);
     return QStringLiteral("%1 (%2 to %3)")
         .arg(one(number.value), one(number.low), one(number.high));
+}
+
+/// So that it takes three lines at most.
+QString shortened(const QString& name) {
+    constexpr int kMost = 54;
+    return name.size() <= kMost ? name : name.left(kMost - 1).trimmed() + QChar(0x2026);
 }
 
 /// Pale yellow on white, dark olive on black.
@@ -227,8 +222,9 @@ QVariant ScenarioTableModel::headerData(int section, Qt::Orientation orientation
     const auto at = static_cast<std::size_t>(section);
     if (orientation == Qt::Horizontal) {
         if (at >= scenarios_.size()) return {};
-        return role == Qt::DisplayRole || role == Qt::ToolTipRole ? QVariant(scenarios_[at].name)
-                                                                  : QVariant();
+        const QString& name = scenarios_[at].name;
+        if (role == Qt::DisplayRole) return shortened(name);
+        return role == Qt::ToolTipRole ? QVariant(name) : QVariant();
     }
     if (at >= rows_.size()) return {};
     const Row& row = rows_[at];
@@ -238,7 +234,7 @@ QVariant ScenarioTableModel::headerData(int section, Qt::Orientation orientation
     return {};
 }
 
-SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios) {
+SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units) {
     SpeedBars chart;
     chart.title = "Scenarios";
     chart.subtitle = "predicted tokens/s";
@@ -252,7 +248,7 @@ SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios) {
         bar.tokens_per_s = r.tokens_per_s();
         bar.low = r.has_band() ? r.tokens_per_s_at(r.step_high) : r.tokens_per_s();
         bar.high = r.has_band() ? r.tokens_per_s_at(r.step_low) : r.tokens_per_s();
-        if (!r.fit.fits()) bar.misfit = short_by(r).empty() ? "storage" : short_by(r);
+        if (!r.fit.fits()) bar.misfit = short_text(r, units).toStdString();
         bar.fill = kPointedOut;
         bar.tooltip = fmt::format("{}\n{} on {}, {}\n{} tokens/s, {} a step", bar.name,
                                   r.model_name, r.machine_id, schedule_name(r.training.schedule),

@@ -59,6 +59,6 @@ class ScenarioTableModel : public QAbstractTableModel {
 };
 
 /// Tokens/s of each with its band; grey where it does not fit.
-SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios);
+SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units);
 
 }  // namespace sluice

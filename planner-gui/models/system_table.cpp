@@ -42,10 +42,11 @@ std::vector<Cell> row_of(const Comparison& comparison, const ComparedSystem& sys
                    !fits});
     row.push_back(speed_cell(fits, r.tokens_per_s(), format_thousands(r.tokens_per_s())));
     row.push_back(
-        {fits && r.has_band()
-             ? text(fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.step_high)),
-                                format_thousands(r.tokens_per_s_at(r.step_low))))
-             : QStringLiteral("-")});
+        fits && r.has_band()
+            ? Cell{text(fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.step_high)),
+                                    format_thousands(r.tokens_per_s_at(r.step_low)))),
+                   r.tokens_per_s_at(r.step_high)}
+            : Cell{QStringLiteral("-")});
     row.push_back(relative ? Cell{text(fmt::format("{:.2f}x", *relative)), *relative}
                            : Cell{QStringLiteral("-")});
     row.push_back(speed_cell(fits, r.step, format_seconds(r.step)));

@@ -8,7 +8,8 @@ namespace sluice {
 namespace {
 
 constexpr double kTitle = 1.3;  // of the font's size
-constexpr int kWidth = 40;      // of the words, in heights of a line
+// In heights of a line: of the words, and of an answer.
+constexpr int kWidth = 40, kLeastAnswer = 22;
 
 }  // namespace
 
@@ -34,8 +35,16 @@ AnswerStack::AnswerStack(QWidget* answer, const QString& title, const QString& w
     grid->setColumnStretch(2, 1);
     grid->setRowStretch(0, 2);
     grid->setRowStretch(3, 3);
+    // Large letters in a small window: it scrolls rather than that pictures are squeezed.
+    answer->setMinimumHeight(kLeastAnswer * fontMetrics().height());
+    auto* const area = new QScrollArea;
+    area->setWidget(answer);
+    area->setWidgetResizable(true);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus);
     addWidget(middle);
-    addWidget(answer);
+    addWidget(area);
 }
 
 void AnswerStack::show_answer(bool there) { setCurrentIndex(there ? 1 : 0); }

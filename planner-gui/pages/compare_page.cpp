@@ -70,9 +70,10 @@ QWidget* ComparePage::scenariosPart() {
     row->addWidget(scenario_words_, 1);
     row->addWidget(only_differences_);
     column->addLayout(row);
-    column->addWidget(scenario_table_, 1);
+    column->addWidget(scenario_table_, kAlmostAll);
     column->addWidget(new FittedArea(scenario_bars_));
     column->addWidget(scenario_note_);
+    column->addStretch(1);
     stack_ = new AnswerStack(answer, tr("Nothing to compare yet"),
                              tr("Each scenario that can be predicted is a column here. The form "
                                 "says what is missing in this one."));
@@ -106,6 +107,7 @@ void ComparePage::failScenarios(const QString& sentence) {
 }
 
 void ComparePage::setByteUnits(ByteUnits units) {
+    units_ = units;
     scenario_model_->setByteUnits(units);
     systems_->setByteUnits(units);
     showScenarios();
@@ -172,7 +174,7 @@ void ComparePage::showScenarios() {
     header->setSectionResizeMode(few ? QHeaderView::Stretch : QHeaderView::Interactive);
     if (!few) header->setDefaultSectionSize(18 * fontMetrics().height());
     fitRows();
-    BarChart chart = bar_chart_of(scenario_bars(scenarios_));
+    BarChart chart = bar_chart_of(scenario_bars(scenarios_, units_));
     scenario_note_->setText(capitalized(chart.title) + QStringLiteral(". ") + chart.note);
     scenario_bars_->setChart(std::move(chart));
 }
@@ -181,7 +183,7 @@ QByteArray ComparePage::svg() const {
     if (parts_->currentWidget() == systems_) return systems_->svg();
     return scenarios_.empty()
                ? QByteArray()
-               : QByteArray::fromStdString(speed_bars_svg(scenario_bars(scenarios_)));
+               : QByteArray::fromStdString(speed_bars_svg(scenario_bars(scenarios_, units_)));
 }
 
 QString ComparePage::csv() const {

@@ -67,6 +67,7 @@ class ComparePage : public QWidget {
     void fitNames();
 
     std::vector<ComparedScenario> scenarios_;
+    ByteUnits units_ = ByteUnits::decimal;
 
     ScenarioTableModel* scenario_model_;
     QSortFilterProxyModel* differences_;

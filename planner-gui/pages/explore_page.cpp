@@ -30,6 +30,7 @@ ExplorePage::ExplorePage(QWidget* parent) : QWidget(parent) {
     table_ = table_view(model_, tr("Cells of the heat map"));
     stack_ = new QStackedWidget(this);
     stack_->addWidget(view_);
+    table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     stack_->addWidget(table_);
     foot_ = new AdoptionFoot(
         tr("Selected cell"),

@@ -38,6 +38,7 @@ ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
     table_->sortByColumn(ParetoModel::usd_per_hour, Qt::AscendingOrder);
     auto* const halves = new QSplitter(Qt::Vertical, this);
     halves->addWidget(chart_);
+    table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     halves->addWidget(table_);
     halves->setStretchFactor(0, 3);
     halves->setStretchFactor(1, 1);

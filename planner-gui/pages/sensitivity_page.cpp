@@ -48,8 +48,9 @@ SensitivityPage::SensitivityPage(QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(new FittedArea(bars_));
     column->addWidget(note_);
-    column->addWidget(table_, 1);
+    column->addWidget(table_, kAlmostAll);
     column->addWidget(foot_);
+    column->addStretch(1);
     stack_ = new AnswerStack(answer, tr("What would gain most?"),
                              tr("Try changes predicts this scenario with more device memory, a "
                                 "faster link, more cores, faster host memory and the next GPU."));

@@ -10,6 +10,7 @@
 #include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pictures/memory_stack.h"
 #include "sim/compare/comparison_report.h"
 
 namespace sluice {
@@ -39,8 +40,9 @@ SystemsPart::SystemsPart(QWidget* parent)
     column->addWidget(title_);
     column->addWidget(new FittedArea(bars_));
     column->addWidget(note_);
-    column->addWidget(table_, 1);
+    column->addWidget(table_, kAlmostAll);
     column->addWidget(foot_);
+    column->addStretch(1);
     stack_ = new AnswerStack(answer, tr("How fast are other systems?"),
                              tr("Compare systems predicts this model on this machine with every "
                                 "system, with the same batch."));
@@ -102,7 +104,10 @@ void SystemsPart::showComparison() {
     words_->setVisible(comparison_ != nullptr);
     if (!comparison_) return;
     show_sentences(words_, comparison_sentences(*comparison_), kMostSentences);
-    const SpeedBars bars = comparison_bars({comparison_.get(), 1});
+    SpeedBars bars = comparison_bars({comparison_.get(), 1});
+    for (SpeedBarGroup& group : bars.groups)
+        for (std::size_t i = 0; i < group.bars.size(); ++i)
+            group.bars[i].misfit = short_text(comparison_->systems[i].report, units_).toStdString();
     BarChart chart = bar_chart_of(bars);
     title_->setText(QString::fromStdString(bars.title) + QStringLiteral(": ") + chart.title);
     note_->setText(chart.note);

@@ -69,6 +69,7 @@ ValidationPage::ValidationPage(QWidget* parent)
     top->addWidget(folder_, 0, Qt::AlignTop);
     auto* const splitter = new QSplitter(Qt::Horizontal);
     splitter->addWidget(scatter_);
+    table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     splitter->addWidget(table_);
     splitter->setStretchFactor(0, 1);
     splitter->setStretchFactor(1, 2);

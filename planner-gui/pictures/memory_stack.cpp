@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <QStringList>
 #include <algorithm>
 #include <cmath>
 
@@ -129,6 +130,20 @@ QString memory_csv(const StepReport& report) {
         }
     }
     return QString::fromStdString(csv);
+}
+
+QString short_text(const StepReport& report, ByteUnits units) {
+    QStringList parts;
+    const auto add = [&](const QString& name, const Fit::OfTier& tier) {
+        if (tier.shortfall() > 0)
+            parts << QStringLiteral("%1 short %2")
+                         .arg(name, byte_text(static_cast<double>(tier.shortfall()), units));
+    };
+    add(QStringLiteral("device"), report.fit.device);
+    add(report.unified_memory ? QStringLiteral("shared memory") : QStringLiteral("host"),
+        report.fit.host);
+    add(QStringLiteral("storage"), report.fit.storage);
+    return parts.join(QStringLiteral(", "));
 }
 
 }  // namespace sluice

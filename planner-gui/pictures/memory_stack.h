@@ -57,4 +57,7 @@ const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds 
 /// memory, kind, peak bytes; then host moments; then device bytes over time, by kind.
 QString memory_csv(const StepReport& report);
 
+/// "device short 11.4 GB, host short 3.0 GB"; empty where it fits.
+QString short_text(const StepReport& report, ByteUnits units);
+
 }  // namespace sluice

@@ -127,7 +127,7 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
     model.setByteUnits(ByteUnits::binary);
     CHECK(column(model, 1).at(QStringLiteral("Fits")).contains(short_by(ByteUnits::binary)));
 
-    const SpeedBars bars = scenario_bars(scenarios);
+    const SpeedBars bars = scenario_bars(scenarios, ByteUnits::decimal);
     CHECK_THAT(bars.groups.front().bars.back().misfit, ContainsSubstring("device short"));
     CHECK(table_csv(model, true).count(QLatin1Char('\n')) == model.rowCount() + 1);
 }
