@@ -51,7 +51,9 @@ QString if_fits(const ComparedScenario& scenario, Words words) {
 }
 
 QString banded(const Banded& number, int digits) {
-    const auto one = [&](double value) { return QString::number(value, 'f', digits); };
+    const auto one = [&](double value) {
+        return value < 1000 ? QString::number(value, 'f', digits) : text(format_thousands(value));
+    };
     if (number.high <= 0) return one(number.value);
     return QStringLiteral("%1 (%2 to %3)")
         .arg(one(number.value), one(number.low), one(number.high));

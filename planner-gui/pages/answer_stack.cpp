@@ -1,6 +1,7 @@
 #include "planner-gui/pages/answer_stack.h"
 
 #include <QGridLayout>
+#include <QVBoxLayout>
 
 #include "planner-gui/pages/page_parts.h"
 
@@ -10,6 +11,13 @@ namespace {
 constexpr double kTitle = 1.3;  // of the font's size
 // In heights of a line: of the words, and of an answer.
 constexpr int kWidth = 40, kLeastAnswer = 22;
+
+/// Else a scroll area gives what it scrolls the height that it would like to have.
+class PlainColumn : public QVBoxLayout {
+  public:
+    using QVBoxLayout::QVBoxLayout;
+    bool hasHeightForWidth() const override { return false; }
+};
 
 }  // namespace
 
@@ -38,7 +46,11 @@ AnswerStack::AnswerStack(QWidget* answer, const QString& title, const QString& w
     // Large letters in a small window: it scrolls rather than that pictures are squeezed.
     answer->setMinimumHeight(kLeastAnswer * fontMetrics().height());
     auto* const area = new QScrollArea;
-    area->setWidget(answer);
+    auto* const holder = new QWidget;
+    auto* const column = new PlainColumn(holder);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(answer);
+    area->setWidget(holder);
     area->setWidgetResizable(true);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setFrameShape(QFrame::NoFrame);

@@ -49,6 +49,11 @@ QString in_words(const std::string& flags) {
     return out;
 }
 
+/// Three digits, or all of a large number: "5.87", "58,695".
+QString amount(double value) {
+    return from(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
+}
+
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
     if (number.high <= 0) return {};
     return QObject::tr("5 to 95%: %1 to %2").arg(from(text(number.low)), from(text(number.high)));
@@ -220,12 +225,12 @@ void VerdictPanel::show_figures() {
         set(price_, tr("no price known"), tr("give $ an hour or a price"), {});
     }
     const QString tokens = from(format_count(cost.tokens));
-    set(days_, tr("%1 days").arg(from(fmt::format("{:.3g}", run.days.value))),
+    set(days_, tr("%1 days").arg(amount(run.days.value)),
         cost.cost ? tr("%1 for %2 tokens").arg(from(format_usd(run.usd.value)), tokens)
                   : tr("for %1 tokens").arg(tokens),
         from(format_banded(run.days, "days")));
     if (run.kwh)
-        set(energy_, tr("%1 kWh").arg(from(fmt::format("{:.3g}", run.kwh->value))),
+        set(energy_, tr("%1 kWh").arg(amount(run.kwh->value)),
             tr("%1 W on average").arg(*run.mean_w, 0, 'f', 0),
             tr("%1; %2").arg(from(format_banded(*run.kwh, "kWh")),
                              cost.power.calibrated ? tr("energy by kind of work as measured")
