@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kTitle = 1.3;  // of the font's size
 // In heights of a line: of the words, and of an answer.
-constexpr int kWidth = 40, kLeastAnswer = 22;
+constexpr int kWidth = 40, kLeastAnswer = 25;
 
 /// Else a scroll area gives what it scrolls the height that it would like to have.
 class PlainColumn : public QVBoxLayout {

@@ -12,6 +12,7 @@
 #include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/bar_chart_view.h"
 #include "planner-gui/pages/failure_label.h"
+#include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/systems_part.h"
 

@@ -26,6 +26,10 @@ MemoryPage::MemoryPage(QWidget* parent)
     QFont bold = heading_->font();
     bold.setBold(true);
     heading_->setFont(bold);
+    // The name of a model may be one very long word.
+    QSizePolicy any_width(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    any_width.setHeightForWidth(true);
+    heading_->setSizePolicy(any_width);
     auto* const scroll = new QScrollArea(this);
     scroll->setWidget(view_);
     scroll->setWidgetResizable(true);

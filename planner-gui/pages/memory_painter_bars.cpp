@@ -61,7 +61,14 @@ void MemoryPainter::bar(QPainter& painter, const MemoryLayout& layout, std::size
               palette_.axis());
     }
     for (const MemorySegment& segment : stack.segments) {
-        const QRectF box = box_of(segment);
+        QRectF box = box_of(segment);
+        // Where the line of what there is crosses it, in the larger part.
+        if (stack.shortage() > 0 && box.left() < there && there < box.right()) {
+            if (2 * there > box.left() + box.right())
+                box.setRight(there);
+            else
+                box.setLeft(there);
+        }
         const double wide = metrics_.horizontalAdvance(segment.name) + line_ / 2;
         if (wide > box.width()) continue;
         const QRectF words(box.center() - QPointF(wide, line_ * 1.1) / 2,

@@ -55,7 +55,7 @@ MemoryLayout MemoryView::layout_now() const {
 
 QSize MemoryView::minimumSizeHint() const {
     const double line = QFontMetricsF(font()).height();
-    const int wide = static_cast<int>(46 * line);
+    const int wide = static_cast<int>(40 * line);
     if (picture_.empty()) return {wide, static_cast<int>(10 * line)};
     const Palette palette(this->palette());
     return {wide,

@@ -93,7 +93,8 @@ void ScatterView::paintAxes(QPainter& painter) const {
         painter.drawText(QRectF(tick.x - 4 * line, plot.bottom() + 0.2 * line, 8 * line, line),
                          Qt::AlignCenter, tick.named_below ? tick.text : QString());
         painter.drawText(QRectF(plot.left() - 8.4 * line, tick.y - line, 8 * line, 2 * line),
-                         Qt::AlignRight | Qt::AlignVCenter, tick.text);
+                         Qt::AlignRight | Qt::AlignVCenter,
+                         tick.named_left ? tick.text : QString());
     }
     painter.setPen(colours.axis());
     painter.setBrush(Qt::NoBrush);
@@ -104,7 +105,7 @@ void ScatterView::paintAxes(QPainter& painter) const {
     painter.drawLine(layout_.below);
     painter.setPen(colours.text());
     painter.drawText(QRectF(plot.left(), plot.bottom() + 1.4 * line, plot.width(), 1.2 * line),
-                     Qt::AlignCenter, tr("measured tokens/s"));
+                     Qt::AlignCenter | Qt::TextDontClip, tr("measured tokens/s"));
     double widest = 0;
     for (const ScatterTick& tick : layout_.ticks)
         widest = std::max(widest, QFontMetricsF(font()).horizontalAdvance(tick.text));
@@ -112,7 +113,7 @@ void ScatterView::paintAxes(QPainter& painter) const {
     painter.translate(plot.left() - widest - 1.6 * line, plot.center().y());
     painter.rotate(-90);
     painter.drawText(QRectF(-plot.height() / 2, -0.6 * line, plot.height(), 1.2 * line),
-                     Qt::AlignCenter, tr("predicted tokens/s"));
+                     Qt::AlignCenter | Qt::TextDontClip, tr("predicted tokens/s"));
     painter.restore();
 }
 

@@ -55,6 +55,10 @@ TimelinePage::TimelinePage(QWidget* parent)
     QFont bold = heading_->font();
     bold.setBold(true);
     heading_->setFont(bold);
+    // The name of a model may be one very long word.
+    QSizePolicy any_width(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    any_width.setHeightForWidth(true);
+    heading_->setSizePolicy(any_width);
     lay_under_->setToolTip(tr(
         "A report that sluice-train wrote with --report, of a run with these settings: its lanes "
         "are shown beneath the predicted ones, from the first compute operation on."));

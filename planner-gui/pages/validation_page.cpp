@@ -15,6 +15,7 @@
 #include "planner-gui/models/validation_table.h"
 #include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/failure_label.h"
+#include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/scatter_view.h"

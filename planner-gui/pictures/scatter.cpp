@@ -63,6 +63,11 @@ ScatterLayout place_scatter(const Validation& validation, const QRectF& area,
         tick.named_below = tick.x - half >= free;
         if (tick.named_below) free = tick.x + half + kGap * line;
     }
+    double lowest = area.bottom();
+    for (ScatterTick& tick : layout.ticks) {
+        tick.named_left = tick.y + line / 2 <= lowest;
+        if (tick.named_left) lowest = tick.y - line / 2;
+    }
     const auto line_at = [&](double factor) {
         const double low = std::max(axis.low(), axis.low() / factor);
         const double high = std::min(axis.high(), axis.high() / factor);

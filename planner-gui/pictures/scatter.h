@@ -22,7 +22,8 @@ struct ScatterPoint {
 struct ScatterTick {
     double x = 0, y = 0;  ///< of the same value on both axes
     QString text;
-    bool named_below = true;  ///< false: there is no room for its name on the axis below
+    // False: there is no room for its name on that axis.
+    bool named_below = true, named_left = true;
 };
 
 struct ScatterLayout {

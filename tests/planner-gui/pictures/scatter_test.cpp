@@ -57,7 +57,7 @@ TEST_CASE("scatter: one run, and no room, are no mistake", "[pictures]") {
           QStringLiteral("box: 1 run; tokens/s off in the mean by 0.0%, most +0.0% (exact)."));
 }
 
-TEST_CASE("scatter: names of ticks on the axis below do not touch", "[pictures]") {
+TEST_CASE("scatter: names of ticks on an axis do not touch", "[pictures]") {
     const QFontMetricsF font{QFont()};
     const ScatterLayout layout = place_scatter(made(), QRectF(0, 0, 160, 160), font);
     double end = -1e9;
@@ -70,6 +70,14 @@ TEST_CASE("scatter: names of ticks on the axis below do not touch", "[pictures]"
         end = tick.x + half;
     }
     CHECK(named >= 1);
+    const ScatterLayout low = place_scatter(made(), QRectF(0, 0, 400, 90), font);
+    double top = 1e9;
+    for (const ScatterTick& tick : low.ticks) {
+        if (!tick.named_left) continue;
+        CHECK(tick.y + font.height() / 2 <= top);
+        top = tick.y - font.height() / 2;
+    }
+    CHECK(top < 1e9);
 }
 
 }  // namespace sluice
