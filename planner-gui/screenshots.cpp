@@ -29,7 +29,7 @@ namespace {
 
 using namespace sluice;
 
-constexpr int kMostMs = 120'000;
+constexpr int kMostMs = 600'000;
 
 template <typename Done>
 void run_until(Done done) {
