@@ -2,6 +2,7 @@
 # How near are predictions to every measured step that is kept here? ./dev validate builds and calls it.
 #   peers-h200.json                  other systems' steps, on a machine of the kind of the one named below
 #   peers-h200-other-settings.json   the same with other models and batches
+#   peers-h200-3.json                more of them, on machines with a slower host, of the kind of ...-3
 #   published/*.json                 steps that others have published, each with its machine
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/elsewhere of
 #                                    another machine of the kind
@@ -54,6 +55,8 @@ peers=$folder/peers-h200.json
 [ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$peers"
 others=$folder/peers-h200-other-settings.json
 [ ! -e "$others" ] || compare h200-pcie5-16vcpu-128gib "$others"
+slower=$folder/peers-h200-3.json
+[ ! -e "$slower" ] || compare h200-pcie5-16vcpu-128gib-3 "$slower"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()

@@ -99,12 +99,6 @@ KernelCost& KernelCost::operator+=(const KernelCost& other) {
 KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style) {
     KernelCost cost;
     for (const Kernel& kernel : kernels) cost += kernel_cost(gpu, kernel, style);
-    if (style != KernelStyle::fused) {
-        const Seconds host = gpu.eager_launch * static_cast<double>(total_launches(kernels));
-        cost.joules += gpu.clock.idle_w * std::max(0.0, host - cost.seconds);
-        cost.seconds = std::max(cost.seconds, host);
-        cost.at_limit = std::max(cost.at_limit, host);
-    }
     return cost;
 }
 

@@ -15,7 +15,7 @@ struct LinkShares {
 constexpr LinkShares kPcie = {55.3 / 63, 55.4 / 63, 95.7 / 110.7};  // the H200 measured
 constexpr LinkShares kChipLink = {380.0 / 450, 297.5 / 450,
                                   368.0 / 677.5};  // NVLink-C2C of the GH200 with 480 GB
-constexpr double kH200Pageable = 10.1e9;
+constexpr double kH200Pageable = 10.1e9, kH200FreshPageable = 2.03e9;
 // Host to device from pageable memory, of what pinned memory gives, where the GPU reads the
 // processor's page tables: 92.99 of 97.42 GiB/s in copies of 1 GiB on a GH200 (vortex-data/vortex,
 // pull request 7815, 2026-05-06).
@@ -73,6 +73,21 @@ double pageable(SpecReader& reader, double host_to_device, bool chip_link) {
     return assumed;
 }
 
+/// What limits is the system, which maps and zeroes page after page.
+double fresh_pageable(SpecReader& reader, const LinkSpec& link) {
+    if (const auto rate =
+            reader.take_for_others("link.other.pageable_device_to_fresh_host_gb_per_s"))
+        return *rate * kGiga;
+    const double assumed = std::min(
+        link.pageable_device_to_host > 0 ? link.pageable_device_to_host : link.device_to_host,
+        kH200FreshPageable);
+    reader.transfer_for_others(
+        fmt::format("copies to pageable memory that is mapped meanwhile reach {:g} GB/s, at most "
+                    "what they do on the H200 measured",
+                    assumed / kGiga));
+    return assumed;
+}
+
 /// Share of the one-way rate by size, at most 1: without a GPU small copies come from caches.
 Interpolated share_by_bytes(SpecReader& reader, const char* path, double one_way) {
     auto points = reader.take_curve(path);
@@ -105,6 +120,7 @@ LinkSpec resolve_link(SpecReader& reader, bool unified_memory) {
     link.pageable_host_to_device = pageable(reader, link.host_to_device, chip_link);
     link.pageable_device_to_host =
         reader.take_for_others("link.other.pageable_device_to_host_gb_per_s").value_or(0) * kGiga;
+    link.pageable_device_to_fresh_host = fresh_pageable(reader, link);
     resolve_sizes(reader, link);
     return link;
 }

@@ -72,6 +72,7 @@ constexpr std::array kKeys = {
     KnownKey{"link.curve.device_to_host_gb_per_s_by_bytes", kCurve},
     KnownKey{"link.other.pageable_host_to_device_gb_per_s", kNumber, kRead},
     KnownKey{"link.other.pageable_device_to_host_gb_per_s", kNumber, kRead},
+    KnownKey{"link.other.pageable_device_to_fresh_host_gb_per_s", kNumber, kRead},
     KnownKey{"host.name", ValueKind::text},
     KnownKey{"host.unified_memory", ValueKind::flag},
     KnownKey{"host.cores", kNumber, kRead},

@@ -38,7 +38,7 @@ struct GpuSpec {
     AttentionRates fused_attention;  ///< cuDNN
     AttentionRates flash_attention;
     Seconds launch = 0;            ///< device time between two dependent kernels
-    Seconds eager_launch = 0;      ///< host time of one PyTorch operation
+    Seconds eager_launch = 0;      ///< host time of one eager PyTorch operation
     Seconds first_step_extra = 0;  ///< the first attention backward builds its plan
     /// Measured times of the engine's kernels, by KernelTableId; empty where there are none.
     std::array<KernelTable, kKernelTables> tables;
@@ -51,6 +51,8 @@ struct LinkSpec {
     double both_ways_total = 0;  ///< bytes/s of both directions together while both run
     double pageable_host_to_device = 0;
     double pageable_device_to_host = 0;  ///< 0: not known
+    /// To pageable memory that the system maps while it is written.
+    double pageable_device_to_fresh_host = 0;
     /// Fraction of the full rate that a copy of so many bytes reaches.
     Interpolated share_to_device_by_bytes, share_to_host_by_bytes;
 };

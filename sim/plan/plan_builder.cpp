@@ -47,8 +47,18 @@ Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<Buff
     return operation;
 }
 
+std::int64_t PlanBuilder::launches(const Operation& operation) const {
+    std::int64_t all = 0;
+    for (const std::int32_t list : operation.kernels)
+        all += total_launches(plan_.program.kernel_lists[static_cast<std::size_t>(list)]);
+    return all;
+}
+
 OperationId PlanBuilder::add(Operation operation) {
     const OperationId id = next();
+    if (plan_.program.style != KernelStyle::fused && operation.eager_operations == 0)
+        operation.eager_operations =
+            eager_operations_per_launch_ * static_cast<double>(launches(operation));
     for (const BufferId buffer_id : operation.uses) {
         Buffer& used = plan_.memory.buffers[static_cast<std::size_t>(buffer_id)];
         if (used.first == kWholeStep) continue;

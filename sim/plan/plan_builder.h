@@ -17,7 +17,12 @@ Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<Buff
 
 class PlanBuilder {
   public:
-    explicit PlanBuilder(KernelStyle style) { plan_.program.style = style; }
+    /// `eager_operations_per_launch`: host time of a kernel that PyTorch issues, in that of an
+    /// eager operation; of operations that do not say theirs.
+    explicit PlanBuilder(KernelStyle style, double eager_operations_per_launch = 1)
+        : eager_operations_per_launch_(eager_operations_per_launch) {
+        plan_.program.style = style;
+    }
 
     /// Adds an operation at the end of the program; the buffers it uses live at least until then.
     OperationId add(Operation operation);
@@ -59,8 +64,11 @@ class PlanBuilder {
     Bytes host_peak() const { return peak_memory(plan_.memory, Tier::host, next()).bytes; }
     StepPlan finish(std::vector<LayerPlacement> placements);
 
+    std::int64_t launches(const Operation& operation) const;
+
   private:
     StepPlan plan_;
+    double eager_operations_per_launch_;
     std::int32_t micro_batch_ = 0;
 };
 

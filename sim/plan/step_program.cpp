@@ -20,6 +20,8 @@ const char* lane_name(Lane lane) {
             return "storage_write";
         case Lane::interconnect:
             return "interconnect";
+        case Lane::python:
+            return "python";
     }
     return "";
 }
@@ -80,6 +82,8 @@ const char* operation_name(OperationKind kind) {
             return "all-reduce";
         case OperationKind::join_gradients:
             return "join gradients";
+        case OperationKind::issue:
+            return "issue";
     }
     return "";
 }

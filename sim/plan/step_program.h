@@ -16,7 +16,8 @@ namespace sluice {
 
 /// A queue that works in order, beside the others. `host` is the thread that collects gradients
 /// (megatrain), or finishes the update (superoffload). The storage lanes move bytes between a disk
-/// and host memory (zero-infinity), the interconnect between GPUs (cluster).
+/// and host memory (zero-infinity), the interconnect between GPUs (cluster). `python` is the thread
+/// that issues the GPU's work, where it waits for copies (zero3-offload).
 enum class Lane : std::uint8_t {
     host_to_device,
     compute,
@@ -26,8 +27,9 @@ enum class Lane : std::uint8_t {
     storage_read,
     storage_write,
     interconnect,
+    python,
 };
-inline constexpr int kLaneCount = 8;
+inline constexpr int kLaneCount = 9;
 const char* lane_name(Lane lane);
 
 enum class OperationKind : std::uint8_t {
@@ -58,6 +60,7 @@ enum class OperationKind : std::uint8_t {
     reduce_scatter,
     all_reduce,
     join_gradients,  ///< of a layer, in one buffer that is reduced
+    issue,           ///< Python that queues the GPU's work
 };
 const char* operation_name(OperationKind kind);
 
@@ -69,7 +72,7 @@ enum class HostWork : std::uint8_t {
     copy,
     first_touch,
     zero_and_release,
-    scale,                ///< in place
+    scale_fp32,           ///< in place
     norm_and_scale,       ///< clip_grad_norm_ on bf16 gradients
     norm_and_scale_fp32,  ///< the same on fp32 gradients
 };
@@ -95,10 +98,13 @@ struct Operation {
     std::vector<Dependency> waits_for;  ///< of other lanes; its own lane is in order anyway
     std::vector<BufferId> uses;         ///< buffers alive while it runs
     std::vector<std::int32_t>
-        kernels;            ///< indices of StepProgram::kernel_lists, run one after another
+        kernels;                  ///< indices of StepProgram::kernel_lists, run one after another
+    double eager_operations = 0;  ///< host time of issuing it, in that of an eager PyTorch
+                                  ///< operation (lanes compute, which is no faster, and python)
     double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host), or from
                             ///< and to storage (its lanes)
     bool pageable = false;  ///< that copy is not from or to pinned memory
+    bool to_fresh_pages = false;  ///< but to pageable memory that the system maps meanwhile
     Collective collective = Collective::none;  ///< of the lane interconnect
     double collective_bytes = 0;               ///< of the whole array; link_bytes is what is sent
     HostWork host_work = HostWork::none;

@@ -234,12 +234,10 @@ std::string option_text(const TrainingSpec& spec, const Option& option) {
     return fmt::format("{}", static_cast<std::int64_t>(value));
 }
 
-TrainingSpec parse_training_spec(std::string_view text, const std::string& file) {
-    const JsonObject root = JsonObject::parse(text, file);
+void set_options(TrainingSpec& spec, const JsonObject& root) {
     std::vector<std::string> known;
     for (const Option& option : training_options()) known.emplace_back(option.field);
     root.allow_only(known);
-    TrainingSpec spec;
     const std::vector<std::string> given = root.keys();
     for (const Option& option : training_options()) {
         if (std::find(given.begin(), given.end(), option.field) == given.end()) continue;
@@ -249,6 +247,11 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
             wrong(option, fmt::format("\"{}\"", value), root.where(option.field));
         set_option(spec, option, value, root.where(option.field));
     }
+}
+
+TrainingSpec parse_training_spec(std::string_view text, const std::string& file) {
+    TrainingSpec spec;
+    set_options(spec, JsonObject::parse(text, file));
     return spec;
 }
 

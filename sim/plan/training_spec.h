@@ -12,6 +12,8 @@
 
 namespace sluice {
 
+class JsonObject;
+
 /// Whose order of operations: ours, or that of another system for comparison.
 enum class Schedule : std::uint8_t {
     streamed,
@@ -109,6 +111,9 @@ void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
 
 /// Value of an option as text: a choice's name, or the number.
 std::string option_text(const TrainingSpec& spec, const Option& option);
+
+/// Sets the options that a JSON object gives, by their fields. Throws InputError.
+void set_options(TrainingSpec& spec, const JsonObject& object);
 
 /// Reads a training.json. Throws InputError.
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file);

@@ -210,6 +210,8 @@ const char* lane_label(Lane lane) {
             return "write";
         case Lane::interconnect:
             return "interconnect";
+        case Lane::python:
+            return "Python";
     }
     return "";
 }

@@ -88,6 +88,7 @@ Family family_of(OperationKind kind) {
         case OperationKind::zero_gradients:
         case OperationKind::read_states:
         case OperationKind::write_states:
+        case OperationKind::issue:
             return Family::other;
     }
     return Family::other;

@@ -29,6 +29,8 @@ MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool wi
         out.link.both_ways_total *= factor;
     } else if (lane == Lane::interconnect) {
         scale_interconnect(out, factor);
+    } else if (lane == Lane::python) {
+        out.gpu.eager_launch /= factor;
     } else if (lane == Lane::storage_read) {
         out.storage.read *= factor;
     } else if (lane == Lane::storage_write) {
@@ -104,6 +106,8 @@ class RemedySearch {
                 lane == Lane::storage_read ? machine_.storage.read : machine_.storage.write;
             what = fmt::format("storage {} {:.1f} GB/s (now {:.1f})", lane_label(lane),
                                rate / kGiga * factor, rate / kGiga);
+        } else if (lane == Lane::python) {
+            what = fmt::format("a core that runs Python {:.1f} times as fast", factor);
         } else if (lane == Lane::interconnect) {
             what = fmt::format("links and network between GPUs {:.1f} times as fast", factor);
         } else {
@@ -126,6 +130,8 @@ class RemedySearch {
                 return "collecting of gradients";
             case Lane::interconnect:
                 return "collectives";
+            case Lane::python:
+                return "issuing of work";
             case Lane::storage_read:
                 return "reading";
             case Lane::storage_write:
@@ -183,8 +189,9 @@ void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& m
     if (report.program.operations.size() > kMostOperations) return;
     const StepPlan plan = plan_step(model, machine, report.training);
     const RemedySearch search(plan, machine, report);
-    for (const Lane lane : {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host,
-                            Lane::interconnect, Lane::storage_read, Lane::storage_write}) {
+    for (const Lane lane :
+         {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host,
+          Lane::interconnect, Lane::storage_read, Lane::storage_write, Lane::python}) {
         if (report.critical_shares[static_cast<std::size_t>(lane)] >= kWorthHiding)
             report.remedies.push_back(search.find(lane));
     }

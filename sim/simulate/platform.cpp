@@ -61,8 +61,8 @@ Platform::Platform() {
     using Links = std::vector<sg::Link*>;
     const Links copies = {dram_, both_ways_, hbm_}, copies_unified = {dram_, both_ways_};
     const Links shared[2][kLaneCount] = {
-        {copies, {hbm_}, copies, {dram_}, {dram_}, {dram_}, {dram_}, {hbm_}},
-        {copies_unified, {dram_}, copies_unified, {dram_}, {dram_}, {dram_}, {dram_}, {dram_}}};
+        {copies, {hbm_}, copies, {dram_}, {dram_}, {dram_}, {dram_}, {hbm_}, {}},
+        {copies_unified, {dram_}, copies_unified, {dram_}, {dram_}, {dram_}, {dram_}, {dram_}, {}}};
     for (int unified = 0; unified < 2; ++unified) {
         for (int lane = 0; lane < kLaneCount; ++lane) {
             const std::string name =

@@ -66,8 +66,9 @@ void scale_interconnect(MachineSpec& machine, double factor) {
 
 void scale_host_work(MachineSpec& machine, double factor) {
     HostSpec& host = machine.host;
-    for (double* rate : {&host.memory_copy, &host.first_touch, &host.zero, &host.release,
-                         &host.scale, &host.norm_and_scale})
+    for (double* rate :
+         {&host.memory_copy, &host.first_touch, &host.zero, &host.release, &host.scale,
+          &host.norm_and_scale, &machine.link.pageable_device_to_fresh_host})
         *rate *= factor;
     machine.gpu.eager_launch /= factor;  // the processor's too
 }

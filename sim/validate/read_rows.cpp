@@ -20,6 +20,7 @@ constexpr std::pair<std::string_view, Schedule> kSystems[] = {
     {"PyTorch FSDP2 CPU offload", Schedule::fsdp_offload},
     {"resident", Schedule::resident},
     {"Accelerate CPU offload", Schedule::accelerate_offload},
+    {"DeepSpeed ZeRO-Infinity", Schedule::zero_infinity},
 };
 
 ModelSpec row_model(const JsonObject& row) {
@@ -45,13 +46,16 @@ std::vector<MeasuredPhase> row_phases(const JsonObject& row, const TrainingSpec&
     return phases;
 }
 
-/// "zero3-offload Qwen2.5-7B, 8 of 28 layers, 32 x 1,024".
+/// "zero3-offload Qwen2.5-7B, 8 of 28 layers, 32 x 1,024"; micro-batches come first: "2 x 16 x
+/// ...".
 std::string run_name(const JsonObject& row, const MeasuredRun& run) {
     const Option& schedule = training_options().front();
     const int all = read_model(row.text("model")).layer_count(), layers = run.model.layer_count();
-    return fmt::format("{} {}{}, {} x {}", option_text(run.training, schedule), row.text("model"),
+    const std::int64_t passes = run.training.micro_batches();
+    return fmt::format("{} {}{}, {}{} x {}", option_text(run.training, schedule), row.text("model"),
                        layers == all ? "" : fmt::format(", {} of {} layers", layers, all),
-                       run.training.batch,
+                       passes == 1 ? "" : fmt::format("{} x ", passes),
+                       run.training.micro_batch_sequences(),
                        format_thousands(static_cast<double>(run.training.sequence)));
 }
 
@@ -60,6 +64,7 @@ MeasuredRun system_row(const JsonObject& row, Schedule schedule) {
     run.file = row.file();
     run.group = row.text("system");
     run.model = row_model(row);
+    if (const auto options = row.object_or_none("training")) set_options(run.training, *options);
     run.training.schedule = schedule;
     run.training.batch = row.integer("batch", 1, 1'000'000);
     run.training.sequence = row.integer("seq", 1, 100'000'000);

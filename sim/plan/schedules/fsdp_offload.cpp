@@ -42,6 +42,9 @@ constexpr double kCastTraffic = kFp32 + 3 * kBf16, kReduceTraffic = 5 * kBf16 + 
 constexpr double kAdamTraffic = 7 * kFp32, kAddTraffic = 3 * kFp32;
 // A parameter arrives in three device operations and leaves in one.
 constexpr std::int64_t kCastLaunches = 3, kReduceLaunches = 1;
+// Host time of a tensor that arrives or leaves, in that of an eager operation: FSDP2's hooks,
+// measured as that of the plain model (plain_model.cpp).
+constexpr double kArriveOperations = 11, kLeaveOperations = 6;
 
 double sum(const Elements& tensors) {
     double total = 0;
@@ -86,6 +89,8 @@ class FsdpOffload {
         double parameters = 0, pinned = 0;
         double arriving = 0;  ///< device bytes beside the weights while the largest tensor arrives
         double largest = 0;   ///< elements of one tensor
+        double mapped_anew = 0;  ///< bytes, where gradients are copied to pageable memory
+        double tensors = 0;
         std::int32_t cast = 0, reduce = 0;
     };
 
@@ -95,7 +100,9 @@ class FsdpOffload {
         out.pinned = pinned_fp32(tensors);
         out.largest = static_cast<double>(*std::max_element(tensors.begin(), tensors.end()));
         out.arriving = (kFp32 + kBf16) * out.largest;
+        out.mapped_anew = mapped_anew(tensors, kFp32);
         const auto count = static_cast<std::int64_t>(tensors.size());
+        out.tensors = static_cast<double>(count);
         out.cast = build_.kernels({memory_bound(
             "cast of arriving weights", kCastTraffic * out.parameters, kCastLaunches * count)});
         out.reduce = build_.kernels(
@@ -159,6 +166,7 @@ class FsdpOffload {
     Operation with_weights(int layer, Operation work) {
         const Group& group = of_layer(layer);
         work.kernels.insert(work.kernels.begin(), group.cast);
+        work.eager_operations += kArriveOperations * group.tensors;
         work.uses.push_back(
             build_.device_buffer("a layer's weights", Kind::weights, kBf16 * group.parameters));
         return work;
@@ -182,6 +190,7 @@ class FsdpOffload {
             arrive(layer, of_layer(layer));
             Operation work = with_weights(layer, network_.backward(layer));
             work.kernels.push_back(of_layer(layer).reduce);
+            work.eager_operations += kLeaveOperations * of_layer(layer).tensors;
             const double gradients = kBf16 * of_layer(layer).parameters;
             work.uses.push_back(
                 build_.device_buffer("a layer's gradients", Kind::gradients, gradients));
@@ -219,10 +228,9 @@ class FsdpOffload {
     OperationId add_up(int layer, const Group& group, Operation copy) {
         const BufferId arrived = build_.buffer("a tensor's gradient", Kind::gradients, Tier::host,
                                                kFp32 * group.largest);
-        copy.pageable = true;
         copy.uses.push_back(arrived);
-        const OperationId out = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
-                                           layer, {{computed_, false}}, std::move(copy));
+        const OperationId out =
+            copy_to_pageable(build_, layer, computed_, std::move(copy), group.mapped_anew);
         return build_.add(
             OperationKind::collect_gradients, Lane::host, layer, {{out, false}},
             host_operation(HostWork::eager_adam, kAddTraffic * group.parameters, {arrived}));
@@ -247,8 +255,7 @@ class FsdpOffload {
             "scaling them moves host memory as fast as AdamW does");
         if (micro_batches_ > 1)
             build_.assume(
-                "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory, and "
-                "copies them to fresh pageable memory as fast as to memory in use");
+                "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory");
     }
 
     void declare_host_moments() {

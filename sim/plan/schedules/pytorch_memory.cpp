@@ -43,6 +43,31 @@ double pinned_bytes(double bytes) {
     return static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(std::ceil(bytes))));
 }
 
+double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element) {
+    constexpr double kLargestThreshold = 32 * kMiB;
+    double bytes = 0;
+    for (const std::int64_t tensor : tensors) {
+        const double own = bytes_of_element * static_cast<double>(tensor);
+        if (own > kLargestThreshold) bytes += own;
+    }
+    return bytes;
+}
+
+OperationId copy_to_pageable(PlanBuilder& build, int layer, OperationId after, Operation all,
+                             double anew) {
+    all.pageable = true;
+    Operation mapped = all;
+    mapped.to_fresh_pages = true;
+    mapped.link_bytes = anew;
+    all.link_bytes -= anew;
+    for (const Operation& copy : {all, mapped}) {
+        if (copy.link_bytes <= 0) continue;
+        after = build.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                          {{after, false}}, copy);
+    }
+    return after;
+}
+
 Elements module_tensors(const ModelSpec& model, const LayerSpec& layer) {
     Elements out;
     for (const ParameterTensor& tensor : layer_tensors(model, layer))

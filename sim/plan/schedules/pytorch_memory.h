@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/model/model_spec.h"
+#include "sim/plan/plan_builder.h"
 #include "sim/units.h"
 
 namespace sluice {
@@ -20,6 +21,15 @@ inline constexpr double kBlasWorkspaces = 2 * 32.0 * kMiB;
 
 /// Bytes that PyTorch's pinned allocator takes for a tensor: the next power of two.
 double pinned_bytes(double bytes);
+
+/// Bytes of the tensors that malloc maps anew each time, and the system while they are written:
+/// larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to by itself (mallopt(3)).
+/// Smaller ones are taken to find memory that was freed before.
+double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element);
+/// Copies gradients to pageable tensors, one after another: `all` of them, of which `anew` bytes go
+/// to memory that is mapped meanwhile. Returns the last copy.
+OperationId copy_to_pageable(PlanBuilder& build, int layer, OperationId after, Operation all,
+                             double anew);
 
 /// Elements of each parameter of a layer, as a PyTorch module keeps them: q, k, v, gate and up
 /// apart, each expert's too.

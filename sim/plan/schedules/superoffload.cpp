@@ -128,7 +128,7 @@ class SuperOffload : Zero3Pass {
         build_.resident_between_steps(steady - static_cast<Bytes>(outside));
     }
 
-    Fetched fetch(int, int, const Parameters&) override {
+    Fetched fetch(int, int, const Parameters&, double) override {
         Fetched fetched;
         if (last_left() >= 0) fetched.waits.push_back({last_left(), false});
         return fetched;
@@ -196,7 +196,7 @@ class SuperOffload : Zero3Pass {
     /// Returns the copy that the host waits for.
     OperationId finish_on_cpu(double elements, const std::vector<Dependency>& after) {
         OperationId done = host_work(OperationKind::clip_gradients, Lane::host, after,
-                                     HostWork::scale, kFp32 * elements, training_share_);
+                                     HostWork::scale_fp32, kFp32 * elements, training_share_);
         if (clips()) done = update_on_cpu(elements, done);
         done = host_work(OperationKind::copy_to_pinned, Lane::host, {{done, false}}, HostWork::copy,
                          kZero3CopyBack * elements, training_share_);
@@ -213,7 +213,6 @@ class SuperOffload : Zero3Pass {
         build_.assume(
             "on a part of the cores host work keeps the share of its rate that Adam does");
         build_.assume("gradients go to shared memory as fast as weights come from pageable memory");
-        build_.assume("the Python of DeepSpeed's hooks is hidden behind the GPU's work");
     }
 
     const std::vector<double> groups_;  ///< elements of sub-groups, in the model's order

@@ -8,8 +8,9 @@
 namespace sluice {
 namespace {
 
-// Modules of a layer that hold no parameter to fetch: the layer, attention, feed-forward, norms.
-constexpr int kEmptyModules = 5;
+// Modules of a plain layer that hold no parameter to fetch: the layer and its norms. (Transformers'
+// models have four more: attention, feed-forward and its activation, rotary embedding.)
+constexpr int kEmptyModules = 3;
 
 }  // namespace
 

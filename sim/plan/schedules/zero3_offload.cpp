@@ -7,7 +7,9 @@
 //
 // Parameters: each module's are copied in, and those of the next modules while it runs
 // (zero3_fetches.h). With one rank a gather is a plain copy on a stream of its own. The host waits
-// for copies but not for compute, so that it allocates and copies well ahead.
+// for copies but not for compute, so that it allocates and copies well ahead where its Python is
+// faster than the GPU. Parameters that are fetched together share a handle: the first use of one
+// waits for the whole stream, what was fetched since included.
 //
 // Gradients: copied into a bucket; a full one is reduced on a second stream, tensor by tensor: to
 // pinned bf16, back to the device for its norm, and as fp32 to the sub-group's pinned buffer. The
@@ -38,7 +40,9 @@ class Zero3Offload : Zero3Pass {
           sub_groups_(
               zero3_sub_groups(model, sub_group_elements(training, kZero3SubGroupElements))),
           fetches_(modules_.elements(), modules_.step_calls()),
-          copied_(modules_.elements().size(), -1),
+          calls_(modules_.step_calls()),
+          arriving_(modules_.elements().size(), false),
+          together_(modules_.elements().size()),
           buffers_(modules_.elements().size(), kNoBuffer) {}
 
     StepPlan plan() {
@@ -47,7 +51,6 @@ class Zero3Offload : Zero3Pass {
         forward_and_backward();
         update();
         build_.assume(kZero3AdamAssumption);
-        build_.assume("the Python of DeepSpeed's hooks is hidden behind the GPU's work");
         declare_zero3_host_moments(model_, outside, build_);
         return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
     }
@@ -55,24 +58,53 @@ class Zero3Offload : Zero3Pass {
   private:
     void begin_pass() override {
         fetches_ = ParameterFetches(modules_.elements(), modules_.step_calls());
+        call_ = 0;
         begins_ = true;
     }
 
-    /// Copies in what the modules need and what they prefetch.
-    Fetched fetch(int calls, int layer, const Parameters& used) override {
+    /// Copies in what the modules need and what they prefetch, as the host comes to call them.
+    Fetched fetch(int calls, int layer, const Parameters&, double eager_operations) override {
         Fetched fetched;
         for (int i = 0; i < calls; ++i) {
             const ParameterFetches::Call call = fetches_.next();
+            not_issued_ += eager_operations / calls / 2;
             copy_in(call.missing, layer);
+            wait_for_parameters(calls_[call_++], layer);
+            not_issued_ += eager_operations / calls / 2;
             copy_in(call.prefetched, layer);
             for (const int parameter : call.released)
                 fetched.released.push_back(buffers_[static_cast<std::size_t>(parameter)]);
         }
-        OperationId last = -1;  // copies run in order: all have arrived when the last one has
-        for (const int parameter : used)
-            last = std::max(last, copied_[static_cast<std::size_t>(parameter)]);
-        fetched.waits.push_back({last, false});
+        issue(layer);
+        fetched.waits.push_back({issued_, false});
         return fetched;
+    }
+
+    /// The host has done the Python of the calls so far.
+    void issue(int layer) {
+        if (not_issued_ == 0) return;
+        std::vector<Dependency> waits;
+        if (host_waits_for_ >= 0) waits.push_back({host_waits_for_, false});
+        if (begins_ && last_left() >= 0) waits.push_back({last_left(), false});
+        begins_ = false;
+        Operation python;
+        python.eager_operations = std::exchange(not_issued_, 0);
+        issued_ = build_.add(OperationKind::issue, Lane::python, layer, std::move(waits),
+                             std::move(python));
+        host_waits_for_ = -1;
+        if (first_issue_ < 0) first_issue_ = issued_;
+    }
+
+    void wait_for_parameters(const Parameters& used, int layer) {
+        const bool waits = std::any_of(used.begin(), used.end(), [this](int parameter) {
+            return arriving_[static_cast<std::size_t>(parameter)];
+        });
+        if (!waits) return;
+        issue(layer);
+        host_waits_for_ = last_copy_;
+        for (const int parameter : used)
+            for (const int other : together_[static_cast<std::size_t>(parameter)])
+                arriving_[static_cast<std::size_t>(other)] = false;
     }
 
     void copy_in(const Parameters& parameters, int layer) {
@@ -86,20 +118,18 @@ class Zero3Offload : Zero3Pass {
             buffers_[index] = build_.device_buffer("gathered parameter", Kind::weights, own);
             uses.push_back(buffers_[index]);
         }
+        issue(layer);
         std::vector<Dependency> waits;
+        if (issued_ >= 0) waits.push_back({issued_, false});
         const std::vector<OperationId>& left = buckets_left();
-        if (begins_) {
-            waits.push_back({last_left(), false});
-        } else if (left.size() > kBucketsUnderWay) {
+        if (left.size() > kBucketsUnderWay)
             waits.push_back({left[left.size() - 1 - kBucketsUnderWay], false});
+        last_copy_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
+                                std::move(waits), copy_operation(bytes, std::move(uses)));
+        for (const int parameter : parameters) {
+            arriving_[static_cast<std::size_t>(parameter)] = true;
+            together_[static_cast<std::size_t>(parameter)] = parameters;
         }
-        begins_ = false;
-        const OperationId copied =
-            build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
-                       std::move(waits), copy_operation(bytes, std::move(uses)));
-        if (first_copy_ < 0) first_copy_ = copied;
-        for (const int parameter : parameters)
-            copied_[static_cast<std::size_t>(parameter)] = copied;
     }
 
     OperationId to_optimizer(const SentBucket& sent, int layer) override {
@@ -112,21 +142,25 @@ class Zero3Offload : Zero3Pass {
         OperationId last = last_left();
         for (const double elements : sub_groups_) {
             build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
-                       {{last, false}}, host_operation(HostWork::scale, kFp32 * elements));
+                       {{last, false}}, host_operation(HostWork::scale_fp32, kFp32 * elements));
             build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
                        host_operation(HostWork::eager_adam, kZero3AdamTraffic * elements));
             last = build_.add(OperationKind::copy_to_pinned, Lane::optimizer, kEmbeddingLayer, {},
                               host_operation(HostWork::copy, kZero3CopyBack * elements));
         }
-        build_.wait(first_copy_, {last, true});
+        build_.wait(first_issue_, {last, true});
     }
 
     const std::vector<double> sub_groups_;
     ParameterFetches fetches_;
-    std::vector<OperationId> copied_;  ///< the last copy of each parameter
-    std::vector<BufferId> buffers_;    ///< where it is now
-    OperationId first_copy_ = -1;
-    bool begins_ = false;  ///< a later micro-batch, of which nothing is copied in yet
+    const std::vector<Parameters> calls_;  ///< of modules, by the parameters that they use
+    std::size_t call_ = 0;                 ///< the next one
+    std::vector<bool> arriving_;           ///< parameters that the host has not waited for
+    std::vector<Parameters> together_;     ///< which were fetched with a parameter
+    std::vector<BufferId> buffers_;        ///< where a parameter is now
+    double not_issued_ = 0;                ///< Python since the last operation of its lane
+    OperationId issued_ = -1, first_issue_ = -1, last_copy_ = -1, host_waits_for_ = -1;
+    bool begins_ = false;  ///< a later micro-batch, of which nothing is issued yet
 };
 
 }  // namespace

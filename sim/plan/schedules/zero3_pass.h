@@ -41,8 +41,10 @@ class Zero3Pass {
         std::vector<BufferId> released;
         void add(const Fetched& more);
     };
-    /// Calls the next `calls` modules, which use the parameters `used`.
-    virtual Fetched fetch(int calls, int layer, const Parameters& used) = 0;
+    /// The host calls the next `calls` modules, which use the parameters `used` and take
+    /// `eager_operations` of the host's time (Operation::eager_operations).
+    virtual Fetched fetch(int calls, int layer, const Parameters& used,
+                          double eager_operations) = 0;
     /// Another micro-batch begins; the host has waited for last_left().
     virtual void begin_pass() {}
 
@@ -72,18 +74,25 @@ class Zero3Pass {
     const TrainingSpec pass_;  ///< of one micro-batch
     const int layers_;
     const Zero3Modules modules_;
+    const Parameters embedding_ = {0}, head_;
     PlanBuilder build_;
 
   private:
     bool is_first() const { return micro_batch_ == 0; }
     bool is_last() const { return micro_batch_ + 1 == training_.micro_batches(); }
-    OperationId compute(OperationKind kind, int layer, const Fetched& fetched, Operation work);
+    /// The modules' work on the GPU, `calls` of the host.
+    struct Modules {
+        OperationKind kind;
+        int layer, calls;
+        const Parameters& used;
+    };
+    OperationId compute(const Modules& modules, Operation work, Fetched before = {});
     void leave(const GradientBucket& bucket, int layer);
     SentBucket send(const GradientBucket& bucket, int layer);
     KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;
     void forward();
     void backward();
-    void backward_of(OperationKind kind, int layer, const Fetched& fetched, Operation work,
+    void backward_of(const Modules& modules, int recomputed_calls, Operation work,
                      const std::vector<std::int64_t>& tensors);
     std::vector<std::int64_t> head_tensors() const;
 

@@ -81,7 +81,7 @@ class ZeroInfinity : Zero3Pass {
         hold_host(last_left());
     }
 
-    Fetched fetch(int calls, int layer, const Parameters& used) override {
+    Fetched fetch(int calls, int layer, const Parameters& used, double) override {
         Fetched fetched;
         for (int i = 0; i < calls; ++i) {
             const ParameterFetches::Call call = fetches_.next();
@@ -172,7 +172,7 @@ class ZeroInfinity : Zero3Pass {
             if (group + 1 < layout_.sub_groups.size()) read = read_states(group + 1, waits);
             waits.push_back({own, false});
             add(OperationKind::clip_gradients, Lane::optimizer, std::move(waits),
-                host_operation(HostWork::scale, kFp32 * elements));
+                host_operation(HostWork::scale_fp32, kFp32 * elements));
             add(OperationKind::update, Lane::optimizer, {},
                 host_operation(HostWork::eager_adam, kZero3AdamTraffic * elements));
             hold_host(add(OperationKind::copy_to_pinned, Lane::optimizer, {},
@@ -195,7 +195,6 @@ class ZeroInfinity : Zero3Pass {
         build_.assume("reads and writes of storage at the same time keep their rates");
         build_.assume("copies to locked pages that CUDA does not know go as to pageable memory");
         build_.assume(kZero3AdamAssumption);
-        build_.assume("the Python of DeepSpeed's hooks is hidden behind the GPU's work");
     }
 
     const InfinityLayout layout_;

@@ -186,14 +186,6 @@ TEST_CASE("kernel cost: a FLOP of attention has an energy of its own", "[machine
     }
 }
 
-TEST_CASE("kernel cost: a GPU that waits for the host idles, whatever its clock", "[machine]") {
-    // 3 us of kernel, 5 us of launching it.
-    const KernelCost cost = kernels_cost(measured(3), {product()}, KernelStyle::eager);
-    CHECK(cost.seconds == Approx(5e-6));
-    CHECK(cost.at_limit == Approx(5e-6));
-    CHECK(cost.joules == Approx(5e-6 * 100 + 1e-3 + 0.8e-3));
-}
-
 TEST_CASE("kernel cost: without the clock's numbers both clocks are one", "[machine]") {
     for (GpuSpec plain : {gpu(), measured(15)}) {
         plain.clock = {};

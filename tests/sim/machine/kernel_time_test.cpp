@@ -126,16 +126,6 @@ TEST_CASE("kernel time: attention over little work is bound by its bytes", "[mac
     CHECK(kernel_time(round_gpu(), kernel, KernelStyle::fused) == Approx(1e-6 + 1e-3));
 }
 
-TEST_CASE("kernel time: eager launches cost host time when the kernels are short", "[machine]") {
-    const GpuSpec gpu = round_gpu();
-    const KernelList brief(100, memory_bound("norm", 1e3));
-    // Device: 100 x (1 us + 1 ns); host: 100 x 5 us.
-    CHECK(kernels_cost(gpu, brief, KernelStyle::fused).seconds == Approx(100 * 1.001e-6));
-    CHECK(kernels_cost(gpu, brief, KernelStyle::eager).seconds == Approx(500e-6));
-    const KernelList lengthy(100, memory_bound("norm", 10e6));
-    CHECK(kernels_cost(gpu, lengthy, KernelStyle::eager).seconds == Approx(100 * 11e-6));
-}
-
 TEST_CASE("copy rate: the full rate times the share that so many bytes reach", "[machine]") {
     CHECK(copy_rate(50e9, {}, 100) == 50e9);  // no curve
     const Interpolated share({{1e4, 0.2}, {1e6, 1}});

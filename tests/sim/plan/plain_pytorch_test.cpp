@@ -118,6 +118,43 @@ TEST_CASE("pinned memory: the next power of two", "[plan]") {
     CHECK(pinned_bytes(4097) == 8192);
 }
 
+TEST_CASE("pageable memory: tensors above 32 MiB are mapped anew while they are copied", "[plan]") {
+    const std::vector<std::int64_t> tensors = {1 << 20, 16 << 20, (16 << 20) + 1};
+    CHECK(mapped_anew(tensors, 2) == 2 * ((16 << 20) + 1));
+    CHECK(mapped_anew(tensors, 4) == 4 * ((32 << 20) + 1));
+    PlanBuilder build(KernelStyle::plain);
+    const OperationId before = build.add(OperationKind::backward, Lane::compute, 0, {}, {});
+    const OperationId last = copy_to_pageable(build, 0, before, copy_operation(100), 60);
+    const StepPlan plan = build.finish({});
+    REQUIRE(last == 2);
+    const Operation &kept = plan.program.operations[1], &fresh = plan.program.operations[2];
+    CHECK(kept.link_bytes == 40);
+    CHECK(kept.pageable);
+    CHECK(!kept.to_fresh_pages);
+    CHECK(fresh.link_bytes == 60);
+    CHECK(fresh.to_fresh_pages);
+    CHECK(fresh.waits_for.front().operation == 1);
+}
+
+TEST_CASE("plain PyTorch: checkpointing costs host time beside the kernels'", "[plan]") {
+    const auto host_time = [](Recompute recompute, OperationKind kind) {
+        TrainingSpec training;
+        training.schedule = Schedule::resident;
+        training.recompute = recompute;
+        const StepPlan plan =
+            plan_step(read_model("qwen2.5-0.5b"),
+                      resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
+        for (const Operation& operation : plan.program.operations)
+            if (operation.kind == kind && operation.layer == 1) return operation.eager_operations;
+        return 0.0;
+    };
+    // 16 kernels of 6 operations; backward 21 of 9.7.
+    CHECK(host_time(Recompute::none, OperationKind::forward) == Approx(16 * 6));
+    CHECK(host_time(Recompute::full, OperationKind::forward) == Approx(16 * 6 + 118));
+    CHECK(host_time(Recompute::none, OperationKind::backward) == Approx(21 * 9.7));
+    CHECK(host_time(Recompute::full, OperationKind::backward) == Approx(21 * 9.7 + 16 * 6 + 149));
+}
+
 TEST_CASE("PyTorch modules: q, k, v, gate and up are tensors of their own", "[plan]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     std::vector<std::int64_t> tensors = module_tensors(model, model.kinds[0]);

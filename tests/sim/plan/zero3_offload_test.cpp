@@ -6,6 +6,7 @@
 #include "sim/model/read_model.h"
 #include "sim/plan/schedules/zero3_memory.h"
 #include "sim/plan/step_plan.h"
+#include "sim/simulate/predict.h"
 #include "tests/catch.h"
 
 using namespace sluice;
@@ -128,4 +129,51 @@ TEST_CASE("zero3: smaller sub-groups are pinned closer to their size", "[plan]")
     // down; the last norm and the head, beyond 128 MiB.
     CHECK(bytes_of(plan, "pinned fp32 gradients of sub-groups") ==
           (128 + 64 + 32 + 256) * kMiBytes);
+}
+
+TEST_CASE("zero3: the host issues each layer's work after it has waited for its parameters",
+          "[plan]") {
+    ModelSpec model = read_model("qwen2.5-1.5b");
+    const StepPlan plan = plan_of(model);
+    const auto& operations = plan.program.operations;
+    int waits_for_copies = 0;
+    for (const Operation& operation : operations) {
+        const auto waits_for = [&](Lane lane, int layer) {
+            return std::any_of(operation.waits_for.begin(), operation.waits_for.end(),
+                               [&](const Dependency& wait) {
+                                   const Operation& before =
+                                       operations[static_cast<std::size_t>(wait.operation)];
+                                   return before.lane == lane && before.layer == layer;
+                               });
+        };
+        if (operation.kind == OperationKind::forward)
+            CHECK(waits_for(Lane::python, operation.layer));
+        if (operation.lane == Lane::python)
+            for (int layer = kEmbeddingLayer; layer <= model.layer_count(); ++layer)
+                waits_for_copies += waits_for(Lane::host_to_device, layer) ? 1 : 0;
+    }
+    // Once for each group that is fetched together: embedding, layers three times, head.
+    CHECK(waits_for_copies >= model.layer_count());
+    CHECK(waits_for_copies <= 3 * model.layer_count() + 6);
+    // Hooks of ten modules, three of them without a tensor, and seven parameters.
+    const auto forward = std::find_if(operations.begin(), operations.end(), [](const Operation& o) {
+        return o.kind == OperationKind::forward && o.layer == 1;
+    });
+    CHECK(forward->eager_operations > 10 * 39 + 7 * 11);
+    CHECK(forward->eager_operations < 2 * (10 * 39 + 7 * 11));
+}
+
+TEST_CASE("zero3: with few tokens the step takes as long as its Python", "[plan]") {
+    ModelSpec model = read_model("qwen2.5-1.5b");
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    TrainingSpec training;
+    training.schedule = Schedule::zero3_offload;
+    training.batch = 1;
+    training.sequence = 128;
+    const auto busy = [&](double eager_launch, Lane of) {
+        machine.gpu.eager_launch = eager_launch;
+        return predict(model, machine, training).lanes[static_cast<std::size_t>(of)].busy;
+    };
+    CHECK(busy(5e-6, Lane::compute) < 1.01 * busy(5e-6, Lane::python));
+    CHECK(busy(10e-6, Lane::python) == Approx(2 * busy(5e-6, Lane::python)));
 }

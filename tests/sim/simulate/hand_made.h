@@ -23,6 +23,7 @@ inline MachineSpec round_machine() {
     machine.link.device_to_host = 40e9;
     machine.link.both_ways_total = 60e9;
     machine.link.pageable_host_to_device = 10e9;
+    machine.link.pageable_device_to_fresh_host = 2e9;
     machine.host.memory_capacity = Bytes{1'000'000'000'000};
     machine.host.dram_bandwidth = 200e9;
     machine.host.adam_bytes_per_s = Interpolated({{1, 100e9}});

@@ -115,6 +115,53 @@ TEST_CASE("operation cost: each direction's copies have the rate by size measure
     CHECK(copy_out_rate(machine, 1e9) == Approx(40e9));
 }
 
+TEST_CASE("operation cost: kernels are no faster than the host issues them, and the GPU idles",
+          "[simulate]") {
+    MachineSpec machine = round_machine();
+    machine.gpu.eager_launch = 5e-6;
+    machine.gpu.clock.idle_w = 100;
+    HandMadePlan made;
+    made.compute(3e-3);
+    Operation& operation = made.plan.program.operations.front();
+    operation.eager_operations = 500;  // 2.5 ms
+    CHECK(demand_of(made, machine).alone() == Approx(3e-3));
+    const double joules = demand_of(made, machine).kernels.joules;
+    operation.eager_operations = 1000;
+    const FlowDemand waits = demand_of(made, machine);
+    CHECK(waits.alone() == Approx(5e-3));
+    CHECK(waits.kernels.at_limit == Approx(5e-3));
+    CHECK(waits.kernels.joules == Approx(joules + 100 * 2e-3));
+    operation.lane = Lane::python;
+    CHECK(demand_of(made, machine).alone() == Approx(5e-3));
+}
+
+TEST_CASE("operation cost: memory that is mapped meanwhile is copied to at its own rate",
+          "[simulate]") {
+    MachineSpec machine = round_machine();
+    machine.link.pageable_device_to_host = 10e9;
+    HandMadePlan made;
+    made.copy_out(1e9);
+    Operation& operation = made.plan.program.operations.front();
+    operation.pageable = true;
+    CHECK(demand_of(made, machine).rate == Approx(10e9));
+    operation.to_fresh_pages = true;
+    CHECK(demand_of(made, machine).rate == Approx(2e9));
+}
+
+TEST_CASE("operation cost: fp32 is scaled at the elements of bf16, unless host memory limits",
+          "[simulate]") {
+    MachineSpec machine = round_machine();  // memory 200 GB/s
+    HandMadePlan made;
+    made.plan.program.operations.push_back(host_operation(HostWork::scale_fp32, 1e9));
+    const auto seconds = [&](double scale) {
+        machine.host.scale = scale;
+        return demand_of(made, machine).alone();
+    };
+    CHECK(seconds(30e9) == Approx(1 / 60.0));
+    CHECK(seconds(60e9) == Approx(1 / 100.0));
+    CHECK(seconds(150e9) == Approx(1 / 150.0));
+}
+
 TEST_CASE("prediction: what only PyTorch's schedules rest on is said of those alone",
           "[simulate]") {
     MachineSpec machine = round_machine();

@@ -142,6 +142,19 @@ TEST_CASE("measured runs: rows of MegaTrain are taken, of a system without sched
     CHECK_THAT(read.left_out[0], ContainsSubstring("FSDP2: no schedule yet"));
 }
 
+TEST_CASE("measured runs: a row says how else it was trained", "[validate]") {
+    const test::TemporaryFolder folder;
+    json row = row_of("DeepSpeed ZeRO-3 CPU offload");
+    row.erase("phases_s");
+    row["training"] = {{"micro_batch", 8}, {"sub_group_elements", 100'000'000}};
+    const json table = {{"rows", {row}}};
+    const MeasuredRuns read = read_measured_runs({folder.write("peers.json", table.dump())}, {});
+    REQUIRE(read.runs.size() == 1);
+    CHECK(read.runs[0].training.micro_batch == 8);
+    CHECK(read.runs[0].training.sub_group_elements == 100'000'000);
+    CHECK(read.runs[0].name == "zero3-offload Qwen2.5-7B, 8 of 28 layers, 4 x 8 x 1,024");
+}
+
 TEST_CASE("measured runs: files that hold none are refused with a sentence", "[validate]") {
     const test::TemporaryFolder folder;
     CHECK_THAT(error_of((folder.path / "none.json").string()),
@@ -209,4 +222,8 @@ TEST_CASE("measured runs: wrong rows of other systems are named", "[validate]") 
     CHECK_THAT(error_of_row("model", "Qwen9-7B"), ContainsSubstring("Qwen9-7B"));
     CHECK_THAT(error_of_row("phases_s", {{"adamm", 1.0}}),
                ContainsSubstring("did you mean \"adam\""));
+    CHECK_THAT(error_of_row("training", {{"micro_batch", -2}}),
+               ContainsSubstring("rows[0].training.micro_batch"));
+    CHECK_THAT(error_of_row("training", {{"micro_bath", 2}}),
+               ContainsSubstring("did you mean \"micro_batch\""));
 }
