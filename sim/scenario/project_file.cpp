@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -61,9 +62,10 @@ PlannedScenario read_one(const JsonObject& object) {
 nlohmann::ordered_json as_value(const std::string& text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return text;
-    if (fmt::format("{}", value) != text) return text;
-    return json_number(value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (!is_number || !std::isfinite(value)) return text;  // from_chars reads "inf" and "nan"
+    nlohmann::ordered_json number = json_number(value);
+    return number.dump() == text ? number : nlohmann::ordered_json(text);
 }
 
 nlohmann::ordered_json values_json(const Values& values, const std::vector<std::string>& order) {

@@ -68,6 +68,17 @@ TEST_CASE("project file: numbers stay numbers, with the digits that were typed",
               .training.at("batch") == "32");
 }
 
+TEST_CASE("project file: what only looks like a number stays as it was typed", "[scenario]") {
+    for (const char* typed :
+         {"inf", "-inf", "nan", "1e400", "-0", "1e16", "1e+16", "12345678901234567890"}) {
+        CAPTURE(typed);
+        Project project = example();
+        project.scenarios[0].training["batch"] = typed;
+        project.scenarios[0].model.layers = typed;
+        CHECK(parse_project(project_json(project), "p.json") == project);
+    }
+}
+
 TEST_CASE("project file: each mistake is one sentence with file, field and value", "[scenario]") {
     CHECK_THAT(refused("{\"format\":"), ContainsSubstring("p.json"));
     CHECK_THAT(refused("[]"), ContainsSubstring("p.json"));
