@@ -78,6 +78,17 @@ TEST_CASE("write file: a link stays one, and what it leads to is replaced", "[wr
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 2);
 }
 
+TEST_CASE("write file: permissions stay", "[write_file]") {
+    const Folder folder;
+    const std::string file = folder.path / "project.json";
+    write_file(file, "first");
+    for (const auto wanted : {std::filesystem::perms(0600), std::filesystem::perms(0664)}) {
+        std::filesystem::permissions(file, wanted);
+        write_file(file, "second");
+        CHECK(std::filesystem::status(file).permissions() == wanted);
+    }
+}
+
 TEST_CASE("write file: a device takes the text, one that is full says so", "[write_file]") {
     write_file("/dev/null", "text");
     CHECK(!std::filesystem::is_regular_file("/dev/null"));
