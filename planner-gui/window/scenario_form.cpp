@@ -190,7 +190,7 @@ void ScenarioForm::addMoney() {
         if (option.kind == MoneyOption::Kind::flag) {
             buy_ = new QCheckBox(label_of(option.field), group->parentWidget());
             buy_->setObjectName(field);
-            buy_->setToolTip(QString::fromLatin1(option.help));
+            buy_->setToolTip(from(money_help(option)));
             group->addWidget(buy_);
             connect(buy_, &QCheckBox::toggled, this, [this, field](bool on) {
                 on ? void(planned_.money[field.toStdString()] = "1")
@@ -200,8 +200,7 @@ void ScenarioForm::addMoney() {
             continue;
         }
         FieldRow* const row = addRow(group, field, label_of(option.field), FieldRow::Kind::text);
-        row->setHelp(from(std::string(option.help) +
-                          (option.standard.empty() ? "" : "; default " + option.standard)));
+        row->setHelp(from(money_help(option)));
         row->setPlaceholder(from(option.standard.substr(0, option.standard.find(','))));
         row->setUnit(QString::fromLatin1(option.unit));
     }

@@ -8,14 +8,6 @@
 #include "sim/scenario/money_options.h"
 
 namespace sluice {
-namespace {
-
-std::string help_of(const MoneyOption& option) {
-    return option.standard.empty() ? option.help
-                                   : fmt::format("{}; default {}", option.help, option.standard);
-}
-
-}  // namespace
 
 void add_money_flags(CLI::App& command, CostQuery& query) {
     for (const MoneyOption& option : money_options()) {
@@ -26,7 +18,7 @@ void add_money_flags(CLI::App& command, CostQuery& query) {
             option.kind == MoneyOption::Kind::flag
                 ? command.add_flag_callback(money_flag(option), [set] { set("1"); })
                 : command.add_option_function<std::string>(money_flag(option), set);
-        flag->description(help_of(option))->group("Money and energy");
+        flag->description(money_help(option))->group("Money and energy");
     }
 }
 

@@ -69,6 +69,15 @@ std::string money_flag(const MoneyOption& option) {
     return flag;
 }
 
+std::string money_help(const MoneyOption& option) {
+    std::string help = option.help;
+    if (option.kind == Kind::number) help += fmt::format("; {:g} to {:g}", option.low, option.high);
+    if (!option.standard.empty())
+        help +=
+            fmt::format("{} default {}", option.kind == Kind::number ? "," : ";", option.standard);
+    return help;
+}
+
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
                std::string_view where) {
     if (option.kind == Kind::text) return option.set(query, 0, text);

@@ -24,6 +24,8 @@ struct MoneyOption {
 
 const std::vector<MoneyOption>& money_options();
 std::string money_flag(const MoneyOption& option);
+/// What it says, its range and default, in a line.
+std::string money_help(const MoneyOption& option);
 
 /// Sets one from text, a flag from "1" or "0"; `where` is the name in messages. Throws InputError.
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
