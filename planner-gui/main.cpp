@@ -2,11 +2,13 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QStandardPaths>
+#include <clocale>
 
 #include "planner-gui/window/main_window.h"
 
 int main(int argc, char** argv) {
     const QApplication application(argc, argv);
+    std::setlocale(LC_NUMERIC, "C");  // Qt takes the desktop's; 0.5 is 0.5 in every one
     QApplication::setOrganizationName(QStringLiteral("sluice"));
     QApplication::setApplicationName(QStringLiteral("sluice-planner"));
     QApplication::setApplicationDisplayName(QStringLiteral("Sluice planner"));
