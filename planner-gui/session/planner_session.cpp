@@ -216,7 +216,7 @@ void PlannerSession::overlay(const PlannedScenario& planned, const QString& file
 }
 
 void PlannerSession::decide(const PlannedScenario& planned,
-                            const std::vector<std::string>& machines) {
+                            const std::vector<MachineFlags>& machines) {
     post_job(JobKind::decide, [planned, machines](const Teller& tell) {
         auto value = shared(sluice::decide(decision_request(planned, machines)));
         tell([value](PlannerSession& session) { Q_EMIT session.decided(value); });

@@ -14,18 +14,6 @@ void add_cost(Prediction& prediction, const StepReport& report) {
         answer_cost(report, s.machine, machine_money(s.profile, s.machine, s.money), s.money);
 }
 
-/// `find` returns what it finds; its mistakes are of the field they name.
-template <typename Find>
-auto with_field(const char* otherwise, Find find) {
-    try {
-        return find();
-    } catch (const FieldError&) {
-        throw;
-    } catch (const InputError& error) {
-        throw FieldError(field_of(error.what(), otherwise), error.what());
-    }
-}
-
 }  // namespace
 
 Prediction predict_scenario(const PlannedScenario& planned) {
@@ -35,10 +23,10 @@ Prediction predict_scenario(const PlannedScenario& planned) {
     out.scenario = resolve(planned);
     const Scenario& s = out.scenario;
     StepReport report =
-        with_field("schedule", [&] { return predict(s.model, s.machine, s.training); });
+        in_field("schedule", [&] { return predict(s.model, s.machine, s.training); });
     report.machine_changes = s.machine_changes;
     if (!report.fit.fits()) report.suggestions = suggestions(s.model, s.machine, report);
-    with_field("offer", [&] {
+    in_field("offer", [&] {
         add_price(report, s.profile);
         add_cost(out, report);
     });

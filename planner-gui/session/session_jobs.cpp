@@ -5,6 +5,7 @@
 #include <QCoreApplication>
 #include <QDate>
 #include <algorithm>
+#include <set>
 
 #include "planner-gui/session/prediction.h"
 
@@ -60,9 +61,9 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule, Bytes host_memory) {
     if (planned.machine.machine != machine) {
         planned.machine = {machine, {}, {}};
-        if (lacks_host_memory(machine))
+        if (host_memory > 0 && lacks_host_memory(machine))
             planned.machine.host_memory =
-                fmt::format("{:g}GB", static_cast<double>(host_memory) / kGiga);
+                fmt::format("{}GB", static_cast<double>(host_memory) / kGiga);
     }
     planned.training["schedule"] = schedule;
     TrainingSpec training;
@@ -88,16 +89,22 @@ std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
 }
 
 DecisionRequest decision_request(const PlannedScenario& planned,
-                                 const std::vector<std::string>& machines) {
+                                 const std::vector<MachineFlags>& machines) {
     const Scenario s = resolve(planned);
     DecisionRequest out;
     out.model = s.model;
     out.training = s.training;
     out.money = s.money;
-    out.machines.push_back({s.profile, 0, std::nullopt});
-    for (const std::string& machine : machines)
-        if (machine != planned.machine.machine)
-            out.machines.push_back({read_machine_profile(machine), 0, std::nullopt});
+    const std::int64_t gpus = s.training.schedule == Schedule::cluster ? s.training.gpus : 0;
+    out.machines.push_back({s.profile, gpus, std::nullopt, s.machine_changes});
+    std::set<std::string> named = {planned.machine.machine};
+    for (const MachineFlags& flags : machines) {
+        if (!named.insert(flags.machine).second) continue;
+        AskedMachine asked{{}, gpus, std::nullopt, {}};
+        asked.profile = read_profile_flags(flags, asked.changes);
+        resolve_machine_flags(asked.profile, flags);  // refuses a number on which nothing rests
+        out.machines.push_back(std::move(asked));
+    }
     if (out.machines.size() > 1) {  // one price or offer is not of all machines
         out.money.usd_per_hour = out.money.price_usd = std::nullopt;
         out.money.offer.reset();

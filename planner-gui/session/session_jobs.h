@@ -36,17 +36,17 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
 
 /// `planned` on another machine with another schedule; options that the schedule does not have are
 /// left out. What-if values of the machine's profile are of that machine, and go too; `host_memory`
-/// is taken where the other's profile does not say how much it has. Mistakes in either stay, for
-/// resolve() to name.
+/// is taken where the other's profile does not say how much it has; 0: it is not known. Mistakes in
+/// either stay, for resolve() to name.
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule, Bytes host_memory);
 /// The scenario's machine, then those of the library.
 std::vector<std::string> machines_to_try(const PlannedScenario& planned);
 
-/// Which of these machines to buy or rent, each with the settings of `planned`; without any, its
-/// own. Throws FieldError.
+/// Which machine to buy or rent: that of `planned` or one of these, each with its training
+/// settings. A machine named twice counts once, the first. Throws InputError.
 DecisionRequest decision_request(const PlannedScenario& planned,
-                                 const std::vector<std::string>& machines);
+                                 const std::vector<MachineFlags>& machines);
 
 /// What one scenario of many is worth.
 struct ScenarioValue {

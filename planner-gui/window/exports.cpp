@@ -72,7 +72,11 @@ void Exports::choosePrinter() {
 }
 
 void Exports::print(QPrinter& printer) {
-    print_picture(pages_.svg(), QString::fromStdString(stack_.current().name), printer);
+    const QString title = QString::fromStdString(stack_.current().name);
+    if (!print_picture(pages_.svg(), title, printer))
+        Q_EMIT failed(
+            tr("The printer does not take the page; check that it is on, or that the file it "
+               "prints to can be written."));
 }
 
 void Exports::write(const QString& file, const QByteArray& bytes, const QString& without) {
@@ -89,12 +93,9 @@ void Exports::write(const QString& file, const QByteArray& bytes, const QString&
 }
 
 void Exports::withReport(std::function<void(const Decision&)> then) {
-    std::vector<std::string> machines;
-    for (const PlannedScenario& one : stack_.project().scenarios) {
-        const std::string& machine = one.machine.machine;
-        const bool known = std::find(machines.begin(), machines.end(), machine) != machines.end();
-        if (one.model == stack_.current().model && !known) machines.push_back(machine);
-    }
+    std::vector<MachineFlags> machines;
+    for (const PlannedScenario& one : stack_.project().scenarios)
+        if (one.model == stack_.current().model) machines.push_back(one.machine);
     wanted_.push_back({stack_.current(), std::move(machines), std::move(then)});
     if (wanted_.size() == 1) predictFirst();
 }

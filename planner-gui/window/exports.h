@@ -51,14 +51,14 @@ class Exports : public QObject {
     /// A report that is asked for, and what becomes of it.
     struct Wanted {
         PlannedScenario planned;
-        std::vector<std::string> machines;
+        std::vector<MachineFlags> machines;
         std::function<void(const Decision&)> then;
     };
 
     QString choose(const QString& title, const QString& suffix);
     void write(const QString& file, const QByteArray& bytes, const QString& without);
     /// Calls `then` with the report on the machines of all scenarios that have the current model,
-    /// one after the other.
+    /// each as its first scenario changes it; one report after the other.
     void withReport(std::function<void(const Decision&)> then);
     void predictFirst();
     /// Takes out the first, and starts the next.

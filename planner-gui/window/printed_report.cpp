@@ -85,15 +85,17 @@ QByteArray report_pdf(const Decision& decision) {
     return buffer.data();
 }
 
-void print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device) {
+bool print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device) {
     QSvgRenderer renderer(without_patterns(svg));
-    QPainter painter(&device);
+    QPainter painter;
+    if (!painter.begin(&device)) return false;
     QRectF area = painter.viewport();
     painter.drawText(area, Qt::AlignLeft | Qt::AlignTop, title);
     area.setTop(area.top() + 2 * painter.fontMetrics().height());
     QSizeF size = renderer.defaultSize();
     size.scale(area.size(), Qt::KeepAspectRatio);
     renderer.render(&painter, QRectF(area.topLeft(), size));
+    return painter.end();
 }
 
 }  // namespace sluice

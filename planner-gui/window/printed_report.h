@@ -15,7 +15,8 @@ void print_report(const Decision& decision, QPagedPaintDevice& device);
 /// The bytes of a PDF file, A4 landscape.
 QByteArray report_pdf(const Decision& decision);
 
-/// A picture on one page, as large as it fits, with a line above it.
-void print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device);
+/// A picture on one page, as large as it fits, with a line above it. False where the device does
+/// not take it.
+bool print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device);
 
 }  // namespace sluice

@@ -12,18 +12,6 @@
 namespace sluice {
 namespace {
 
-/// What `read` returns; its mistakes are of the field `otherwise`, unless they name a flag.
-template <typename Read>
-auto in_field(const char* otherwise, Read read) {
-    try {
-        return read();
-    } catch (const FieldError&) {
-        throw;
-    } catch (const InputError& error) {
-        throw FieldError(field_of(error.what(), otherwise), error.what());
-    }
-}
-
 TrainingSpec read_training(const PlannedScenario& planned) {
     TrainingSpec training;
     for (const Option& option : training_options()) {

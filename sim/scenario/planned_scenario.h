@@ -52,6 +52,18 @@ Scenario resolve(const PlannedScenario& planned);
 /// The field that a sentence is about, by the first flag in it; `otherwise` where it names none.
 std::string field_of(const std::string& sentence, const std::string& otherwise);
 
+/// What `read` returns; an InputError of it becomes a FieldError as field_of() says.
+template <typename Read>
+auto in_field(const char* otherwise, Read read) {
+    try {
+        return read();
+    } catch (const FieldError&) {
+        throw;
+    } catch (const InputError& error) {
+        throw FieldError(field_of(error.what(), otherwise), error.what());
+    }
+}
+
 /// `planned` with flags as a Suggestion names them: "--host-memory 512GB --micro-batch 8". Flags
 /// that no scenario has are passed over.
 PlannedScenario with_flags(PlannedScenario planned, const std::string& flags);

@@ -154,7 +154,7 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
     session.compare(small());
     session.findSensitivity(small());
     session.tryMachines(small(), {"h200-sxm-pcie5-1.5tb", "gh200-480gb"}, {"streamed", "resident"});
-    session.decide(small(), {"gh200-480gb"});
+    session.decide(small(), {{"gh200-480gb", {}, {}}});
     REQUIRE(wait_until([&] { return comparison && upgrades && decision && rows.size() == 4; }));
     CHECK(comparison->systems.front().name == "streamed");
     CHECK(!upgrades->upgrades.empty());
@@ -162,6 +162,37 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
     CHECK(rows[3]->schedule == "resident");
     REQUIRE(decision->candidates.size() == 2);
     CHECK(decision->candidates[1].name == "gh200-480gb");
+}
+
+TEST_CASE("session: a report's machines are those of the scenarios, with their changes",
+          "[session]") {
+    PlannedScenario planned = small();
+    planned.machine.host_memory = "1TB";
+    planned.money["usd_per_hour"] = "3";
+    const MachineFlags other{"gh200-480gb", "400GB", {"link.host_to_device_gb_per_s=300"}};
+    const DecisionRequest request =
+        decision_request(planned, {planned.machine, other, {"gh200-480gb", {}, {}}});
+    REQUIRE(request.machines.size() == 2);
+    CHECK(request.machines[0].changes == std::vector<std::string>{"--host-memory 1TB"});
+    CHECK(
+        request.machines[1].changes ==
+        std::vector<std::string>{"--host-memory 400GB", "--set link.host_to_device_gb_per_s=300"});
+    CHECK(request.machines[1].profile.find("host.memory_capacity_gb")->value == 400);
+    CHECK(!request.money.usd_per_hour);  // not of both
+    CHECK(decision_request(planned, {}).money.usd_per_hour == 3);
+    CHECK_THROWS_WITH(decision_request(planned, {{"gh200-480gb", {}, {"host.turbo=2"}}}),
+                      ContainsSubstring("host.turbo"));
+    planned.training = {{"schedule", "cluster"}, {"gpus", "8"}};
+    CHECK(decision_request(planned, {other}).machines[1].gpus == 8);
+}
+
+TEST_CASE("session: a machine whose profile has no host memory takes the scenario's", "[session]") {
+    const PlannedScenario planned = small();
+    const Bytes memory = 1'979'120'929'996;
+    CHECK(on_machine(planned, "l40s", "streamed", memory).machine.host_memory ==
+          "1979.120929996GB");
+    CHECK(!on_machine(planned, "l40s", "streamed", 0).machine.host_memory);
+    CHECK(!on_machine(planned, "gh200-480gb", "streamed", memory).machine.host_memory);
 }
 
 TEST_CASE("session: a cluster's scenario is compared with the systems of one of its GPUs",

@@ -171,6 +171,12 @@ TEST_CASE("printed: the page in front, with the scenario's name", "[window]") {
     empty.setOutputFileName(without);
     QPainter(&empty).drawText(100, 100, QStringLiteral("a"));
     CHECK(pdf.size() > 2 * content(without).size());
+
+    CHECK(failed.count() == 1);
+    printer.setOutputFileName(driver.folder.filePath(QStringLiteral("no/such/folder.pdf")));
+    exports->print(printer);
+    REQUIRE(failed.count() == 2);
+    CHECK(failed.back().front().toString().contains(QStringLiteral("can be written")));
 }
 
 TEST_CASE("printed: a printer is asked for first, and may be declined", "[window]") {
