@@ -3,18 +3,14 @@
 #include <algorithm>
 
 namespace sluice {
-namespace {
 
-constexpr std::size_t kMost = 256;
-
-}  // namespace
-
-std::shared_ptr<const Prediction> PredictionCache::find(const PlannedScenario& planned) const {
+std::shared_ptr<const Prediction> PredictionCache::find(const PlannedScenario& planned) {
     const auto found = std::find_if(newest_.begin(), newest_.end(), [&](const auto& one) {
         return ask_the_same(one->planned, planned);
     });
     if (found == newest_.end() || (*found)->files != read_named_files(planned)) return nullptr;
-    return *found;
+    std::rotate(newest_.begin(), found, found + 1);
+    return newest_.front();
 }
 
 void PredictionCache::add(const std::shared_ptr<const Prediction>& prediction) {
@@ -22,7 +18,12 @@ void PredictionCache::add(const std::shared_ptr<const Prediction>& prediction) {
     std::erase_if(newest_,
                   [&](const auto& one) { return ask_the_same(one->planned, prediction->planned); });
     newest_.push_front(prediction);
-    if (newest_.size() > kMost) newest_.pop_back();
+    if (newest_.size() > most_) newest_.pop_back();
+}
+
+void PredictionCache::keep(std::size_t scenarios) {
+    most_ = scenarios + kSpare;
+    if (newest_.size() > most_) newest_.resize(most_);
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // What has been predicted already, by what was asked?
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 
@@ -8,17 +9,21 @@
 
 namespace sluice {
 
-/// Keeps the newest predictions, with their bands. Names and notes do not matter; what the files
-/// hold that a scenario names does.
+/// Keeps the predictions that were added or found last, with their bands. Names and notes do not
+/// matter; what the files hold that a scenario names does.
 class PredictionCache {
   public:
     /// Null where there is none of these values and of the files as they are now.
-    std::shared_ptr<const Prediction> find(const PlannedScenario& planned) const;
+    std::shared_ptr<const Prediction> find(const PlannedScenario& planned);
     /// Those without a band are passed over.
     void add(const std::shared_ptr<const Prediction>& prediction);
+    /// Room for so many scenarios, and for kSpare more that were edited since.
+    void keep(std::size_t scenarios);
+    static constexpr std::size_t kSpare = 256;
 
   private:
     std::deque<std::shared_ptr<const Prediction>> newest_;
+    std::size_t most_ = kSpare;
 };
 
 }  // namespace sluice

@@ -1,23 +1,35 @@
-// Which scenario is what a page shows an answer to? Pages whose answer is of another one say so.
+// Which scenario is what a page shows an answer to? Pages whose answer is of another one, or of
+// other contents of the files that it names, say so.
 #pragma once
 
 #include <optional>
 
-#include "sim/scenario/planned_scenario.h"
+#include "planner-gui/session/named_files.h"
 
 namespace sluice {
 
 class AnsweredScenario {
   public:
-    void ask(const PlannedScenario& planned) { asked_ = planned; }
+    void ask(const PlannedScenario& planned) { asked_ = {planned, read_named_files(planned)}; }
     /// An answer to what was asked last is shown.
     void answer() { shown_ = asked_; }
-    /// Whether what is shown is of another plan than `now`; false while nothing is shown.
-    bool is_outdated(const PlannedScenario& now) const;
-    const std::optional<PlannedScenario>& shown() const { return shown_; }
+    /// Of what is shown; null while nothing is.
+    const PlannedScenario* shown() const { return shown_ ? &shown_->planned : nullptr; }
+
+    /// Whether what is shown is of another plan than `now`, or of other files; false while nothing
+    /// is shown.
+    bool is_outdated(const PlannedScenario& now, const NamedFiles& files) const;
+    /// The same for what rests on the machine alone.
+    bool is_of_another_machine(const PlannedScenario& now, const NamedFiles& files) const;
+    /// The same for the files alone.
+    bool has_other_files(const NamedFiles& files) const { return shown_ && shown_->files != files; }
 
   private:
-    std::optional<PlannedScenario> asked_, shown_;
+    struct Asked {
+        PlannedScenario planned;
+        NamedFiles files;
+    };
+    std::optional<Asked> asked_, shown_;
 };
 
 }  // namespace sluice

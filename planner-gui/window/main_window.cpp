@@ -111,7 +111,9 @@ void MainWindow::showCurrent() {
 }
 
 void MainWindow::lookAtFiles() {
-    if (read_named_files(stack_.current()) != asked_files_) showCurrent();
+    if (read_named_files(stack_.current()) == asked_files_) return;
+    showCurrent();
+    pages_->showOutdated();
 }
 
 void MainWindow::changeEvent(QEvent* event) {

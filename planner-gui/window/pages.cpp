@@ -1,8 +1,6 @@
 #include "planner-gui/window/pages.h"
 
 #include <QFileDialog>
-#include <algorithm>
-#include <chrono>
 
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
@@ -12,12 +10,10 @@
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/page_values.h"
+#include "planner-gui/window/side_by_side.h"
 
 namespace sluice {
 namespace {
-
-/// Predictions that arrive within it appear at once.
-constexpr std::chrono::milliseconds kShownTogether{100};
 
 QByteArray bytes(const QByteArray& text) { return text; }
 QByteArray bytes(const std::string& text) { return QByteArray::fromStdString(text); }
@@ -44,6 +40,7 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     explore_ = add<ExplorePage>(tr("Explore"), QStringLiteral("explore"));
     sensitivity_ = add<SensitivityPage>(tr("Sensitivity"), QStringLiteral("sensitivity"));
     validation_page_ = add<ValidationPage>(tr("Validation"), QStringLiteral("validation"));
+    side_by_side_ = new SideBySide(stack, session, *compare_);
     connectTimeline();
     connectCompare();
     connectExplore();
@@ -60,13 +57,14 @@ void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
                          (prediction_ == nullptr || prediction_->files != prediction->files ||
                           !ask_the_same(prediction_->planned, prediction->planned));
     prediction_ = prediction;
-    if (prediction == nullptr || !overlaid_.shown() || overlaid_.is_outdated(prediction->planned)) {
+    if (prediction == nullptr || overlaid_.shown() == nullptr ||
+        overlaid_.is_outdated(prediction->planned, prediction->files)) {
         overlaid_ = {};
         timeline_->setScenario(shared_report(prediction));
     }
     memory_->setReport(shared_report(prediction));
     if (prediction == nullptr) return;
-    cache_.add(prediction);
+    side_by_side_->add(prediction);
     const StepReport& report = prediction->report();
     if (another)
         explore_->setScenario(prediction->scenario.training, prediction->scenario.profile,
@@ -128,59 +126,23 @@ void Pages::connectCompare() {
                 compared_.answer();
                 showOutdated();
             });
-    connect(compare_, &ComparePage::scenarioActivated, this, [this](int scenario) {
-        stack_.setCurrent(columns_[static_cast<std::size_t>(scenario)]);
-    });
     connect(compare_, &ComparePage::adopt, this, &Pages::adoptFlags);
-    connect(&session_, &PlannerSession::scenarioPredicted, this,
-            [this](const std::shared_ptr<const Prediction>& prediction) {
-                cache_.add(prediction);
-                if (!shown_soon_.isActive()) shown_soon_.start();
-            });
-    // Of 200 scenarios not each alone: every time all columns are made again.
-    shown_soon_.setSingleShot(true);
-    shown_soon_.setInterval(kShownTogether);
-    connect(&shown_soon_, &QTimer::timeout, this, &Pages::showScenarios);
-    connect(&stack_, &ScenarioStack::listChanged, this, &Pages::showScenarios);
 }
 
-void Pages::showScenarios() {
-    if (currentWidget() != compare_) return;
-    std::vector<ComparedScenario> known;
-    std::vector<PlannedScenario> missing;
-    decltype(asked_) wanted;
-    columns_.clear();
-    for (int i = 0; i < stack_.count(); ++i) {
-        const PlannedScenario& one = stack_.project().scenarios[static_cast<std::size_t>(i)];
-        if (const auto prediction = cache_.find(one)) {
-            known.push_back(compared_scenario(one.name, prediction));
-            columns_.push_back(i);                // those that are refused have none
-        } else if (i != stack_.currentIndex()) {  // which its verdict brings
-            missing.push_back(one);
-            wanted.emplace_back(one, read_named_files(one));
-        }
-    }
-    compare_->setScenarios(std::move(known));
-    const bool more = std::any_of(wanted.begin(), wanted.end(), [this](const auto& one) {
-        return std::none_of(asked_.begin(), asked_.end(), [&](const auto& asked) {
-            return ask_the_same(asked.first, one.first) && asked.second == one.second;
-        });
-    });
-    if (!more) return;
-    asked_ = std::move(wanted);
-    session_.predictAll(missing);
-}
+void Pages::showScenarios() { side_by_side_->show(); }
 
 void Pages::showOutdated() {
     const PlannedScenario& now = stack_.current();
-    compare_->setOutdated(compared_.is_outdated(now));
-    pareto_->setOutdated(tried_.is_outdated(now));
-    sensitivity_->setOutdated(improved_.is_outdated(now));
-    validation_page_->setOutdated(validated_.shown() && validated_.shown()->machine != now.machine);
-    if (!explored_.shown() || explore_->map().columns() == 0) return;
+    const NamedFiles files = read_named_files(now);
+    compare_->setOutdated(compared_.is_outdated(now, files));
+    pareto_->setOutdated(tried_.is_outdated(now, files));
+    sensitivity_->setOutdated(improved_.is_outdated(now, files));
+    validation_page_->setOutdated(validated_.is_of_another_machine(now, files));
+    if (explored_.shown() == nullptr || explore_->map().columns() == 0) return;
     // What the axes vary may differ.
     const std::vector<VariedValue> cell = explore_->map().settings({0, 0});
     explore_->setOutdated(
+        explored_.has_other_files(files) ||
         !ask_the_same(with_values(*explored_.shown(), cell), with_values(now, cell)));
 }
 
@@ -203,7 +165,7 @@ void Pages::connectExplore() {
             });
     connect(explore_, &ExplorePage::adopted, this,
             [this](const std::vector<VariedValue>& settings) {
-                if (!explored_.shown()) return;
+                if (explored_.shown() == nullptr) return;
                 PlannedScenario cell = with_values(*explored_.shown(), settings);
                 cell.name = stack_.current().name;
                 cell.notes = stack_.current().notes;
@@ -251,6 +213,17 @@ void Pages::adoptFlags(const QString& flags, const QString& what) {
     Q_EMIT adopted(planned, what);
 }
 
+void Pages::adoptUpgrade(const QString& flags, const QString& what) {
+    const PlannedScenario& now = stack_.current();
+    const PlannedScenario* const of = improved_.shown();
+    if (of == nullptr || of->machine.machine == now.machine.machine) return adoptFlags(flags, what);
+    // Its numbers are of that machine.
+    PlannedScenario planned = with_flags(*of, flags.toStdString());
+    planned.name = now.name;
+    planned.notes = now.notes;
+    Q_EMIT adopted(planned, what);
+}
+
 void Pages::showMachines() {
     setCurrentWidget(pareto_);
     startPareto();
@@ -269,7 +242,7 @@ void Pages::connectSensitivity() {
                 improved_.answer();
                 showOutdated();
             });
-    connect(sensitivity_, &SensitivityPage::adopt, this, &Pages::adoptFlags);
+    connect(sensitivity_, &SensitivityPage::adopt, this, &Pages::adoptUpgrade);
 }
 
 void Pages::connectValidation() {
@@ -287,7 +260,9 @@ void Pages::connectValidation() {
                 showOutdated();
             });
     connect(validation_page_, &ValidationPage::runActivated, this, [this](int run) {
-        overlaid_.ask(stack_.current());
+        PlannedScenario of = stack_.current();
+        of.machine = validated_.shown()->machine;  // which may be another by now
+        overlaid_.ask(of);
         showRun(validation_->runs[static_cast<std::size_t>(run)]);
     });
 }

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <QTabWidget>
-#include <QTimer>
 #include <functional>
 #include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/session/planner_session.h"
-#include "planner-gui/session/prediction_cache.h"
 #include "planner-gui/session/scenario_stack.h"
 #include "planner-gui/window/answered_scenario.h"
 
@@ -19,6 +17,7 @@ class ExplorePage;
 class MemoryPage;
 class ParetoPage;
 class SensitivityPage;
+class SideBySide;
 class TimelinePage;
 class ValidationPage;
 
@@ -38,6 +37,8 @@ class Pages : public QTabWidget {
     QString name() const;
     /// Side by side what has been predicted; asks for the rest. Only where that page is in front.
     void showScenarios();
+    /// Marks what is of another scenario than the current one, or of other contents of its files.
+    void showOutdated();
     /// The page that compares machines comes to the front and starts.
     void showMachines();
 
@@ -69,22 +70,18 @@ class Pages : public QTabWidget {
     void connectSensitivity();
     void connectValidation();
     void connectFailures();
-    /// Marks what is of another scenario than the current one.
-    void showOutdated();
     void startPareto();
     void showRun(const RunComparison& run);
     void fail(JobKind kind, const QString& sentence);
     void adoptFlags(const QString& flags, const QString& what);
+    void adoptUpgrade(const QString& flags, const QString& what);
     void adoptMachine(const QString& machine, const QString& system);
 
     ScenarioStack& stack_;
     PlannerSession& session_;
     std::shared_ptr<const Prediction> prediction_;
     std::shared_ptr<const Validation> validation_;
-    PredictionCache cache_;
-    QTimer shown_soon_;         ///< scenarios beside each other, of which predictions have arrived
-    std::vector<int> columns_;  ///< scenarios that stand beside each other
-    std::vector<std::pair<PlannedScenario, NamedFiles>> asked_;  ///< beside the current one
+    SideBySide* side_by_side_;
     AnsweredScenario compared_, tried_, explored_, improved_, validated_, overlaid_;
     std::vector<Export> exports_;
 

@@ -91,3 +91,27 @@ TEST_CASE("prediction cache: names and notes do not matter, values do", "[sessio
     planned.training["batch"] = "3";
     CHECK(cache.find(planned) == nullptr);
 }
+
+TEST_CASE("prediction cache: scenarios that are looked at stay, however many were typed since",
+          "[session]") {
+    PlannedScenario planned;
+    planned.model.model = "dense:layers=2,hidden=1024";
+    planned.machine.machine = "gh200-480gb";
+    const auto first = with_band(planned);
+    const auto typed = [&](std::size_t number) {
+        auto other = std::make_shared<Prediction>(*first);
+        other->planned.training["batch"] = std::to_string(number + 1);
+        return other;
+    };
+    PredictionCache cache;
+    cache.keep(1);
+    cache.add(first);
+    const auto second = typed(0);
+    cache.add(second);
+    CHECK(cache.find(planned) == first);
+    for (std::size_t i = 1; i < PredictionCache::kSpare; ++i) cache.add(typed(i));
+    CHECK(cache.find(planned) == first);
+    cache.add(typed(PredictionCache::kSpare));
+    CHECK(cache.find(second->planned) == nullptr);
+    CHECK(cache.find(planned) == first);
+}

@@ -6,6 +6,8 @@
 
 #include "planner-gui/models/scenario_table_model.h"
 #include "planner-gui/pages/compare_page.h"
+#include "planner-gui/pages/outdated_note.h"
+#include "planner-gui/pages/sensitivity_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/session/simulation_thread.h"
 #include "planner-gui/window/pages.h"
@@ -115,6 +117,27 @@ TEST_CASE("files on disk: a profile that changes is predicted anew, beside other
     window.pages().setCurrentWidget(&page);
     REQUIRE(test::wait_until([&] { return table->columnCount() == 2; }));
     CHECK(row(page.csv().split(QLatin1Char('\n')))[1] == row(old_rows)[1]);
+}
+
+TEST_CASE("files on disk: an answer of a profile that has changed since is marked", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    const QString own = driver.folder.filePath(QStringLiteral("own.json"));
+    put_profile(own, "gh200-480gb");
+    window.files().start(on_profile(own, "8"));
+    driver.settled();
+    SensitivityPage& page = window.pages().sensitivity();
+    const auto marked = [&] { return !page.findChild<OutdatedNote*>()->isHidden(); };
+    Q_EMIT page.sensitivityRequested();
+    REQUIRE(test::wait_until([&] { return !page.csv().isEmpty(); }));
+    window.pages().setCurrentWidget(&page);
+    CHECK(!marked());
+    put_profile(own, "h100-sxm-pcie5");
+    window.pages().setCurrentIndex(0);
+    CHECK(marked());
+    put_profile(own, "gh200-480gb");
+    window.pages().setCurrentWidget(&page);
+    CHECK(!marked());
 }
 
 TEST_CASE("files on disk: a name and notes leave the verdict alone", "[window]") {

@@ -169,6 +169,17 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     CHECK(!marked(pages.explore()));
     CHECK(!marked(pages.compare()));
     CHECK(marked(pages.sensitivity()));
+
+    // An upgrade is one of the machine that it was found for.
+    driver.type("machine", "gh200-480gb");
+    driver.settled();
+    Q_EMIT pages.sensitivity().adopt(QStringLiteral("--set link.host_to_device_gb_per_s=110"),
+                                     QStringLiteral("link"));
+    const PlannedScenario adopted = driver.settled()->planned;
+    CHECK(adopted.machine.machine == small().machine.machine);
+    CHECK(adopted.machine.host_memory == "512GB");
+    CHECK(adopted.machine.settings == std::vector<std::string>{"link.host_to_device_gb_per_s=110"});
+    CHECK(adopted.name == window.stack().current().name);
 }
 
 TEST_CASE("pages: a measured step stays under its own scenario alone", "[window]") {
