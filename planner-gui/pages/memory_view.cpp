@@ -33,17 +33,20 @@ MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
 void MemoryView::set_report(const std::shared_ptr<const StepReport>& report) {
     picture_ = MemoryPicture(report);
     cursor_.reset();
+    describe();
+}
+
+void MemoryView::set_byte_units(ByteUnits units) {
+    units_ = units;
+    describe();
+}
+
+void MemoryView::describe() {
     QString words;
     for (const MemoryStack& stack : picture_.stacks)
         words += QStringLiteral("%1: %2. ").arg(stack.name, stack.words(units_));
     setAccessibleDescription(
         words + tr("Left and right move along the curve of a step and say what the device holds."));
-    updateGeometry();
-    update();
-}
-
-void MemoryView::set_byte_units(ByteUnits units) {
-    units_ = units;
     updateGeometry();
     update();
 }

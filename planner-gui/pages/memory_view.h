@@ -36,6 +36,8 @@ class MemoryView : public QWidget {
 
   private:
     MemoryLayout layout_now() const;
+    /// To a screen reader, and how large it is.
+    void describe();
     void set_cursor(std::optional<Seconds> time);
 
     MemoryPicture picture_;

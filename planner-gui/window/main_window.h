@@ -83,6 +83,7 @@ class MainWindow : public QMainWindow {
     bool saveAs();
     static QString projectFilter();
     void warn(const QString& sentence);
+    void copyCommand();
     void about();
     void setUnits(ByteUnits units);
 

@@ -83,11 +83,16 @@ void MainWindow::addEditMenu() {
     menu->addAction(tr("De&lete scenario"), this, [this] { stack_.remove(stack_.currentIndex()); });
     menu->addSeparator();
     menu->addAction(tr("&Copy as command line"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
-                    this, [this] {
-                        const QString line = QString::fromStdString(command_line(stack_.current()));
-                        QApplication::clipboard()->setText(line);
-                        statusBar()->showMessage(tr("Copied: %1").arg(line), 10'000);
-                    });
+                    this, &MainWindow::copyCommand);
+}
+
+void MainWindow::copyCommand() {
+    const PlannedScenario& now = stack_.current();
+    // `sluice predict` takes no money assumptions.
+    const QString line =
+        QString::fromStdString(command_line(now, now.money.empty() ? "predict" : "cost"));
+    QApplication::clipboard()->setText(line);
+    statusBar()->showMessage(tr("Copied: %1").arg(line), 10'000);
 }
 
 void MainWindow::addViewMenu() {

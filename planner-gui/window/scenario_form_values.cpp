@@ -85,8 +85,10 @@ void ScenarioForm::setScenario(const PlannedScenario& planned) {
         if (row != rows_.end())
             row->second->setText(from(given == planned.money.end() ? "" : given->second));
     }
-    for (const auto& [box, on] : {std::pair(untied_, planned.model.untied),
-                                  std::pair(buy_, planned.money.contains("buy"))}) {
+    const auto buy = planned.money.find("buy");
+    for (const auto& [box, on] :
+         {std::pair(untied_, planned.model.untied),
+          std::pair(buy_, buy != planned.money.end() && buy->second == "1")}) {
         const QSignalBlocker blocker(box);
         box->setChecked(on);
     }

@@ -148,7 +148,9 @@ void VerdictPanel::setPending(bool pending) {
 
 void VerdictPanel::setByteUnits(ByteUnits units) {
     units_ = units;
-    if (prediction_) show_headline();
+    if (!prediction_) return;
+    show_headline();
+    show_suggestions();
 }
 
 void VerdictPanel::show_headline() {

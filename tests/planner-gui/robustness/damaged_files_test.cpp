@@ -101,8 +101,7 @@ TEST_CASE("robust: a project of a later version says so", "[robustness]") {
     CHECK(sentence.contains(QLatin1Char('9')));
 }
 
-TEST_CASE("robust: a folder, a file that is gone and one of no rights are refused",
-          "[robustness]") {
+TEST_CASE("robust: a folder and a file that is gone are refused", "[robustness]") {
     WindowDriver driver;
     with_work(driver, driver.folder.filePath(QStringLiteral("good.json")));
     refused(driver, driver.folder.path());

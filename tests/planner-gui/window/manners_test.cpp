@@ -1,6 +1,8 @@
 // What a hand at the keyboard, a screen reader and a file that is gone meet.
 #include <QAccessible>
 #include <QAction>
+#include <QCheckBox>
+#include <QClipboard>
 #include <QFile>
 #include <QLabel>
 #include <QListView>
@@ -10,6 +12,7 @@
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
+#include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
@@ -101,6 +104,35 @@ TEST_CASE("manners: a machine whose profile is gone is adopted, and its verdict 
     CHECK(machine->mistake().contains(QStringLiteral("gone.json")));
     window.stack().undoStack().undo();
     CHECK(driver.settled()->planned == example_scenario());
+}
+
+TEST_CASE("manners: a scenario is copied as the command that answers it", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.openExample();
+    test::choose(window, "Copy as command line");
+    CHECK(QApplication::clipboard()->text() ==
+          QStringLiteral("./dev predict --model 120b --machine h200-sxm-pcie5-1.5tb --batch 64 "
+                         "--micro-batch 16"));
+    driver.type("usd_per_hour", "4");  // of which predict knows nothing
+    test::choose(window, "Copy as command line");
+    CHECK(QApplication::clipboard()->text() ==
+          QStringLiteral("./dev run sluice cost --model 120b --machine h200-sxm-pcie5-1.5tb "
+                         "--batch 64 --micro-batch 16 --usd-per-hour 4"));
+}
+
+TEST_CASE("manners: a money assumption that a project switches off is not shown as on",
+          "[window]") {
+    const WindowDriver driver;
+    PlannedScenario rented = example_scenario();
+    auto* const buy = driver.window->form().findChild<QCheckBox*>(QStringLiteral("buy"));
+    REQUIRE(buy != nullptr);
+    for (const bool on : {true, false}) {
+        rented.money["buy"] = on ? "1" : "0";
+        driver.window->files().start(rented);
+        CHECK(buy->isChecked() == on);
+        CHECK(driver.settled()->scenario.money.buy == on);
+    }
 }
 
 TEST_CASE("manners: a file that is dropped on a field is the window's", "[window]") {
