@@ -24,6 +24,7 @@
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
+#include "sim/scenario/changed_scenario.h"
 
 namespace {
 

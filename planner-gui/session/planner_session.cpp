@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/scenario/changed_scenario.h"
 #include "sim/simulate/simulation_scope.h"
 #include "sim/validate/measured_run.h"
 

@@ -1,7 +1,5 @@
 #include "planner-gui/session/session_jobs.h"
 
-#include <fmt/format.h>
-
 #include <QCoreApplication>
 #include <QDate>
 #include <algorithm>
@@ -18,64 +16,7 @@ bool in_library(const std::string& machine) {
     return std::find(names.begin(), names.end(), machine) != names.end();
 }
 
-/// Whether its profile leaves open how much host memory it has. One that cannot be read says
-/// nothing: the verdict says why.
-bool lacks_host_memory(const std::string& machine) {
-    try {
-        const MachineProfile profile = read_machine_profile(machine);
-        const Quantity* const known = profile.find("host.memory_capacity_gb");
-        return known == nullptr || !known->value;
-    } catch (const InputError&) {
-        return false;
-    }
-}
-
 }  // namespace
-
-PlannedScenario with_value(PlannedScenario planned, const std::string& field,
-                           const std::string& value) {
-    const auto& options = training_options();
-    const bool is_option = std::any_of(options.begin(), options.end(),
-                                       [&](const Option& option) { return field == option.field; });
-    if (is_option) {
-        planned.training[field] = value;
-    } else if (field == "layers") {
-        planned.model.layers = value;
-    } else if (field == "model") {
-        planned.model.model = value;
-    } else if (field == "machine") {
-        planned.machine.machine = value;
-    } else if (field == "host_memory") {
-        planned.machine.host_memory = value;
-    } else if (field == "host.memory_capacity_gb") {
-        planned.machine.host_memory = value + "GB";
-    } else {
-        std::erase_if(planned.machine.settings,
-                      [&](const std::string& setting) { return setting.starts_with(field + "="); });
-        planned.machine.settings.push_back(field + "=" + value);
-    }
-    return planned;
-}
-
-PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
-                           const std::string& schedule, Bytes host_memory) {
-    if (planned.machine.machine != machine) {
-        planned.machine = {machine, {}, {}};
-        if (host_memory > 0 && lacks_host_memory(machine))
-            planned.machine.host_memory =
-                fmt::format("{}GB", static_cast<double>(host_memory) / kGiga);
-    }
-    planned.training["schedule"] = schedule;
-    TrainingSpec training;
-    const Option& declared = training_options().front();
-    const auto choice = std::find_if(declared.choices.begin(), declared.choices.end(),
-                                     [&](const Choice& one) { return schedule == one.name; });
-    if (choice == declared.choices.end()) return planned;  // which is a mistake of its own
-    declared.set(training, choice->value);
-    for (const Option& option : training_options())
-        if (!has_option(training.schedule, option)) planned.training.erase(option.field);
-    return planned;
-}
 
 std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
     const std::string& own = planned.machine.machine;

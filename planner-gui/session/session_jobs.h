@@ -23,23 +23,12 @@ enum class JobKind {
 };
 inline constexpr int kJobKinds = 8;
 
-/// A field of a scenario and the values that it takes: one of training_options(), `layers`,
-/// `model`, `machine`, `host_memory`, or a number of the machine's profile by its path.
+/// A field of a scenario, as of with_value(), and the values that it takes.
 struct ExploredAxis {
     std::string field;
     std::vector<std::string> values;
 };
 
-/// `planned` with a value in a field of an axis.
-PlannedScenario with_value(PlannedScenario planned, const std::string& field,
-                           const std::string& value);
-
-/// `planned` on another machine with another schedule; options that the schedule does not have are
-/// left out. What-if values of the machine's profile are of that machine, and go too; `host_memory`
-/// is taken where the other's profile does not say how much it has; 0: it is not known. Mistakes in
-/// either stay, for resolve() to name.
-PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
-                           const std::string& schedule, Bytes host_memory);
 /// The scenario's machine, then those of the library.
 std::vector<std::string> machines_to_try(const PlannedScenario& planned);
 

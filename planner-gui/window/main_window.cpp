@@ -11,6 +11,7 @@
 #include "planner-gui/window/scenario_dock.h"
 #include "planner-gui/window/scenario_form.h"
 #include "planner-gui/window/verdict_panel.h"
+#include "sim/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {

@@ -164,9 +164,11 @@ void MainWindow::setUnits(ByteUnits units) {
 void MainWindow::showRecent(QMenu& menu) {
     menu.clear();
     for (const QString& file : ProjectFiles::recent())
-        menu.addAction(file, this, [this, file] {
-            if (mayClose()) openFile(file);
-        });
+        // An ampersand is no shortcut there.
+        menu.addAction(QString(file).replace(QLatin1Char('&'), QLatin1String("&&")), this,
+                       [this, file] {
+                           if (mayClose()) openFile(file);
+                       });
     menu.setToolTipsVisible(true);
     if (menu.isEmpty()) menu.addAction(tr("None yet"))->setEnabled(false);
 }

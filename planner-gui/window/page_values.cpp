@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/changed_scenario.h"
+
 namespace sluice {
 namespace {
 

@@ -11,6 +11,7 @@
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/page_values.h"
 #include "planner-gui/window/side_by_side.h"
+#include "sim/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <sstream>
 #include <string_view>
 #include <tuple>
 
@@ -90,27 +88,6 @@ std::string field_of(const std::string& sentence, const std::string& otherwise) 
             if (flag == name) return field;
     }
     return otherwise;
-}
-
-PlannedScenario with_flags(PlannedScenario planned, const std::string& flags) {
-    std::istringstream words(flags);
-    for (std::string flag, value; words >> flag >> value;) {
-        const std::string field = field_of(flag, "");
-        const auto is_field = [&field](const auto& option) { return field == option.field; };
-        if (field == "model") planned.model.model = value;
-        if (field == "layers") planned.model.layers = value;
-        if (field == "machine") planned.machine.machine = value;
-        if (field == "host_memory") planned.machine.host_memory = value;
-        if (field == "settings") {
-            const std::string path = value.substr(0, value.find('=') + 1);
-            std::erase_if(planned.machine.settings,
-                          [&](const std::string& set) { return set.starts_with(path); });
-            planned.machine.settings.push_back(value);
-        }
-        if (std::ranges::any_of(training_options(), is_field)) planned.training[field] = value;
-        if (std::ranges::any_of(money_options(), is_field)) planned.money[field] = value;
-    }
-    return planned;
 }
 
 std::string command_line(const PlannedScenario& planned, const std::string& command) {

@@ -64,10 +64,6 @@ auto in_field(const char* otherwise, Read read) {
     }
 }
 
-/// `planned` with flags as a Suggestion names them: "--host-memory 512GB --micro-batch 8". Flags
-/// that no scenario has are passed over.
-PlannedScenario with_flags(PlannedScenario planned, const std::string& flags);
-
 /// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another that takes
 /// the flags of a scenario; money only where it takes money ("cost").
 std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");

@@ -186,15 +186,6 @@ TEST_CASE("session: a report's machines are those of the scenarios, with their c
     CHECK(decision_request(planned, {other}).machines[1].gpus == 8);
 }
 
-TEST_CASE("session: a machine whose profile has no host memory takes the scenario's", "[session]") {
-    const PlannedScenario planned = small();
-    const Bytes memory = 1'979'120'929'996;
-    CHECK(on_machine(planned, "l40s", "streamed", memory).machine.host_memory ==
-          "1979.120929996GB");
-    CHECK(!on_machine(planned, "l40s", "streamed", 0).machine.host_memory);
-    CHECK(!on_machine(planned, "gh200-480gb", "streamed", memory).machine.host_memory);
-}
-
 TEST_CASE("session: a cluster's scenario is compared with the systems of one of its GPUs",
           "[session]") {
     PlannedScenario cluster = small();

@@ -96,12 +96,3 @@ TEST_CASE("planned scenario: every money option has a flag, a field and a help",
     }
     CHECK(field_of("no flag -- here", "model") == "model");
 }
-
-TEST_CASE("planned scenario: takes the flags that a suggestion names", "[scenario]") {
-    const PlannedScenario changed =
-        with_flags(planned(), "--host-memory 512GB --micro-batch 8 --recompute full");
-    CHECK(changed.machine.host_memory == "512GB");
-    CHECK(changed.training ==
-          std::map<std::string, std::string>{{"micro_batch", "8"}, {"recompute", "full"}});
-    CHECK(changed.model == planned().model);
-}
