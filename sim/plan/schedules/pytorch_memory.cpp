@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "sim/units.h"
 
@@ -53,8 +54,9 @@ double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_ele
     return bytes;
 }
 
-OperationId copy_to_pageable(PlanBuilder& build, int layer, OperationId after, Operation all,
-                             double anew) {
+OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
+                             Operation all, double anew) {
+    OperationId last = -1;
     all.pageable = true;
     Operation mapped = all;
     mapped.to_fresh_pages = true;
@@ -62,10 +64,11 @@ OperationId copy_to_pageable(PlanBuilder& build, int layer, OperationId after, O
     all.link_bytes -= anew;
     for (const Operation& copy : {all, mapped}) {
         if (copy.link_bytes <= 0) continue;
-        after = build.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                          {{after, false}}, copy);
+        last = build.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                         std::exchange(waits, {}), copy);
+        waits = {{last, false}};
     }
-    return after;
+    return last;
 }
 
 Elements module_tensors(const ModelSpec& model, const LayerSpec& layer) {

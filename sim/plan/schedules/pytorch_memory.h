@@ -26,10 +26,10 @@ double pinned_bytes(double bytes);
 /// larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to by itself (mallopt(3)).
 /// Smaller ones are taken to find memory that was freed before.
 double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element);
-/// Copies gradients to pageable tensors, one after another: `all` of them, of which `anew` bytes go
-/// to memory that is mapped meanwhile. Returns the last copy.
-OperationId copy_to_pageable(PlanBuilder& build, int layer, OperationId after, Operation all,
-                             double anew);
+/// Copies gradients to pageable tensors after what it waits for, one after another: `all` of them,
+/// of which `anew` bytes go to memory that is mapped meanwhile. Returns the last copy.
+OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
+                             Operation all, double anew);
 
 /// Elements of each parameter of a layer, as a PyTorch module keeps them: q, k, v, gate and up
 /// apart, each expert's too.

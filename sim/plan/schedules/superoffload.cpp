@@ -128,7 +128,8 @@ class SuperOffload : Zero3Pass {
         build_.resident_between_steps(steady - static_cast<Bytes>(outside));
     }
 
-    Fetched fetch(int, int, const Parameters&, double) override {
+    Fetched fetch(int, int, const Parameters&, double eager_operations) override {
+        python_.work(eager_operations);
         Fetched fetched;
         if (last_left() >= 0) fetched.waits.push_back({last_left(), false});
         return fetched;
@@ -144,6 +145,7 @@ class SuperOffload : Zero3Pass {
             to_group.pageable = true;
             left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
                               {{left, false}}, std::move(to_group));
+            python_.wait_for(left, layer);
         }
         if (!clips()) queue_complete_groups(left);
         return left;
@@ -180,7 +182,7 @@ class SuperOffload : Zero3Pass {
         for (std::size_t group = 0; group < on_gpu_; ++group) update_on_gpu(groups_[group], before);
         for (std::size_t group = on_gpu_; group < groups_.size(); ++group)
             before = {{finish_on_cpu(groups_[group], before), false}};
-        for (const Dependency& last : before) build_.wait(first_compute(), {last.operation, true});
+        for (const Dependency& last : before) build_.wait(python_.first(), {last.operation, true});
     }
 
     /// The host does not wait for it.

@@ -18,7 +18,6 @@
 // Update, when all has left: sub-group by sub-group the fp32 gradients are scaled (also where
 // nothing is clipped), CPU Adam updates fp32 masters, and these are copied to the bf16 parameters.
 #include <algorithm>
-#include <utility>
 
 #include "sim/plan/schedules/pytorch_memory.h"
 #include "sim/plan/schedules/schedules.h"
@@ -59,40 +58,24 @@ class Zero3Offload : Zero3Pass {
     void begin_pass() override {
         fetches_ = ParameterFetches(modules_.elements(), modules_.step_calls());
         call_ = 0;
-        begins_ = true;
     }
 
     /// Copies in what the modules need and what they prefetch, as the host comes to call them.
     Fetched fetch(int calls, int layer, const Parameters&, double eager_operations) override {
         Fetched fetched;
+        const double half_a_call = eager_operations / calls / 2;
         for (int i = 0; i < calls; ++i) {
             const ParameterFetches::Call call = fetches_.next();
-            not_issued_ += eager_operations / calls / 2;
+            python_.work(half_a_call);
             copy_in(call.missing, layer);
             wait_for_parameters(calls_[call_++], layer);
-            not_issued_ += eager_operations / calls / 2;
+            python_.work(half_a_call);
             copy_in(call.prefetched, layer);
             for (const int parameter : call.released)
                 fetched.released.push_back(buffers_[static_cast<std::size_t>(parameter)]);
         }
-        issue(layer);
-        fetched.waits.push_back({issued_, false});
+        if (arrived_ >= 0) fetched.waits.push_back({arrived_, false});
         return fetched;
-    }
-
-    /// The host has done the Python of the calls so far.
-    void issue(int layer) {
-        if (not_issued_ == 0) return;
-        std::vector<Dependency> waits;
-        if (host_waits_for_ >= 0) waits.push_back({host_waits_for_, false});
-        if (begins_ && last_left() >= 0) waits.push_back({last_left(), false});
-        begins_ = false;
-        Operation python;
-        python.eager_operations = std::exchange(not_issued_, 0);
-        issued_ = build_.add(OperationKind::issue, Lane::python, layer, std::move(waits),
-                             std::move(python));
-        host_waits_for_ = -1;
-        if (first_issue_ < 0) first_issue_ = issued_;
     }
 
     void wait_for_parameters(const Parameters& used, int layer) {
@@ -100,8 +83,8 @@ class Zero3Offload : Zero3Pass {
             return arriving_[static_cast<std::size_t>(parameter)];
         });
         if (!waits) return;
-        issue(layer);
-        host_waits_for_ = last_copy_;
+        arrived_ = last_copy_;
+        python_.wait_for(arrived_, layer);
         for (const int parameter : used)
             for (const int other : together_[static_cast<std::size_t>(parameter)])
                 arriving_[static_cast<std::size_t>(other)] = false;
@@ -118,9 +101,7 @@ class Zero3Offload : Zero3Pass {
             buffers_[index] = build_.device_buffer("gathered parameter", Kind::weights, own);
             uses.push_back(buffers_[index]);
         }
-        issue(layer);
-        std::vector<Dependency> waits;
-        if (issued_ >= 0) waits.push_back({issued_, false});
+        std::vector<Dependency> waits = python_.reached(layer);
         const std::vector<OperationId>& left = buckets_left();
         if (left.size() > kBucketsUnderWay)
             waits.push_back({left[left.size() - 1 - kBucketsUnderWay], false});
@@ -148,19 +129,17 @@ class Zero3Offload : Zero3Pass {
             last = build_.add(OperationKind::copy_to_pinned, Lane::optimizer, kEmbeddingLayer, {},
                               host_operation(HostWork::copy, kZero3CopyBack * elements));
         }
-        build_.wait(first_issue_, {last, true});
+        build_.wait(python_.first(), {last, true});
     }
 
     const std::vector<double> sub_groups_;
     ParameterFetches fetches_;
-    const std::vector<Parameters> calls_;  ///< of modules, by the parameters that they use
-    std::size_t call_ = 0;                 ///< the next one
-    std::vector<bool> arriving_;           ///< parameters that the host has not waited for
-    std::vector<Parameters> together_;     ///< which were fetched with a parameter
-    std::vector<BufferId> buffers_;        ///< where a parameter is now
-    double not_issued_ = 0;                ///< Python since the last operation of its lane
-    OperationId issued_ = -1, first_issue_ = -1, last_copy_ = -1, host_waits_for_ = -1;
-    bool begins_ = false;  ///< a later micro-batch, of which nothing is issued yet
+    const std::vector<Parameters> calls_;        ///< of modules, by the parameters that they use
+    std::size_t call_ = 0;                       ///< the next one
+    std::vector<bool> arriving_;                 ///< parameters that the host has not waited for
+    std::vector<Parameters> together_;           ///< which were fetched with a parameter
+    std::vector<BufferId> buffers_;              ///< where a parameter is now
+    OperationId last_copy_ = -1, arrived_ = -1;  ///< the host has waited for the second
 };
 
 }  // namespace

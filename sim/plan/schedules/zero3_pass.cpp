@@ -33,14 +33,10 @@ Zero3Pass::Zero3Pass(const ModelSpec& model, const MachineSpec& machine,
       layers_(model.layer_count()),
       modules_(model),
       head_{modules_.head()},
-      build_(KernelStyle::plain),
+      build_(KernelStyle::plain, kOfPythonThread),
+      python_(build_),
       network_(model, pass_, build_),
       buckets_(bucket_elements) {}
-
-void Zero3Pass::Fetched::add(const Fetched& more) {
-    waits.insert(waits.end(), more.waits.begin(), more.waits.end());
-    released.insert(released.end(), more.released.begin(), more.released.end());
-}
 
 void Zero3Pass::forward_and_backward() {
     build_.on_device("reduce bucket", Kind::gradients, kBf16 * buckets_.capacity());
@@ -48,6 +44,7 @@ void Zero3Pass::forward_and_backward() {
         build_.begin_micro_batch(micro_batch_);
         if (!is_first()) {
             network_.next_pass();
+            python_.wait_for(last_left(), kEmbeddingLayer);
             begin_pass();
         }
         if (model_.tied_embeddings)
@@ -59,23 +56,27 @@ void Zero3Pass::forward_and_backward() {
     build_.begin_micro_batch(0);
 }
 
-OperationId Zero3Pass::compute(const Modules& modules, Operation work, Fetched before) {
-    work.eager_operations += kFetchOperations * static_cast<double>(modules.used.size());
-    before.add(fetch(modules.calls, modules.layer, modules.used, work.eager_operations));
-    work.uses.insert(work.uses.end(), before.released.begin(), before.released.end());
-    const OperationId added = build_.add(modules.kind, Lane::compute, modules.layer,
-                                         std::move(before.waits), std::move(work));
-    if (first_compute_ < 0) first_compute_ = added;
-    return added;
+OperationId Zero3Pass::compute(const Modules& modules, Operation work) {
+    std::vector<Dependency> waits = python_.reached(modules.layer);
+    const double fetches = kFetchOperations * static_cast<double>(modules.used.size());
+    const Fetched fetched = fetch(modules.calls, modules.layer, modules.used,
+                                  std::exchange(work.eager_operations, 0) + fetches);
+    waits.insert(waits.end(), fetched.waits.begin(), fetched.waits.end());
+    work.uses.insert(work.uses.end(), fetched.released.begin(), fetched.released.end());
+    return build_.add(modules.kind, Lane::compute, modules.layer, std::move(waits),
+                      std::move(work));
 }
 
 void Zero3Pass::forward() {
-    Fetched before = fetch(2, kEmbeddingLayer, embedding_, 2 * kCallOperations + kFetchOperations);
+    Fetched embedding =
+        fetch(2, kEmbeddingLayer, embedding_, 2 * kCallOperations + kFetchOperations);
     for (int layer = 0; layer < layers_; ++layer) {
         Operation work = network_.forward(layer);
         work.eager_operations += kCallOperations * modules_.calls_of(layer);
+        const std::vector<BufferId> released = std::exchange(embedding.released, {});
+        work.uses.insert(work.uses.end(), released.begin(), released.end());
         compute({OperationKind::forward, layer, modules_.calls_of(layer), modules_.of_layer(layer)},
-                std::move(work), std::exchange(before, {}));
+                std::move(work));
     }
     Operation loss = network_.loss();
     loss.eager_operations += 2 * kCallOperations;
@@ -109,9 +110,11 @@ Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
         return build_.add(OperationKind::copy_gradients_in, Lane::host_to_device, layer,
                           std::move(waits), copy);
     };
-    const Dependency computed = {bucket.last, false};
-    if (is_first()) return {bucket, gradients, in({{out({computed}), false}})};
-    return {bucket, gradients, out({{in({computed, {last_left(), false}}), false}})};
+    std::vector<Dependency> waits = python_.reached(layer);
+    waits.push_back({bucket.last, false});
+    if (is_first()) return {bucket, gradients, in({{out(std::move(waits)), false}})};
+    waits.push_back({last_left(), false});
+    return {bucket, gradients, out({{in(std::move(waits)), false}})};
 }
 
 void Zero3Pass::leave(const GradientBucket& bucket, int layer) {

@@ -8,12 +8,16 @@
 // is set) and back; a later one's are added on the device to what is copied there, and the sum is
 // copied out again. Only the last one's sums go on to the optimizer's fp32 gradients, after their
 // norm. At the end of each backward the host waits until all has left.
+//
+// Python: modules run on the GPU while the host still issues them, so that they begin when it does;
+// what follows them, gradients that leave too, comes after its Python.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "sim/plan/schedules/plain_model.h"
+#include "sim/plan/schedules/python_thread.h"
 #include "sim/plan/schedules/zero3_gradients.h"
 #include "sim/plan/schedules/zero3_modules.h"
 
@@ -34,18 +38,17 @@ class Zero3Pass {
     using Kind = MemoryKind;
     using Parameters = Zero3Modules::Parameters;
 
-    /// What the operation that stands for some modules waits for, and which buffers it is the last
-    /// to use.
+    /// What the operation that stands for some modules waits for besides their Python's start, and
+    /// which buffers it is the last to use.
     struct Fetched {
         std::vector<Dependency> waits;
         std::vector<BufferId> released;
-        void add(const Fetched& more);
     };
     /// The host calls the next `calls` modules, which use the parameters `used` and take
-    /// `eager_operations` of the host's time (Operation::eager_operations).
+    /// `eager_operations` of its time, which python_ is to work.
     virtual Fetched fetch(int calls, int layer, const Parameters& used,
                           double eager_operations) = 0;
-    /// Another micro-batch begins; the host has waited for last_left().
+    /// Another micro-batch begins; python_ has waited for last_left().
     virtual void begin_pass() {}
 
     /// A bucket's gradients on the device, and the last copy between there and pinned bf16.
@@ -65,8 +68,6 @@ class Zero3Pass {
     /// Forward, loss and backward of each micro-batch in order, until the last gradients have left.
     /// Declares the bucket and a tied table's gradient.
     void forward_and_backward();
-    /// The first operation of the compute lane. Precondition: forward_and_backward() has run.
-    OperationId first_compute() const { return first_compute_; }
 
     const ModelSpec& model_;
     const MachineSpec& machine_;
@@ -76,6 +77,7 @@ class Zero3Pass {
     const Zero3Modules modules_;
     const Parameters embedding_ = {0}, head_;
     PlanBuilder build_;
+    PythonThread python_;
 
   private:
     bool is_first() const { return micro_batch_ == 0; }
@@ -86,7 +88,7 @@ class Zero3Pass {
         int layer, calls;
         const Parameters& used;
     };
-    OperationId compute(const Modules& modules, Operation work, Fetched before = {});
+    OperationId compute(const Modules& modules, Operation work);
     void leave(const GradientBucket& bucket, int layer);
     SentBucket send(const GradientBucket& bucket, int layer);
     KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;
@@ -101,7 +103,6 @@ class Zero3Pass {
     BufferId tied_gradient_ = kNoBuffer;
     std::vector<OperationId> left_;
     std::int64_t micro_batch_ = 0;
-    OperationId first_compute_ = -1;
 };
 
 }  // namespace sluice

@@ -72,39 +72,33 @@ class ZeroInfinity : Zero3Pass {
         return bytes;
     }
 
-    /// What the host thread has waited for before it goes on.
-    void hold_host(OperationId operation) { host_ = operation; }
-    Waits after_host() const { return host_ < 0 ? Waits{} : Waits{{host_, false}}; }
+    void begin_pass() override { fetches_ = layout_.fetches(layout_.parameter_buffers); }
 
-    void begin_pass() override {
-        fetches_ = layout_.fetches(layout_.parameter_buffers);
-        hold_host(last_left());
-    }
-
-    Fetched fetch(int calls, int layer, const Parameters& used, double) override {
+    Fetched fetch(int calls, int layer, const Parameters& used, double eager_operations) override {
         Fetched fetched;
+        const double half_a_call = eager_operations / calls / 2;
         for (int i = 0; i < calls; ++i) {
             const ParameterFetches::Call call = fetches_.next();
+            python_.work(half_a_call);
             read(call.read_first, layer);
             copy_in(call.missing, layer, call.missing_wait);
+            python_.work(half_a_call);
             copy_in(call.prefetched, layer, call.prefetched_wait);
             read(call.read_ahead, layer);
             for (const int parameter : call.released)
                 fetched.released.push_back(on_device_[static_cast<std::size_t>(parameter)]);
         }
-        fetched.waits = after_host();
         OperationId last = -1;  // copies run in order: all have arrived when the last one has
         for (const int parameter : used)
             last = std::max(last, copied_[static_cast<std::size_t>(parameter)]);
-        fetched.waits.push_back({last, false});
+        if (last >= 0) fetched.waits.push_back({last, false});
         return fetched;
     }
 
     void read(const Parameters& parameters, int layer) {
         if (parameters.empty()) return;
         last_read_ = build_.add(OperationKind::read_weights, Lane::storage_read, layer,
-                                after_host(), copy_operation(bytes_of(parameters)));
-        if (first_read_ < 0) first_read_ = last_read_;
+                                python_.reached(layer), copy_operation(bytes_of(parameters)));
     }
 
     void copy_in(const Parameters& parameters, int layer, bool wait_for_reads) {
@@ -118,14 +112,13 @@ class ZeroInfinity : Zero3Pass {
             uses.push_back(on_device_[index]);
             pageable |= layout_.on_storage[index];
         }
-        Waits waits = after_host();
+        Waits waits = python_.reached(layer);
         if (wait_for_reads) waits.push_back({last_read_, false});
         Operation copy = copy_operation(bytes_of(parameters), std::move(uses));
         copy.pageable = pageable;
         const OperationId copied = build_.add(OperationKind::copy_weights_in, Lane::host_to_device,
                                               layer, std::move(waits), std::move(copy));
-        if (first_copy_ < 0) first_copy_ = copied;
-        if (pageable) hold_host(copied);
+        if (pageable) python_.wait_for(copied, layer);
         for (const int parameter : parameters)
             copied_[static_cast<std::size_t>(parameter)] = copied;
     }
@@ -138,7 +131,7 @@ class ZeroInfinity : Zero3Pass {
         to_buffer.pageable = true;
         const OperationId left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
                                             layer, std::move(waits), std::move(to_buffer));
-        hold_host(left);
+        python_.wait_for(left, layer);
         filled_ += sent.bucket.elements;
         while (filled_ > layout_.largest_sub_group) write_gradients(layout_.largest_sub_group);
         return left;
@@ -147,9 +140,12 @@ class ZeroInfinity : Zero3Pass {
     void write_gradients(double elements) {
         filled_ -= elements;
         written_.push_back(build_.add(OperationKind::write_gradients, Lane::storage_write,
-                                      kEmbeddingLayer, after_host(),
+                                      kEmbeddingLayer, python_.reached(kEmbeddingLayer),
                                       copy_operation(kFp32 * elements)));
     }
+
+    void hold_host(OperationId operation) { python_.wait_for(operation, kEmbeddingLayer); }
+    Waits after_host() { return python_.reached(kEmbeddingLayer); }
 
     OperationId add(OperationKind kind, Lane lane, Waits waits, Operation work) {
         return build_.add(kind, lane, kEmbeddingLayer, std::move(waits), std::move(work));
@@ -184,8 +180,7 @@ class ZeroInfinity : Zero3Pass {
             last_written_ = add(OperationKind::write_states, Lane::storage_write, after_host(),
                                 copy_operation(kStates * elements));
         }
-        for (const OperationId first : {first_read_, first_copy_})
-            if (first >= 0) build_.wait(first, {last_written_, true});
+        build_.wait(python_.first(), {last_written_, true});
     }
 
     void say_assumptions() {
@@ -201,8 +196,7 @@ class ZeroInfinity : Zero3Pass {
     ParameterFetches fetches_;
     std::vector<OperationId> copied_;  ///< the last copy of each parameter
     std::vector<BufferId> on_device_;  ///< where it is now
-    OperationId host_ = -1;            ///< the host waited for it last
-    OperationId last_read_ = -1, first_read_ = -1, first_copy_ = -1, last_written_ = -1;
+    OperationId last_read_ = -1, last_written_ = -1;
     double filled_ = 0;                 ///< elements of gradients in a buffer that is not full
     std::vector<OperationId> written_;  ///< buffers of gradients
 };

@@ -70,6 +70,7 @@ TEST_CASE("accelerate-offload: all is in order; each operation waits for the one
             }));
         }
         CHECK(operations.back().kind == OperationKind::update);
+        CHECK(operations.back().host_share == 0.505);  // a loop over tensors
         CHECK(operations.front().waits_for.back().previous_step);
         for (const Operation& operation : operations)
             CHECK(operation.pageable == (operation.link_bytes > 0));

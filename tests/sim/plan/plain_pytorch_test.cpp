@@ -5,6 +5,7 @@
 #include "sim/model/read_model.h"
 #include "sim/plan/schedules/pytorch_memory.h"
 #include "sim/plan/step_plan.h"
+#include "sim/simulate/predict.h"
 #include "tests/sim/model/input_error_of.h"
 
 namespace sluice {
@@ -124,7 +125,7 @@ TEST_CASE("pageable memory: tensors above 32 MiB are mapped anew while they are 
     CHECK(mapped_anew(tensors, 4) == 4 * ((32 << 20) + 1));
     PlanBuilder build(KernelStyle::plain);
     const OperationId before = build.add(OperationKind::backward, Lane::compute, 0, {}, {});
-    const OperationId last = copy_to_pageable(build, 0, before, copy_operation(100), 60);
+    const OperationId last = copy_to_pageable(build, 0, {{before, false}}, copy_operation(100), 60);
     const StepPlan plan = build.finish({});
     REQUIRE(last == 2);
     const Operation &kept = plan.program.operations[1], &fresh = plan.program.operations[2];
@@ -236,6 +237,20 @@ TEST_CASE("plain PyTorch schedules: recompute is full or none", "[plan]") {
         CHECK_THAT(input_error_of([&] { check_training_spec(training); }),
                    ContainsSubstring("--buffer-depth is 3, which the schedule"));
     }
+}
+
+TEST_CASE("FSDP offload: Python goes on beside copies, and is not counted twice", "[plan]") {
+    const ModelSpec model = read_model("qwen2.5-1.5b");
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    TrainingSpec training;
+    training.schedule = Schedule::fsdp_offload;
+    training.batch = 1;
+    training.sequence = 128;
+    machine.gpu.eager_launch = 50e-6;  // limits
+    const StepReport report = predict(model, machine, training);
+    const auto busy = [&](Lane lane) { return report.lanes[static_cast<std::size_t>(lane)].busy; };
+    CHECK(busy(Lane::host_to_device) > 0.1 * busy(Lane::python));
+    CHECK(report.step < 1.05 * (busy(Lane::python) + busy(Lane::optimizer)));
 }
 
 }  // namespace sluice

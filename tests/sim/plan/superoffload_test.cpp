@@ -141,7 +141,7 @@ TEST_CASE("superoffload: backward waits for the bucket before, the tail for all 
     CHECK(waits_for(scales.front(), updates.back()));
     // The next step starts with parameters that are all there.
     const auto copies = on_lane(plan, OperationKind::copy_weights_in, Lane::host_to_device);
-    const std::size_t first = on_lane(plan, OperationKind::forward, Lane::compute).front();
+    const std::size_t first = on_lane(plan, OperationKind::issue, Lane::python).front();
     CHECK(waits_for(first, copies.back()));
 }
 
