@@ -78,9 +78,9 @@ double fresh_pageable(SpecReader& reader, const LinkSpec& link) {
     if (const auto rate =
             reader.take_for_others("link.other.pageable_device_to_fresh_host_gb_per_s"))
         return *rate * kGiga;
-    const double assumed = std::min(
-        link.pageable_device_to_host > 0 ? link.pageable_device_to_host : link.device_to_host,
-        kH200FreshPageable);
+    const double assumed = std::min(link.pageable_device_to_host > 0 ? link.pageable_device_to_host
+                                                                     : link.pageable_host_to_device,
+                                    kH200FreshPageable);
     reader.transfer_for_others(
         fmt::format("copies to pageable memory that is mapped meanwhile reach {:g} GB/s, at most "
                     "what they do on the H200 measured",

@@ -1,6 +1,7 @@
 // What ZeRO-Infinity moves from and to storage, and what it keeps where, counted by hand.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "sim/input_error.h"
 #include "sim/machine/machine_profile.h"
@@ -138,8 +139,28 @@ TEST_CASE("zero-infinity: one sub-group is read while the one before is updated"
     CHECK(waits_for(plan, scales[1], static_cast<OperationId>(weights[0])));
     CHECK_FALSE(waits_for(plan, scales[1], static_cast<OperationId>(states[0])));
     // The next step reads when the last states are written.
-    const auto first = of_kind(plan, OperationKind::read_weights).front();
+    const auto first = of_kind(plan, OperationKind::issue).front();
     CHECK(waits_for(plan, first, static_cast<OperationId>(states[1])));
+    const auto read = of_kind(plan, OperationKind::read_weights).front();
+    CHECK(waits_for(plan, read, static_cast<OperationId>(first)));
+}
+
+TEST_CASE("zero-infinity: reads, copies that hold the host up and Python follow each other",
+          "[plan]") {
+    const StepPlan plan = plan_step(four_layers_of_7b(), machine_with_storage(), infinity());
+    const auto& operations = plan.program.operations;
+    OperationId held_up = -1;
+    int held = 0;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const Operation& operation = operations[i];
+        if (operation.lane == Lane::python && held_up >= 0) {
+            CHECK(waits_for(plan, i, std::exchange(held_up, -1)));
+            ++held;
+        }
+        if (operation.kind == OperationKind::copy_weights_in && operation.pageable)
+            held_up = static_cast<OperationId>(i);
+    }
+    CHECK(held >= 2 * 4);
 }
 
 TEST_CASE("zero-infinity: the first sub-groups stay in host memory up to a billion elements",
