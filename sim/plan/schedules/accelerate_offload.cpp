@@ -233,13 +233,21 @@ class AccelerateOffload {
                 "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory");
     }
 
+    /// Bytes of gradients that zero_grad() frees and malloc returns to the system.
+    double returned_gradients() const {
+        double bytes = mapped_anew(root_tensors(model_), kBf16);
+        for (int layer = 0; layer < layers_; ++layer)
+            bytes += mapped_anew(module_tensors(model_, model_.layer(layer)), kBf16);
+        return bytes;
+    }
+
     void declare_host_moments() {
         const Bytes all = build_.host_peak();
         build_.moment("loading", all - not_loaded_, "the file's pages besides");
         build_.moment("first step", all, "gradients and moments appear");
         build_.moment("steady", all, "");
         build_.moment("saving", all, "parameters are written as they are");
-        build_.resident_between_steps(all);
+        build_.resident_between_steps(all - static_cast<Bytes>(returned_gradients()));
     }
 
     const ModelSpec& model_;
