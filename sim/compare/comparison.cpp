@@ -75,6 +75,11 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
 
 ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& cluster,
                                const TrainingSpec& asked) {
+    if (asked.batch % cluster.gpus != 0)
+        throw InputError(fmt::format(
+            "--batch is {}, expected a multiple of {}, the GPUs of --cluster {}:{}, as each takes "
+            "an equal part of it; change one of them",
+            asked.batch, cluster.gpus, cluster.machine.id, cluster.gpus));
     TrainingSpec on_all = asked;
     on_all.gpus = cluster.gpus;
     if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;

@@ -20,6 +20,10 @@ std::optional<double> band_end(const StepReport& r, Seconds step) {
     return r.has_band() ? std::optional(r.tokens_per_s_at(step)) : std::nullopt;
 }
 
+std::optional<double> usd_per_million_tokens(const StepReport& r) {
+    return r.has_price() ? std::optional(r.usd_per_million_tokens_at(r.step)) : std::nullopt;
+}
+
 Json tier_json(const Fit::OfTier& tier) {
     return {{"peak_bytes", tier.peak.bytes},
             {"usable_bytes", tier.usable},
@@ -67,8 +71,7 @@ Json system_json(const Comparison& c, const ComparedSystem& system) {
             {"tokens_per_s", r.tokens_per_s()},
             {"tokens_per_s_5_percent", or_null(band_end(r, r.step_high))},
             {"tokens_per_s_95_percent", or_null(band_end(r, r.step_low))},
-            {"usd_per_million_tokens",
-             r.has_price() ? Json(r.usd_per_million_tokens_at(r.step)) : Json()},
+            {"usd_per_million_tokens", or_null(usd_per_million_tokens(r))},
             {"relative_speed", or_null(relative_speed(c, system))},
             {"device", tier_json(r.fit.device)},
             {"host", tier_json(r.fit.host)},
@@ -93,15 +96,16 @@ std::string csv_line(const Comparison& c, const ComparedSystem& system) {
     const StepReport& r = system.report;
     const std::string fits_with = r.suggestions.empty() ? "" : r.suggestions.front().change;
     return fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-        csv_text(r.model_name), r.layers, csv_text(r.machine_id), r.training.batch,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+        csv_text(r.model_name), r.layers, csv_text(r.machine_id), r.training.gpus, r.training.batch,
         r.training.sequence, system.name, csv_text(settings_text(own_settings(r.training))),
-        system.short_of_whole_batch, csv_text(micro_batch_words(system)), system.fits() ? 1 : 0,
-        r.fit.device.shortfall(), r.fit.host.shortfall(), csv_text(fits_with), csv_number(r.step),
+        csv_text(states_of(r.training)), system.short_of_whole_batch,
+        csv_text(micro_batch_words(system)), system.fits() ? 1 : 0, r.fit.device.shortfall(),
+        r.fit.host.shortfall(), csv_text(fits_with), csv_number(r.step),
         csv_number(r.tokens_per_s()), csv_number(band_end(r, r.step_high)),
-        csv_number(band_end(r, r.step_low)), csv_number(relative_speed(c, system)),
-        r.fit.device.peak.bytes, r.fit.host.peak.bytes, r.bottleneck,
-        csv_number(bound_of(r).second), confidence_name(r.confidence));
+        csv_number(band_end(r, r.step_low)), csv_number(usd_per_million_tokens(r)),
+        csv_number(relative_speed(c, system)), r.fit.device.peak.bytes, r.fit.host.peak.bytes,
+        r.bottleneck, csv_number(bound_of(r).second), confidence_name(r.confidence));
 }
 
 }  // namespace
@@ -130,10 +134,12 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
 
 std::string comparison_csv(std::span<const Comparison> comparisons) {
     std::string out =
-        "model,layers,machine,batch,seq,system,settings,short_of_whole_batch_bytes,whole_batch_"
+        "model,layers,machine,gpus,batch,seq,system,settings,states,short_of_whole_batch_bytes,"
+        "whole_batch_"
         "note,"
         "fits,device_short_bytes,host_short_bytes,"
-        "fits_with,step_s,tokens_per_s,tokens_per_s_5_percent,tokens_per_s_95_percent,"
+        "fits_with,step_s,tokens_per_s,tokens_per_s_5_percent,tokens_per_s_95_percent,usd_per_"
+        "million_tokens,"
         "relative_speed,device_peak_bytes,host_peak_bytes,bottleneck,"
         "bottleneck_share_of_critical_path,confidence\n";
     for (const Comparison& c : comparisons)

@@ -12,10 +12,18 @@ namespace {
 
 std::string bytes_text(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
 
-/// ", 0.36x of streamed", or nothing where ours is no measure.
-std::string of_ours(const Comparison& comparison, double tokens_per_s) {
-    const auto relative = relative_to_ours(comparison, tokens_per_s);
-    return relative ? fmt::format(", {:.2f}x of {}", *relative, comparison.ours()->name) : "";
+/// Tokens of shorter sequences are less work: their speed is no measure of the system.
+bool of_the_same_sequence(const Comparison& comparison, const ComparedSystem& system) {
+    return system.report.suggestions.front().training.sequence ==
+           comparison.shared().training.sequence;
+}
+
+/// ", 0.36x of streamed", or nothing where that would compare different work.
+std::string of_ours(const Comparison& comparison, const ComparedSystem& system) {
+    const auto relative = relative_to_ours(comparison, *system.suggested_tokens_per_s);
+    if (!relative) return "";
+    if (!of_the_same_sequence(comparison, system)) return " (of shorter sequences)";
+    return fmt::format(", {:.2f}x of {}", *relative, comparison.ours()->name);
 }
 
 std::string would_fit(const Comparison& comparison, const ComparedSystem& system) {
@@ -26,7 +34,7 @@ std::string would_fit(const Comparison& comparison, const ComparedSystem& system
     return fmt::format("fits with {} (device {}, host {}): {} tokens/s{}", first.change,
                        bytes_text(first.device_peak), bytes_text(first.host_peak),
                        format_thousands(*system.suggested_tokens_per_s),
-                       of_ours(comparison, *system.suggested_tokens_per_s));
+                       of_ours(comparison, system));
 }
 
 bool bands_overlap(const StepReport& a, const StepReport& b) {
@@ -185,7 +193,8 @@ std::vector<std::string> verdict(const Comparison& comparison) {
         if (other.fits() && other.report.step < ours->report.step) {
             out.push_back(faster_sentence(*ours, other));
         } else if (!other.fits() &&
-                   other.suggested_tokens_per_s.value_or(0) > ours->report.tokens_per_s()) {
+                   other.suggested_tokens_per_s.value_or(0) > ours->report.tokens_per_s() &&
+                   of_the_same_sequence(comparison, other)) {
             out.push_back(faster_if_changed(*ours, other));
         }
     }

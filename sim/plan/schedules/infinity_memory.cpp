@@ -35,7 +35,8 @@ InfinityLayout::InfinityLayout(const ModelSpec& model, const Zero3Modules& of_mo
     if (elements_on_storage == 0) return;
     for (parameter_buffers = kFewestBuffers;; ++parameter_buffers) {
         ParameterFetches trial = fetches(parameter_buffers);
-        for (std::size_t call = 0; call < trial.calls(); ++call) trial.next();
+        for (std::size_t call = 0; call < trial.calls() && !trial.out_of_buffers(); ++call)
+            trial.next();
         if (!trial.out_of_buffers()) return;
     }
 }

@@ -21,6 +21,7 @@ ParameterFetches::ParameterFetches(std::vector<std::int64_t> elements,
       places_(elements_.size(), Place::buffer),
       on_storage_(std::move(on_storage.parameters)),
       unused_yet_(elements_.size(), false),
+      uses_in_window_(elements_.size(), 0),
       free_buffers_(on_storage.buffers) {
     on_storage_.resize(elements_.size(), false);
     for (std::size_t i = 0; i < elements_.size(); ++i)
@@ -44,6 +45,24 @@ ParameterFetches::Call ParameterFetches::next() {
     ++call_;
     call.released = release(used);
     return call;
+}
+
+ParameterFetches::Call ParameterFetches::next(int calls) {
+    Call all = next();
+    const auto append = [](std::vector<int>& to, const std::vector<int>& more) {
+        to.insert(to.end(), more.begin(), more.end());
+    };
+    for (int i = 1; i < calls; ++i) {
+        const Call one = next();
+        append(all.read_first, one.read_first);
+        append(all.missing, one.missing);
+        append(all.prefetched, one.prefetched);
+        append(all.read_ahead, one.read_ahead);
+        append(all.released, one.released);
+        all.missing_wait = all.missing_wait || one.missing_wait;
+        all.prefetched_wait = all.prefetched_wait || one.prefetched_wait;
+    }
+    return all;
 }
 
 void ParameterFetches::bring(int parameter) {
@@ -100,6 +119,7 @@ std::vector<int> ParameterFetches::prefetch() {
 
 void ParameterFetches::take_buffer(int parameter) {
     places_[at(parameter)] = Place::under_way;
+    under_way_.push_back(parameter);
     if (--free_buffers_ < 0) out_of_buffers_ = true;
 }
 
@@ -118,8 +138,10 @@ bool ParameterFetches::wait_for_reads(const std::vector<int>& parameters) {
     const bool waits = std::any_of(parameters.begin(), parameters.end(), [this](int parameter) {
         return places_[at(parameter)] == Place::under_way;
     });
-    if (waits) std::replace(places_.begin(), places_.end(), Place::under_way, Place::buffer);
-    return waits;
+    if (!waits) return false;
+    for (const int parameter : under_way_) places_[at(parameter)] = Place::buffer;
+    under_way_.clear();
+    return true;
 }
 
 /// Of the next uses, as many as have twice the elements that are prefetched and not used yet, and
@@ -139,26 +161,30 @@ std::vector<int> ParameterFetches::read_ahead() {
     return read;
 }
 
-/// Of the calls from the next on, as many as have `reuse_distance` elements.
-std::vector<bool> ParameterFetches::used_soon() const {
-    std::vector<bool> soon(elements_.size(), false);
-    std::int64_t passed = 0;
-    for (std::size_t call = at(call_); call < calls_.size(); ++call) {
-        if (passed >= limits_.reuse_distance) break;
-        for (const int parameter : calls_[call]) {
-            soon[at(parameter)] = true;
-            passed += elements_[at(parameter)];
+/// Of the calls from the next on, as many as have `reuse_distance` elements; those that were made
+/// leave the window.
+void ParameterFetches::move_reuse_window() {
+    const auto count = [this](std::ptrdiff_t call, int change) {
+        for (const int parameter : calls_[at(call)]) {
+            uses_in_window_[at(parameter)] += change;
+            window_elements_ += change * elements_[at(parameter)];
         }
+    };
+    for (; window_begin_ < call_; ++window_begin_) {
+        if (window_begin_ < window_end_) count(window_begin_, -1);
     }
-    return soon;
+    window_end_ = std::max(window_end_, window_begin_);
+    while (at(window_end_) < calls_.size() && window_elements_ < limits_.reuse_distance)
+        count(window_end_++, 1);
 }
 
 std::vector<int> ParameterFetches::release(const std::vector<int>& used) {
     if (used.empty()) return {};
-    const std::vector<bool> soon = used_soon();
+    move_reuse_window();
     std::vector<int> released;
     for (const int parameter : used) {
-        if (soon[at(parameter)] || fetched_for_[at(parameter)] > call_ || !there_[at(parameter)])
+        if (uses_in_window_[at(parameter)] > 0 || fetched_for_[at(parameter)] > call_ ||
+            !there_[at(parameter)])
             continue;
         there_[at(parameter)] = false;
         live_ -= elements_[at(parameter)];

@@ -44,6 +44,8 @@ class ParameterFetches {
     };
     /// The next call. Precondition: not all were made.
     Call next();
+    /// The next `calls` calls as if they were one.
+    Call next(int calls);
     /// Whether a parameter was missing when no buffer was free: DeepSpeed stops there.
     bool out_of_buffers() const { return out_of_buffers_; }
     std::size_t calls() const { return calls_.size(); }
@@ -62,7 +64,7 @@ class ParameterFetches {
     void take_buffer(int parameter);
     bool wait_for_reads(const std::vector<int>& parameters);
     std::vector<int> release(const std::vector<int>& used);
-    std::vector<bool> used_soon() const;
+    void move_reuse_window();
     void bring(int parameter);
     void set_unused(int parameter, bool unused);
 
@@ -76,9 +78,13 @@ class ParameterFetches {
     std::vector<bool> there_;
     std::int64_t live_ = 0;
     std::vector<Place> places_;
+    std::vector<int> under_way_;  ///< from storage
     std::vector<bool> on_storage_;
     std::vector<bool> unused_yet_;      ///< prefetched, and no module has used it since
     std::int64_t unused_elements_ = 0;  ///< of those
+    std::ptrdiff_t window_begin_ = 0, window_end_ = 0;  ///< the calls that count as soon
+    std::int64_t window_elements_ = 0;
+    std::vector<int> uses_in_window_;  ///< of each parameter
     int free_buffers_;
     bool out_of_buffers_ = false;
 };

@@ -95,7 +95,8 @@ TEST_CASE("compare: the JSON has the numbers, units in its keys", "[compare]") {
 TEST_CASE("compare: the CSV has a line a system and number of layers", "[compare]") {
     const std::string csv = comparison_csv(two_counts());
     CHECK(count(csv, "\n") == 5);
-    CHECK(count(csv, "\ntiny,8,box,10,100,megatrain,") == 1);
+    CHECK(count(csv, "\ntiny,8,box,1,10,100,megatrain,") == 1);
+    CHECK(count(csv, ",bf16 master + fp32 moments,") == 2);
     static const std::regex quoted("\"[^\"]*\"");
     const std::string plain = std::regex_replace(csv, quoted, "quoted");
     const std::string head = plain.substr(0, plain.find('\n'));

@@ -47,6 +47,17 @@ TEST_CASE("compare: a system that would be faster with another batch is named", 
     CHECK(short_by(c.systems[1].report) == "device short 10.0 GB");
 }
 
+TEST_CASE("compare: what fits with shorter sequences only is not compared with ours", "[compare]") {
+    Comparison c{{made_system(kOurs, 1000), made_misfit(kPeer, 2000, 1600)}};
+    Suggestion& shorter = c.systems[1].report.suggestions.front();
+    shorter.change = "--seq 25";
+    shorter.training.sequence = 25;
+    CHECK(verdict(c) == Sentences{"no other system fits, only streamed"});
+    CHECK(misfit_words(c, c.systems[1]).back() ==
+          "fits with --seq 25 (device 45.0 GB, host 250.0 GB): 1,600 tokens/s "
+          "(of shorter sequences)");
+}
+
 TEST_CASE("compare: without ours, or where it does not fit, nothing is relative", "[compare]") {
     const Comparison others{{made_system(kPeer, 1000)}};
     CHECK_FALSE(relative_speed(others, others.systems[0]));

@@ -4,7 +4,9 @@
 
 #include "sim/machine/machine_profile.h"
 #include "sim/model/read_model.h"
+#include "sim/plan/schedules/zero3_fetches.h"
 #include "sim/plan/schedules/zero3_memory.h"
+#include "sim/plan/schedules/zero3_modules.h"
 #include "sim/plan/step_plan.h"
 #include "sim/simulate/predict.h"
 #include "tests/catch.h"
@@ -185,4 +187,23 @@ TEST_CASE("zero3: with few tokens the step takes as long as its Python, and is n
     CHECK(busy(slow, Lane::compute) == Approx(busy(fast, Lane::compute)).epsilon(0.01));
     CHECK(busy(slow, Lane::python) == Approx(2 * busy(fast, Lane::python)));
     CHECK(slow.step - fast.step == Approx(busy(fast, Lane::python)).epsilon(0.05));
+}
+
+TEST_CASE("zero3: a layer of hundreds of experts is planned in parts, with the same bytes",
+          "[plan]") {
+    ModelSpec model = read_model("qwen3-30b-a3b");
+    truncate_layers(model, 2);
+    const StepPlan plan = plan_of(model);
+    // 3 matrices of each of 128 experts, attention's 4 and the router; forward, again, backward.
+    CHECK(plan.program.operations.size() < 500);
+    const Zero3Modules modules(model);
+    ParameterFetches calls(modules.elements(), modules.step_calls());
+    std::int64_t elements = 0;
+    for (std::size_t i = 0; i < calls.calls(); ++i) {
+        const ParameterFetches::Call call = calls.next();
+        for (const auto& list : {call.missing, call.prefetched})
+            for (const int parameter : list)
+                elements += modules.elements()[static_cast<std::size_t>(parameter)];
+    }
+    CHECK(copied(plan, OperationKind::copy_weights_in) == 2.0 * static_cast<double>(elements));
 }
