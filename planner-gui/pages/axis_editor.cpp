@@ -103,6 +103,12 @@ std::optional<HeatAxis> AxisEditor::axis() const {
     }
 }
 
+int AxisEditor::ownPlace(const HeatAxis& axis) const {
+    const std::optional<double> now = current_value(axis.number, training_, profile_);
+    const auto at = std::find(axis.values.begin(), axis.values.end(), now);
+    return at == axis.values.end() ? 0 : static_cast<int>(at - axis.values.begin());
+}
+
 void AxisEditor::check() {
     error_.clear();
     const int index = choice_->currentIndex();

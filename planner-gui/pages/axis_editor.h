@@ -25,6 +25,8 @@ class AxisEditor : public QWidget {
     void choose(const std::string& key);
     /// Nothing where the text is wrong: then error() says why.
     std::optional<HeatAxis> axis() const;
+    /// Where on `axis` the scenario itself is; 0 where it is on none of its values.
+    int ownPlace(const HeatAxis& axis) const;
     QString error() const { return error_; }
     QLineEdit* valuesEdit() const { return values_; }
     QComboBox* choice() const { return choice_; }

@@ -141,6 +141,7 @@ void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
     if (const auto wanted = std::exchange(wanted_, std::nullopt)) {
         setAxes(wanted->x, wanted->y);
         title_of_map_ = wanted->title;
+        view_->select(wanted->own);
     }
     const CellIndex at{x, y};
     if (!map().contains(at)) return;
@@ -177,7 +178,7 @@ void ExplorePage::run() {
     const std::optional<HeatAxis> x = x_->axis(), y = y_->axis();
     if (!x || !y || x->number == y->number) return;
     running_ = true;
-    wanted_ = Wanted{*x, *y, title_};
+    wanted_ = Wanted{*x, *y, title_, {x_->ownPlace(*x), y_->ownPlace(*y)}};
     failure_->forget();
     showAxes();
     view_->setFocus();

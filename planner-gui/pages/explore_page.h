@@ -60,6 +60,7 @@ class ExplorePage : public QWidget {
     struct Wanted {
         HeatAxis x, y;
         QString title;
+        CellIndex own;  ///< the scenario's cell
     };
     QWidget* makeBar();
     void connectParts();

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSortFilterProxyModel>
+#include <QSpinBox>
 #include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -22,7 +23,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kRowsToFit = 20;  // while they arrive, columns are made to fit that many
+constexpr int kRowsToFit = 20;  // columns are made to fit them, then each so many more
 
 }  // namespace
 
@@ -48,8 +49,9 @@ ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
     foot_ = new AdoptionFoot(
         tr("Selected machine"),
         tr("Makes this machine and system the scenario's (Enter, double click)"), 3);
+    cheapest_ = text_label(tr("Cheapest machine"));
     note_ = new OutdatedNote(tr("The scenario has changed since these machines were tried."),
-                             {chart_, table_});
+                             {cheapest_, chart_, table_});
     failure_ = new FailureLabel(this);
     column->addWidget(makeBar());
     column->addWidget(failure_);
@@ -57,6 +59,7 @@ ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
     auto* const parts = new QWidget(this);
     auto* const rows = new QVBoxLayout(parts);
     rows->setContentsMargins(0, 0, 0, 0);
+    rows->addWidget(cheapest_);
     rows->addWidget(halves, 1);
     rows->addWidget(foot_);
     answer_ =
@@ -84,8 +87,20 @@ QWidget* ParetoPage::makeBar() {
         tr("Predicts the scenario's model and settings on each machine, with each "
            "system"));
     progress_ = new QLabel(bar);
+    progress_->setWordWrap(true);
+    least_ = new QSpinBox(bar);
+    least_->setRange(0, 1'000'000'000);
+    least_->setGroupSeparatorShown(true);
+    least_->setSpecialValueText(tr("any"));
+    least_->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+    least_->setAccessibleName(tr("Least tokens/s"));
+    least_->setToolTip(tr("Which is the cheapest that trains at least so many tokens/s?"));
+    auto* const at_least = new QLabel(tr("tokens/s, at &least"), bar);
+    at_least->setBuddy(least_);
     row->addWidget(label);
     row->addWidget(cost_);
+    row->addWidget(at_least);
+    row->addWidget(least_);
     row->addWidget(run_);
     row->addWidget(progress_, 1);
     return bar;
@@ -96,6 +111,7 @@ void ParetoPage::connectParts() {
         model_->set_axis(static_cast<CostAxis>(cost_->currentData().toInt()));
         showChart();
     });
+    connect(least_, &QSpinBox::valueChanged, this, &ParetoPage::showCheapest);
     connect(run_, &QPushButton::clicked, this, [this] {
         if (running_)
             Q_EMIT stopRequested();
@@ -142,7 +158,8 @@ void ParetoPage::addRow(const ParetoRow& row) {
     }
     model_->add_row(row);
     showChart();
-    if (!running_ || model_->rowCount() < kRowsToFit) fit_columns(table_);
+    const int count = model_->rowCount();
+    if (!running_ || count < kRowsToFit || count % kRowsToFit == 0) fit_columns(table_);
 }
 
 void ParetoPage::setFinished() {
@@ -171,7 +188,12 @@ void ParetoPage::setByteUnits(ByteUnits units) {
 
 void ParetoPage::showChart() {
     chart_->setRows(model_->rows(), model_->axis());
+    showCheapest();
     showProgress();
+}
+
+void ParetoPage::showCheapest() {
+    cheapest_->setText(cheapest_words(model_->rows(), model_->axis(), least_->value()));
 }
 
 void ParetoPage::showProgress() {

@@ -9,6 +9,7 @@ class QComboBox;
 class QLabel;
 class QPushButton;
 class QSortFilterProxyModel;
+class QSpinBox;
 class QTableView;
 
 namespace sluice {
@@ -54,6 +55,7 @@ class ParetoPage : public QWidget {
     void adopt();
     std::optional<std::size_t> current() const;
     void showChart();
+    void showCheapest();
     void showCurrent();
     void showProgress();
 
@@ -62,9 +64,10 @@ class ParetoPage : public QWidget {
     ParetoChart* chart_ = nullptr;
     QTableView* table_ = nullptr;
     QComboBox* cost_ = nullptr;
+    QSpinBox* least_ = nullptr;
     QPushButton* run_ = nullptr;
     FailureLabel* failure_ = nullptr;
-    QLabel* progress_ = nullptr;
+    QLabel *progress_ = nullptr, *cheapest_ = nullptr;
     AnswerStack* answer_ = nullptr;
     AdoptionFoot* foot_ = nullptr;
     OutdatedNote* note_ = nullptr;

@@ -105,6 +105,37 @@ std::vector<std::size_t> by_cost(const std::vector<ParetoRow>& rows, CostAxis ax
     return order;
 }
 
+std::optional<std::size_t> cheapest_at(const std::vector<ParetoRow>& rows, CostAxis axis,
+                                       double least_tokens_per_s) {
+    for (const std::size_t row : by_cost(rows, axis))
+        if (rows[row].tokens_per_s() >= least_tokens_per_s) return row;
+    return std::nullopt;
+}
+
+QString cheapest_words(const std::vector<ParetoRow>& rows, CostAxis axis,
+                       double least_tokens_per_s) {
+    const std::vector<std::size_t> plotted = by_cost(rows, axis);
+    if (plotted.empty()) return {};
+    const QString wanted = text(format_thousands(least_tokens_per_s));
+    const auto of = [&](std::size_t at) {
+        const ParetoRow& row = rows[at];
+        return ParetoText::tr("%1 with %2: %3 tokens/s, %4 an hour, %5 a million tokens")
+            .arg(text(row.machine), text(row.system), text(format_thousands(row.tokens_per_s())),
+                 text(format_usd(*row.usd_per_hour)),
+                 text(format_usd(row.usd_per_million_tokens.value_or(0))));
+    };
+    if (const auto row = cheapest_at(rows, axis, least_tokens_per_s))
+        return (least_tokens_per_s > 0 ? ParetoText::tr("Least %1 at %2 tokens/s or more: %3")
+                                             .arg(cost_name(axis), wanted)
+                                       : ParetoText::tr("Least %1: %2").arg(cost_name(axis)))
+            .arg(of(*row));
+    const std::size_t fastest =
+        *std::max_element(plotted.begin(), plotted.end(), [&](std::size_t a, std::size_t b) {
+            return rows[a].tokens_per_s() < rows[b].tokens_per_s();
+        });
+    return ParetoText::tr("None reaches %1 tokens/s; the fastest is %2").arg(wanted, of(fastest));
+}
+
 std::vector<std::string> row_names(const std::vector<ParetoRow>& rows) {
     const bool several = std::any_of(rows.begin(), rows.end(), [&](const ParetoRow& row) {
         return row.system != rows.front().system;

@@ -18,4 +18,7 @@ struct ExampleQuestion {
 };
 std::vector<ExampleQuestion> example_questions();
 
+/// Whether it asks what the example or one of those questions does.
+bool is_of_example(const PlannedScenario& planned);
+
 }  // namespace sluice

@@ -3,7 +3,9 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFileInfo>
+#include <QScreen>
 #include <QSettings>
+#include <QStyle>
 #include <QVBoxLayout>
 
 #include "planner-gui/session/example.h"
@@ -29,10 +31,16 @@ MainWindow::MainWindow(const QString& recovery) : files_(stack_), recovery_(reco
     addViewMenu();
     addHelpMenu();
     setAcceptDrops(true);
-    resize(1280, 800);
-    restoreGeometry(QSettings().value(kGeometry).toByteArray());
+    if (!restoreGeometry(QSettings().value(kGeometry).toByteArray())) resizeAtFirst();
     restoreState(QSettings().value(kState).toByteArray());
     showTitle();
+}
+
+void MainWindow::resizeAtFirst() {
+    // Its title and edges have to go on the screen too.
+    const int title = style()->pixelMetric(QStyle::PM_TitleBarHeight, nullptr, this);
+    const QSize room = screen()->availableGeometry().size() - QSize(0, title);
+    resize(QSize(1280, 800).boundedTo(room));
 }
 
 MainWindow::~MainWindow() {
@@ -107,6 +115,11 @@ void MainWindow::connectParts() {
 void MainWindow::showCurrent() {
     asked_files_ = read_named_files(stack_.current());
     form_->setScenario(stack_.current());
+    // The questions are about the example, whatever else the project holds.
+    QStringList questions;
+    if (is_of_example(stack_.current()))
+        for (const ExampleQuestion& question : example_questions()) questions << question.text;
+    verdict_->setQuestions(questions);
     verdict_->setPending(true);
     session_.request(stack_.current());
 }

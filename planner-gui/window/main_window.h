@@ -57,6 +57,8 @@ class MainWindow : public QMainWindow {
 
   private:
     void addParts();
+    /// On a first start, as far as the screen has room.
+    void resizeAtFirst();
     void connectParts();
     void addFileMenu();
     void addExportMenu(QMenu& file);

@@ -13,7 +13,6 @@
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_form.h"
-#include "planner-gui/window/verdict_panel.h"
 #include "sim/json_object.h"
 
 namespace sluice {
@@ -42,16 +41,10 @@ void MainWindow::openEmpty() {
     PlannedScenario scenario = example_scenario();
     scenario.name = tr("Scenario").toStdString();
     scenario.notes.clear();
-    verdict_->setQuestions({});
     files_.start(scenario);
 }
 
-void MainWindow::openExample() {
-    QStringList questions;
-    for (const ExampleQuestion& question : example_questions()) questions << question.text;
-    verdict_->setQuestions(questions);
-    files_.start(example_scenario());
-}
+void MainWindow::openExample() { files_.start(example_scenario()); }
 
 bool MainWindow::offer(const Recovered& found) {
     const QString of = found.file.isEmpty() ? tr("a project that was not saved") : found.file;
@@ -64,7 +57,6 @@ bool MainWindow::offer(const Recovered& found) {
     if (answer == QMessageBox::Discard) Autosave::forget(found);
     if (answer != QMessageBox::Yes) return false;
     files_.recover(found);
-    verdict_->setQuestions({});
     if (autosave_ != nullptr && autosave_->write()) Autosave::forget(found);
     return true;
 }
@@ -77,7 +69,6 @@ bool MainWindow::openFile(const QString& file) {
     }
     try {
         files_.open(file);
-        verdict_->setQuestions({});
         return true;
     } catch (const InputError& error) {
         ProjectFiles::forgetRecent(file);

@@ -136,7 +136,7 @@ void Pages::showOutdated() {
     const PlannedScenario& now = stack_.current();
     const NamedFiles files = read_named_files(now);
     compare_->setOutdated(compared_.is_outdated(now, files));
-    pareto_->setOutdated(tried_.is_outdated(now, files));
+    pareto_->setOutdated(tried_.is_outdated(now, files) && !isTried(now, files));
     sensitivity_->setOutdated(improved_.is_outdated(now, files));
     validation_page_->setOutdated(validated_.is_of_another_machine(now, files));
     if (explored_.shown() == nullptr || explore_->map().columns() == 0) return;
@@ -194,16 +194,31 @@ void Pages::startPareto() {
     for (const Schedule schedule : all_schedules()) systems.push_back(schedule_name(schedule));
     const std::vector<std::string> machines = machines_to_try(stack_.current());
     tried_.ask(stack_.current());
+    host_memory_ = prediction_ == nullptr ? 0 : prediction_->scenario.machine.host.memory_capacity;
     pareto_->start(static_cast<int>(machines.size() * systems.size()));
     session_.tryMachines(stack_.current(), machines, systems);
 }
 
+bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) const {
+    if (tried_.has_other_files(files)) return false;
+    const std::vector<std::string> machines = machines_to_try(*tried_.shown());
+    const std::string& machine = now.machine.machine;
+    if (std::find(machines.begin(), machines.end(), machine) == machines.end()) return false;
+    const auto typed = now.training.find("schedule");
+    const std::string system =
+        typed == now.training.end() ? schedule_name(TrainingSpec().schedule) : typed->second;
+    return ask_the_same(on_machine(*tried_.shown(), machine, system, host_memory_),
+                        on_machine(now, machine, system, host_memory_));
+}
+
 void Pages::adoptMachine(const QString& machine, const QString& system) {
-    const Bytes host_memory =
-        prediction_ == nullptr ? 0 : prediction_->scenario.machine.host.memory_capacity;
-    Q_EMIT adopted(
-        on_machine(stack_.current(), machine.toStdString(), system.toStdString(), host_memory),
-        tr("machine and system"));
+    // As it was tried, so that its numbers are the verdict's.
+    const PlannedScenario& now = stack_.current();
+    PlannedScenario row = on_machine(tried_.shown() == nullptr ? now : *tried_.shown(),
+                                     machine.toStdString(), system.toStdString(), host_memory_);
+    row.name = now.name;
+    row.notes = now.notes;
+    Q_EMIT adopted(row, tr("machine and system"));
 }
 
 void Pages::adoptFlags(const QString& flags, const QString& what) {

@@ -76,6 +76,8 @@ class Pages : public QTabWidget {
     void adoptFlags(const QString& flags, const QString& what);
     void adoptUpgrade(const QString& flags, const QString& what);
     void adoptMachine(const QString& machine, const QString& system);
+    /// Whether it is one of the machines and systems that were tried, with the same files.
+    bool isTried(const PlannedScenario& now, const NamedFiles& files) const;
 
     ScenarioStack& stack_;
     PlannerSession& session_;
@@ -83,6 +85,7 @@ class Pages : public QTabWidget {
     std::shared_ptr<const Validation> validation_;
     SideBySide* side_by_side_;
     AnsweredScenario compared_, tried_, explored_, improved_, validated_, overlaid_;
+    Bytes host_memory_ = 0;  ///< where machines were tried: of those that name none
     std::vector<Export> exports_;
 
     TimelinePage* timeline_;

@@ -2,6 +2,7 @@
 
 #include <QFileDialog>
 #include <QGroupBox>
+#include <QHash>
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QTableView>
@@ -21,9 +22,19 @@ QString label_of(const char* field) {
     QString label = QString::fromLatin1(field);
     label.replace(QLatin1Char('_'), QLatin1Char(' '));
     label[0] = label[0].toUpper();
-    if (label == QLatin1String("Schedule")) return QObject::tr("System");
-    if (label == QLatin1String("Seq")) return QObject::tr("Sequence");
-    return label;
+    // Where the field names its unit, too, or takes more words to be understood.
+    static const QHash<QString, QString> others = {
+        {QStringLiteral("Schedule"), QObject::tr("System")},
+        {QStringLiteral("Seq"), QObject::tr("Sequence")},
+        {QStringLiteral("Tokens"), QObject::tr("Tokens of the run")},
+        {QStringLiteral("Usd per hour"), QObject::tr("Rent")},
+        {QStringLiteral("Buy"), QObject::tr("Buy instead of rent")},
+        {QStringLiteral("Price usd"), QObject::tr("Price to buy")},
+        {QStringLiteral("Years"), QObject::tr("Years of use")},
+        {QStringLiteral("Electricity usd per kwh"), QObject::tr("Electricity")},
+        {QStringLiteral("Host watts"), QObject::tr("Power of the host")},
+        {QStringLiteral("Gpus paid"), QObject::tr("GPUs paid")}};
+    return others.value(label, label);
 }
 
 QStringList model_names() {

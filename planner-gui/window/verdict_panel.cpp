@@ -4,11 +4,11 @@
 
 #include <QEvent>
 #include <QGridLayout>
-#include <QHBoxLayout>
 #include <QPushButton>
 #include <QVBoxLayout>
 
 #include "planner-gui/pictures/palette.h"
+#include "planner-gui/window/wrapping_row.h"
 #include "sim/report/format.h"
 
 namespace sluice {
@@ -24,11 +24,20 @@ QLabel* text_label(QWidget* parent, const QString& object) {
     return label;
 }
 
-void empty(QHBoxLayout& layout) {
-    while (QLayoutItem* const item = layout.takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
+/// A tooltip of several lines, wrapped where they are long.
+QString wrapped(const QString& lines) {
+    if (lines.isEmpty()) return {};
+    return QStringLiteral("<qt>%1</qt>")
+        .arg(lines.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
+}
+
+/// A name that may go on on another line, however long it is.
+QString breakable(const std::string& name) {
+    constexpr int kShort = 24;  // letters; stays in one piece
+    QString out = from(name);
+    for (qsizetype at = kShort; at < out.size(); at += kShort + 1)
+        out.insert(at, QChar(0x200B));  // a space of no width
+    return out;
 }
 
 /// "device 24.8 GB of 149.9 GB".
@@ -52,6 +61,15 @@ QString in_words(const std::string& flags) {
 /// Three digits, or all of a large number: "5.87", "58,695".
 QString amount(double value) {
     return from(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
+}
+
+/// The offer, or what is bought for how much.
+QString paid_to(const Payment& payment) {
+    if (payment.price_usd == 0) return from(payment.name);
+    const QString price = from(format_usd(payment.price_usd));
+    return payment.gpu_alone
+               ? QObject::tr("bought, %1 for the GPU alone, without a host").arg(price)
+               : QObject::tr("bought for %1").arg(price);
 }
 
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
@@ -80,16 +98,17 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
     days_ = addFigure(2, tr("Time"), QStringLiteral("days"));
     energy_ = addFigure(3, tr("Energy"), QStringLiteral("energy"));
 
-    suggestions_ = new QHBoxLayout;
-    questions_ = new QHBoxLayout;
+    offers_ = new QWidget(this);
+    offers_->setLayout(new WrappingRow);
+    // What is below stays where it is whether there are buttons or none.
+    offers_->setMinimumHeight(QPushButton(tr("Fits with:"), this).sizeHint().height());
     auto* const column = new QVBoxLayout(this);
     column->addWidget(headline_);
     column->addWidget(detail_);
-    column->addLayout(suggestions_);
     column->addLayout(figures_);
     column->addWidget(bound_);
     column->addWidget(confidence_);
-    column->addLayout(questions_);
+    column->addWidget(offers_);
 }
 
 VerdictPanel::Figure VerdictPanel::addFigure(int column, const QString& name,
@@ -114,7 +133,8 @@ void VerdictPanel::set(const Figure& figure, const QString& value, const QString
     // A name alone would be read out instead of the text.
     figure.value->setAccessibleName(tr("%1: %2").arg(figure.name->text(), value));
     figure.more->setText(more);
-    for (QLabel* const label : {figure.name, figure.value, figure.more}) label->setToolTip(tooltip);
+    for (QLabel* const label : {figure.name, figure.value, figure.more})
+        label->setToolTip(wrapped(tooltip));
 }
 
 void VerdictPanel::setPrediction(std::shared_ptr<const Prediction> prediction) {
@@ -125,14 +145,14 @@ void VerdictPanel::setPrediction(std::shared_ptr<const Prediction> prediction) {
     prediction_ = std::move(prediction);
     setPending(false);
     show_headline();
-    if (!same) show_suggestions();
+    if (!same) show_offers();
     show_figures();
 }
 
 void VerdictPanel::setRefused(const QString& sentence) {
     prediction_.reset();
     setPending(false);
-    empty(*suggestions_);
+    show_offers();
     headline_->setPalette(palette());
     headline_->setText(tr("No prediction"));
     detail_->setText(sentence);
@@ -150,7 +170,7 @@ void VerdictPanel::setByteUnits(ByteUnits units) {
     units_ = units;
     if (!prediction_) return;
     show_headline();
-    show_suggestions();
+    show_offers();
 }
 
 void VerdictPanel::show_headline() {
@@ -170,21 +190,39 @@ void VerdictPanel::show_headline() {
     QPalette coloured = palette();
     coloured.setColor(QPalette::WindowText, fits ? colours.good() : colours.waiting());
     headline_->setPalette(coloured);
-    QString detail = QStringLiteral("%1 (%2) on %3: %4, %5")
-                         .arg(from(r.model_name),
+    detail_->setText(QStringLiteral("%1 (%2) on %3: %4, %5")
+                         .arg(breakable(r.model_name),
                               tr("%1 parameters, %2 layers")
                                   .arg(from(format_count(static_cast<double>(r.parameters))))
                                   .arg(r.layers),
-                              from(r.machine_id), used(tr("device"), r.fit.device, units_),
-                              used(tr("host"), r.fit.host, units_));
-    if (!fits) detail += tr("; the figures are as if it did fit");
-    detail_->setText(detail);
+                              breakable(r.machine_id), used(tr("device"), r.fit.device, units_),
+                              used(tr("host"), r.fit.host, units_)));
 }
 
-void VerdictPanel::show_suggestions() {
-    empty(*suggestions_);
+void VerdictPanel::show_offers() {
+    while (QLayoutItem* const item = offers_->layout()->takeAt(0)) {
+        // Later: one of these buttons may have been clicked just now.
+        item->widget()->hide();
+        item->widget()->setParent(nullptr);
+        item->widget()->deleteLater();
+        delete item;
+    }
+    if (prediction_ != nullptr && !prediction_->report().fit.fits())
+        add_suggestions();
+    else
+        add_questions();
+}
+
+void VerdictPanel::add_suggestions() {
     const auto& suggestions = prediction_->report().suggestions;
-    if (prediction_->report().fit.fits()) return;
+    auto* const sentence = new QLabel(
+        suggestions.empty()
+            ? tr("The figures are as if it did fit. No nearby setting fits: a shorter sequence, "
+                 "fewer layers or a larger machine is needed.")
+            : tr("The figures are as if it did fit. It fits with:"),
+        this);
+    sentence->setWordWrap(suggestions.empty());
+    offers_->layout()->addWidget(sentence);
     for (const Suggestion& suggestion : suggestions) {
         auto* const button = new QPushButton(in_words(suggestion.change), this);
         button->setObjectName(QStringLiteral("suggestion"));
@@ -194,16 +232,17 @@ void VerdictPanel::show_suggestions() {
         button->setAccessibleName(tr("Adopt %1").arg(button->text()));
         connect(button, &QPushButton::clicked, this,
                 [this, flags = from(suggestion.change)] { Q_EMIT adopted(flags); });
-        suggestions_->addWidget(button);
+        offers_->layout()->addWidget(button);
     }
-    if (suggestions.empty())
-        suggestions_->addWidget(new QLabel(
-            tr("No nearby setting fits: a shorter sequence, fewer layers or a larger machine is "
-               "needed."),
-            this));
-    else
-        suggestions_->insertWidget(0, new QLabel(tr("Fits with:"), this));
-    suggestions_->addStretch(1);
+}
+
+void VerdictPanel::add_questions() {
+    for (int i = 0; i < questions_.size(); ++i) {
+        auto* const button = new QPushButton(questions_[i], this);
+        button->setObjectName(QStringLiteral("question"));
+        connect(button, &QPushButton::clicked, this, [this, i] { Q_EMIT asked(i); });
+        offers_->layout()->addWidget(button);
+    }
 }
 
 void VerdictPanel::show_figures() {
@@ -219,7 +258,7 @@ void VerdictPanel::show_figures() {
     if (cost.cost) {
         set(price_,
             tr("%1 a million tokens").arg(from(format_usd(run.usd_per_million_tokens.value))),
-            tr("%1 an hour: %2").arg(from(format_usd(run.usd_per_hour)), from(cost.payment->name)),
+            tr("%1 an hour: %2").arg(from(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
             tr("%1\n%2").arg(
                 band_of(run.usd_per_million_tokens, [](double usd) { return format_usd(usd); }),
                 from(cost.payment->origin)));
@@ -244,23 +283,19 @@ void VerdictPanel::show_figures() {
     for (const Remedy& remedy : r.remedies) remedies << from(remedy.sentence);
     if (!remedies.isEmpty())
         bound_->setText(bound_->text() + QStringLiteral("\n") + remedies.join(QLatin1Char('\n')));
-    confidence_->setText(tr("Confidence: %1 rates of the machine; assumptions: %2")
-                             .arg(from(confidence_name(r.confidence)))
-                             .arg(r.assumptions.size()));
     QStringList assumptions;
     for (const std::string& one : r.assumptions) assumptions << from(one);
-    confidence_->setToolTip(assumptions.join(QLatin1Char('\n')));
+    for (const std::string& one : cost.assumptions) assumptions << from(one);
+    confidence_->setText(tr("Confidence: %1 rates of the machine; assumptions: %2")
+                             .arg(from(confidence_name(r.confidence)))
+                             .arg(assumptions.size()));
+    confidence_->setToolTip(wrapped(assumptions.join(QLatin1Char('\n'))));
 }
 
 void VerdictPanel::setQuestions(const QStringList& questions) {
-    empty(*questions_);
-    for (int i = 0; i < questions.size(); ++i) {
-        auto* const button = new QPushButton(questions[i], this);
-        button->setObjectName(QStringLiteral("question"));
-        connect(button, &QPushButton::clicked, this, [this, i] { Q_EMIT asked(i); });
-        questions_->addWidget(button);
-    }
-    if (!questions.isEmpty()) questions_->addStretch(1);
+    if (questions == questions_) return;
+    questions_ = questions;
+    show_offers();
 }
 
 void VerdictPanel::changeEvent(QEvent* event) {

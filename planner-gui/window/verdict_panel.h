@@ -9,7 +9,6 @@
 #include "planner-gui/session/prediction.h"
 
 class QGridLayout;
-class QHBoxLayout;
 
 namespace sluice {
 
@@ -24,7 +23,7 @@ class VerdictPanel : public QFrame {
     /// A newer prediction is under way: what is shown is of before.
     void setPending(bool pending);
     void setByteUnits(ByteUnits units);
-    /// Questions with the example that a first start opens; an empty list hides them.
+    /// Questions about what is shown; they give way to suggestions while it does not fit.
     void setQuestions(const QStringList& questions);
     QString headline() const { return headline_->text(); }
 
@@ -45,7 +44,9 @@ class VerdictPanel : public QFrame {
     Figure addFigure(int column, const QString& name, const QString& object);
     void show_figures();
     void show_headline();
-    void show_suggestions();
+    void show_offers();
+    void add_suggestions();
+    void add_questions();
     void set(const Figure& figure, const QString& value, const QString& more,
              const QString& tooltip);
 
@@ -54,7 +55,8 @@ class VerdictPanel : public QFrame {
     QLabel *headline_, *detail_, *bound_, *confidence_;
     QGridLayout* figures_;
     Figure speed_, price_, energy_, days_;
-    QHBoxLayout *suggestions_, *questions_;
+    QWidget* offers_;  ///< buttons with suggestions or questions
+    QStringList questions_;
 };
 
 }  // namespace sluice

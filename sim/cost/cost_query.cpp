@@ -16,15 +16,16 @@ double gpus_paid(const CostQuery& query, const StepReport& report) {
     return query.gpus_paid.value_or(gpus_of(report));
 }
 
-/// The price of the machine and who says so; the GPU's alone where the system's is not known.
-std::optional<std::pair<double, std::string>> purchase(const PriceList& prices,
-                                                       const CostQuery& query, double gpus) {
-    if (query.price_usd) return std::pair(*query.price_usd, std::string("--price-usd, as given"));
-    if (prices.system_usd) return std::pair(gpus * *prices.system_usd, prices.system_source);
-    if (prices.gpu_usd)
-        return std::pair(gpus * *prices.gpu_usd,
-                         "the GPU alone, without a host; " + prices.gpu_source);
-    return std::nullopt;
+/// At the price of the machine; at the GPU's alone where the system's is not known.
+std::optional<Payment> purchase(const PriceList& prices, const CostQuery& query, double gpus) {
+    if (query.price_usd) return bought(*query.price_usd, "--price-usd, as given", query.terms);
+    if (prices.system_usd)
+        return bought(gpus * *prices.system_usd, prices.system_source, query.terms);
+    if (!prices.gpu_usd) return std::nullopt;
+    Payment payment = bought(gpus * *prices.gpu_usd,
+                             "the GPU alone, without a host; " + prices.gpu_source, query.terms);
+    payment.gpu_alone = true;
+    return payment;
 }
 
 void add_others(CostAnswer& answer, const PriceList& prices, const CostQuery& query) {
@@ -35,8 +36,7 @@ void add_others(CostAnswer& answer, const PriceList& prices, const CostQuery& qu
         answer.others.emplace_back(std::move(payment), cost);
     };
     for (const Offer& offer : prices.offers) add(rented(offer, gpus_paid(query, answer.report)));
-    if (const auto price = purchase(prices, query, gpus_of(answer.report)))
-        add(bought(price->first, price->second, query.terms));
+    if (auto payment = purchase(prices, query, gpus_of(answer.report))) add(std::move(*payment));
 }
 
 void say_what_rents_are_for(CostAnswer& answer, const MachineSpec& machine,
@@ -96,9 +96,8 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     const Offer* const typical = typical_offer(money.prices);
     if (typical != nullptr && !query.buy && !query.price_usd)
         return rented(*typical, gpus_paid(query, report));
-    if (const auto price = purchase(money.prices, query, gpus_of(report))) {
-        Payment payment = bought(price->first, price->second, query.terms);
-        if (query.price_usd) payment.given = fmt::format("{:.10g} USD", *query.price_usd);
+    if (auto payment = purchase(money.prices, query, gpus_of(report))) {
+        if (query.price_usd) payment->given = fmt::format("{:.10g} USD", *query.price_usd);
         return payment;
     }
     if (query.buy)

@@ -66,6 +66,7 @@ Payment bought(double price_usd, const std::string& origin, const OwnerTerms& te
                                  terms.years, format_percent(terms.utilization), origin);
     payment.usd_per_hour = ownership_usd_per_hour(price_usd, terms);
     payment.pays_electricity = true;
+    payment.price_usd = price_usd;
     return payment;
 }
 

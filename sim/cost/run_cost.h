@@ -19,6 +19,8 @@ struct Payment {
     double usd_per_hour = 0;        ///< without electricity where the machine is bought
     bool pays_electricity = false;  ///< rents include it
     std::string given;              ///< "3.5 USD an hour" where a flag gave the price, else empty
+    double price_usd = 0;           ///< of what is bought; 0 where it is rented
+    bool gpu_alone = false;         ///< that price is without a host
 };
 
 /// A number with the 5 to 95% that the band of the step gives it; low and high are 0 where the step

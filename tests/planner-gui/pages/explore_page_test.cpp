@@ -49,6 +49,8 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     CHECK(page.isRunning());
     page.setCell(3, 2, example_cell(1000, 50'000'000'000));
     CHECK(page.map().columns() == 7);
+    // The scenario's own: a batch of 8, sequences of 1,024.
+    CHECK(page.findChild<HeatMapView*>()->selected() == CellIndex{3, 1});
     page.setCell(99, 2, example_cell(1000, 50'000'000'000));  // of an earlier, larger map
     CHECK(page.map().computed() == 1);
     QTest::mouseClick(button(page, QStringLiteral("Stop")), Qt::LeftButton);

@@ -1,9 +1,11 @@
 #include "planner-gui/pages/pareto_page.h"
 
 #include <QComboBox>
+#include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTableView>
 #include <QTest>
 
@@ -54,6 +56,22 @@ TEST_CASE("pareto: rows arrive, Run and Stop", "[pages]") {
     CHECK(page.model().rowCount() == 2);
     page.setFinished();
     CHECK_FALSE(page.isRunning());
+}
+
+TEST_CASE("pareto: a speed that is typed names the cheapest machine that reaches it", "[pages]") {
+    ParetoPage page;
+    show(page);
+    const QLabel* cheapest = nullptr;
+    for (const QLabel* const label : page.findChildren<QLabel*>())
+        if (label->text().startsWith(QStringLiteral("Least $ an hour: slow"))) cheapest = label;
+    REQUIRE(cheapest != nullptr);
+    auto* const least = page.findChild<QSpinBox*>();
+    least->setFocus();
+    least->selectAll();
+    QTest::keyClicks(least, QStringLiteral("1500"));
+    CHECK(cheapest->text().contains(QStringLiteral("fast with streamed")));
+    QTest::keyClicks(least, QStringLiteral("0"));
+    CHECK(cheapest->text().startsWith(QStringLiteral("None reaches 15,000")));
 }
 
 TEST_CASE("pareto: a click on a point and a row of the table select alike", "[pages]") {

@@ -17,6 +17,23 @@ TEST_CASE("the front of cost and speed", "[pictures]") {
     CHECK(on_front({}, CostAxis::usd_per_hour).empty());
 }
 
+TEST_CASE("the cheapest that is fast enough", "[pictures]") {
+    const std::vector<ParetoRow> rows = example_rows();
+    constexpr CostAxis kHour = CostAxis::usd_per_hour;
+    CHECK(cheapest_at(rows, kHour, 0) == std::size_t{3});
+    CHECK(cheapest_at(rows, kHour, 1500) == std::size_t{0});
+    CHECK(cheapest_at(rows, CostAxis::usd_per_million_tokens, 0) == std::size_t{0});
+    CHECK(!cheapest_at(rows, kHour, 5000));
+    CHECK(cheapest_words(rows, kHour, 0).contains(QStringLiteral("slow with streamed: 1,000")));
+    CHECK(cheapest_words(rows, kHour, 1500) ==
+          QStringLiteral("Least $ an hour at 1,500 tokens/s or more: fast with streamed: 4,000 "
+                         "tokens/s, $4.00 an hour, $0.28 a million tokens"));
+    CHECK(
+        cheapest_words(rows, kHour, 50'000)
+            .startsWith(QStringLiteral("None reaches 50,000 tokens/s; the fastest is fast with ")));
+    CHECK(cheapest_words({}, kHour, 0).isEmpty());
+}
+
 TEST_CASE("axes of cost and speed", "[pictures]") {
     const PlotAxis near = cost_axis(example_rows(), CostAxis::usd_per_hour);
     CHECK_FALSE(near.logarithmic);

@@ -1,11 +1,14 @@
 #include "planner-gui/window/main_window.h"
 
 #include <QFile>
+#include <QLabel>
 #include <QProcess>
 #include <QPushButton>
 #include <nlohmann/json.hpp>
 
 #include "planner-gui/session/example.h"
+#include "planner-gui/window/pages.h"
+#include "sim/report/format.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
@@ -43,6 +46,105 @@ TEST_CASE("window: a first start opens the example with three questions", "[wind
     const auto answered = driver.settled();
     CHECK(!answered->report().fit.fits());
     CHECK(driver.window->verdict().headline().contains(QStringLiteral("Does not fit")));
+}
+
+TEST_CASE("window: the example's questions are beside the example alone", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.openExample();
+    driver.settled();
+    const auto buttons = [&](const char* name) {
+        return window.verdict().findChildren<QPushButton*>(QLatin1String(name)).size();
+    };
+    CHECK(buttons("question") == 3);
+    driver.type("host_memory", "512GB");
+    driver.settled();
+    CHECK(buttons("question") == 0);
+    CHECK(buttons("suggestion") > 0);
+    driver.type("host_memory", "");
+    driver.settled();
+    CHECK(buttons("question") == 3);
+    CHECK(buttons("suggestion") == 0);
+    driver.type("model", "qwen2.5-72b");
+    driver.settled();
+    CHECK(buttons("question") == 0);
+}
+
+TEST_CASE("window: what does not fit moves no tab away from under the mouse", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.resize(1280, 800);
+    window.openExample();
+    driver.type("model", "qwen2.5-72b");
+    driver.settled();
+    QCoreApplication::sendPostedEvents();
+    QApplication::processEvents();
+    const int top = window.pages().y();
+    driver.type("host_memory", "512GB");
+    CHECK(!driver.settled()->report().fit.fits());
+    QApplication::processEvents();
+    CHECK(window.pages().y() == top);
+}
+
+TEST_CASE("window: large letters and a long name leave it as narrow as a small screen",
+          "[window]") {
+    const QFont before = QApplication::font();
+    QFont large = before;
+    large.setPointSizeF(before.pointSizeF() * 1.5);
+    QApplication::setFont(large);
+    {
+        const WindowDriver driver;
+        MainWindow& window = *driver.window;
+        window.openExample();
+        driver.settled();
+        QApplication::processEvents();
+        CHECK(window.minimumSizeHint().width() <= 1280);
+        const QString file =
+            driver.folder.filePath(QString(120, QLatin1Char('m')) + QStringLiteral(".json"));
+        QFile config(file);
+        REQUIRE(config.open(QIODevice::WriteOnly));
+        config.write(R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"],
+            "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 8,
+            "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 32000,
+            "max_position_embeddings": 2048, "tie_word_embeddings": false})");
+        config.close();
+        window.form().openModel(file);
+        for (const char* memory : {"", "1GB"}) {
+            driver.type("host_memory", memory);
+            driver.settled();
+            for (int page = 0; page < window.pages().count(); ++page) {
+                window.pages().setCurrentIndex(page);
+                QApplication::processEvents();
+                CHECK(window.minimumSizeHint().width() <= 1280);
+            }
+        }
+    }
+    QApplication::setFont(before);
+}
+
+TEST_CASE("window: a purchase says for how much and of what", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    PlannedScenario bought = example_scenario();
+    bought.model.model = "qwen2.5-14b";
+    bought.machine.machine = "mi300x";
+    bought.money["buy"] = "1";
+    window.files().start(bought);
+    const auto more = [&] {
+        const CostAnswer& cost = driver.settled()->cost;
+        REQUIRE(cost.payment);
+        CHECK(cost.payment->price_usd > 0);
+        const auto* const label = window.verdict().findChild<QLabel*>(QStringLiteral("price_more"));
+        return std::pair(label->text(),
+                         QString::fromStdString(format_usd(cost.payment->price_usd)));
+    };
+    const auto [alone, gpu_price] = more();
+    CHECK(alone.contains(gpu_price));
+    CHECK(alone.contains(QStringLiteral("the GPU alone, without a host")));
+    driver.type("price_usd", "30000");
+    const auto [whole, price] = more();
+    CHECK(whole.contains(price));
+    CHECK(!whole.contains(QStringLiteral("alone")));
 }
 
 TEST_CASE("window: less memory until it does not fit, a suggestion, undo, save, the same numbers",

@@ -69,6 +69,15 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     CHECK(adopted->planned.machine.machine == "h100-sxm-pcie5");
     CHECK(!adopted->planned.training.contains("buffer_depth"));  // which that system does not have
     CHECK(adopted->planned.training.at("batch") == "16");
+    // It is one of those that were tried, and so is what is adopted next.
+    const auto* const note = page.findChild<OutdatedNote*>();
+    CHECK(note->isHidden());
+    Q_EMIT page.adopted(QStringLiteral("h200-sxm-pcie5-1.5tb"), QStringLiteral("streamed"));
+    CHECK(note->isHidden());
+    CHECK(driver.settled()->report().step == Approx(rows.front().step).epsilon(1e-9));
+    driver.type("batch", "8");
+    CHECK(!note->isHidden());
+    while (window.stack().current() != adopted->planned) window.stack().undoStack().undo();
     window.stack().undoStack().undo();
     CHECK(driver.settled()->planned == small());
 }
