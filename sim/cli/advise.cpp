@@ -11,6 +11,7 @@
 #include "sim/cost/run_cost.h"
 #include "sim/input_error.h"
 #include "sim/search/advice_report.h"
+#include "sim/search/advise_grid.h"
 #include "sim/search/progress_line.h"
 
 namespace sluice {
@@ -157,7 +158,7 @@ int run_advise(const AdviseFlags& flags) {
 void take_scenario(const CLI::App& command, AdviseFlags& flags, const PlannedScenario* planned) {
     if (planned != nullptr) {
         PlannedScenario kept = *planned;
-        forget_choices(kept);
+        forget_free_choices(kept.training);
         if (flags.most_batch) kept.training.erase("batch");
         take_model(kept, flags.model);
         take_machine(kept, flags.machines, flags.host_memory, flags.settings);

@@ -14,6 +14,7 @@
 #include "sim/cli/scenario.h"
 #include "sim/decision/decision.h"
 #include "sim/input_error.h"
+#include "sim/search/advise_grid.h"
 #include "sim/search/worker_pool.h"
 
 namespace sluice {
@@ -153,7 +154,7 @@ DecisionRequest read_request(const ReportFlags& flags) {
 void take_scenario(const CLI::App& command, ReportFlags& flags, const PlannedScenario* planned) {
     if (planned != nullptr) {
         PlannedScenario kept = *planned;
-        if (flags.advise) forget_choices(kept);
+        if (flags.advise) forget_free_choices(kept.training);
         take_model(kept, flags.model);
         if (flags.machines.empty() && flags.clusters.empty())
             take_machine(kept, flags.machines, flags.host_memory, flags.settings);

@@ -7,7 +7,6 @@
 #include "sim/input_error.h"
 #include "sim/json_object.h"
 #include "sim/scenario/project_file.h"
-#include "sim/search/advise_grid.h"
 
 namespace sluice {
 namespace {
@@ -50,11 +49,6 @@ void take_machine(const PlannedScenario& planned, std::vector<std::string>& mach
     // Later ones replace earlier ones.
     settings.insert(settings.begin(), planned.machine.settings.begin(),
                     planned.machine.settings.end());
-}
-
-void forget_choices(PlannedScenario& planned) {
-    for (const Option& option : training_options())
-        if (is_free_choice(option)) planned.training.erase(option.field);
 }
 
 void require_flag(const CLI::App& command, const char* flag, bool named) {

@@ -56,8 +56,6 @@ void take_training(const PlannedScenario& planned,
                    std::vector<std::optional<std::string>>& option_values);
 void take_machine(const PlannedScenario& planned, std::vector<std::string>& machines,
                   std::optional<std::string>& host_memory, std::vector<std::string>& settings);
-/// Drops the settings that advice chooses for speed and memory alone.
-void forget_choices(PlannedScenario& planned);
 /// Throws InputError where `named` is false.
 void require_flag(const CLI::App& command, const char* flag, bool named);
 /// Money is left as it is by default.

@@ -121,6 +121,11 @@ bool is_free_choice(const Option& option) {
     return std::find(std::begin(kFree), std::end(kFree), option.field) != std::end(kFree);
 }
 
+void forget_free_choices(std::map<std::string, std::string>& options) {
+    for (const Option& option : training_options())
+        if (is_free_choice(option)) options.erase(option.field);
+}
+
 ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
                          const AdviceRequest& request) {
     if (request.fixed.contains("batch")) check_training_spec(request.given);

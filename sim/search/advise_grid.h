@@ -1,6 +1,7 @@
 // Which settings does advise choose from?
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct AdviceRequest {
 /// Whether advice chooses the option for speed and memory alone: it changes nothing that is
 /// trained.
 bool is_free_choice(const Option& option);
+/// Drops such options of those given, by field.
+void forget_free_choices(std::map<std::string, std::string>& options);
 
 /// The grid of one model on one machine; its only question is the batch. Chosen are, where the
 /// schedule has them and they are not fixed:
