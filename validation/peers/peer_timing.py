@@ -74,6 +74,8 @@ class Phases:
 
 def run_steps(args, vocabulary, step):
     """step([(tokens, targets) of each micro-batch], phases), targets being the next tokens, returns a loss; the Phases and the losses."""
+    if args.batch % args.micro_batches:
+        raise SystemExit(f"--batch {args.batch}: expected a multiple of --micro-batches {args.micro_batches}")
     phases, losses = Phases(), []
     for i in range(args.steps):
         tokens = torch.randint(0, vocabulary, (args.batch, args.seq + 1), device=DEVICE)
@@ -97,8 +99,6 @@ def report(args, system, how, layers, parameters, phases, losses, **more):
     """Prints the row, and adds it to the file that --append names."""
     if not all(math.isfinite(loss) for loss in losses):
         raise SystemExit(f"{system}: a loss is not finite: {losses}")
-    if args.batch % args.micro_batches:
-        raise SystemExit(f"--batch {args.batch}: expected a multiple of --micro-batches {args.micro_batches}")
     times = phases.step_times()
     step = statistics.median(times[WARM_UP_STEPS:])
     row = {

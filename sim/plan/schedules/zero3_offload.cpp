@@ -40,8 +40,8 @@ class Zero3Offload : Zero3Pass {
         : Zero3Pass(model, machine, training, kReduceBucketElements),
           sub_groups_(
               zero3_sub_groups(model, sub_group_elements(training, kZero3SubGroupElements))),
-          fetches_(modules_.elements(), modules_.step_calls()),
           calls_(modules_.step_calls()),
+          fetches_(modules_.elements(), calls_),
           arriving_(modules_.elements().size(), false),
           together_(modules_.elements().size()),
           buffers_(modules_.elements().size(), kNoBuffer) {}
@@ -58,7 +58,7 @@ class Zero3Offload : Zero3Pass {
 
   private:
     void begin_pass() override {
-        fetches_ = ParameterFetches(modules_.elements(), modules_.step_calls());
+        fetches_ = ParameterFetches(modules_.elements(), calls_);
         call_ = 0;
     }
 
@@ -149,8 +149,8 @@ class Zero3Offload : Zero3Pass {
     }
 
     const std::vector<double> sub_groups_;
+    const std::vector<Parameters> calls_;  ///< of modules, by the parameters that they use
     ParameterFetches fetches_;
-    const std::vector<Parameters> calls_;        ///< of modules, by the parameters that they use
     std::size_t call_ = 0;                       ///< the next one
     std::vector<bool> arriving_;                 ///< parameters that the host has not waited for
     std::vector<Parameters> together_;           ///< which were fetched with a parameter
