@@ -72,6 +72,7 @@ void PlannerSession::request(const PlannedScenario& planned) {
         try {
             Prediction prediction = predict_scenario(planned);
             tell_stage(prediction);
+            add_suggestions(prediction);
             add_band(prediction);
             tell_stage(prediction);
             add_remedies(prediction);
@@ -174,6 +175,7 @@ void PlannerSession::predictAll(const std::vector<PlannedScenario>& scenarios) {
         for (std::size_t i = 0; i < scenarios.size(); ++i) {
             try {
                 Prediction prediction = predict_scenario(scenarios[i]);
+                add_suggestions(prediction);
                 add_band(prediction);
                 tell([value = shared(std::move(prediction))](PlannerSession& session) {
                     Q_EMIT session.scenarioPredicted(value);

@@ -25,12 +25,16 @@ Prediction predict_scenario(const PlannedScenario& planned) {
     StepReport report =
         in_field("schedule", [&] { return predict(s.model, s.machine, s.training); });
     report.machine_changes = s.machine_changes;
-    if (!report.fit.fits()) report.suggestions = suggestions(s.model, s.machine, report);
     in_field("offer", [&] {
         add_price(report, s.profile);
         add_cost(out, report);
     });
     return out;
+}
+
+void add_suggestions(Prediction& prediction) {
+    const Scenario& s = prediction.scenario;
+    add_suggestions(prediction.cost.report, s.model, s.machine);
 }
 
 void add_band(Prediction& prediction) {
@@ -43,7 +47,7 @@ void add_band(Prediction& prediction) {
 
 void add_remedies(Prediction& prediction) {
     const Scenario& s = prediction.scenario;
-    add_advice(prediction.cost.report, s.model, s.machine);
+    add_remedies(prediction.cost.report, s.model, s.machine);
     prediction.stage = PredictionStage::remedies;
 }
 

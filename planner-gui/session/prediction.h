@@ -14,13 +14,15 @@ struct Prediction {
     NamedFiles files;  ///< as they were when it was asked for
     Scenario scenario;
     PredictionStage stage = PredictionStage::step;
-    CostAnswer cost;  ///< with the report; suggestions are there from the first stage on
+    CostAnswer cost;  ///< with the report; suggestions come with the band
 
     const StepReport& report() const { return cost.report; }
 };
 
 /// The first stage. Throws FieldError.
 Prediction predict_scenario(const PlannedScenario& planned);
+/// Settings that fit, of one that does not: some dozens of plans.
+void add_suggestions(Prediction& prediction);
 void add_band(Prediction& prediction);
 /// Rates that would hide what limits.
 void add_remedies(Prediction& prediction);

@@ -138,10 +138,11 @@ void VerdictPanel::set(const Figure& figure, const QString& value, const QString
 }
 
 void VerdictPanel::setPrediction(std::shared_ptr<const Prediction> prediction) {
-    // A later stage of the same brings no other suggestions: their buttons stay under the mouse.
-    const bool same = prediction_ != nullptr &&
-                      ask_the_same(prediction_->planned, prediction->planned) &&
-                      prediction->stage != PredictionStage::step;
+    // Suggestions come with the second stage; other buttons stay under the mouse.
+    const bool same =
+        prediction_ != nullptr && ask_the_same(prediction_->planned, prediction->planned) &&
+        prediction->stage != PredictionStage::step &&
+        (prediction->report().fit.fits() || prediction_->stage != PredictionStage::step);
     prediction_ = std::move(prediction);
     setPending(false);
     show_headline();
@@ -215,12 +216,14 @@ void VerdictPanel::show_offers() {
 
 void VerdictPanel::add_suggestions() {
     const auto& suggestions = prediction_->report().suggestions;
-    auto* const sentence = new QLabel(
-        suggestions.empty()
-            ? tr("The figures are as if it did fit. No nearby setting fits: a shorter sequence, "
-                 "fewer layers or a larger machine is needed.")
-            : tr("The figures are as if it did fit. It fits with:"),
-        this);
+    QString words = tr("The figures are as if it did fit.");
+    if (!suggestions.empty())
+        words += tr(" It fits with:");
+    else if (prediction_->stage != PredictionStage::step)
+        words +=
+            tr(" No nearby setting fits: a shorter sequence, fewer layers or a larger machine "
+               "is needed.");
+    auto* const sentence = new QLabel(words, this);
     sentence->setWordWrap(suggestions.empty());
     offers_->layout()->addWidget(sentence);
     for (const Suggestion& suggestion : suggestions) {

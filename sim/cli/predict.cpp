@@ -43,7 +43,8 @@ int run_predict(const PredictFlags& flags) {
     const Scenario scenario = read_scenario(flags.scenario);
     StepReport report = predict_scenario(scenario);
     add_band(report, scenario.model, scenario.machine, scenario.training);
-    add_advice(report, scenario.model, scenario.machine);
+    add_suggestions(report, scenario.model, scenario.machine);
+    add_remedies(report, scenario.model, scenario.machine);
     add_price(report, scenario.profile);
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(report));
     if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(report));

@@ -63,7 +63,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
         add_band(out.report, model, machine, out.report.training);
         return out;
     }
-    out.report.suggestions = suggestions(model, machine, out.report);
+    add_suggestions(out.report, model, machine);
     if (out.report.suggestions.empty()) return out;
     const TrainingSpec& suggested = out.report.suggestions.front().training;
     // Only more host memory: the step is the same.

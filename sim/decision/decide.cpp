@@ -63,7 +63,7 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     if (report.fit.fits())
         add_band(report, request.model, machine, training);
     else
-        report.suggestions = suggestions(request.model, machine, report);
+        add_suggestions(report, request.model, machine);
     const CostQuery query = money_of(request, asked);
     out.cost = answer_cost(report, machine, machine_money(asked.profile, machine, query), query);
     return out;

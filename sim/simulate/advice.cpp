@@ -148,10 +148,10 @@ class RemedySearch {
 
 }  // namespace
 
-std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& machine,
-                                    const StepReport& report) {
+void add_suggestions(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
+    if (report.fit.fits()) return;
     constexpr std::size_t kMostSuggestions = 3;
-    std::vector<Suggestion> out;
+    std::vector<Suggestion>& out = report.suggestions;
     const auto add = [&](const FittingChange& change, const std::string& memory_flags) {
         out.push_back({memory_flags + change.flags, change.training, change.fit.device.peak.bytes,
                        change.fit.host.peak.bytes});
@@ -162,7 +162,7 @@ std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& m
     const bool more_memory_helps = report.fit.host.shortfall() > 0 &&
                                    report.training.host_budget_bytes == 0 &&
                                    !machine.unified_memory;
-    if (!more_memory_helps) return out;
+    if (!more_memory_helps) return;
     MachineSpec larger = machine;
     const auto with_memory = [&](Bytes host_peak) {
         return fmt::format(
@@ -181,11 +181,9 @@ std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& m
              nearest_fits(model, larger, report.training, kMostSuggestions))
             add(change, with_memory(change.fit.host.peak.bytes) + " ");
     }
-    return out;
 }
 
-void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
-    if (!report.fit.fits()) report.suggestions = suggestions(model, machine, report);
+void add_remedies(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
     if (report.program.operations.size() > kMostOperations) return;
     const StepPlan plan = plan_step(model, machine, report.training);
     const RemedySearch search(plan, machine, report);

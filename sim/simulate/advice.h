@@ -5,13 +5,12 @@
 
 namespace sluice {
 
-/// Settings that fit, of a report that does not. Where the host is short whatever the settings,
-/// those that fit with the memory that it needs.
-std::vector<Suggestion> suggestions(const ModelSpec& model, const MachineSpec& machine,
-                                    const StepReport& report);
+/// Adds settings that fit to a report of predict() that does not. Where the host is short whatever
+/// the settings, those that fit with the memory that it needs.
+void add_suggestions(StepReport& report, const ModelSpec& model, const MachineSpec& machine);
 
-/// Adds remedies (some tens of simulations) and, where the plan does not fit, suggestions to a
-/// report of predict(). Plans too large for that within a tenth of a second get no remedies.
-void add_advice(StepReport& report, const ModelSpec& model, const MachineSpec& machine);
+/// Adds remedies (some tens of simulations) to a report of predict(). Plans too large for that
+/// within a tenth of a second get none.
+void add_remedies(StepReport& report, const ModelSpec& model, const MachineSpec& machine);
 
 }  // namespace sluice

@@ -83,7 +83,10 @@ TEST_CASE("manners: later stages of a verdict leave the suggestions' buttons", "
     PlannedScenario short_of = example_scenario();
     short_of.machine.host_memory = "1TB";
     window.files().start(short_of);
-    REQUIRE(test::wait_until([&] { return window.prediction() != nullptr; }));
+    REQUIRE(test::wait_until([&] {
+        const auto now = window.prediction();
+        return now != nullptr && now->stage != PredictionStage::step;
+    }));
     auto* const button = window.verdict().findChild<QPushButton*>(QStringLiteral("suggestion"));
     REQUIRE(button != nullptr);
     driver.settled();
