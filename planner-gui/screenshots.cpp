@@ -202,8 +202,9 @@ void take_validation(MainWindow& window, const Photographer& photographer) {
     window.files().start(measured);
     ValidationPage& page = window.pages().validation();
     window.pages().setCurrentWidget(&page);
-    photographer.finish(JobKind::validate,
-                        [&] { Q_EMIT page.filesChosen({QStringLiteral("validation")}); });
+    const QStringList runs = {QStringLiteral("validation/h200-pcie5-16vcpu-128gib"),
+                              QStringLiteral("validation/peers-h200.json")};
+    photographer.finish(JobKind::validate, [&] { Q_EMIT page.filesChosen(runs); });
     photographer.settle();
     photographer.take("validation");
     Q_EMIT page.runActivated(0);

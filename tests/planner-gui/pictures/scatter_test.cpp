@@ -57,6 +57,11 @@ TEST_CASE("scatter: one run, and no room, are no mistake", "[pictures]") {
           QStringLiteral("box: 1 run; tokens/s off in the mean by 0.0%, most +0.0% (exact)."));
 }
 
+TEST_CASE("scatter: several groups are each said with their own error", "[pictures]") {
+    CHECK(validation_sentence(made()).endsWith(QStringLiteral(
+        " Tokens/s in the mean by group: look 10.0% (2 runs), held-out 25.0% (1 run).")));
+}
+
 TEST_CASE("scatter: names of ticks on an axis do not touch", "[pictures]") {
     const QFontMetricsF font{QFont()};
     const ScatterLayout layout = place_scatter(made(), QRectF(0, 0, 160, 160), font);
