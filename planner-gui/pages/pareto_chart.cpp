@@ -28,6 +28,11 @@ QColor front_colour(const QPalette& palette) {
     return Palette(palette).is_dark() ? colour(kSkyBlue) : Palette::pointed_out();
 }
 
+/// The machine, and below it the system.
+QString folded_name(QString name) {
+    return name.replace(QStringLiteral(", "), QStringLiteral(",\n"));
+}
+
 }  // namespace
 
 ParetoChart::ParetoChart(QWidget* parent) : QChartView(parent) {
@@ -208,9 +213,10 @@ void ParetoChart::paintNames(QPainter& painter) const {
     std::vector<QPointF> dots;
     for (const std::size_t row : order_) dots.push_back(mapToScene(place(row).toPoint()));
     for (const std::size_t row : rows) {
-        const QString name = names_[row];
+        const QSizeF folded = metrics.size(0, folded_name(names_[row]));
         points.push_back({mapToScene(place(row).toPoint()),
-                          QSizeF(metrics.horizontalAdvance(name) + 2, metrics.height())});
+                          QSizeF(metrics.horizontalAdvance(names_[row]) + 2, metrics.height()),
+                          folded + QSizeF(2, 0)});
     }
     const QRectF plot = chart()->mapRectToScene(chart()->plotArea());
     const auto places = label_places(points, plot, 1.1 * radius(), dots, lines());
@@ -218,9 +224,14 @@ void ParetoChart::paintNames(QPainter& painter) const {
         if (!places[i]) continue;
         QColor ink = Palette(palette()).text();
         if (!on_front_[rows[i]]) ink.setAlphaF(0.75F);
+        const QString& name = names_[rows[i]];
+        const bool folded = places[i]->size() != points[i].label;
         QPainterPath letters;
-        letters.addText(places[i]->left() + 1, places[i]->top() + metrics.ascent(), font(),
-                        names_[rows[i]]);
+        QPointF start = places[i]->topLeft() + QPointF(1, metrics.ascent());
+        for (const QString& line : (folded ? folded_name(name) : name).split(QLatin1Char('\n'))) {
+            letters.addText(start, font(), line);
+            start.ry() += metrics.lineSpacing();
+        }
         painter.strokePath(letters, QPen(Palette(palette()).window(), radius() / 2, Qt::SolidLine,
                                          Qt::RoundCap, Qt::RoundJoin));
         painter.fillPath(letters, ink);

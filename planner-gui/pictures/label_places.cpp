@@ -9,19 +9,17 @@ namespace {
 
 /// Beside the point, `gap` from the dot; first where a front that rises to the right does not run.
 /// Then the same further away.
-std::vector<QRectF> candidates(const LabelledPoint& point, double gap) {
-    const double width = point.label.width(), height = point.label.height();
-    std::vector<QRectF> boxes;
+void add_candidates(std::vector<QRectF>& boxes, QPointF point, QSizeF label, double gap) {
+    const double width = label.width(), height = label.height();
     for (const double away : {gap, gap + height / 2, gap + height}) {
-        const double right = point.point.x() + gap, left = point.point.x() - gap - width;
-        const double above = point.point.y() - away - height, below = point.point.y() + away;
-        const double x = point.point.x() - width / 2, y = point.point.y() - height / 2;
+        const double right = point.x() + gap, left = point.x() - gap - width;
+        const double above = point.y() - away - height, below = point.y() + away;
+        const double x = point.x() - width / 2, y = point.y() - height / 2;
         for (const QPointF corner :
              {QPointF(left, above), QPointF(right, below), QPointF(right, y), QPointF(left, y),
               QPointF(x, above), QPointF(x, below), QPointF(right, above), QPointF(left, below)})
-            boxes.emplace_back(corner, point.label);
+            boxes.emplace_back(corner, label);
     }
-    return boxes;
 }
 
 bool crosses(const QRectF& box, const QLineF& line) {
@@ -51,7 +49,9 @@ std::vector<std::optional<QRectF>> label_places(const std::vector<LabelledPoint>
     };
     std::vector<std::optional<QRectF>> out;
     for (const LabelledPoint& point : points) {
-        const std::vector<QRectF> boxes = candidates(point, 1.4 * radius);
+        std::vector<QRectF> boxes;
+        add_candidates(boxes, point.point, point.label, 1.4 * radius);
+        if (!point.folded.isEmpty()) add_candidates(boxes, point.point, point.folded, 1.4 * radius);
         const auto place = std::ranges::find_if(boxes, is_free);
         out.push_back(place == boxes.end() ? std::nullopt : std::optional(*place));
         if (out.back()) taken.push_back(*out.back());

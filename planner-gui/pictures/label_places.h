@@ -12,12 +12,13 @@ namespace sluice {
 
 struct LabelledPoint {
     QPointF point;
-    QSizeF label;  ///< size of its name
+    QSizeF label;        ///< size of its name
+    QSizeF folded = {};  ///< of its name in two lines; empty: it stays in one
 };
 
-/// A box beside each point, for the first points first; nothing where no place is free. All boxes
-/// lie within `plot`, and none touches another, a dot of `radius` around any of `dots` or one of
-/// `lines`.
+/// A box beside each point, for the first points first, of the size of its name or, where there is
+/// no place for that, of the folded one; nothing where no place is free. All boxes lie within
+/// `plot`, and none touches another, a dot of `radius` around any of `dots` or one of `lines`.
 std::vector<std::optional<QRectF>> label_places(const std::vector<LabelledPoint>& points,
                                                 const QRectF& plot, double radius,
                                                 const std::vector<QPointF>& dots,

@@ -110,6 +110,12 @@ TEST_CASE("names of points cover neither each other nor points", "[pictures]") {
     const auto around = label_places({points[0]}, plot, 5, {points[0].point, line.center()});
     REQUIRE(around[0]);
     CHECK_FALSE(around[0]->contains(line.center()));
+    // In two lines where one has no place.
+    const LabelledPoint wide{points[0].point, {2 * plot.width(), 10}, {20, 20}};
+    const auto folded = label_places({wide}, plot, 5, {});
+    REQUIRE(folded[0]);
+    CHECK(folded[0]->size() == wide.folded);
+    CHECK(label_places({points[0]}, plot, 5, {})[0]->size() == points[0].label);
     CHECK(nearest_point({{0, 0}, {10, 0}}, {7, 0}, 5) == 1);
     CHECK_FALSE(nearest_point({{0, 0}, {10, 0}}, {5, 20}, 5));
 }
