@@ -7,6 +7,7 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSettings>
 #include <QTabWidget>
 #include <QTemporaryDir>
@@ -102,25 +103,23 @@ void take_steps(MainWindow& window, const Photographer& photographer) {
     photographer.take("memory");
 }
 
+void click(const QWidget& page, const QString& button) {
+    for (QPushButton* const found : page.findChildren<QPushButton*>())
+        if (found->text() == button) found->click();
+}
+
 void take_map(MainWindow& window, const Photographer& photographer) {
     ExplorePage& page = window.pages().explore();
     window.pages().setCurrentWidget(&page);
-    const auto axis = [](const char* field, std::vector<double> values) {
-        for (const Option& option : training_options())
-            if (std::string_view(option.field) == field)
-                return HeatAxis{varied_option(option), std::move(values)};
-        return HeatAxis{};
+    const auto axes = page.findChildren<AxisEditor*>();  // batch and sequence
+    const auto type = [](QLineEdit* edit, const QString& text) {
+        edit->setText(text);
+        Q_EMIT edit->textEdited(text);
+        edit->setCursorPosition(0);
     };
-    const HeatAxis x = axis("batch", {16, 32, 64, 128, 256}),
-                   y = axis("seq", {512, 1024, 2048, 4096, 8192});
-    photographer.finish(JobKind::explore, [&] {
-        const auto editors = page.findChildren<AxisEditor*>();
-        editors[0]->valuesEdit()->setText(QString::fromStdString(values_text(x.number, x.values)));
-        editors[1]->valuesEdit()->setText(QString::fromStdString(values_text(y.number, y.values)));
-        for (AxisEditor* const editor : editors) editor->valuesEdit()->setCursorPosition(0);
-        page.setAxes(x, y);
-        Q_EMIT page.exploreRequested(x, y);
-    });
+    type(axes[0]->valuesEdit(), QStringLiteral("16,32,64,128,256"));
+    type(axes[1]->valuesEdit(), QStringLiteral("512,1024,2048,4096,8192"));
+    photographer.finish(JobKind::explore, [&] { click(page, QStringLiteral("&Run")); });
     photographer.take("explore");
 }
 
