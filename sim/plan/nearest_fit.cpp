@@ -99,8 +99,12 @@ std::optional<Fit> fit_of(const ModelSpec& model, const MachineSpec& machine,
 class Search {
   public:
     Search(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-           std::size_t most)
-        : model_(model), machine_(machine), training_(training), most_(most) {}
+           std::size_t most, const std::function<void()>& before_each)
+        : model_(model),
+          machine_(machine),
+          training_(training),
+          most_(most),
+          before_each_(before_each) {}
 
     std::vector<FittingChange> run() {
         const std::vector<Change> harmless = harmless_changes(training_);
@@ -148,6 +152,7 @@ class Search {
             candidate.micro_batch = candidate.batch_of_a_gpu();
             flags += fmt::format(" --micro-batch {}", candidate.micro_batch);
         }
+        if (before_each_) before_each_();
         const std::optional<Fit> fit = fit_of(model_, machine_, candidate);
         if (!fit || !fit->fits()) return;
         last_fields_ = fields;
@@ -158,6 +163,7 @@ class Search {
     const MachineSpec& machine_;
     const TrainingSpec& training_;
     const std::size_t most_;
+    const std::function<void()>& before_each_;
     std::vector<FittingChange> found_;
     std::string last_fields_;
 };
@@ -181,8 +187,9 @@ std::optional<TrainingSpec> largest_micro_batch(const ModelSpec& model, const Ma
 }  // namespace
 
 std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
-                                        const TrainingSpec& training, std::size_t most) {
-    return Search(model, machine, training, most).run();
+                                        const TrainingSpec& training, std::size_t most,
+                                        const std::function<void()>& before_each) {
+    return Search(model, machine, training, most, before_each).run();
 }
 
 std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,

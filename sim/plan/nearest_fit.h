@@ -1,6 +1,7 @@
 // Which nearby settings fit, where a plan does not?
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +19,11 @@ struct FittingChange {
 
 /// Tries single changes, then pairs, from the one that costs least speed to the one that changes
 /// the training: smaller micro-batches, checkpoints on the host, more recomputation, smaller
-/// states, a smaller batch. At most `most` results.
+/// states, a smaller batch. At most `most` results. Calls `before_each` before each plan, of which
+/// there may be some hundreds of some milliseconds each; it may throw to stop.
 std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
-                                        const TrainingSpec& training, std::size_t most);
+                                        const TrainingSpec& training, std::size_t most,
+                                        const std::function<void()>& before_each = {});
 
 /// The same batch where it does not fit at once and a smaller device footprint helps: in the
 /// largest micro-batches that fit; of the streamed schedule else with checkpoints on the host, and

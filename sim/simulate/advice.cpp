@@ -9,6 +9,7 @@
 #include "sim/report/format.h"
 #include "sim/simulate/scaled_machine.h"
 #include "sim/simulate/simulate_step.h"
+#include "sim/simulate/simulation_scope.h"
 
 namespace sluice {
 namespace {
@@ -156,9 +157,11 @@ void add_suggestions(StepReport& report, const ModelSpec& model, const MachineSp
         out.push_back({memory_flags + change.flags, change.training, change.fit.device.peak.bytes,
                        change.fit.host.peak.bytes});
     };
-    for (const FittingChange& change :
-         nearest_fits(model, machine, report.training, kMostSuggestions))
-        add(change, "");
+    const auto nearest = [&](const MachineSpec& on) {
+        return nearest_fits(model, on, report.training, kMostSuggestions,
+                            [] { begin_simulation(); });
+    };
+    for (const FittingChange& change : nearest(machine)) add(change, "");
     const bool more_memory_helps = report.fit.host.shortfall() > 0 &&
                                    report.training.host_budget_bytes == 0 &&
                                    !machine.unified_memory;
@@ -177,8 +180,7 @@ void add_suggestions(StepReport& report, const ModelSpec& model, const MachineSp
             out.push_back({with_memory(report.fit.host.peak.bytes), report.training,
                            report.fit.device.peak.bytes, report.fit.host.peak.bytes});
     } else if (out.empty()) {
-        for (const FittingChange& change :
-             nearest_fits(model, larger, report.training, kMostSuggestions))
+        for (const FittingChange& change : nearest(larger))
             add(change, with_memory(change.fit.host.peak.bytes) + " ");
     }
 }

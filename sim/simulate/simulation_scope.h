@@ -31,8 +31,8 @@ class SimulationScope {
     SimulationScope* outer_;
 };
 
-/// Called before a simulation: calls what runs between two, and returns the token to obey. Throws
-/// Cancelled where it has been asked to stop.
+/// Called before a simulation, or other work of milliseconds: calls what runs between two, and
+/// returns the token to obey. Throws Cancelled where it has been asked to stop.
 std::stop_token begin_simulation();
 
 }  // namespace sluice

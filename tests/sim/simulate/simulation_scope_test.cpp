@@ -7,6 +7,7 @@
 
 #include "sim/machine/machine_profile.h"
 #include "sim/model/read_model.h"
+#include "sim/simulate/advice.h"
 #include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
 #include "tests/catch.h"
@@ -56,6 +57,17 @@ TEST_CASE("simulation scope: stopped before and between the simulations of a ban
     CHECK(after.step == Approx(before.step).epsilon(1e-9));
     CHECK(after.step_low == Approx(before.step_low).epsilon(1e-9));
     CHECK(after.operations.size() == before.operations.size());
+}
+
+TEST_CASE("simulation scope: stopped among the plans of suggestions", "[simulate]") {
+    Case c;
+    c.machine.host.memory_capacity /= 100;
+    StepReport report = c.predicted();
+    REQUIRE_FALSE(report.fit.fits());
+    StopAt stop(3);
+    const SimulationScope scope(stop.token(), std::ref(stop));
+    CHECK_THROWS_AS(add_suggestions(report, c.model, c.machine), Cancelled);
+    CHECK(stop.begun() == 3);
 }
 
 TEST_CASE("simulation scope: stopped by another thread while lanes run", "[simulate]") {
