@@ -193,7 +193,7 @@ void ParetoPage::showChart() {
 }
 
 void ParetoPage::showCheapest() {
-    cheapest_->setText(cheapest_words(model_->rows(), model_->axis(), least_->value()));
+    cheapest_->setText(cheapest_words(model_->rows(), least_->value()));
 }
 
 void ParetoPage::showProgress() {

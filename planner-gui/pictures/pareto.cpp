@@ -69,6 +69,13 @@ std::string csv_line(const ParetoRow& row, bool by_hour, bool by_token) {
            csv_text(row.price_of) + "," + csv_text(row.reason) + "\n";
 }
 
+QString with_costs(const ParetoRow& row) {
+    return ParetoText::tr("%1 with %2: %3 tokens/s, %4 an hour, %5 a million tokens")
+        .arg(text(row.machine), text(row.system), text(format_thousands(row.tokens_per_s())),
+             text(format_usd(*row.usd_per_hour)),
+             text(format_usd(row.usd_per_million_tokens.value_or(0))));
+}
+
 }  // namespace
 
 double cost_of(const ParetoRow& row, CostAxis axis) {
@@ -112,28 +119,31 @@ std::optional<std::size_t> cheapest_at(const std::vector<ParetoRow>& rows, CostA
     return std::nullopt;
 }
 
-QString cheapest_words(const std::vector<ParetoRow>& rows, CostAxis axis,
-                       double least_tokens_per_s) {
-    const std::vector<std::size_t> plotted = by_cost(rows, axis);
+QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_per_s) {
+    constexpr CostAxis kToken = CostAxis::usd_per_million_tokens, kHour = CostAxis::usd_per_hour;
+    const std::vector<std::size_t> plotted = by_cost(rows, kToken);
     if (plotted.empty()) return {};
     const QString wanted = text(format_thousands(least_tokens_per_s));
-    const auto of = [&](std::size_t at) {
-        const ParetoRow& row = rows[at];
-        return ParetoText::tr("%1 with %2: %3 tokens/s, %4 an hour, %5 a million tokens")
-            .arg(text(row.machine), text(row.system), text(format_thousands(row.tokens_per_s())),
-                 text(format_usd(*row.usd_per_hour)),
-                 text(format_usd(row.usd_per_million_tokens.value_or(0))));
+    const auto by_token = cheapest_at(rows, kToken, least_tokens_per_s);
+    const auto by_hour = cheapest_at(rows, kHour, least_tokens_per_s);
+    if (!by_token) {
+        const std::size_t fastest =
+            *std::max_element(plotted.begin(), plotted.end(), [&](std::size_t a, std::size_t b) {
+                return rows[a].tokens_per_s() < rows[b].tokens_per_s();
+            });
+        return ParetoText::tr("None reaches %1 tokens/s; the fastest is %2")
+            .arg(wanted, with_costs(rows[fastest]));
+    }
+    const QString least = least_tokens_per_s > 0
+                              ? ParetoText::tr("At %1 tokens/s or more, least").arg(wanted)
+                              : ParetoText::tr("Least");
+    const auto line = [&](const QString& cost, std::size_t row) {
+        return QStringLiteral("%1 %2: %3").arg(least, cost, with_costs(rows[row]));
     };
-    if (const auto row = cheapest_at(rows, axis, least_tokens_per_s))
-        return (least_tokens_per_s > 0 ? ParetoText::tr("Least %1 at %2 tokens/s or more: %3")
-                                             .arg(cost_name(axis), wanted)
-                                       : ParetoText::tr("Least %1: %2").arg(cost_name(axis)))
-            .arg(of(*row));
-    const std::size_t fastest =
-        *std::max_element(plotted.begin(), plotted.end(), [&](std::size_t a, std::size_t b) {
-            return rows[a].tokens_per_s() < rows[b].tokens_per_s();
-        });
-    return ParetoText::tr("None reaches %1 tokens/s; the fastest is %2").arg(wanted, of(fastest));
+    if (by_token == by_hour)
+        return line(ParetoText::tr("$ per million tokens and an hour"), *by_token);
+    return line(cost_name(kToken), *by_token) + QLatin1Char('\n') +
+           line(cost_name(kHour), *by_hour);
 }
 
 std::vector<std::string> row_names(const std::vector<ParetoRow>& rows) {

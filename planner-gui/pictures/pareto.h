@@ -49,9 +49,9 @@ std::vector<std::size_t> by_cost(const std::vector<ParetoRow>& rows, CostAxis ax
 /// The plotted row of the least cost that reaches that speed; nothing where none does.
 std::optional<std::size_t> cheapest_at(const std::vector<ParetoRow>& rows, CostAxis axis,
                                        double least_tokens_per_s);
-/// That row in words, or which is the fastest where none reaches it; empty where none is plotted.
-QString cheapest_words(const std::vector<ParetoRow>& rows, CostAxis axis,
-                       double least_tokens_per_s);
+/// In words those of the least cost a token and an hour, or which is the fastest where none reaches
+/// that speed; empty where none is plotted.
+QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_per_s);
 /// One a row: "h100-sxm-pcie5", with its system where rows have several.
 std::vector<std::string> row_names(const std::vector<ParetoRow>& rows);
 

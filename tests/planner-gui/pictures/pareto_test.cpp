@@ -24,14 +24,18 @@ TEST_CASE("the cheapest that is fast enough", "[pictures]") {
     CHECK(cheapest_at(rows, kHour, 1500) == std::size_t{0});
     CHECK(cheapest_at(rows, CostAxis::usd_per_million_tokens, 0) == std::size_t{0});
     CHECK(!cheapest_at(rows, kHour, 5000));
-    CHECK(cheapest_words(rows, kHour, 0).contains(QStringLiteral("slow with streamed: 1,000")));
-    CHECK(cheapest_words(rows, kHour, 1500) ==
-          QStringLiteral("Least $ an hour at 1,500 tokens/s or more: fast with streamed: 4,000 "
-                         "tokens/s, $4.00 an hour, $0.28 a million tokens"));
+    CHECK(cheapest_words(rows, 0) ==
+          QStringLiteral("Least $ per million tokens: fast with streamed: 4,000 tokens/s, $4.00 an "
+                         "hour, $0.28 a million tokens\n"
+                         "Least $ an hour: slow with streamed: 1,000 tokens/s, $2.00 an hour, "
+                         "$0.56 a million tokens"));
+    CHECK(cheapest_words(rows, 1500) ==
+          QStringLiteral("At 1,500 tokens/s or more, least $ per million tokens and an hour: fast "
+                         "with streamed: 4,000 tokens/s, $4.00 an hour, $0.28 a million tokens"));
     CHECK(
-        cheapest_words(rows, kHour, 50'000)
+        cheapest_words(rows, 50'000)
             .startsWith(QStringLiteral("None reaches 50,000 tokens/s; the fastest is fast with ")));
-    CHECK(cheapest_words({}, kHour, 0).isEmpty());
+    CHECK(cheapest_words({}, 0).isEmpty());
 }
 
 TEST_CASE("axes of cost and speed", "[pictures]") {
