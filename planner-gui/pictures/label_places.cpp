@@ -32,6 +32,11 @@ bool crosses(const QRectF& box, const QLineF& line) {
     });
 }
 
+double distance(const QRectF& box, QPointF point) {
+    return std::hypot(std::max({box.left() - point.x(), 0.0, point.x() - box.right()}),
+                      std::max({box.top() - point.y(), 0.0, point.y() - box.bottom()}));
+}
+
 }  // namespace
 
 std::vector<std::optional<QRectF>> label_places(const std::vector<LabelledPoint>& points,
@@ -52,7 +57,12 @@ std::vector<std::optional<QRectF>> label_places(const std::vector<LabelledPoint>
         std::vector<QRectF> boxes;
         add_candidates(boxes, point.point, point.label, 1.4 * radius);
         if (!point.folded.isEmpty()) add_candidates(boxes, point.point, point.folded, 1.4 * radius);
-        const auto place = std::ranges::find_if(boxes, is_free);
+        const auto is_place = [&](const QRectF& box) {
+            const double own = distance(box, point.point);
+            return is_free(box) && std::ranges::none_of(
+                                       dots, [&](QPointF dot) { return distance(box, dot) < own; });
+        };
+        const auto place = std::ranges::find_if(boxes, is_place);
         out.push_back(place == boxes.end() ? std::nullopt : std::optional(*place));
         if (out.back()) taken.push_back(*out.back());
     }

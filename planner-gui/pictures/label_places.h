@@ -18,7 +18,8 @@ struct LabelledPoint {
 
 /// A box beside each point, for the first points first, of the size of its name or, where there is
 /// no place for that, of the folded one; nothing where no place is free. All boxes lie within
-/// `plot`, and none touches another, a dot of `radius` around any of `dots` or one of `lines`.
+/// `plot`, none is nearer to another of `dots` than to its own, and none touches another, a dot of
+/// `radius` around any of `dots` or one of `lines`.
 std::vector<std::optional<QRectF>> label_places(const std::vector<LabelledPoint>& points,
                                                 const QRectF& plot, double radius,
                                                 const std::vector<QPointF>& dots,

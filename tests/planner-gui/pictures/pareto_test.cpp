@@ -1,5 +1,7 @@
 #include "planner-gui/pictures/pareto.h"
 
+#include <algorithm>
+
 #include "planner-gui/pictures/label_places.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pareto_example.h"
@@ -101,6 +103,13 @@ TEST_CASE("names of points cover neither each other nor points", "[pictures]") {
         ++placed;
         CHECK(plot.contains(*places[i]));
         for (const LabelledPoint& point : points) CHECK_FALSE(places[i]->contains(point.point));
+        // Its own point is the nearest of those on any side of it.
+        const auto off = [&](QPointF dot) {
+            const QPointF nearest(std::clamp(dot.x(), places[i]->left(), places[i]->right()),
+                                  std::clamp(dot.y(), places[i]->top(), places[i]->bottom()));
+            return QLineF(nearest, dot).length();
+        };
+        for (const QPointF& dot : dots) CHECK(off(dot) >= off(dots[i]) - 1e-9);
         for (std::size_t j = 0; j < i; ++j)
             if (places[j]) CHECK_FALSE(places[i]->intersects(*places[j]));
     }
