@@ -14,20 +14,16 @@
 #include "planner-gui/window/pages.h"
 #include "sim/report/format.h"
 #include "tests/planner-gui/end_to_end/person.h"
+#include "tests/planner-gui/file_content.h"
 
 using namespace sluice;
+using test::content;
 using test::shown;
 using test::WindowDriver;
 
 namespace {
 
 QString text(const std::string& of) { return QString::fromStdString(of); }
-
-QByteArray content(const QString& file) {
-    QFile in(file);
-    REQUIRE(in.open(QIODevice::ReadOnly));
-    return in.readAll();
-}
 
 QString band(const nlohmann::json& answer, const std::string& key,
              const std::function<std::string(double)>& format) {
@@ -169,22 +165,20 @@ TEST_CASE("end to end: from a model to a machine, files that say why, the comman
                !column_of(pages.compare(), text(second)).isEmpty();
     }));
 
-    const auto file = [&](const char* name) {
-        return driver.folder.filePath(QString::fromLatin1(name));
-    };
-    test::choose(window, "Page as CSV...", file("compare.csv"));
-    test::choose(window, "Page as SVG...", file("compare.svg"));
+    test::choose(window, "Page as CSV...", driver.file("compare.csv"));
+    test::choose(window, "Page as SVG...", driver.file("compare.svg"));
     click_tab(pages, &pages.timeline());
-    test::choose(window, "Page as SVG...", file("timeline.svg"));
-    test::choose(window, "Report as HTML...", file("report.html"));
-    test::choose(window, "Save as...", file("machines.json"));
-    REQUIRE(QFileInfo(file("machines.json")).size() > 0);
+    test::choose(window, "Page as SVG...", driver.file("timeline.svg"));
+    test::choose(window, "Report as HTML...", driver.file("report.html"));
+    test::choose(window, "Save as...", driver.file("machines.json"));
+    REQUIRE(QFileInfo(driver.file("machines.json")).size() > 0);
     CHECK(!window.isWindowModified());
-    REQUIRE(test::wait_until([&] { return QFileInfo(file("report.html")).size() > 0; }));
+    REQUIRE(test::wait_until([&] { return QFileInfo(driver.file("report.html")).size() > 0; }));
 
-    const QByteArray html = content(file("report.html")), csv = content(file("compare.csv"));
+    const QByteArray html = content(driver.file("report.html")),
+                     csv = content(driver.file("compare.csv"));
     for (const auto& [index, name] : {std::pair(0, first), std::pair(1, second)}) {
-        const QString scenario = file("machines.json") + QLatin1Char(':') + text(name);
+        const QString scenario = driver.file("machines.json") + QLatin1Char(':') + text(name);
         const auto cli = test::printed_json({QStringLiteral("predict"), QStringLiteral("--json"),
                                              QStringLiteral("--scenario"), scenario});
         const QString speed = text(format_thousands(cli["tokens_per_s"].get<double>()));
@@ -199,10 +193,10 @@ TEST_CASE("end to end: from a model to a machine, files that say why, the comman
     const auto newest = driver.settled();
     CHECK(html.contains(format_thousands(newest->report().tokens_per_s()).c_str()));
     for (const char* picture : {"compare.svg", "timeline.svg"})
-        CHECK(QSvgRenderer(content(file(picture))).isValid());
+        CHECK(QSvgRenderer(content(driver.file(picture))).isValid());
 
     SECTION("reopened, it says the same") {
-        const QString project = file("machines.json");
+        const QString project = driver.file("machines.json");
         const std::vector<PlannedScenario> saved = window.stack().project().scenarios;
         test::choose(window, "New");
         CHECK(window.stack().count() == 1);

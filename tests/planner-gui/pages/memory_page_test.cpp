@@ -7,10 +7,15 @@
 
 #include "planner-gui/pages/memory_view.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"
 
 namespace sluice {
 namespace {
+
+using test::pixels_of;
+using test::says;
+using test::show;
 
 std::shared_ptr<const StepReport> fitting() {
     static const auto report =
@@ -30,27 +35,6 @@ MemoryLayout layout_of(const MemoryPage& page) {
         .layout(page.view()->width(), page.view()->height());
 }
 
-void show(MemoryPage& page) {
-    page.resize(1200, 700);
-    page.show();
-    QCoreApplication::processEvents();
-}
-
-bool says(const MemoryPage& page, const QString& words) {
-    for (const QLabel* const label : page.findChildren<QLabel*>())
-        if (!label->isHidden() && label->text().contains(words)) return true;
-    return false;
-}
-
-int pixels_of(const QImage& image, const QColor& colour, const QRectF& within) {
-    int count = 0;
-    const QRect box = within.toAlignedRect().intersected(image.rect());
-    for (int y = box.top(); y <= box.bottom(); ++y)
-        for (int x = box.left(); x <= box.right(); ++x)
-            count += image.pixelColor(x, y) == colour ? 1 : 0;
-    return count;
-}
-
 }  // namespace
 
 TEST_CASE("memory that fits has no shortage in the picture", "[pages]") {
@@ -63,7 +47,7 @@ TEST_CASE("memory that fits has no shortage in the picture", "[pages]") {
     REQUIRE(layout.bars.size() == 2);
     CHECK(layout.height <= page.view()->height() + 1);
     const QImage image = page.view()->grab().toImage();
-    CHECK(pixels_of(image, Palette::light().waiting(), image.rect()) == 0);
+    CHECK(pixels_of(image, Palette::light().waiting()) == 0);
     // Checkpoints take 16.4 of 150.8 GB of the bar.
     const double expected = layout.bars[0].width() * layout.bars[0].height() * 16.4e9 /
                             static_cast<double>(layout.full[0]);

@@ -13,6 +13,7 @@
 #include "planner-gui/pages/pareto_chart.h"
 #include "planner-gui/pictures/palette.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/pareto_example.h"
 
 namespace sluice {
@@ -28,12 +29,7 @@ void show(ParetoPage& page) {
 
 /// Of the picture's front.
 int blue_pixels(const ParetoPage& page) {
-    const QImage image = page.chart()->grab().toImage();
-    int count = 0;
-    for (int y = 0; y < image.height(); ++y)
-        for (int x = 0; x < image.width(); ++x)
-            count += image.pixelColor(x, y) == Palette::pointed_out();
-    return count;
+    return test::pixels_of(page.chart()->grab().toImage(), Palette::pointed_out());
 }
 
 }  // namespace

@@ -15,10 +15,15 @@
 #include "sim/report/format.h"
 #include "sim/validate/compare_run.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"
 
 namespace sluice {
 namespace {
+
+using test::pixels_of;
+using test::says;
+using test::show;
 
 std::shared_ptr<const StepReport> example() {
     static const auto report =
@@ -26,29 +31,10 @@ std::shared_ptr<const StepReport> example() {
     return report;
 }
 
-void show(TimelinePage& page) {
-    page.resize(1200, 700);
-    page.show();
-    QCoreApplication::processEvents();
-}
-
 void turn_wheel(TimelineView& view, QPointF at, int angle) {
     QWheelEvent event(at, view.mapToGlobal(at), {}, {0, angle}, Qt::NoButton, Qt::NoModifier,
                       Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&view, &event);
-}
-
-bool says(const TimelinePage& page, const QString& words) {
-    for (const QLabel* const label : page.findChildren<QLabel*>())
-        if (!label->isHidden() && label->text().contains(words)) return true;
-    return false;
-}
-
-int pixels_of(const QImage& image, const QColor& colour) {
-    int count = 0;
-    for (int y = 0; y < image.height(); ++y)
-        for (int x = 0; x < image.width(); ++x) count += image.pixelColor(x, y) == colour ? 1 : 0;
-    return count;
 }
 
 }  // namespace

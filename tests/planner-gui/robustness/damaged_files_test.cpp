@@ -3,24 +3,13 @@
 #include <QMessageBox>
 
 #include "planner-gui/session/example.h"
+#include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
 using test::WindowDriver;
 
 namespace {
-
-void write(const QString& file, const QByteArray& text) {
-    QFile out(file);
-    REQUIRE(out.open(QIODevice::WriteOnly));
-    out.write(text);
-}
-
-QByteArray content(const QString& file) {
-    QFile in(file);
-    REQUIRE(in.open(QIODevice::ReadOnly));
-    return in.readAll();
-}
 
 /// Opens it, which fails; returns what the message says. The project is as it was.
 QString refused(const WindowDriver& driver, const QString& file) {
@@ -57,24 +46,24 @@ WindowDriver& with_work(WindowDriver& driver, const QString& file) {
 TEST_CASE("robust: a project cut short anywhere is refused or whole, and all stays",
           "[robustness]") {
     WindowDriver driver;
-    const QString good = driver.folder.filePath(QStringLiteral("good.json"));
+    const QString good = driver.file("good.json");
     with_work(driver, good);
-    const QByteArray whole = content(good);
-    const QString cut = driver.folder.filePath(QStringLiteral("cut.json"));
+    const QByteArray whole = test::content(good);
+    const QString cut = driver.file("cut.json");
     for (qsizetype length = 0; length + 2 < whole.size(); length += 37) {
-        write(cut, whole.left(length));
+        test::write(cut, whole.left(length));
         CHECK(refused(driver, cut).size() > cut.size() + 10);
     }
 }
 
 TEST_CASE("robust: a damaged project is refused with what is wrong in it", "[robustness]") {
     WindowDriver driver;
-    const QString good = driver.folder.filePath(QStringLiteral("good.json"));
+    const QString good = driver.file("good.json");
     with_work(driver, good);
-    const QByteArray whole = content(good);
-    const QString bad = driver.folder.filePath(QStringLiteral("bad.json"));
+    const QByteArray whole = test::content(good);
+    const QString bad = driver.file("bad.json");
     const auto sentence = [&](const QByteArray& text) {
-        write(bad, text);
+        test::write(bad, text);
         return refused(driver, bad);
     };
     CHECK(sentence("\x7f"
@@ -92,10 +81,10 @@ TEST_CASE("robust: a damaged project is refused with what is wrong in it", "[rob
 
 TEST_CASE("robust: a project of a later version says so", "[robustness]") {
     WindowDriver driver;
-    const QString good = driver.folder.filePath(QStringLiteral("good.json"));
+    const QString good = driver.file("good.json");
     with_work(driver, good);
-    const QString later = driver.folder.filePath(QStringLiteral("later.json"));
-    write(later, content(good).replace("\"version\": 1", "\"version\": 9"));
+    const QString later = driver.file("later.json");
+    test::write(later, test::content(good).replace("\"version\": 1", "\"version\": 9"));
     const QString sentence = refused(driver, later);
     CHECK(sentence.contains(QStringLiteral("version")));
     CHECK(sentence.contains(QLatin1Char('9')));
@@ -103,28 +92,27 @@ TEST_CASE("robust: a project of a later version says so", "[robustness]") {
 
 TEST_CASE("robust: a folder and a file that is gone are refused", "[robustness]") {
     WindowDriver driver;
-    with_work(driver, driver.folder.filePath(QStringLiteral("good.json")));
+    with_work(driver, driver.file("good.json"));
     refused(driver, driver.folder.path());
-    refused(driver, driver.folder.filePath(QStringLiteral("gone.json")));
+    refused(driver, driver.file("gone.json"));
 }
 
 TEST_CASE("robust: a machine's profile that is gone is one sentence; all that was typed stays",
           "[robustness]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    const QString profile = driver.folder.filePath(QStringLiteral("mine.json"));
+    const QString profile = driver.file("mine.json");
     REQUIRE(QFile::copy(QStringLiteral(SLUICE_SOURCE_DIR "/hwprofiles/gh200-480gb.json"), profile));
     PlannedScenario mine = example_scenario();
     mine.model.model = "qwen2.5-7b";
     mine.machine = {profile.toStdString(), {}, {}};
     mine.training = {{"batch", "16"}};
-    window.files().start(mine);
-    const auto there = driver.settled();
+    const auto there = driver.open(mine);
     window.stack().duplicate(0);
     driver.type("machine", "h200-sxm-pcie5-1.5tb");
     driver.settled();
     window.stack().setCurrent(0);
-    const QString project = driver.folder.filePath(QStringLiteral("project.json"));
+    const QString project = driver.file("project.json");
     REQUIRE(window.saveFile(project));
 
     REQUIRE(QFile::remove(profile));

@@ -7,22 +7,18 @@
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/pages.h"
+#include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/robustness/little_space.h"
 #include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
 using test::answer_next;
+using test::content;
 using test::LittleSpace;
 using test::WindowDriver;
 
 namespace {
-
-QByteArray content(const QString& file) {
-    QFile in(file);
-    REQUIRE(in.open(QIODevice::ReadOnly));
-    return in.readAll();
-}
 
 QStringList warnings(const MainWindow& window) {
     QStringList out;
@@ -36,7 +32,7 @@ TEST_CASE("robust: a full disk while saving leaves the file and the changes as t
           "[robustness]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    const QString file = driver.folder.filePath(QStringLiteral("project.json"));
+    const QString file = driver.file("project.json");
     window.openExample();
     REQUIRE(window.saveFile(file));
     const QByteArray saved = content(file);
@@ -65,7 +61,7 @@ TEST_CASE("robust: a full disk while saving leaves the file and the changes as t
 TEST_CASE("robust: a window whose project cannot be saved stays open", "[robustness]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    const QString file = driver.folder.filePath(QStringLiteral("project.json"));
+    const QString file = driver.file("project.json");
     window.openExample();
     REQUIRE(window.saveFile(file));
     driver.type("batch", "32");
@@ -112,25 +108,21 @@ TEST_CASE("robust: a full disk while exporting is one sentence, and no half of a
           "[robustness]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.openExample();
     auto* const exports = window.findChild<Exports*>();
     REQUIRE(exports != nullptr);
     QSignalSpy failed(exports, &Exports::failed), written(exports, &Exports::written);
-    const auto file = [&](const char* name) {
-        return driver.folder.filePath(QString::fromLatin1(name));
-    };
     {
         const LittleSpace full;
-        exports->writeSvg(file("a.svg"));
-        exports->writeCsv(file("a.csv"));
-        exports->writePng(file("a.png"));
-        exports->writeHtml(file("a.html"));
+        exports->writeSvg(driver.file("a.svg"));
+        exports->writeCsv(driver.file("a.csv"));
+        exports->writePng(driver.file("a.png"));
+        exports->writeHtml(driver.file("a.html"));
         REQUIRE(test::wait_until([&] { return failed.count() == 4; }));
     }
     CHECK(written.count() == 0);
     for (const char* name : {"a.svg", "a.csv", "a.png", "a.html"})
-        CHECK(!QFile::exists(file(name)));
+        CHECK(!QFile::exists(driver.file(name)));
     for (const auto& one : failed)
         CHECK(one[0].toString().contains(QStringLiteral("cannot be written")));
 }

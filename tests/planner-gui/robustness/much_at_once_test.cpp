@@ -8,29 +8,18 @@
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
+#include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
+using test::small_scenario;
 using test::WindowDriver;
-
-namespace {
-
-PlannedScenario small(int batch) {
-    PlannedScenario out;
-    out.name = "batch " + std::to_string(batch);
-    out.model.model = "dense:layers=2,hidden=1024";
-    out.machine.machine = "h200-sxm-pcie5-1.5tb";
-    out.training = {{"batch", std::to_string(batch)}};
-    return out;
-}
-
-}  // namespace
 
 TEST_CASE("robust: 200 scenarios are listed, compared, saved, opened and undone", "[robustness]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.files().start(small(1));
-    for (int batch = 2; batch <= 200; ++batch) window.stack().add(small(batch));
+    window.files().start(small_scenario(1));
+    for (int batch = 2; batch <= 200; ++batch) window.stack().add(small_scenario(batch));
     CHECK(window.findChild<QListView*>(QStringLiteral("scenarios"))->model()->rowCount() == 200);
     const Project all = window.stack().project();
 
@@ -42,10 +31,10 @@ TEST_CASE("robust: 200 scenarios are listed, compared, saved, opened and undone"
         CHECK(table->headerData(i, Qt::Horizontal).toString() ==
               QString::fromStdString(all.scenarios[static_cast<std::size_t>(i)].name));
 
-    const QString file = driver.folder.filePath(QStringLiteral("many.json"));
+    const QString file = driver.file("many.json");
     REQUIRE(window.saveFile(file));
     for (int i = 0; i < 199; ++i) window.stack().undoStack().undo();
-    CHECK(window.stack().project() == Project{{small(1)}, 0});
+    CHECK(window.stack().project() == Project{{small_scenario(1)}, 0});
     for (int i = 0; i < 199; ++i) window.stack().undoStack().redo();
     CHECK(window.stack().project().scenarios == all.scenarios);
     window.stack().setSaved();
@@ -61,8 +50,7 @@ TEST_CASE("robust: a model of 400 layers is predicted and drawn on every page", 
     deep.model.model = "dense:layers=400,hidden=8192";
     deep.machine.host_memory = "20TB";
     deep.training = {{"batch", "16"}};
-    window.files().start(deep);
-    const auto prediction = driver.settled();
+    const auto prediction = driver.open(deep);
     CHECK(prediction->report().layers == 400);
     CHECK(prediction->report().operations.size() > 2400);
     for (int page = 0; page < window.pages().count(); ++page) {
@@ -78,8 +66,7 @@ TEST_CASE("robust: keys faster than predictions: the last is answered, undo goes
           "[robustness]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.openExample();
     QSignalSpy predicted(&window.session(), &PlannerSession::predicted);
     driver.type("batch", "1234567890");
     for (int i = 0; i < 10; ++i) QTest::keyClick(driver.line("batch"), Qt::Key_Backspace);

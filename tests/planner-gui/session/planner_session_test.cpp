@@ -1,30 +1,16 @@
 #include "planner-gui/session/planner_session.h"
 
-#include <QElapsedTimer>
 #include <QSignalSpy>
 
-#include "planner-gui/session/example.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/small_scenario.h"
+#include "tests/planner-gui/wait_until.h"
 
 using namespace sluice;
+using test::small_scenario;
+using test::wait_until;
 
 namespace {
-
-PlannedScenario small() {
-    PlannedScenario out;
-    out.model.model = "dense:layers=8,hidden=4096";
-    out.machine.machine = "h200-sxm-pcie5-1.5tb";
-    return out;
-}
-
-/// Events until `done`; false after a minute.
-bool wait_until(const std::function<bool()>& done) {
-    QElapsedTimer timer;
-    timer.start();
-    while (!done() && timer.elapsed() < 60'000)
-        QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
-    return done();
-}
 
 /// What a session says.
 struct Heard {
@@ -56,7 +42,7 @@ struct Heard {
 TEST_CASE("session: a verdict comes in three stages", "[session]") {
     PlannerSession session;
     const Heard heard(session);
-    session.request(small());
+    session.request(small_scenario());
     REQUIRE(wait_until([&] { return heard.complete(); }));
     REQUIRE(heard.predictions.size() == 3);
     CHECK(!heard.predictions[0]->report().has_band());
@@ -68,7 +54,7 @@ TEST_CASE("session: a verdict comes in three stages", "[session]") {
 TEST_CASE("session: only the newest of many requests is answered in full", "[session]") {
     PlannerSession session;
     const Heard heard(session);
-    PlannedScenario planned = small();
+    PlannedScenario planned = small_scenario();
     for (int batch = 1; batch <= 30; ++batch) {
         planned.training["batch"] = std::to_string(batch);
         session.request(planned);
@@ -82,7 +68,7 @@ TEST_CASE("session: only the newest of many requests is answered in full", "[ses
 TEST_CASE("session: a mistake names its field, and a right value mends it", "[session]") {
     PlannerSession session;
     const Heard heard(session);
-    PlannedScenario planned = small();
+    PlannedScenario planned = small_scenario();
     planned.training["batch"] = "9";
     planned.training["micro_batch"] = "2";
     session.request(planned);
@@ -93,7 +79,7 @@ TEST_CASE("session: a mistake names its field, and a right value mends it", "[se
     REQUIRE(wait_until([&] { return heard.refusals.size() == 2; }));
     CHECK(heard.refusals[1].startsWith(QStringLiteral("machine: ")));
     CHECK(heard.refusals[1].contains(QStringLiteral("/no/such/profile.json")));
-    session.request(small());
+    session.request(small_scenario());
     CHECK(wait_until([&] { return heard.complete(); }));
 }
 
@@ -103,9 +89,9 @@ TEST_CASE("session: a verdict comes before the end of a long job, which still en
     ExploredAxis batch{"batch", {}}, depth{"buffer_depth", {}};
     for (int i = 1; i <= 12; ++i) batch.values.push_back(std::to_string(8 * i));
     for (int i = 1; i <= 12; ++i) depth.values.push_back(std::to_string(i));
-    session.explore(small(), batch, depth);
+    session.explore(small_scenario(), batch, depth);
     REQUIRE(wait_until([&] { return !heard.cells.empty(); }));
-    session.request(small());
+    session.request(small_scenario());
     REQUIRE(wait_until([&] { return heard.complete(); }));
     CHECK(heard.cells.size() < 144);
     REQUIRE(wait_until([&] { return !heard.finished.empty(); }));
@@ -122,15 +108,15 @@ TEST_CASE("session: a newer job of a kind takes the older one's place", "[sessio
     PlannerSession session;
     const Heard heard(session);
     const ExploredAxis many{"batch", {"8", "16", "24", "32", "40", "48", "56", "64", "72"}};
-    session.explore(small(), many, {"seq", {"128", "256", "512", "1024", "2048"}});
+    session.explore(small_scenario(), many, {"seq", {"128", "256", "512", "1024", "2048"}});
     REQUIRE(wait_until([&] { return !heard.cells.empty(); }));
-    session.explore(small(), {"batch", {"8"}}, {"seq", {"512", "x"}});
+    session.explore(small_scenario(), {"batch", {"8"}}, {"seq", {"512", "x"}});
     const std::size_t before = heard.cells.size();
     REQUIRE(wait_until([&] { return !heard.finished.empty(); }));
     CHECK(heard.finished.size() == 1);
     REQUIRE(heard.cells.size() == before + 2);
     CHECK(heard.cells.back()->value.refused.starts_with("--seq is x"));
-    PlannedScenario wrong = small();
+    PlannedScenario wrong = small_scenario();
     wrong.model.model = "none";
     session.explore(wrong, many, many);
     REQUIRE(wait_until([&] { return !heard.failed.isEmpty(); }));
@@ -151,10 +137,11 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
                      [&](const auto& value) { decision = value; });
     QObject::connect(&session, &PlannerSession::machineFound,
                      [&](const auto& row) { rows.push_back(row); });
-    session.compare(small());
-    session.findSensitivity(small());
-    session.tryMachines(small(), {"h200-sxm-pcie5-1.5tb", "gh200-480gb"}, {"streamed", "resident"});
-    session.decide(small(), {{"gh200-480gb", {}, {}}});
+    session.compare(small_scenario());
+    session.findSensitivity(small_scenario());
+    session.tryMachines(small_scenario(), {"h200-sxm-pcie5-1.5tb", "gh200-480gb"},
+                        {"streamed", "resident"});
+    session.decide(small_scenario(), {{"gh200-480gb", {}, {}}});
     REQUIRE(wait_until([&] { return comparison && upgrades && decision && rows.size() == 4; }));
     CHECK(comparison->systems.front().name == "streamed");
     CHECK(!upgrades->upgrades.empty());
@@ -166,7 +153,7 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
 
 TEST_CASE("session: a report's machines are those of the scenarios, with their changes",
           "[session]") {
-    PlannedScenario planned = small();
+    PlannedScenario planned = small_scenario();
     planned.machine.host_memory = "1TB";
     planned.money["usd_per_hour"] = "3";
     const MachineFlags other{"gh200-480gb", "400GB", {"link.host_to_device_gb_per_s=300"}};
@@ -188,7 +175,7 @@ TEST_CASE("session: a report's machines are those of the scenarios, with their c
 
 TEST_CASE("session: a cluster's scenario is compared with the systems of one of its GPUs",
           "[session]") {
-    PlannedScenario cluster = small();
+    PlannedScenario cluster = small_scenario();
     cluster.training["schedule"] = "cluster";
     cluster.training["gpus"] = "8";
     PlannerSession session;
@@ -217,14 +204,14 @@ TEST_CASE("session: one that goes away in the middle of its work leaves the next
           "[session]") {
     for (int i = 0; i < 5; ++i) {
         PlannerSession session;
-        session.request(small());
-        session.findSensitivity(small());
-        session.explore(small(), {"batch", {"8", "16"}}, {"seq", {"512"}});
+        session.request(small_scenario());
+        session.findSensitivity(small_scenario());
+        session.explore(small_scenario(), {"batch", {"8", "16"}}, {"seq", {"512"}});
     }
     PlannerSession session;
     const Heard heard(session);
-    PlannedScenario large = small();
-    large.model.model = "dense:layers=400,hidden=8192";
+    PlannedScenario large = small_scenario();
+    large.model = {"dense:layers=400,hidden=8192", {}};
     large.machine.host_memory = "20TB";
     session.request(large);
     REQUIRE(wait_until([&] { return heard.complete(); }));

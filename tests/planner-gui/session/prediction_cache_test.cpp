@@ -4,23 +4,13 @@
 #include <QTemporaryDir>
 
 #include "tests/catch.h"
+#include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/predicted.h"
+#include "tests/planner-gui/small_scenario.h"
 
 using namespace sluice;
 
 namespace {
-
-QByteArray content(const QString& file) {
-    QFile in(file);
-    REQUIRE(in.open(QIODevice::ReadOnly));
-    return in.readAll();
-}
-
-void write(const QString& file, const QByteArray& text) {
-    QFile out(file);
-    REQUIRE(out.open(QIODevice::WriteOnly));
-    out.write(text);
-}
 
 std::shared_ptr<const Prediction> with_band(const PlannedScenario& planned) {
     return std::make_shared<const Prediction>(test::simulated([&] {
@@ -37,9 +27,9 @@ void check_file(const PlannedScenario& planned, const QString& file, const QByte
     const auto first = with_band(planned);
     cache.add(first);
     CHECK(cache.find(planned) == first);
-    const QByteArray before = content(file);
+    const QByteArray before = test::content(file);
     REQUIRE(before.contains(word));
-    write(file, QByteArray(before).replace(word, other));
+    test::write(file, QByteArray(before).replace(word, other));
     CHECK(cache.find(planned) == nullptr);
     const auto second = with_band(planned);
     CHECK(second->report().step != first->report().step);
@@ -47,7 +37,7 @@ void check_file(const PlannedScenario& planned, const QString& file, const QByte
     CHECK(cache.find(planned) == second);
     REQUIRE(QFile::remove(file));
     CHECK(cache.find(planned) == nullptr);
-    write(file, before);
+    test::write(file, before);
     CHECK(cache.find(planned) == nullptr);
     cache.add(first);
     CHECK(cache.find(planned) == first);
@@ -71,17 +61,14 @@ TEST_CASE("prediction cache: a profile or a config.json that changes is another 
         check_file(planned, config, layers, fewer);
     }
     const QByteArray number = "\"bf16_achieved_gemm_tflops\"";
-    const QByteArray text = content(profile);
+    const QByteArray text = test::content(profile);
     const qsizetype from = text.indexOf(number);
     const QByteArray value = text.mid(from, text.indexOf(',', from) - from);
     check_file(planned, profile, value, number + ": {\"value\": 111");
 }
 
 TEST_CASE("prediction cache: names and notes do not matter, values do", "[session]") {
-    PlannedScenario planned;
-    planned.name = "first";
-    planned.model.model = "dense:layers=2,hidden=1024";
-    planned.machine.machine = "gh200-480gb";
+    PlannedScenario planned = test::small_scenario();
     PredictionCache cache;
     const auto prediction = with_band(planned);
     cache.add(prediction);

@@ -15,10 +15,12 @@
 #include "planner-gui/window/pages.h"
 #include "sim/write_file.h"
 #include "tests/planner-gui/end_to_end/person.h"
+#include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
+using test::content;
 using test::WindowDriver;
 
 namespace {
@@ -43,12 +45,6 @@ bool drop(MainWindow& window, const QString& file) {
     return drop(window, QList<QUrl>{QUrl::fromLocalFile(file)});
 }
 
-QByteArray content(const QString& file) {
-    QFile in(file);
-    REQUIRE(in.open(QIODevice::ReadOnly));
-    return in.readAll();
-}
-
 void press(const QWidget& in, const QString& tooltip) {
     for (QAbstractButton* const button : in.findChildren<QAbstractButton*>())
         if (button->toolTip() == tooltip || button->text().remove(QLatin1Char('&')) == tooltip)
@@ -62,10 +58,10 @@ TEST_CASE("dropped: a config.json, a checkpoint's folder, a profile, a project",
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     window.openExample();
-    const QString config = driver.folder.filePath(QStringLiteral("model/config.json"));
-    QDir().mkpath(driver.folder.filePath(QStringLiteral("model")));
+    const QString config = driver.file("model/config.json");
+    QDir().mkpath(driver.file("model"));
     REQUIRE(QFile::copy(kConfig, config));
-    for (const QString& model : {config, driver.folder.filePath(QStringLiteral("model"))}) {
+    for (const QString& model : {config, driver.file("model")}) {
         CHECK(drop(window, model));
         CHECK(window.stack().current().model.model == model.toStdString());
         CHECK(driver.line("model")->text() == model);
@@ -77,7 +73,7 @@ TEST_CASE("dropped: a config.json, a checkpoint's folder, a profile, a project",
     window.stack().undoStack().undo();
     CHECK(window.stack().current().machine == example_scenario().machine);
 
-    const QString project = driver.folder.filePath(QStringLiteral("project.json"));
+    const QString project = driver.file("project.json");
     PlannedScenario other = example_scenario();
     other.name = "dropped";
     write_file(project.toStdString(), project_json({{other}, 0}));
@@ -96,7 +92,7 @@ TEST_CASE("dropped: what is no file of the planner says so and changes nothing",
     window.openExample();
     CHECK(!drop(window, QList<QUrl>()));
     CHECK(!drop(window, QList<QUrl>{QUrl(QStringLiteral("https://example.org/config.json"))}));
-    const QString text = driver.folder.filePath(QStringLiteral("notes.txt"));
+    const QString text = driver.file("notes.txt");
     write_file(text.toStdString(), "not JSON");
     CHECK(drop(window, text));
     const auto* const box = window.findChild<QMessageBox*>();
@@ -109,8 +105,7 @@ TEST_CASE("dropped: what is no file of the planner says so and changes nothing",
 TEST_CASE("chosen: model, machine, folder of runs, picture and report", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.openExample();
     const auto press_and_choose = [](const QWidget& in, const char* name, const QString& file) {
         const test::FileAnswer answer(file);
         press(in, QString::fromLatin1(name));
@@ -127,21 +122,18 @@ TEST_CASE("chosen: model, machine, folder of runs, picture and report", "[window
     ValidationPage& runs = window.pages().validation();
     window.pages().setCurrentWidget(&runs);
     QSignalSpy chosen(&runs, &ValidationPage::filesChosen);
-    const QString folder = driver.folder.filePath(QStringLiteral("runs"));
+    const QString folder = driver.file("runs");
     QDir().mkpath(folder);
     press_and_choose(runs, "Open folder...", folder);
     REQUIRE(chosen.count() == 1);
     CHECK(chosen.front().front().toStringList() == QStringList{folder});
 
     window.pages().setCurrentWidget(&window.pages().timeline());
-    const auto file = [&](const char* name) {
-        return driver.folder.filePath(QString::fromLatin1(name));
-    };
-    test::choose(window, "Page as PNG...", file("page.png"));
-    CHECK(content(file("page.png")).startsWith("\x89PNG"));
-    test::choose(window, "Report as PDF...", file("report.pdf"));
-    REQUIRE(test::wait_until([&] { return QFile::exists(file("report.pdf")); }));
-    CHECK(content(file("report.pdf")).startsWith("%PDF"));
+    test::choose(window, "Page as PNG...", driver.file("page.png"));
+    CHECK(content(driver.file("page.png")).startsWith("\x89PNG"));
+    test::choose(window, "Report as PDF...", driver.file("report.pdf"));
+    REQUIRE(test::wait_until([&] { return QFile::exists(driver.file("report.pdf")); }));
+    CHECK(content(driver.file("report.pdf")).startsWith("%PDF"));
 }
 
 TEST_CASE("printed: the page in front, with the scenario's name", "[window]") {
@@ -154,9 +146,8 @@ TEST_CASE("printed: the page in front, with the scenario's name", "[window]") {
     REQUIRE(failed.count() == 1);
     CHECK(failed.front().front().toString().contains(QStringLiteral("no picture yet")));
 
-    window.openExample();
-    driver.settled();
-    const QString file = driver.folder.filePath(QStringLiteral("page.pdf"));
+    driver.openExample();
+    const QString file = driver.file("page.pdf");
     QPrinter printer(QPrinter::HighResolution);
     printer.setOutputFormat(QPrinter::PdfFormat);
     printer.setOutputFileName(file);
@@ -167,13 +158,13 @@ TEST_CASE("printed: the page in front, with the scenario's name", "[window]") {
     // A page without the picture is some hundred bytes.
     QPrinter empty(QPrinter::HighResolution);
     empty.setOutputFormat(QPrinter::PdfFormat);
-    const QString without = driver.folder.filePath(QStringLiteral("empty.pdf"));
+    const QString without = driver.file("empty.pdf");
     empty.setOutputFileName(without);
     QPainter(&empty).drawText(100, 100, QStringLiteral("a"));
     CHECK(pdf.size() > 2 * content(without).size());
 
     CHECK(failed.count() == 1);
-    printer.setOutputFileName(driver.folder.filePath(QStringLiteral("no/such/folder.pdf")));
+    printer.setOutputFileName(driver.file("no/such/folder.pdf"));
     exports->print(printer);
     REQUIRE(failed.count() == 2);
     CHECK(failed.back().front().toString().contains(QStringLiteral("can be written")));
@@ -182,8 +173,7 @@ TEST_CASE("printed: the page in front, with the scenario's name", "[window]") {
 TEST_CASE("printed: a printer is asked for first, and may be declined", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.openExample();
     bool asked = false;
     test::poll_modal([&asked](QWidget* open) {
         auto* const dialog = qobject_cast<QDialog*>(open);

@@ -14,26 +14,19 @@
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/pages.h"
+#include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
+using test::small_scenario;
 using test::WindowDriver;
 
 namespace {
 
+constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";  // a run on it is measured
 constexpr const char* kRun =
     SLUICE_SOURCE_DIR "/validation/h200-pcie5-16vcpu-128gib/held-out/7b-batch-8.json";
-
-PlannedScenario small() {
-    PlannedScenario out;
-    out.name = "small";
-    out.model.model = "qwen2.5-7b";
-    out.model.layers = "2";
-    out.machine.machine = "h200-pcie5-16vcpu-128gib";
-    out.training = {{"batch", "4"}};
-    return out;
-}
 
 /// The label that is shown on the page; nullptr where none is.
 QLabel* failure(const QWidget& page) {
@@ -53,11 +46,10 @@ QPushButton* button(const QWidget& page, const char* text) {
 
 /// A window, and what its session says.
 struct Window {
-    explicit Window(const PlannedScenario& planned)
+    Window()
         : failed(&driver.window->session(), &PlannerSession::failed),
           finished(&driver.window->session(), &PlannerSession::finished) {
-        driver.window->files().start(planned);
-        driver.settled();
+        driver.open(small_scenario(4, kMachine));
     }
     Pages& pages() const { return driver.window->pages(); }
 
@@ -102,7 +94,7 @@ struct Window {
 }  // namespace
 
 TEST_CASE("failures: of the comparison of systems", "[window]") {
-    Window window(small());
+    Window window;
     ComparePage& page = window.pages().compare();
     page.findChild<QTabWidget*>()->setCurrentIndex(1);
     window.run(page, "Compare");
@@ -118,7 +110,7 @@ TEST_CASE("failures: of the comparison of systems", "[window]") {
 }
 
 TEST_CASE("failures: of a sensitivity", "[window]") {
-    Window window(small());
+    Window window;
     SensitivityPage& page = window.pages().sensitivity();
     window.run(page, "Try");
     const QString table = page.csv();
@@ -131,7 +123,7 @@ TEST_CASE("failures: of a sensitivity", "[window]") {
 }
 
 TEST_CASE("failures: of a heat map, whose cells are adopted as they were", "[window]") {
-    Window window(small());
+    Window window;
     ExplorePage& page = window.pages().explore();
     const auto editors = page.findChildren<AxisEditor*>();
     editors[0]->valuesEdit()->setText(QStringLiteral("4,8"));
@@ -152,7 +144,7 @@ TEST_CASE("failures: of a heat map, whose cells are adopted as they were", "[win
 }
 
 TEST_CASE("failures: of the machines", "[window]") {
-    Window window(small());
+    Window window;
     ParetoPage& page = window.pages().pareto();
     window.pages().setCurrentWidget(&page);
     QTest::mouseClick(button(page, "Run"), Qt::LeftButton);
@@ -172,7 +164,7 @@ TEST_CASE("failures: of the machines", "[window]") {
 }
 
 TEST_CASE("failures: of measured runs, beside those that are shown", "[window]") {
-    Window window(small());
+    Window window;
     ValidationPage& page = window.pages().validation();
     const auto open = [&](const QString& file) {
         const test::FileAnswer answer(file);
@@ -182,7 +174,7 @@ TEST_CASE("failures: of measured runs, beside those that are shown", "[window]")
     open(QString::fromLatin1(kRun));
     const QString table = page.csv();
     CHECK(!table.isEmpty());
-    const QString other = window.driver.folder.filePath(QStringLiteral("other.json"));
+    const QString other = window.driver.file("other.json");
     REQUIRE(QFile::copy(QStringLiteral(SLUICE_SOURCE_DIR "/models/gpt2.json"), other));
     open(other);
     REQUIRE(window.failed.count() == 1);

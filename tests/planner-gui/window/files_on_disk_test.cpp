@@ -13,23 +13,16 @@
 #include "planner-gui/window/pages.h"
 #include "sim/json_object.h"
 #include "sim/write_file.h"
+#include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
 using test::answer_next;
+using test::small_scenario;
 using test::WindowDriver;
 
 namespace {
-
-PlannedScenario on_profile(const QString& profile, const char* batch) {
-    PlannedScenario out;
-    out.name = std::string("batch ") + batch;
-    out.model.model = "dense:layers=2,hidden=1024";
-    out.machine.machine = profile.toStdString();
-    out.training = {{"batch", batch}};
-    return out;
-}
 
 /// Copies a profile of the library with another one's numbers.
 void put_profile(const QString& file, const char* name) {
@@ -39,7 +32,7 @@ void put_profile(const QString& file, const char* name) {
 
 /// A window with a project that was saved, then changed here, and then by somebody else.
 struct ChangedProject {
-    ChangedProject() : file(driver.folder.filePath(QStringLiteral("project.json"))) {
+    ChangedProject() : file(driver.file("project.json")) {
         MainWindow& window = *driver.window;
         window.openExample();
         REQUIRE(window.saveFile(file));
@@ -60,7 +53,7 @@ struct ChangedProject {
 
 /// What a crash leaves of a project.
 void leave(const WindowDriver& driver, const QString& file, const char* batch) {
-    const QDir folder(driver.folder.filePath(QStringLiteral("recovery")));
+    const QDir folder(driver.file("recovery"));
     QDir().mkpath(folder.path());
     PlannedScenario lost = example_scenario();
     lost.training["batch"] = batch;
@@ -82,12 +75,11 @@ TEST_CASE("files on disk: a profile that changes is predicted anew, beside other
           "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    const QString own = driver.folder.filePath(QStringLiteral("own.json")),
-                  other = driver.folder.filePath(QStringLiteral("other.json"));
+    const QString own = driver.file("own.json"), other = driver.file("other.json");
     put_profile(own, "gh200-480gb");
     put_profile(other, "gh200-480gb");
-    window.files().start(on_profile(other, "8"));
-    window.stack().add(on_profile(own, "16"));
+    window.files().start(small_scenario(8, other.toStdString()));
+    window.stack().add(small_scenario(16, own.toStdString()));
     const double before = driver.settled()->report().step;
     ComparePage& page = window.pages().compare();
     window.pages().setCurrentWidget(&page);
@@ -122,10 +114,9 @@ TEST_CASE("files on disk: a profile that changes is predicted anew, beside other
 TEST_CASE("files on disk: an answer of a profile that has changed since is marked", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    const QString own = driver.folder.filePath(QStringLiteral("own.json"));
+    const QString own = driver.file("own.json");
     put_profile(own, "gh200-480gb");
-    window.files().start(on_profile(own, "8"));
-    driver.settled();
+    driver.open(small_scenario(8, own.toStdString()));
     SensitivityPage& page = window.pages().sensitivity();
     const auto marked = [&] { return !page.findChild<OutdatedNote*>()->isHidden(); };
     Q_EMIT page.sensitivityRequested();
@@ -143,8 +134,7 @@ TEST_CASE("files on disk: an answer of a profile that has changed since is marke
 TEST_CASE("files on disk: a name and notes leave the verdict alone", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    const auto before = driver.settled();
+    const auto before = driver.openExample();
     QSignalSpy predicted(&window.session(), &PlannerSession::predicted);
     auto* const notes = window.findChild<QPlainTextEdit*>(QStringLiteral("notes"));
     QTest::keyClicks(notes, QStringLiteral("cheap "));
@@ -179,7 +169,7 @@ TEST_CASE("files on disk: a project that something else changed is not overwritt
         CHECK(project.on_disk() == "48");
     }
     SECTION("saved beside it") {
-        const QString beside = project.driver.folder.filePath(QStringLiteral("beside.json"));
+        const QString beside = project.driver.file("beside.json");
         answer_next(QStringLiteral("Save as"));
         const test::FileAnswer answer(beside);
         CHECK(window.saveFile(project.file));
@@ -218,12 +208,10 @@ TEST_CASE("files on disk: what a crash left of a project is offered when it is o
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     window.openExample();
-    const QString file = driver.folder.filePath(QStringLiteral("project.json"));
+    const QString file = driver.file("project.json");
     write_file(file.toStdString(), project_json({{example_scenario()}, 0}));
     const auto batch = [&] { return window.stack().current().training.at("batch"); };
-    const auto kept = [&] {
-        return Autosave::find(driver.folder.filePath(QStringLiteral("recovery"))).size();
-    };
+    const auto kept = [&] { return Autosave::find(driver.file("recovery")).size(); };
     set_age(file, 60);
     leave(driver, file, "7");
 
@@ -253,12 +241,12 @@ TEST_CASE("files on disk: what a crash left of a project is offered when it is o
         CHECK(kept() == 0);
     }
     SECTION("of another file or older, it is no question") {
-        const QString other = driver.folder.filePath(QStringLiteral("other.json"));
+        const QString other = driver.file("other.json");
         write_file(other.toStdString(), project_json({{example_scenario()}, 0}));
         set_age(other, 60);
         REQUIRE(window.openFile(other));
         CHECK(batch() == "64");
-        set_age(driver.folder.filePath(QStringLiteral("recovery/recovery-gone.json")), 120);
+        set_age(driver.file("recovery/recovery-gone.json"), 120);
         REQUIRE(window.openFile(file));
         CHECK(batch() == "64");
         CHECK(kept() == 1);

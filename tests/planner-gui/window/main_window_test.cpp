@@ -9,28 +9,11 @@
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "sim/report/format.h"
+#include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
 using test::WindowDriver;
-
-namespace {
-
-/// What `sluice` prints.
-std::string printed(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(SLUICE_BINARY), arguments);
-    REQUIRE(process.waitForFinished(120'000));
-    CHECK(process.exitCode() == 0);
-    return process.readAllStandardOutput().toStdString();
-}
-
-std::string predict_json(const QString& project) {
-    return printed({QStringLiteral("predict"), QStringLiteral("--json"),
-                    QStringLiteral("--scenario"), project});
-}
-
-}  // namespace
 
 TEST_CASE("window: a first start opens the example with three questions", "[window]") {
     const WindowDriver driver;
@@ -51,8 +34,7 @@ TEST_CASE("window: a first start opens the example with three questions", "[wind
 TEST_CASE("window: the example's questions are beside the example alone", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.openExample();
     const auto buttons = [&](const char* name) {
         return window.verdict().findChildren<QPushButton*>(QLatin1String(name)).size();
     };
@@ -95,8 +77,7 @@ TEST_CASE("window: large letters and a long name leave it as narrow as a small s
     {
         const WindowDriver driver;
         MainWindow& window = *driver.window;
-        window.openExample();
-        driver.settled();
+        driver.openExample();
         QApplication::processEvents();
         CHECK(window.minimumSizeHint().width() <= 1280);
         const QString file =
@@ -176,7 +157,7 @@ TEST_CASE("window: less memory until it does not fit, a suggestion, undo, save, 
     window.stack().undoStack().redo();
     CHECK(driver.settled()->planned == adopted->planned);
 
-    const QString file = driver.folder.filePath(QStringLiteral("a project.json"));
+    const QString file = driver.file("a project.json");
     REQUIRE(window.saveFile(file));
     CHECK(!window.isWindowModified());
     window.stack().duplicate(0);
@@ -185,7 +166,8 @@ TEST_CASE("window: less memory until it does not fit, a suggestion, undo, save, 
     const auto reopened = driver.settled();
     CHECK(reopened->planned == adopted->planned);
 
-    const auto cli = nlohmann::json::parse(predict_json(file));
+    const auto cli = test::printed_json(
+        {QStringLiteral("predict"), QStringLiteral("--json"), QStringLiteral("--scenario"), file});
     const auto gui = nlohmann::json::parse(report_json(reopened->report()));
     CHECK(gui["fits"] == cli["fits"]);
     CHECK(gui["device_peak_bytes"] == cli["device_peak_bytes"]);
@@ -202,8 +184,7 @@ TEST_CASE("window: less memory until it does not fit, a suggestion, undo, save, 
 TEST_CASE("window: a wrong value is marked with the sentence of the command line", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.openExample();
     driver.type("batch", "many");
     FieldRow* const batch = window.form().row(QStringLiteral("batch"));
     REQUIRE(test::wait_until([&] { return !batch->mistake().isEmpty(); }));
@@ -242,14 +223,14 @@ TEST_CASE("window: a damaged project says so and leaves everything as it was", "
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     window.openExample();
-    const QString file = driver.folder.filePath(QStringLiteral("broken.json"));
+    const QString file = driver.file("broken.json");
     QFile broken(file);
     REQUIRE(broken.open(QIODevice::WriteOnly));
     broken.write(R"({"format": "sluice project", "version": 1, "scenarios": [{"name": "x"}]})");
     broken.close();
     CHECK(!window.openFile(file));
     CHECK(window.stack().current() == example_scenario());
-    CHECK(!window.saveFile(driver.folder.filePath(QStringLiteral("no/such/folder/p.json"))));
+    CHECK(!window.saveFile(driver.file("no/such/folder/p.json")));
     CHECK(window.stack().current() == example_scenario());
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("manners: a name that is being typed is saved", "[window]") {
     REQUIRE(editor != nullptr);
     editor->selectAll();
     QTest::keyClicks(editor, QStringLiteral("with less memory"));
-    const QString file = driver.folder.filePath(QStringLiteral("named.json"));
+    const QString file = driver.file("named.json");
     REQUIRE(window.saveFile(file));
     CHECK(window.stack().current().name == "with less memory");
     CHECK(read_planned_scenario(file.toStdString()).name == "with less memory");
@@ -61,8 +61,7 @@ TEST_CASE("manners: a name that is being typed is saved", "[window]") {
 
 TEST_CASE("manners: what a screen reader reads of the verdict is the verdict", "[window]") {
     const WindowDriver driver;
-    driver.window->openExample();
-    driver.settled();
+    driver.openExample();
     const auto read = [&](const char* name) {
         auto* const label = driver.window->verdict().findChild<QLabel*>(QLatin1String(name));
         REQUIRE(label != nullptr);
@@ -97,9 +96,8 @@ TEST_CASE("manners: a machine whose profile is gone is adopted, and its verdict 
           "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
-    const QString gone = driver.folder.filePath(QStringLiteral("gone.json"));
+    driver.openExample();
+    const QString gone = driver.file("gone.json");
     Q_EMIT window.pages().pareto().adopted(gone, QStringLiteral("resident"));
     CHECK(window.stack().current().machine.machine == gone.toStdString());
     FieldRow* const machine = window.form().row(QStringLiteral("machine"));

@@ -14,28 +14,16 @@
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/page_values.h"
+#include "tests/planner-gui/file_content.h"
+#include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
+using test::content;
+using test::small_scenario;
 using test::WindowDriver;
 
 namespace {
-
-PlannedScenario small() {
-    PlannedScenario out;
-    out.name = "small";
-    out.model.model = "qwen2.5-7b";
-    out.model.layers = "8";
-    out.machine.machine = "h200-sxm-pcie5-1.5tb";
-    out.training = {{"batch", "16"}, {"buffer_depth", "3"}};
-    return out;
-}
-
-QByteArray content(const QString& file) {
-    QFile in(file);
-    REQUIRE(in.open(QIODevice::ReadOnly));
-    return in.readAll();
-}
 
 void wait_for(PlannerSession& session, JobKind kind, const std::function<void()>& start) {
     bool done = false;
@@ -51,8 +39,9 @@ void wait_for(PlannerSession& session, JobKind kind, const std::function<void()>
 TEST_CASE("pages: machines with systems come row by row, and one of them is adopted", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.files().start(small());
-    driver.settled();
+    PlannedScenario buffered = small_scenario();
+    buffered.training["buffer_depth"] = "3";
+    driver.open(buffered);
     ParetoPage& page = window.pages().pareto();
     wait_for(window.session(), JobKind::machines, [&] { window.pages().showMachines(); });
     CHECK(window.pages().currentWidget() == &page);
@@ -79,14 +68,13 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     CHECK(!note->isHidden());
     while (window.stack().current() != adopted->planned) window.stack().undoStack().undo();
     window.stack().undoStack().undo();
-    CHECK(driver.settled()->planned == small());
+    CHECK(driver.settled()->planned == buffered);
 }
 
 TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.files().start(small());
-    driver.settled();
+    driver.open(small_scenario());
     ExplorePage& page = window.pages().explore();
     window.pages().setCurrentWidget(&page);
     const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
@@ -108,7 +96,7 @@ TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[win
     const auto adopted = driver.settled();
     CHECK(adopted->planned.training.at("batch") == "8");
     CHECK(adopted->planned.machine.host_memory == "16GB");
-    CHECK(adopted->planned.name == "small");
+    CHECK(adopted->planned.name == small_scenario().name);
     CHECK(!adopted->report().fit.fits());
 }
 
@@ -116,16 +104,16 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
           "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.files().start(small());
-    driver.settled();
+    driver.open(small_scenario());
     ComparePage& page = window.pages().compare();
     window.pages().setCurrentWidget(&page);
     window.stack().duplicate(0);
+    const QString second = QString::fromStdString(window.stack().current().name);
     Q_EMIT page.adopt(QStringLiteral("--schedule resident"), QStringLiteral("system"));
     const auto resident = driver.settled();
     CHECK(resident->planned.training ==
           std::map<std::string, std::string>{{"batch", "16"}, {"schedule", "resident"}});
-    REQUIRE(test::wait_until([&] { return page.csv().contains(QStringLiteral("small 2")); }));
+    REQUIRE(test::wait_until([&] { return page.csv().contains(second); }));
     wait_for(window.session(), JobKind::compare, [&] { Q_EMIT page.compareRequested(); });
     CHECK(!page.svg().isEmpty());
     Q_EMIT page.scenarioActivated(0);
@@ -144,8 +132,7 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     Pages& pages = window.pages();
-    window.files().start(small());
-    driver.settled();
+    driver.open(small_scenario());
     const auto marked = [](QWidget& page) { return !page.findChild<OutdatedNote*>()->isHidden(); };
     const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
     const HeatAxis layers{varied_option(training_options()[4]), {1, 2}};
@@ -185,7 +172,7 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     Q_EMIT pages.sensitivity().adopt(QStringLiteral("--set link.host_to_device_gb_per_s=110"),
                                      QStringLiteral("link"));
     const PlannedScenario adopted = driver.settled()->planned;
-    CHECK(adopted.machine.machine == small().machine.machine);
+    CHECK(adopted.machine.machine == small_scenario().machine.machine);
     CHECK(adopted.machine.host_memory == "512GB");
     CHECK(adopted.machine.settings == std::vector<std::string>{"link.host_to_device_gb_per_s=110"});
     CHECK(adopted.name == window.stack().current().name);
@@ -194,10 +181,7 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
 TEST_CASE("pages: a measured step stays under its own scenario alone", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    PlannedScenario measured = small();
-    measured.machine.machine = "h200-pcie5-16vcpu-128gib";
-    window.files().start(measured);
-    driver.settled();
+    driver.open(small_scenario(16, "h200-pcie5-16vcpu-128gib"));
     const QString file = QStringLiteral(
         SLUICE_SOURCE_DIR "/validation/h200-pcie5-16vcpu-128gib/held-out/7b-batch-8.json");
     Q_EMIT window.pages().validation().filesChosen({file});
@@ -218,37 +202,31 @@ TEST_CASE("pages: a measured step stays under its own scenario alone", "[window]
 TEST_CASE("pages: pictures, tables and the report leave as files", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.files().start(small());
-    driver.settled();
+    driver.open(small_scenario());
     auto* const exports = window.findChild<Exports*>();
     REQUIRE(exports != nullptr);
     QSignalSpy written(exports, &Exports::written), failed(exports, &Exports::failed);
-    const auto file = [&](const char* name) {
-        return driver.folder.filePath(QString::fromLatin1(name));
-    };
     window.pages().setCurrentWidget(&window.pages().timeline());
     CHECK(window.pages().name() == QStringLiteral("timeline"));
-    exports->writeSvg(file("page.svg"));
-    exports->writeCsv(file("page.csv"));
-    exports->writePng(file("page.png"));
+    exports->writeSvg(driver.file("page.svg"));
+    exports->writeCsv(driver.file("page.csv"));
+    exports->writePng(driver.file("page.png"));
     CHECK(written.count() == 3);
-    CHECK(content(file("page.svg")).contains("<svg"));
-    CHECK(content(file("page.csv")).contains(','));
-    CHECK(content(file("page.png")).startsWith("\x89PNG"));
+    CHECK(content(driver.file("page.svg")).contains("<svg"));
+    CHECK(content(driver.file("page.csv")).contains(','));
+    CHECK(content(driver.file("page.png")).startsWith("\x89PNG"));
 
-    PlannedScenario other = small();
-    other.machine.machine = "gh200-480gb";
-    window.stack().add(other);
-    exports->writeHtml(file("report.html"));
-    exports->writePdf(file("report.pdf"));  // after the other, not instead of it
+    window.stack().add(small_scenario(16, "gh200-480gb"));
+    exports->writeHtml(driver.file("report.html"));
+    exports->writePdf(driver.file("report.pdf"));  // after the other, not instead of it
     REQUIRE(test::wait_until([&] { return written.count() == 5; }));
-    const QByteArray html = content(file("report.html"));
+    const QByteArray html = content(driver.file("report.html"));
     CHECK(html.contains("gh200-480gb"));
     CHECK(html.contains("h200-sxm-pcie5"));
-    CHECK(content(file("report.pdf")).startsWith("%PDF"));
+    CHECK(content(driver.file("report.pdf")).startsWith("%PDF"));
 
     CHECK(failed.count() == 0);
     window.pages().setCurrentWidget(&window.pages().pareto());
-    exports->writeCsv(driver.folder.filePath(QStringLiteral("no/such/folder/x.csv")));
+    exports->writeCsv(driver.file("no/such/folder/x.csv"));
     CHECK(failed.count() == 1);
 }

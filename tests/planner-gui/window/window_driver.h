@@ -4,29 +4,19 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QComboBox>
-#include <QElapsedTimer>
 #include <QLineEdit>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
-#include <functional>
 
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/scenario_form.h"
 #include "planner-gui/window/verdict_panel.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/wait_until.h"
 
 namespace sluice::test {
-
-/// Events until `done`; false after two minutes.
-inline bool wait_until(const std::function<bool()>& done) {
-    QElapsedTimer timer;
-    timer.start();
-    while (!done() && timer.elapsed() < 120'000)
-        QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
-    return done();
-}
 
 /// A window with settings and recovery files of its own.
 class WindowDriver {
@@ -65,6 +55,19 @@ class WindowDriver {
         }));
         return window->prediction();
     }
+
+    /// Opens it in place of what is there; returns its prediction, complete.
+    std::shared_ptr<const Prediction> open(const PlannedScenario& planned) const {
+        window->files().start(planned);
+        return settled();
+    }
+    std::shared_ptr<const Prediction> openExample() const {
+        window->openExample();
+        return settled();
+    }
+
+    /// The path of a file of this name in the folder.
+    QString file(const char* name) const { return folder.filePath(QString::fromLatin1(name)); }
 
     QTemporaryDir folder;
     std::unique_ptr<MainWindow> window;

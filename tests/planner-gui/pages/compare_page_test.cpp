@@ -1,0 +1,129 @@
+#include "planner-gui/pages/compare_page.h"
+
+#include <QApplication>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTest>
+
+#include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/outdated_note.h"
+#include "sim/compare/comparison_report.h"
+#include "tests/catch.h"
+#include "tests/planner-gui/pages/shown_page.h"
+#include "tests/planner-gui/predicted.h"
+
+namespace sluice {
+namespace {
+
+using test::middle_of;
+using test::named;
+using test::show;
+
+constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";
+constexpr const char* kScenarioTable = "Scenarios side by side";
+constexpr const char* kScenarioBars = "Tokens per second of each scenario";
+constexpr const char* kSystemBars = "Tokens per second of each system";
+
+ComparedScenario scenario(const QString& name, std::int64_t batch) {
+    ComparedScenario out;
+    out.name = name;
+    out.report = test::predicted("qwen2.5-7b", kMachine, test::batch_of(batch));
+    return out;
+}
+
+std::shared_ptr<const Comparison> comparison() {
+    return std::make_shared<Comparison>(test::simulated([] {
+        return compare(read_model("qwen2.5-7b"), test::machine_of(kMachine), {},
+                       {Schedule::streamed, Schedule::megatrain});
+    }));
+}
+
+}  // namespace
+
+TEST_CASE("compare page: scenarios side by side, only the differences, exports", "[pages]") {
+    ComparePage page;
+    CHECK(page.svg().isEmpty());
+    CHECK(page.csv().isEmpty());
+    page.setScenarios(
+        {scenario(QStringLiteral("small"), 8), scenario(QStringLiteral("large"), 64)});
+    show(page);
+    const QTableView* const table = named<QTableView>(page, kScenarioTable);
+    REQUIRE(table != nullptr);
+    const int all = table->model()->rowCount();
+    page.setOnlyDifferences(true);
+    CHECK(table->model()->rowCount() < all);
+    CHECK(table->model()->rowCount() > 0);
+    CHECK(page.svg().contains("large"));
+    CHECK(page.csv().contains(QStringLiteral("Batch,8,64\n")));
+
+    QSignalSpy chosen(&page, &ComparePage::scenarioActivated);
+    auto* const bars = named<BarChartView>(page, kScenarioBars);
+    REQUIRE(bars != nullptr);
+    QTest::mouseClick(bars, Qt::LeftButton, {}, middle_of(*bars, 1));
+    CHECK(chosen.isEmpty());  // a click selects
+    QTest::mouseDClick(bars, Qt::LeftButton, {}, middle_of(*bars, 1));
+    REQUIRE(chosen.size() == 1);
+    CHECK(chosen.front().front().toInt() == 1);
+    // One scenario has nothing to differ from.
+    page.setScenarios({scenario(QStringLiteral("alone"), 8)});
+    CHECK(table->model()->rowCount() > 10);
+}
+
+TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
+    ComparePage page;
+    page.findChild<QTabWidget*>()->setCurrentIndex(1);
+    show(page);
+    CHECK(page.svg().isEmpty());
+    QSignalSpy asked(&page, &ComparePage::compareRequested);
+    auto* const button = page.findChild<QPushButton*>();
+    QTest::keyClick(button, Qt::Key_Space);
+    CHECK(asked.size() == 1);
+    page.setBusy(true);
+    CHECK(!button->isEnabled());
+    page.setBusy(false);
+
+    const auto systems = comparison();
+    page.setComparison(systems);
+    QApplication::processEvents();
+    const QTableView* const table = named<QTableView>(page, "Systems");
+    REQUIRE(table != nullptr);
+    CHECK(table->model()->rowCount() == 2);
+    CHECK(page.csv().toStdString() == comparison_csv({systems.get(), 1}));
+    CHECK(page.svg().toStdString() == comparison_svg({systems.get(), 1}));
+    QSignalSpy chosen(&page, &ComparePage::adopt);
+    auto* const bars = named<BarChartView>(page, kSystemBars);
+    REQUIRE(bars != nullptr);
+    QTest::keyClick(bars, Qt::Key_End);
+    CHECK(table->currentIndex().row() == 1);
+    QTest::keyClick(bars, Qt::Key_Return);
+    REQUIRE(chosen.size() == 1);
+    CHECK(chosen.front().front() == QStringLiteral("--schedule megatrain"));
+    const auto* const foot = page.findChild<AdoptionFoot*>();
+    CHECK_THAT(foot->words().toStdString(), ContainsSubstring("megatrain"));
+    QTest::keyClick(foot->button(), Qt::Key_Space);
+    CHECK(chosen.size() == 2);
+
+    // Once the scenario is another, the systems are marked and can be compared anew.
+    auto* const note = page.findChild<OutdatedNote*>();
+    CHECK(!note->isVisible());
+    page.setOutdated(true);
+    CHECK(note->isVisible());
+    QTest::keyClick(note->button(), Qt::Key_Space);
+    CHECK(asked.size() == 2);
+    page.setComparison(systems);
+    CHECK(!note->isVisible());
+}
+
+TEST_CASE("compare page: 200 scenarios are laid out, each with a bar and a column", "[pages]") {
+    ComparePage page;
+    const ComparedScenario one = scenario(QStringLiteral("scenario"), 8);
+    show(page);
+    page.setScenarios(std::vector<ComparedScenario>(200, one));
+    QApplication::processEvents();
+    CHECK(named<BarChartView>(page, kScenarioBars)->placed().bars.size() == 200);
+    CHECK(named<QTableView>(page, kScenarioTable)->model()->columnCount() == 200);
+}
+
+}  // namespace sluice

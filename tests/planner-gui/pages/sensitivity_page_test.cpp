@@ -1,0 +1,91 @@
+#include "planner-gui/pages/sensitivity_page.h"
+
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+
+#include "planner-gui/pages/outdated_note.h"
+#include "planner-gui/pictures/palette.h"
+#include "planner-gui/pictures/tornado.h"
+#include "tests/catch.h"
+#include "tests/planner-gui/pages/shown_page.h"
+#include "tests/planner-gui/predicted.h"
+
+namespace sluice {
+namespace {
+
+using test::middle_of;
+using test::show;
+
+constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";
+
+std::shared_ptr<const Sensitivity> gains() {
+    return std::make_shared<Sensitivity>(test::simulated([] {
+        return sensitivity(read_model("qwen2.5-7b"), read_machine_profile(kMachine),
+                           test::machine_of(kMachine), {}, "");
+    }));
+}
+
+}  // namespace
+
+TEST_CASE("sensitivity page: what is adopted is what was shown", "[pages]") {
+    SensitivityPage page;
+    CHECK(page.svg().isEmpty());
+    const auto all = gains();
+    page.setSensitivity(all);
+    show(page);
+    auto* const bars = page.findChild<BarChartView*>();
+    auto* const table = page.findChild<QTableView*>();
+    QPushButton* adopt = nullptr;
+    for (QPushButton* const button : page.findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("A&dopt")) adopt = button;
+    REQUIRE(adopt != nullptr);
+    CHECK(!adopt->isEnabled());
+    QSignalSpy adopted(&page, &SensitivityPage::adopt);
+    qsizetype expected = 0;
+    for (int i = 0; i < static_cast<int>(all->upgrades.size()); ++i) {
+        const Upgrade& upgrade = all->upgrades[static_cast<std::size_t>(i)];
+        const bool possible = !upgrade.machine_settings.empty();
+        expected += possible ? 1 : 0;
+        QTest::mouseClick(bars, Qt::LeftButton, {}, middle_of(*bars, i));
+        CHECK(adopted.size() == expected - (possible ? 1 : 0));  // a click selects
+        QTest::mouseDClick(bars, Qt::LeftButton, {}, middle_of(*bars, i));
+        CHECK(adopted.size() == expected);
+        CHECK(adopt->isEnabled() == possible);
+        CHECK(table->currentIndex().row() == i);
+        if (!possible) continue;
+        const QString flags = adopted.back().front().toString();
+        for (const std::string& setting : upgrade.machine_settings)
+            CHECK_THAT(flags.toStdString(), ContainsSubstring("--set " + setting));
+        CHECK(adopted.back().at(1).toString().toStdString() == upgrade.name);
+    }
+    CHECK(expected >= 2);
+    CHECK(page.csv().count(QLatin1Char('\n')) == static_cast<qsizetype>(all->upgrades.size()) + 1);
+    CHECK(page.svg().toStdString() == sensitivity_svg(*all));
+    auto* const note = page.findChild<OutdatedNote*>();
+    page.setOutdated(true);
+    CHECK(note->isVisible());
+    const QSignalSpy asked(&page, &SensitivityPage::sensitivityRequested);
+    QTest::keyClick(note->button(), Qt::Key_Space);
+    CHECK(asked.size() == 1);
+    page.setSensitivity(nullptr);
+    CHECK(!note->isVisible());  // nothing is shown that could be outdated
+    page.setOutdated(true);
+    CHECK(!note->isVisible());
+    CHECK(table->model()->rowCount() == 0);
+    CHECK(page.csv().isEmpty());
+}
+
+TEST_CASE("sensitivity's bars: painted in light and dark, and with nothing to show", "[pages]") {
+    for (const QPalette& colours : {light_palette(), dark_palette()}) {
+        BarChartView bars(QStringLiteral("bars"));
+        bars.setPalette(colours);
+        bars.resize(600, 300);
+        const int empty = test::painted_pixels(bars.grab().toImage());
+        bars.setChart(tornado_chart(*gains()));
+        CHECK(test::painted_pixels(bars.grab().toImage()) > empty + 1000);
+    }
+}
+
+}  // namespace sluice

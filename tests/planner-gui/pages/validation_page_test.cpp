@@ -1,0 +1,99 @@
+#include "planner-gui/pages/validation_page.h"
+
+#include <QApplication>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+
+#include "planner-gui/pages/scatter_view.h"
+#include "planner-gui/pictures/palette.h"
+#include "sim/validate/validation_report.h"
+#include "tests/catch.h"
+#include "tests/planner-gui/pages/shown_page.h"
+#include "tests/planner-gui/predicted.h"
+
+namespace sluice {
+namespace {
+
+using test::show;
+
+constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";
+
+std::shared_ptr<const Validation> held_out() {
+    const std::string folder =
+        std::string(SLUICE_SOURCE_DIR) + "/validation/" + kMachine + "/held-out";
+    return std::make_shared<Validation>(test::simulated([&] {
+        return validate(
+            read_measured_runs({folder + "/7b-batch-8.json", folder + "/7b-batch-32.json"}, {}),
+            test::machine_of(kMachine));
+    }));
+}
+
+}  // namespace
+
+TEST_CASE("validation page: runs in the picture and in the table are the same", "[pages]") {
+    ValidationPage page;
+    const auto validation = held_out();
+    page.setValidation(validation);
+    show(page);
+    auto* const scatter = page.findChild<ScatterView*>();
+    auto* const table = page.findChild<QTableView*>();
+    CHECK(table->model()->rowCount() == 2);
+    table->sortByColumn(1, Qt::AscendingOrder);  // the shorter step first
+    QSignalSpy activated(&page, &ValidationPage::runActivated);
+    for (const ScatterPoint& point : scatter->placed().points) {
+        QTest::mouseClick(scatter, Qt::LeftButton, {}, point.at.toPoint());
+        CHECK(scatter->selected() == point.run);
+        const RunComparison& run = validation->runs[static_cast<std::size_t>(point.run)];
+        const QString name = table->currentIndex().siblingAtColumn(0).data().toString();
+        CHECK(name.toStdString() == run.run.name);
+        QTest::keyClick(scatter, Qt::Key_Return);
+        CHECK(activated.back().front().toInt() == point.run);
+    }
+    QTest::keyClick(scatter, Qt::Key_Left);
+    QTest::keyClick(scatter, Qt::Key_Left);
+    const double slowest =
+        std::min(validation->runs[0].run.tokens_per_s(), validation->runs[1].run.tokens_per_s());
+    CHECK(validation->runs[static_cast<std::size_t>(scatter->selected())].run.tokens_per_s() ==
+          slowest);
+    CHECK(page.csv().toStdString() == validation_csv(*validation));
+    CHECK(page.svg().startsWith("<?xml"));
+}
+
+TEST_CASE("validation page: dropped files are asked for, other things are not", "[pages]") {
+    ValidationPage page;
+    show(page);
+    QSignalSpy chosen(&page, &ValidationPage::filesChosen);
+    const auto drop = [&](const QList<QUrl>& urls) {
+        QMimeData data;
+        data.setUrls(urls);
+        QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&page, &enter);
+        if (!enter.isAccepted()) return;
+        QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&page, &event);
+    };
+    drop({QUrl(QStringLiteral("https://example.org/a.json"))});
+    CHECK(chosen.isEmpty());
+    drop({QUrl::fromLocalFile(QStringLiteral("/runs/a.json")),
+          QUrl::fromLocalFile(QStringLiteral("/runs/more"))});
+    REQUIRE(chosen.size() == 1);
+    CHECK(chosen.front().front().toStringList() ==
+          QStringList{QStringLiteral("/runs/a.json"), QStringLiteral("/runs/more")});
+}
+
+TEST_CASE("validation's picture: painted in light and dark, and with nothing to show", "[pages]") {
+    for (const QPalette& colours : {light_palette(), dark_palette()}) {
+        ScatterView scatter;
+        scatter.setPalette(colours);
+        scatter.resize(400, 400);
+        CHECK(test::painted_pixels(scatter.grab().toImage()) == 0);
+        scatter.setValidation(held_out());
+        CHECK(test::painted_pixels(scatter.grab().toImage()) > 1000);
+    }
+}
+
+}  // namespace sluice
