@@ -10,10 +10,7 @@
 #include <utility>
 
 #include "planner-gui/pages/adoption_foot.h"
-#include "planner-gui/pages/answer_stack.h"
-#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/fitted_table.h"
-#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 
 namespace sluice {
@@ -23,9 +20,8 @@ constexpr int kMostCells = 400;  // a cell is 1 to 100 ms
 
 }  // namespace
 
-ExplorePage::ExplorePage(QWidget* parent) : QWidget(parent) {
+ExplorePage::ExplorePage(QWidget* parent) : AnswerPage(parent) {
     setAccessibleName(tr("Explore"));
-    auto* const column = new QVBoxLayout(this);
     model_ = new HeatMapModel(this);
     view_ = new HeatMapView(this);
     table_ = table_view(model_, tr("Cells of the heat map"));
@@ -36,20 +32,17 @@ ExplorePage::ExplorePage(QWidget* parent) : QWidget(parent) {
     foot_ = new AdoptionFoot(
         tr("Selected cell"),
         tr("Makes the settings of the selected cell the scenario's (Enter, double click)"), 3);
-    note_ = new OutdatedNote(tr("The scenario has changed since this map was made."), {stack_});
-    failure_ = new FailureLabel(this);
-    column->addWidget(makeBar());
-    column->addWidget(failure_);
-    column->addWidget(note_);
     auto* const parts = new QWidget(this);
     auto* const rows = new QVBoxLayout(parts);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->addWidget(stack_, 1);
     rows->addWidget(foot_);
-    answer_ = new AnswerStack(parts, tr("What happens between two options?"),
-                              tr("Choose what varies on each axis and between commas its values; "
-                                 "Run predicts each combination."));
-    column->addWidget(answer_, 1);
+    layOut(makeBar(), parts,
+           {tr("What happens between two options?"),
+            tr("Choose what varies on each axis and between commas its values; Run predicts each "
+               "combination."),
+            tr("The scenario has changed since this map was made.")},
+           {stack_});
     connectParts();
     showProgress();
     showSelection();
@@ -95,13 +88,13 @@ void ExplorePage::connectParts() {
     connect(x_, &AxisEditor::changed, this, &ExplorePage::showAxes);
     connect(y_, &AxisEditor::changed, this, &ExplorePage::showAxes);
     connect(run_, &QPushButton::clicked, this, [this] {
-        if (running_)
+        if (isBusy())
             Q_EMIT stopRequested();
         else
             run();
     });
     connect(foot_, &AdoptionFoot::adopted, this, &ExplorePage::adopt);
-    connect(note_, &OutdatedNote::runAgain, this, &ExplorePage::run);
+    connect(this, &AnswerPage::runAgain, this, &ExplorePage::run);
     connect(as_table_, &QPushButton::toggled, this, [this](bool table) {
         stack_->setCurrentIndex(table ? 1 : 0);
         stack_->currentWidget()->setFocus();
@@ -133,7 +126,7 @@ void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
     model_->set_map(map);
     view_->setMap(map);
     title_of_map_ = title_;
-    setOutdated(false);
+    showAnswer(true);
     showProgress();
 }
 
@@ -150,22 +143,12 @@ void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
     showProgress();
 }
 
-void ExplorePage::setFinished() {
-    running_ = false;
-    wanted_.reset();
-    fit_columns(table_);
-    showProgress();
+void ExplorePage::showBusy() {
+    if (!isBusy()) {
+        wanted_.reset();
+        fit_columns(table_);
+    }
     showAxes();
-}
-
-void ExplorePage::fail(const QString& sentence) {
-    const bool stale = wanted_ && map().computed() > 0;
-    setFinished();
-    failure_->say(sentence, stale);
-}
-
-void ExplorePage::setOutdated(bool outdated) {
-    note_->setOutdated(outdated && map().computed() > 0);
 }
 
 void ExplorePage::setByteUnits(ByteUnits units) {
@@ -177,10 +160,8 @@ void ExplorePage::setByteUnits(ByteUnits units) {
 void ExplorePage::run() {
     const std::optional<HeatAxis> x = x_->axis(), y = y_->axis();
     if (!x || !y || x->number == y->number) return;
-    running_ = true;
     wanted_ = Wanted{*x, *y, title_, {x_->ownPlace(*x), y_->ownPlace(*y)}};
-    failure_->forget();
-    showAxes();
+    setBusy(true);
     view_->setFocus();
     Q_EMIT exploreRequested(*x, *y);
 }
@@ -204,9 +185,8 @@ void ExplorePage::showSelection() {
 
 void ExplorePage::showProgress() {
     const int all = map().columns() * map().rows();
-    answer_->show_answer(all > 0);
     as_table_->setEnabled(all > 0);
-    run_->setText(running_ ? tr("S&top") : tr("&Run"));
+    run_->setText(isBusy() ? tr("S&top") : tr("&Run"));
     if (wanted_) {
         progress_->setText(
             tr("0 of %1 cells").arg(wanted_->x.values.size() * wanted_->y.values.size()));
@@ -224,9 +204,9 @@ void ExplorePage::showAxes() {
     const bool same = x && y && x->number == y->number;
     const std::size_t cells = x && y ? x->values.size() * y->values.size() : 0;
     const bool too_many = cells > kMostCells;
-    run_->setEnabled(running_ || (x && y && !same && !too_many));
+    run_->setEnabled(isBusy() || (x && y && !same && !too_many));
     showProgress();
-    if (running_) return;
+    if (isBusy()) return;
     if (same)
         progress_->setText(tr("Both axes vary the same; choose another."));
     else if (too_many)

@@ -1,10 +1,10 @@
 // What happens between two options? A heat map that fills cell by cell.
 #pragma once
 
-#include <QWidget>
 #include <optional>
 
 #include "planner-gui/models/heat_map_model.h"
+#include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pages/axis_editor.h"
 #include "planner-gui/pages/heat_map_view.h"
 
@@ -16,11 +16,8 @@ class QTableView;
 namespace sluice {
 
 class AdoptionFoot;
-class AnswerStack;
-class FailureLabel;
-class OutdatedNote;
 
-class ExplorePage : public QWidget {
+class ExplorePage : public AnswerPage {
     Q_OBJECT
   public:
     explicit ExplorePage(QWidget* parent = nullptr);
@@ -34,22 +31,15 @@ class ExplorePage : public QWidget {
     void setAxes(const HeatAxis& x, const HeatAxis& y);
     /// Ignored where the map has no such cell.
     void setCell(int x, int y, const HeatCell& cell);
-    /// The run has ended, or was stopped.
-    void setFinished();
-    /// Why there are no cells, or no more: the sentence. What is shown stays.
-    void fail(const QString& sentence);
-    /// Whether the map is of an earlier scenario.
-    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
     const HeatMap& map() const { return model_->map(); }
     HeatQuantity quantity() const { return quantity_; }
-    bool isRunning() const { return running_; }
     std::string svg() const;
     QString csv() const;
 
   Q_SIGNALS:
-    /// The cells of these axes are wanted, by setCell() one by one, then setFinished().
+    /// The cells of these axes are wanted, by setCell() one by one, then setBusy(false).
     void exploreRequested(const sluice::HeatAxis& x, const sluice::HeatAxis& y);
     void stopRequested();
     /// The settings of a cell are to become the scenario's.
@@ -62,6 +52,7 @@ class ExplorePage : public QWidget {
         QString title;
         CellIndex own;  ///< the scenario's cell
     };
+    void showBusy() override;
     QWidget* makeBar();
     void connectParts();
     void run();
@@ -78,16 +69,13 @@ class ExplorePage : public QWidget {
     QStackedWidget* stack_ = nullptr;
     QPushButton* run_ = nullptr;
     QPushButton* as_table_ = nullptr;
-    FailureLabel* failure_ = nullptr;
     QLabel* progress_ = nullptr;
-    AnswerStack* answer_ = nullptr;
     AdoptionFoot* foot_ = nullptr;
-    OutdatedNote* note_ = nullptr;
     HeatQuantity quantity_ = HeatQuantity::tokens_per_s;
     ByteUnits units_ = ByteUnits::decimal;
     std::optional<Wanted> wanted_;
     QString title_, title_of_map_;
-    bool running_ = false, chosen_ = false;
+    bool chosen_ = false;
 };
 
 }  // namespace sluice

@@ -1,6 +1,8 @@
 #include "planner-gui/pages/page_parts.h"
 
+#include <QHBoxLayout>
 #include <QHelpEvent>
+#include <QPushButton>
 #include <QToolTip>
 #include <algorithm>
 
@@ -20,6 +22,16 @@ QLabel* text_label(const QString& accessible_name) {
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setAccessibleName(accessible_name);
     return label;
+}
+
+QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons) {
+    auto* const both = new QWidget;
+    auto* const row = new QHBoxLayout(both);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(words, 1);
+    row->addStretch();
+    for (QPushButton* const button : buttons) row->addWidget(button, 0, Qt::AlignTop);
+    return both;
 }
 
 std::optional<int> selected_by_key(int key, int now, int count, Qt::Orientation order) {

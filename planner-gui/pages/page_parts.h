@@ -6,11 +6,15 @@
 #include <optional>
 
 class QHelpEvent;
+class QPushButton;
 
 namespace sluice {
 
 /// Wrapped text that can be selected with mouse and keyboard.
 QLabel* text_label(const QString& accessible_name);
+
+/// A row: the words, which may be hidden, and at its end the buttons.
+QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons);
 
 /// Which of `count` things a key selects after `now` (-1: none yet): arrows back and forth along
 /// `order`, Home and End; nothing for other keys, or where there is nothing. Vertical: down is

@@ -10,13 +10,9 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <utility>
 
 #include "planner-gui/pages/adoption_foot.h"
-#include "planner-gui/pages/answer_stack.h"
-#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/fitted_table.h"
-#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/pareto_chart.h"
 
@@ -27,9 +23,8 @@ constexpr int kRowsToFit = 20;  // columns are made to fit them, then each so ma
 
 }  // namespace
 
-ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
+ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
     setAccessibleName(tr("Machines"));
-    auto* const column = new QVBoxLayout(this);
     model_ = new ParetoModel(this);
     sorted_ = new QSortFilterProxyModel(this);
     sorted_->setSourceModel(model_);
@@ -50,23 +45,18 @@ ParetoPage::ParetoPage(QWidget* parent) : QWidget(parent) {
         tr("Selected machine"),
         tr("Makes this machine and system the scenario's (Enter, double click)"), 3);
     cheapest_ = text_label(tr("Cheapest machine"));
-    note_ = new OutdatedNote(tr("The scenario has changed since these machines were tried."),
-                             {cheapest_, chart_, table_});
-    failure_ = new FailureLabel(this);
-    column->addWidget(makeBar());
-    column->addWidget(failure_);
-    column->addWidget(note_);
     auto* const parts = new QWidget(this);
     auto* const rows = new QVBoxLayout(parts);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->addWidget(cheapest_);
     rows->addWidget(halves, 1);
     rows->addWidget(foot_);
-    answer_ =
-        new AnswerStack(parts, tr("Which machine is fast for its money?"),
-                        tr("Run predicts this model with these settings on every machine of the "
-                           "library, with every system: what each costs and how fast it is."));
-    column->addWidget(answer_, 1);
+    layOut(makeBar(), parts,
+           {tr("Which machine is fast for its money?"),
+            tr("Run predicts this model with these settings on every machine of the library, with "
+               "every system: what each costs and how fast it is."),
+            tr("The scenario has changed since these machines were tried.")},
+           {cheapest_, chart_, table_});
     connectParts();
     showChart();
     showCurrent();
@@ -113,13 +103,13 @@ void ParetoPage::connectParts() {
     });
     connect(least_, &QSpinBox::valueChanged, this, &ParetoPage::showCheapest);
     connect(run_, &QPushButton::clicked, this, [this] {
-        if (running_)
+        if (isBusy())
             Q_EMIT stopRequested();
         else
             Q_EMIT paretoRequested();
     });
     connect(foot_, &AdoptionFoot::adopted, this, &ParetoPage::adopt);
-    connect(note_, &OutdatedNote::runAgain, this, &ParetoPage::paretoRequested);
+    connect(this, &AnswerPage::runAgain, this, &ParetoPage::paretoRequested);
     connect(chart_, &ParetoChart::activated, this, &ParetoPage::adopt);
     connect(table_, &QTableView::activated, this, &ParetoPage::adopt);
     connect(chart_, &ParetoChart::selectionChanged, this, [this] {
@@ -143,40 +133,25 @@ std::optional<std::size_t> ParetoPage::current() const {
 
 void ParetoPage::start(int rows) {
     expected_ = rows;
-    running_ = true;
-    of_before_ = model_->rowCount() > 0;
-    run_->setText(tr("S&top"));
-    failure_->forget();
-    showProgress();
+    setBusy(true);
 }
 
 void ParetoPage::addRow(const ParetoRow& row) {
-    if (std::exchange(of_before_, false)) {
-        model_->clear();
-        setOutdated(false);
+    if (isOfBefore()) model_->clear();
+    if (model_->rowCount() == 0) {
+        showAnswer(true);
         showCurrent();
     }
     model_->add_row(row);
     showChart();
     const int count = model_->rowCount();
-    if (!running_ || count < kRowsToFit || count % kRowsToFit == 0) fit_columns(table_);
+    if (!isBusy() || count < kRowsToFit || count % kRowsToFit == 0) fit_columns(table_);
 }
 
-void ParetoPage::setFinished() {
-    running_ = false;
-    run_->setText(tr("&Run"));
-    fit_columns(table_);
+void ParetoPage::showBusy() {
+    run_->setText(isBusy() ? tr("S&top") : tr("&Run"));
+    if (!isBusy()) fit_columns(table_);
     showProgress();
-    showCurrent();
-}
-
-void ParetoPage::fail(const QString& sentence) {
-    setFinished();
-    failure_->say(sentence, of_before_);
-}
-
-void ParetoPage::setOutdated(bool outdated) {
-    note_->setOutdated(outdated && model_->rowCount() > 0);
 }
 
 void ParetoPage::setByteUnits(ByteUnits units) {
@@ -198,14 +173,13 @@ void ParetoPage::showCheapest() {
 
 void ParetoPage::showProgress() {
     const auto& rows = model_->rows();
-    answer_->show_answer(!rows.empty());
     const auto plotted =
         std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.is_plotted(); });
-    if (rows.empty() && !running_) {
+    if (rows.empty() && !isBusy()) {
         progress_->clear();
     } else {
-        const QString arrived = of_before_ ? tr("%1 of an earlier run").arg(rows.size())
-                                : running_
+        const QString arrived = isOfBefore() ? tr("%1 of an earlier run").arg(rows.size())
+                                : isBusy()
                                     ? tr("%1 of %2 predicted").arg(rows.size()).arg(expected_)
                                     : tr("%1 predicted").arg(rows.size());
         progress_->setText(tr("%1; %2 fit and have a price").arg(arrived).arg(plotted));

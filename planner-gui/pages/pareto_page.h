@@ -1,9 +1,8 @@
 // Which machine, with which system, is fast for its money?
 #pragma once
 
-#include <QWidget>
-
 #include "planner-gui/models/pareto_model.h"
+#include "planner-gui/pages/answer_page.h"
 
 class QComboBox;
 class QLabel;
@@ -15,12 +14,9 @@ class QTableView;
 namespace sluice {
 
 class AdoptionFoot;
-class AnswerStack;
-class FailureLabel;
-class OutdatedNote;
 class ParetoChart;
 
-class ParetoPage : public QWidget {
+class ParetoPage : public AnswerPage {
     Q_OBJECT
   public:
     explicit ParetoPage(QWidget* parent = nullptr);
@@ -28,28 +24,22 @@ class ParetoPage : public QWidget {
     /// So many rows will come by addRow(). Those of before stay until the first of them.
     void start(int rows);
     void addRow(const ParetoRow& row);
-    /// The run has ended, or was stopped.
-    void setFinished();
-    /// Why there are no rows, or no more: the sentence. What is shown stays.
-    void fail(const QString& sentence);
-    /// Whether the rows are of an earlier scenario.
-    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
     const ParetoModel& model() const { return *model_; }
     ParetoChart* chart() const { return chart_; }
-    bool isRunning() const { return running_; }
     std::string svg() const { return pareto_svg(model_->rows(), model_->axis()); }
     QString csv() const { return pareto_csv(model_->rows()); }
 
   Q_SIGNALS:
-    /// Rows are wanted: start(), addRow() one by one, setFinished().
+    /// Rows are wanted: start(), addRow() one by one, setBusy(false).
     void paretoRequested();
     void stopRequested();
     /// Machine and system of a row are to become the scenario's.
     void adopted(const QString& machine, const QString& system);
 
   private:
+    void showBusy() override;
     QWidget* makeBar();
     void connectParts();
     void adopt();
@@ -66,14 +56,10 @@ class ParetoPage : public QWidget {
     QComboBox* cost_ = nullptr;
     QSpinBox* least_ = nullptr;
     QPushButton* run_ = nullptr;
-    FailureLabel* failure_ = nullptr;
     QLabel *progress_ = nullptr, *cheapest_ = nullptr;
-    AnswerStack* answer_ = nullptr;
     AdoptionFoot* foot_ = nullptr;
-    OutdatedNote* note_ = nullptr;
     ByteUnits units_ = ByteUnits::decimal;
     int expected_ = 0;
-    bool running_ = false, of_before_ = false;  ///< rows are of an earlier run
 };
 
 }  // namespace sluice

@@ -2,37 +2,25 @@
 #pragma once
 
 #include <QByteArray>
-#include <QWidget>
 #include <memory>
 
-#include "planner-gui/models/cell_table_model.h"
+#include "planner-gui/pages/answer_page.h"
 #include "sim/search/sensitivity.h"
 
 class QLabel;
 class QPushButton;
-class QTableView;
 
 namespace sluice {
 
-class AdoptionFoot;
-class AnswerStack;
-class BarChartView;
-class FailureLabel;
-class OutdatedNote;
+class AdoptableBars;
 
-class SensitivityPage : public QWidget {
+class SensitivityPage : public AnswerPage {
     Q_OBJECT
   public:
     explicit SensitivityPage(QWidget* parent = nullptr);
 
     /// Null: none yet.
     void setSensitivity(std::shared_ptr<const Sensitivity> sensitivity);
-    /// While it is computed.
-    void setBusy(bool busy);
-    /// Why there is none: the sentence. What is shown stays.
-    void fail(const QString& sentence);
-    /// Whether the gains are of an earlier scenario.
-    void setOutdated(bool outdated);
 
     QByteArray svg() const;
     QString csv() const;
@@ -45,19 +33,13 @@ class SensitivityPage : public QWidget {
     void adopt(const QString& flags, const QString& what);
 
   private:
-    void showSelected(int upgrade);
+    void showBusy() override;
     void adoptUpgrade(int upgrade);
 
     std::shared_ptr<const Sensitivity> sensitivity_;
-    CellTableModel* model_;
-    BarChartView* bars_;
-    QTableView* table_;
-    QLabel *words_, *note_;
+    QLabel* words_;
     QPushButton* try_;
-    FailureLabel* failure_;
-    AdoptionFoot* foot_;
-    AnswerStack* stack_;
-    OutdatedNote* outdated_;
+    AdoptableBars* bars_;
 };
 
 }  // namespace sluice

@@ -2,35 +2,26 @@
 #pragma once
 
 #include <QByteArray>
-#include <QWidget>
 #include <memory>
 
-#include "planner-gui/models/cell_table_model.h"
+#include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/compare/comparison.h"
 
 class QLabel;
 class QPushButton;
-class QTableView;
 
 namespace sluice {
 
-class AdoptionFoot;
-class AnswerStack;
-class BarChartView;
-class FailureLabel;
-class OutdatedNote;
+class AdoptableBars;
 
-class SystemsPart : public QWidget {
+class SystemsPart : public AnswerPage {
     Q_OBJECT
   public:
     explicit SystemsPart(QWidget* parent = nullptr);
 
     /// Null: none yet.
     void setComparison(std::shared_ptr<const Comparison> comparison);
-    void setBusy(bool busy);
-    void fail(const QString& sentence);
-    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
     /// Empty without a comparison.
@@ -42,23 +33,16 @@ class SystemsPart : public QWidget {
     void adopt(const QString& flags, const QString& what);
 
   private:
-    void connectParts();
+    void showBusy() override;
     void showComparison();
-    void showSelected(int system);
     void adoptSystem(int system);
 
     std::shared_ptr<const Comparison> comparison_;
     ByteUnits units_ = ByteUnits::decimal;
 
-    CellTableModel* model_;
-    BarChartView* bars_;
-    QTableView* table_;
-    QLabel *words_, *title_, *note_;
+    QLabel *words_, *title_;
     QPushButton* compare_;
-    FailureLabel* failure_;
-    AdoptionFoot* foot_;
-    AnswerStack* stack_;
-    OutdatedNote* outdated_;
+    AdoptableBars* bars_;
 };
 
 }  // namespace sluice

@@ -3,7 +3,6 @@
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFileDialog>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QMimeData>
 #include <QPushButton>
@@ -13,10 +12,7 @@
 
 #include "planner-gui/models/number_sort_proxy.h"
 #include "planner-gui/models/validation_table.h"
-#include "planner-gui/pages/answer_stack.h"
-#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/fitted_table.h"
-#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/scatter_view.h"
 #include "sim/validate/validation_report.h"
@@ -37,15 +33,14 @@ QStringList local_files(const QMimeData* data) {
 }  // namespace
 
 ValidationPage::ValidationPage(QWidget* parent)
-    : QWidget(parent),
+    : AnswerPage(parent),
       model_(new CellTableModel(this)),
       sorted_(new NumberSortProxy(this)),
       scatter_(new ScatterView),
       table_(table_view(sorted_, tr("Measured runs"))),
-      failure_(new FailureLabel(this)),
       words_(text_label(tr("How far predictions are off"))),
       notes_(text_label(tr("What was left out"))),
-      files_(new QPushButton(tr("&Open reports..."))),
+      files_(new QPushButton),
       folder_(new QPushButton(tr("Open &folder..."))) {
     setAccessibleName(tr("Validation"));
     setAcceptDrops(true);
@@ -63,11 +58,6 @@ ValidationPage::ValidationPage(QWidget* parent)
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& now) { scatter_->setSelected(runOf(now)); });
 
-    auto* const top = new QHBoxLayout;
-    top->addWidget(words_, 1);
-    top->addStretch();
-    top->addWidget(files_, 0, Qt::AlignTop);
-    top->addWidget(folder_, 0, Qt::AlignTop);
     auto* const splitter = new QSplitter(Qt::Horizontal);
     splitter->addWidget(scatter_);
     table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
@@ -81,26 +71,21 @@ ValidationPage::ValidationPage(QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(splitter, 1);
     column->addWidget(notes_);
-    stack_ = new AnswerStack(
-        answer, tr("How near are predictions to measured runs?"),
-        tr("Open reports that sluice-train wrote with --report, or drop them here. They are "
-           "compared with predictions for the scenario's machine."));
-    outdated_ = new OutdatedNote(tr("The scenario's machine has changed since these runs were "
-                                    "compared with predictions for it."),
-                                 {words_, stack_});
-    connect(outdated_, &OutdatedNote::runAgain, this, [this] { compare(compared_); });
-    auto* const layout = new QVBoxLayout(this);
-    layout->addLayout(top);
-    layout->addWidget(failure_);
-    layout->addWidget(outdated_);
-    layout->addWidget(stack_, 1);
+    layOut(words_and_buttons(words_, {files_, folder_}), answer,
+           {tr("How near are predictions to measured runs?"),
+            tr("Open reports that sluice-train wrote with --report, or drop them here. They are "
+               "compared with predictions for the scenario's machine."),
+            tr("The scenario's machine has changed since these runs were compared with "
+               "predictions for it.")},
+           {words_, answer});
+    connect(this, &AnswerPage::runAgain, this, [this] { compare(compared_); });
+    setBusy(false);
     setValidation(nullptr);
 }
 
 void ValidationPage::setValidation(std::shared_ptr<const Validation> validation) {
-    setOutdated(false);
     validation_ = std::move(validation);
-    stack_->show_answer(validation_ != nullptr);
+    showAnswer(validation_ != nullptr);
     words_->setVisible(validation_ != nullptr);
     scatter_->setValidation(validation_);
     if (!validation_) return model_->setTable({});
@@ -113,20 +98,9 @@ void ValidationPage::setValidation(std::shared_ptr<const Validation> validation)
     model_->setTable(validation_table(*validation_, units_));
 }
 
-void ValidationPage::setBusy(bool busy) {
-    files_->setEnabled(!busy);
-    folder_->setEnabled(!busy);
-    files_->setText(busy ? tr("Comparing ...") : tr("&Open reports..."));
-    if (busy) failure_->forget();
-}
-
-void ValidationPage::fail(const QString& sentence) {
-    setBusy(false);
-    failure_->say(sentence, validation_ != nullptr);
-}
-
-void ValidationPage::setOutdated(bool outdated) {
-    outdated_->setOutdated(outdated && validation_ != nullptr);
+void ValidationPage::showBusy() {
+    for (QPushButton* const button : {files_, folder_}) button->setEnabled(!isBusy());
+    files_->setText(isBusy() ? tr("Comparing ...") : tr("&Open reports..."));
 }
 
 void ValidationPage::compare(const QStringList& files) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <QByteArray>
-#include <QWidget>
 #include <memory>
 
 #include "planner-gui/models/cell_table_model.h"
+#include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/validate/validation.h"
 
@@ -15,26 +15,17 @@ class QTableView;
 
 namespace sluice {
 
-class AnswerStack;
-class FailureLabel;
 class NumberSortProxy;
-class OutdatedNote;
 class ScatterView;
 
 /// Takes files and folders by its buttons or dropped on it.
-class ValidationPage : public QWidget {
+class ValidationPage : public AnswerPage {
     Q_OBJECT
   public:
     explicit ValidationPage(QWidget* parent = nullptr);
 
-    /// Null: none yet.
+    /// Null: none yet. Outdated: of another machine.
     void setValidation(std::shared_ptr<const Validation> validation);
-    /// While it is computed.
-    void setBusy(bool busy);
-    /// Why there is none: the sentence. What is shown stays.
-    void fail(const QString& sentence);
-    /// Whether the predictions are for an earlier machine.
-    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
 
     QByteArray svg() const;
@@ -51,6 +42,7 @@ class ValidationPage : public QWidget {
     void dropEvent(QDropEvent* event) override;
 
   private:
+    void showBusy() override;
     void compare(const QStringList& files);
     void chooseFiles();
     void chooseFolder();
@@ -64,11 +56,8 @@ class ValidationPage : public QWidget {
     NumberSortProxy* sorted_;
     ScatterView* scatter_;
     QTableView* table_;
-    FailureLabel* failure_;
     QLabel *words_, *notes_;
     QPushButton *files_, *folder_;
-    AnswerStack* stack_;
-    OutdatedNote* outdated_;
 };
 
 }  // namespace sluice

@@ -155,7 +155,7 @@ void Pages::connectExplore() {
             });
     connect(explore_, &ExplorePage::stopRequested, this, [this] {
         session_.cancel(JobKind::explore);
-        explore_->setFinished();
+        explore_->setBusy(false);
     });
     connect(&session_, &PlannerSession::explored, this,
             [this](const std::shared_ptr<const ExploredCell>& cell) {
@@ -178,7 +178,7 @@ void Pages::connectPareto() {
     connect(pareto_, &ParetoPage::paretoRequested, this, &Pages::startPareto);
     connect(pareto_, &ParetoPage::stopRequested, this, [this] {
         session_.cancel(JobKind::machines);
-        pareto_->setFinished();
+        pareto_->setBusy(false);
     });
     connect(&session_, &PlannerSession::machineFound, this,
             [this](const std::shared_ptr<const MachineSystem>& found) {
@@ -285,8 +285,8 @@ void Pages::connectValidation() {
 
 void Pages::connectFailures() {
     connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
-        if (kind == JobKind::explore) explore_->setFinished();
-        if (kind == JobKind::machines) pareto_->setFinished();
+        if (kind == JobKind::explore) explore_->setBusy(false);
+        if (kind == JobKind::machines) pareto_->setBusy(false);
     });
     connect(&session_, &PlannerSession::failed, this, &Pages::fail);
 }

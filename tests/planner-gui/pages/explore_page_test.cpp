@@ -30,7 +30,7 @@ void fill(ExplorePage& page, const HeatMap& map) {
     page.setAxes(map.x(), map.y());
     for (int y = 0; y < map.rows(); ++y)
         for (int x = 0; x < map.columns(); ++x) page.setCell(x, y, map.cell({x, y}));
-    page.setFinished();
+    page.setBusy(false);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     CHECK(x.number.key == "batch");
     CHECK(x.values == std::vector<double>{1, 2, 4, 8, 16, 32, 64});
     CHECK(page.map().columns() == 0);  // until the first cell
-    CHECK(page.isRunning());
+    CHECK(page.isBusy());
     page.setCell(3, 2, example_cell(1000, 50'000'000'000));
     CHECK(page.map().columns() == 7);
     // The scenario's own: a batch of 8, sequences of 1,024.
@@ -55,8 +55,8 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     CHECK(page.map().computed() == 1);
     QTest::mouseClick(button(page, QStringLiteral("Stop")), Qt::LeftButton);
     CHECK(stopped.count() == 1);
-    page.setFinished();
-    CHECK_FALSE(page.isRunning());
+    page.setBusy(false);
+    CHECK_FALSE(page.isBusy());
     CHECK(button(page, QStringLiteral("Run"))->isEnabled());
 }
 

@@ -50,8 +50,8 @@ TEST_CASE("pareto: rows arrive, Run and Stop", "[pages]") {
     CHECK(page.model().rowCount() == 1);
     page.addRow(example_rows().back());
     CHECK(page.model().rowCount() == 2);
-    page.setFinished();
-    CHECK_FALSE(page.isRunning());
+    page.setBusy(false);
+    CHECK_FALSE(page.isBusy());
 }
 
 TEST_CASE("pareto: a speed that is typed names the cheapest machine that reaches it", "[pages]") {

@@ -134,7 +134,7 @@ TEST_CASE("failures: of a heat map, whose cells are adopted as they were", "[win
     window.break_scenario();
     window.run(page, "Run");
     window.check_failed(page, table);
-    CHECK(!page.isRunning());
+    CHECK(!page.isBusy());
     Q_EMIT page.adopted(page.map().settings({1, 0}));
     const auto adopted = window.driver.settled();
     CHECK(adopted->planned.training.at("batch") == "8");
@@ -154,7 +154,7 @@ TEST_CASE("failures: of the machines", "[window]") {
     window.break_scenario();
     window.run(page, "Run");
     window.check_failed(page, table);
-    CHECK(!page.isRunning());
+    CHECK(!page.isBusy());
     window.mend_scenario();
     const QSignalSpy cleared(&page.model(), &ParetoModel::modelReset);
     QTest::mouseClick(button(page, "Run"), Qt::LeftButton);

@@ -45,7 +45,7 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     ParetoPage& page = window.pages().pareto();
     wait_for(window.session(), JobKind::machines, [&] { window.pages().showMachines(); });
     CHECK(window.pages().currentWidget() == &page);
-    CHECK(!page.isRunning());
+    CHECK(!page.isBusy());
     const auto& rows = page.model().rows();
     REQUIRE(rows.size() >= 25 * 8);
     CHECK(rows.front().machine == "h200-sxm-pcie5-1.5tb");

@@ -1,0 +1,56 @@
+#include "planner-gui/pages/adoptable_bars.h"
+
+#include <QVBoxLayout>
+
+#include "planner-gui/pages/adoption_foot.h"
+#include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/fitted_table.h"
+#include "planner-gui/pages/page_parts.h"
+
+namespace sluice {
+
+AdoptableBars::AdoptableBars(const Names& names, QWidget* parent)
+    : QWidget(parent),
+      model_(new CellTableModel(this)),
+      bars_(new BarChartView(names.bars)),
+      table_(table_view(model_, names.table)),
+      note_(text_label(tr("How to read the bars"))),
+      foot_(new AdoptionFoot(names.selected, names.adopt, 2)) {
+    auto* const column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(new FittedArea(bars_));
+    column->addWidget(note_);
+    column->addWidget(table_, kAlmostAll);
+    column->addWidget(foot_);
+    column->addStretch(1);
+    connect(bars_, &BarChartView::activated, this, &AdoptableBars::adopt);
+    connect(bars_, &BarChartView::selectionChanged, this, &AdoptableBars::select);
+    connect(table_, &QTableView::activated, this,
+            [this](const QModelIndex& index) { adopt(index.row()); });
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& now) { bars_->setSelected(now.row()); });
+    connect(foot_, &AdoptionFoot::adopted, this, [this] { adopt(bars_->selected()); });
+}
+
+void AdoptableBars::setThings(std::vector<Adoptable> things, BarChart chart, CellTable table,
+                              const QString& note) {
+    bars_->setSelected(-1);
+    things_ = std::move(things);
+    bars_->setChart(std::move(chart));
+    model_->setTable(std::move(table));
+    note_->setText(note);
+}
+
+void AdoptableBars::select(int thing) {
+    if (thing < 0) return foot_->show_selected({}, false);
+    const Adoptable& selected = things_[static_cast<std::size_t>(thing)];
+    table_->selectRow(thing);
+    foot_->show_selected(selected.words, selected.can_be_adopted);
+}
+
+void AdoptableBars::adopt(int thing) {
+    if (thing >= 0 && things_[static_cast<std::size_t>(thing)].can_be_adopted)
+        Q_EMIT adopted(thing);
+}
+
+}  // namespace sluice
