@@ -1,5 +1,5 @@
-// How long from a key to the verdict, and how long does the window stand still at most? No test
-// asserts it.
+// How long from a key to the verdict, how long does an answer take, and how long does the window
+// stand still at most? No test asserts it.
 //   ./dev bench planner
 #include <fmt/format.h>
 
@@ -53,6 +53,15 @@ class Bench {
                    "key to verdict", "worst", "with band");
         for (const char* layers : {"8", "80", "400"}) verdict(layers);
     }
+    void answers() {
+        fmt::print("\n{:<50} {:>8}\n", "from a page's question to its whole answer", "s");
+        window_.files().start(example_scenario());
+        settle();
+        answer("120 B: machines with systems", [this] { find_machines(); });
+        answer("120 B: systems", [this] { compare_systems(); });
+        answer("120 B: heat map of 63 cells", [this] { explore(); });
+        answer("120 B: sensitivity", [this] { find_sensitivity(); });
+    }
     void stillness() {
         fmt::print("\n{:<50} {:>8} {:>14}\n", "the window stands still, ms at most", "",
                    "processor time");
@@ -98,6 +107,14 @@ class Bench {
                    *std::max_element(verdicts.begin(), verdicts.end()), median(bands));
     }
 
+    template <typename Ask>
+    void answer(const char* what, Ask ask) {
+        QElapsedTimer timer;
+        timer.start();
+        ask();
+        still_.paint();
+        fmt::print("{:<50} {:>8.1f}\n", what, static_cast<double>(timer.elapsed()) / 1e3);
+    }
     template <typename Work>
     void measure(const char* what, Work work) {
         still_.paint();
@@ -117,6 +134,28 @@ class Bench {
         start();
         still_.run_until([&] { return done; });
         QObject::disconnect(seen);
+    }
+
+    void find_machines() {
+        finish(JobKind::machines, [this] { window_.pages().showMachines(); });
+    }
+    void compare_systems() {
+        ComparePage& page = window_.pages().compare();
+        window_.pages().setCurrentWidget(&page);
+        finish(JobKind::compare, [&] { Q_EMIT page.compareRequested(); });
+    }
+    void explore() {
+        ExplorePage& page = window_.pages().explore();
+        window_.pages().setCurrentWidget(&page);
+        finish(JobKind::explore, [&] {
+            for (QPushButton* const button : page.findChildren<QPushButton*>())
+                if (button->text() == QStringLiteral("&Run")) button->click();
+        });
+    }
+    void find_sensitivity() {
+        SensitivityPage& page = window_.pages().sensitivity();
+        window_.pages().setCurrentWidget(&page);
+        finish(JobKind::sensitivity, [&] { Q_EMIT page.sensitivityRequested(); });
     }
 
     /// A model of 400 layers.
@@ -164,19 +203,9 @@ class Bench {
         Pages& pages = window_.pages();
         window_.files().start(dense("80", "4096", 16));
         settle();
-        measure("80 layers: machines with systems",
-                [&] { finish(JobKind::machines, [&] { pages.showMachines(); }); });
-        measure("80 layers: systems", [&] {
-            pages.setCurrentWidget(&pages.compare());
-            finish(JobKind::compare, [&] { Q_EMIT pages.compare().compareRequested(); });
-        });
-        measure("80 layers: heat map of 63 cells", [&] {
-            pages.setCurrentWidget(&pages.explore());
-            finish(JobKind::explore, [&] {
-                for (QPushButton* const button : pages.explore().findChildren<QPushButton*>())
-                    if (button->text() == QStringLiteral("&Run")) button->click();
-            });
-        });
+        measure("80 layers: machines with systems", [this] { find_machines(); });
+        measure("80 layers: systems", [this] { compare_systems(); });
+        measure("80 layers: heat map of 63 cells", [this] { explore(); });
         measure("all measured runs", [&] {
             pages.setCurrentWidget(&pages.validation());
             PlannedScenario measured = window_.stack().current();
@@ -186,11 +215,7 @@ class Bench {
                                            {QStringLiteral(SLUICE_SOURCE_DIR "/validation")});
             });
         });
-        measure("80 layers: sensitivity", [&] {
-            pages.setCurrentWidget(&pages.sensitivity());
-            finish(JobKind::sensitivity,
-                   [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
-        });
+        measure("80 layers: sensitivity", [this] { find_sensitivity(); });
     }
     /// The report and the page in front as files.
     void files() {
@@ -287,6 +312,7 @@ int main(int argc, char** argv) {
     window.show();
     Bench bench(window);
     bench.verdicts();
+    bench.answers();
     bench.stillness();
     window.stack().setSaved();
 }
