@@ -19,6 +19,7 @@
 #include "planner-gui/pages/memory_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/sensitivity_page.h"
+#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/pictures/palette.h"
@@ -135,7 +136,8 @@ void take_answers(MainWindow& window, const Photographer& photographer) {
     auto* const parts = pages.compare().findChild<QTabWidget*>();
     parts->setCurrentIndex(1);
     pages.setCurrentWidget(&pages.compare());
-    photographer.finish(JobKind::compare, [&] { Q_EMIT pages.compare().compareRequested(); });
+    photographer.finish(JobKind::compare,
+                        [&] { Q_EMIT pages.compare().systems().compareRequested(); });
     photographer.settle();
     photographer.take("systems");
     parts->setCurrentIndex(0);

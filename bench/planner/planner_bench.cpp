@@ -17,6 +17,7 @@
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/sensitivity_page.h"
+#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/validation_page.h"
@@ -142,7 +143,7 @@ class Bench {
     void compare_systems() {
         ComparePage& page = window_.pages().compare();
         window_.pages().setCurrentWidget(&page);
-        finish(JobKind::compare, [&] { Q_EMIT page.compareRequested(); });
+        finish(JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
     }
     void explore() {
         ExplorePage& page = window_.pages().explore();

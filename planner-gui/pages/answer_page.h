@@ -37,7 +37,6 @@ class AnswerPage : public QWidget {
                 const QList<QWidget*>& dimmed);
     /// There is a new answer, or none any more.
     void showAnswer(bool there);
-    bool hasAnswer() const { return has_answer_; }
     /// Whether what is shown was there when the page was asked last.
     bool isOfBefore() const { return of_before_; }
     /// As isBusy() says.

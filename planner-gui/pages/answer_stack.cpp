@@ -50,11 +50,8 @@ AnswerStack::AnswerStack(QWidget* answer, const QString& title, const QString& w
     auto* const column = new PlainColumn(holder);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(answer);
-    area->setWidget(holder);
-    area->setWidgetResizable(true);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setFocusPolicy(Qt::NoFocus);
+    put_into(area, holder);
     addWidget(middle);
     addWidget(area);
 }

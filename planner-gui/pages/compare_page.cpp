@@ -38,8 +38,6 @@ ComparePage::ComparePage(QWidget* parent)
     parts_->setDocumentMode(true);
     parts_->addTab(scenariosPart(), tr("S&cenarios"));
     parts_->addTab(systems_, tr("S&ystems"));
-    connect(systems_, &SystemsPart::compareRequested, this, &ComparePage::compareRequested);
-    connect(systems_, &SystemsPart::adopt, this, &ComparePage::adopt);
     auto* const layout = new QVBoxLayout(this);
     layout->addWidget(parts_);
     showScenarios();
@@ -93,16 +91,6 @@ void ComparePage::setScenarios(std::vector<ComparedScenario> scenarios) {
     showScenarios();
 }
 
-void ComparePage::setComparison(std::shared_ptr<const Comparison> comparison) {
-    systems_->setComparison(std::move(comparison));
-}
-
-void ComparePage::setOutdated(bool outdated) { systems_->setOutdated(outdated); }
-
-void ComparePage::setBusy(bool busy) { systems_->setBusy(busy); }
-
-void ComparePage::failSystems(const QString& sentence) { systems_->fail(sentence); }
-
 void ComparePage::failScenarios(const QString& sentence) {
     scenario_failure_->say(sentence, !scenarios_.empty());
 }
@@ -113,8 +101,6 @@ void ComparePage::setByteUnits(ByteUnits units) {
     systems_->setByteUnits(units);
     showScenarios();
 }
-
-void ComparePage::setOnlyDifferences(bool only) { only_differences_->setChecked(only); }
 
 void ComparePage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);

@@ -3,11 +3,9 @@
 
 #include <QByteArray>
 #include <QWidget>
-#include <memory>
 #include <vector>
 
 #include "planner-gui/models/scenario_table_model.h"
-#include "sim/compare/comparison.h"
 
 class QCheckBox;
 class QLabel;
@@ -28,18 +26,10 @@ class ComparePage : public QWidget {
     explicit ComparePage(QWidget* parent = nullptr);
 
     void setScenarios(std::vector<ComparedScenario> scenarios);
-    /// Null: none yet.
-    void setComparison(std::shared_ptr<const Comparison> comparison);
-    /// While a comparison is computed.
-    void setBusy(bool busy);
-    /// Why there is no comparison, or not of all scenarios: the sentence. What is shown stays.
-    void failSystems(const QString& sentence);
+    /// Why not all scenarios are side by side: the sentence. What is shown stays.
     void failScenarios(const QString& sentence);
-    /// Whether the comparison of systems is of an earlier scenario; scenarios side by side are
-    /// those of now.
-    void setOutdated(bool outdated);
     void setByteUnits(ByteUnits units);
-    void setOnlyDifferences(bool only);
+    SystemsPart& systems() { return *systems_; }
 
     /// Of the part in front; empty where it has nothing to show. Text for people, but for the
     /// systems, whose numbers are in SI units.
@@ -47,14 +37,8 @@ class ComparePage : public QWidget {
     QString csv() const;
 
   Q_SIGNALS:
-    /// All systems are to be predicted.
-    void compareRequested();
     /// A scenario's bar or column was chosen.
     void scenarioActivated(int scenario);
-    /// By a double click on a system's bar or row, Enter on them, or the button: the scenario is to
-    /// take these flags ("--schedule megatrain"). Not of GPUs that train together, which are
-    /// another machine.
-    void adopt(const QString& flags, const QString& what);
 
   protected:
     void showEvent(QShowEvent* event) override;

@@ -1,7 +1,6 @@
 #include "planner-gui/pages/failure_label.h"
 
 #include <QAccessible>
-#include <QEvent>
 
 #include "planner-gui/pages/page_parts.h"
 
@@ -12,8 +11,7 @@ FailureLabel::FailureLabel(QWidget* page) : QLabel(page) {
     setWordWrap(true);
     setTextFormat(Qt::PlainText);
     setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    colour_as_warning(this, page->palette());
-    page->installEventFilter(this);
+    colour_as_warning(this, page);
     hide();
 }
 
@@ -29,12 +27,6 @@ void FailureLabel::say(const QString& sentence, bool stale) {
 void FailureLabel::forget() {
     clear();
     hide();
-}
-
-bool FailureLabel::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::PaletteChange)
-        colour_as_warning(this, static_cast<QWidget*>(watched)->palette());
-    return QLabel::eventFilter(watched, event);
 }
 
 }  // namespace sluice

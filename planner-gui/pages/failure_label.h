@@ -14,8 +14,6 @@ class FailureLabel : public QLabel {
     /// `stale`: what the page shows is of before, which is said too.
     void say(const QString& sentence, bool stale);
     void forget();
-
-    bool eventFilter(QObject* watched, QEvent* event) override;
 };
 
 }  // namespace sluice

@@ -99,7 +99,8 @@ HeatMapGeometry HeatMapView::geometryOfMap() const { return {map_, size(), sizes
 
 void HeatMapView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    painter.fillRect(rect(), Palette(palette()).window());
+    const Palette colours(palette());
+    painter.fillRect(rect(), colours.window());
     if (map_.columns() == 0 || map_.rows() == 0) return;
     const HeatMapGeometry geometry = geometryOfMap();
     const ValueScale scale = map_.scale(quantity_);
@@ -112,14 +113,11 @@ void HeatMapView::paintEvent(QPaintEvent*) {
     const double width = std::max(1.5, sizes().line / 10);
     if (const auto best = map_.best(quantity_))
         frame(painter, geometry.cell(*best), Qt::black, Qt::white, width);
-    if (selected_ && hasFocus())
-        frame(painter,
-              geometry.cell(*selected_).adjusted(3 * width, 3 * width, -3 * width, -3 * width),
-              Palette(palette()).selection(), Palette(palette()).window(), width);
-    else if (selected_)
-        frame(painter,
-              geometry.cell(*selected_).adjusted(3 * width, 3 * width, -3 * width, -3 * width),
-              Palette(palette()).axis(), Palette(palette()).window(), width / 2);
+    if (!selected_) return;
+    const double inside = 3 * width;
+    frame(painter, geometry.cell(*selected_).adjusted(inside, inside, -inside, -inside),
+          hasFocus() ? colours.selection() : colours.axis(), colours.window(),
+          hasFocus() ? width : width / 2);
 }
 
 std::size_t HeatMapView::misfitCaption(const HeatMapGeometry& geometry) const {
@@ -256,16 +254,6 @@ void HeatMapView::keyPressEvent(QKeyEvent* event) {
     } else {
         QWidget::keyPressEvent(event);
     }
-}
-
-void HeatMapView::focusInEvent(QFocusEvent* event) {
-    QWidget::focusInEvent(event);
-    update();
-}
-
-void HeatMapView::focusOutEvent(QFocusEvent* event) {
-    QWidget::focusOutEvent(event);
-    update();
 }
 
 bool HeatMapView::event(QEvent* event) {

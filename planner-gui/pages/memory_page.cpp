@@ -1,7 +1,5 @@
 #include "planner-gui/pages/memory_page.h"
 
-#include <QEvent>
-#include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
 
@@ -20,26 +18,16 @@ QString text(const std::string& words) { return QString::fromStdString(words); }
 
 MemoryPage::MemoryPage(QWidget* parent)
     : QWidget(parent),
-      heading_(text_label(tr("Plan"))),
+      heading_(heading_label(tr("Plan"))),
       shortage_(text_label(tr("Shortage"))),
       view_(new MemoryView(this)) {
-    QFont bold = heading_->font();
-    bold.setBold(true);
-    heading_->setFont(bold);
-    // The name of a model may be one very long word.
-    QSizePolicy any_width(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    any_width.setHeightForWidth(true);
-    heading_->setSizePolicy(any_width);
     auto* const scroll = new QScrollArea(this);
-    scroll->setWidget(view_);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
+    put_into(scroll, view_);
     auto* const column = new QVBoxLayout(this);
     column->addWidget(heading_);
     column->addWidget(shortage_);
     column->addWidget(scroll, 1);
-    colour_warning();
+    colour_as_warning(shortage_, this);
     refresh();
 }
 
@@ -64,13 +52,6 @@ void MemoryPage::refresh() {
     for (const std::string& sentence : shortages(*report_)) words += text(sentence);
     shortage_->setText(words.join(QLatin1Char('\n')));
 }
-
-void MemoryPage::changeEvent(QEvent* event) {
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) colour_warning();
-}
-
-void MemoryPage::colour_warning() { colour_as_warning(shortage_, palette()); }
 
 PaintedPicture MemoryPage::painted() const {
     const auto painter_for = [this](const QPaintDevice* device, const QFont& font) {

@@ -30,13 +30,9 @@ class MemoryPage : public QWidget {
     QString csv() const;
     MemoryView* view() const { return view_; }
 
-  protected:
-    void changeEvent(QEvent* event) override;
-
   private:
     PaintedPicture painted() const;
     void refresh();
-    void colour_warning();
 
     std::shared_ptr<const StepReport> report_;
     QLabel* heading_;

@@ -16,7 +16,6 @@ class OutdatedNote : public QWidget {
     OutdatedNote(const QString& sentence, const QList<QWidget*>& dimmed, QWidget* parent = nullptr);
 
     void setOutdated(bool outdated);
-    bool isOutdated() const { return outdated_; }
     QPushButton* button() const { return again_; }
 
   Q_SIGNALS:

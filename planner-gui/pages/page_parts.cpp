@@ -13,6 +13,26 @@ namespace {
 
 constexpr int kLeastArea = 4;  // in heights of a line
 
+/// Of a label's words, again whenever the page's palette changes.
+class WarningColour : public QObject {
+  public:
+    WarningColour(QLabel* label, QWidget* page) : QObject(label), label_(label) {
+        page->installEventFilter(this);
+        take(page->palette());
+    }
+    bool eventFilter(QObject* page, QEvent* event) override {
+        if (event->type() == QEvent::PaletteChange) take(static_cast<QWidget*>(page)->palette());
+        return false;
+    }
+
+  private:
+    void take(QPalette palette) {
+        palette.setColor(QPalette::WindowText, Palette(palette).waiting());
+        label_->setPalette(palette);
+    }
+    QLabel* label_;
+};
+
 }  // namespace
 
 QLabel* text_label(const QString& accessible_name) {
@@ -22,6 +42,24 @@ QLabel* text_label(const QString& accessible_name) {
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setAccessibleName(accessible_name);
     return label;
+}
+
+QLabel* heading_label(const QString& accessible_name) {
+    QLabel* const label = text_label(accessible_name);
+    QFont bold = label->font();
+    bold.setBold(true);
+    label->setFont(bold);
+    QSizePolicy any_width(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    any_width.setHeightForWidth(true);
+    label->setSizePolicy(any_width);
+    return label;
+}
+
+void put_into(QScrollArea* area, QWidget* widget) {
+    area->setWidget(widget);
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus);
 }
 
 QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons) {
@@ -62,12 +100,9 @@ bool is_activating(int key) {
 }
 
 FittedArea::FittedArea(QWidget* widget) {
-    setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::NoFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
-    setWidget(widget);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    put_into(this, widget);
 }
 
 QSize FittedArea::sizeHint() const {
@@ -96,11 +131,7 @@ void show_sentences(QLabel* label, const QStringList& sentences, int most) {
     label->setToolTip(more > 0 ? sentences.join(QLatin1Char('\n')) : QString());
 }
 
-void colour_as_warning(QLabel* label, const QPalette& palette) {
-    QPalette warning = palette;
-    warning.setColor(QPalette::WindowText, Palette(palette).waiting());
-    label->setPalette(warning);
-}
+void colour_as_warning(QLabel* label, QWidget* page) { new WarningColour(label, page); }
 
 void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget) {
     if (words.isEmpty()) {

@@ -13,6 +13,12 @@ namespace sluice {
 /// Wrapped text that can be selected with mouse and keyboard.
 QLabel* text_label(const QString& accessible_name);
 
+/// The same, bold, and as narrow as need be: the name of a model may be one very long word.
+QLabel* heading_label(const QString& accessible_name);
+
+/// Puts `widget` into `area`, which it fills; without a frame, and no stop of the Tab key.
+void put_into(QScrollArea* area, QWidget* widget);
+
 /// A row: the words, which may be hidden, and at its end the buttons.
 QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons);
 
@@ -36,8 +42,8 @@ class FittedArea : public QScrollArea {
     bool viewportEvent(QEvent* event) override;
 };
 
-/// Its words in the colour of what waits or is short, as its palette has it now.
-void colour_as_warning(QLabel* label, const QPalette& palette);
+/// Its words in the colour of what waits or is short, in light and dark, as its page has it.
+void colour_as_warning(QLabel* label, QWidget* page);
 
 /// Where a tooltip is asked for: `words` there, or none where they are empty.
 void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget);

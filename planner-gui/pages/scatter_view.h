@@ -45,7 +45,6 @@ class ScatterView : public QWidget {
     void paintAxes(QPainter& painter) const;
     void paintPoints(QPainter& painter) const;
     void paintLegend(QPainter& painter) const;
-    /// Moves the selection along the runs in order of measured tokens/s.
 
     std::shared_ptr<const Validation> validation_;
     ScatterLayout layout_;

@@ -1,6 +1,5 @@
 #include "planner-gui/pages/sensitivity_page.h"
 
-#include <QLabel>
 #include <QPushButton>
 
 #include "planner-gui/models/sensitivity_table.h"

@@ -29,7 +29,11 @@ class SystemsPart : public AnswerPage {
     QString csv() const;
 
   Q_SIGNALS:
+    /// All systems are to be predicted.
     void compareRequested();
+    /// By a double click on a system's bar or row, Enter on them, or the button: the scenario is to
+    /// take these flags ("--schedule megatrain"). Not of GPUs that train together, which are
+    /// another machine.
     void adopt(const QString& flags, const QString& what);
 
   private:

@@ -1,6 +1,5 @@
 #include "planner-gui/pages/timeline_page.h"
 
-#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -40,7 +39,7 @@ QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& wh
 TimelinePage::TimelinePage(QWidget* parent)
     : QWidget(parent),
       failure_(new FailureLabel(this)),
-      heading_(text_label(tr("Step"))),
+      heading_(heading_label(tr("Step"))),
       bound_(text_label(tr("Bottleneck"))),
       difference_(text_label(tr("Difference of plans"))),
       taken_away_(text_label(tr("Measured step"))),
@@ -52,13 +51,6 @@ TimelinePage::TimelinePage(QWidget* parent)
     auto* const nearer = zoom_button(this, QStringLiteral("+"), tr("Show less time, larger (+)"));
     auto* const further = zoom_button(this, QStringLiteral("\u2212"), tr("Show more time (-)"));
     auto* const all = zoom_button(this, tr("All"), tr("Show the whole step (0)"));
-    QFont bold = heading_->font();
-    bold.setBold(true);
-    heading_->setFont(bold);
-    // The name of a model may be one very long word.
-    QSizePolicy any_width(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    any_width.setHeightForWidth(true);
-    heading_->setSizePolicy(any_width);
     lay_under_->setToolTip(tr(
         "A report that sluice-train wrote with --report, of a run with these settings: its lanes "
         "are shown beneath the predicted ones, from the first compute operation on."));
@@ -66,10 +58,7 @@ TimelinePage::TimelinePage(QWidget* parent)
     bar_->setFocusPolicy(Qt::NoFocus);
 
     auto* const scroll = new QScrollArea(this);
-    scroll->setWidget(view_);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
+    put_into(scroll, view_);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 
     auto* const top = new QHBoxLayout;
@@ -107,7 +96,7 @@ TimelinePage::TimelinePage(QWidget* parent)
         const Seconds hidden = view_->timeline().length() - view_->time_view().length();
         view_->scroll_to(hidden * value / std::max(1, bar_->maximum()));
     });
-    colour_warning();
+    for (QLabel* const label : {difference_, taken_away_}) colour_as_warning(label, this);
     refresh();
 }
 
@@ -181,15 +170,6 @@ void TimelinePage::follow_view() {
     bar_->setSingleStep(std::max(1, page / 10));
     const Seconds hidden = std::max(whole - shown.length(), 1e-12);
     bar_->setValue(static_cast<int>(std::round(shown.begin / hidden * bar_->maximum())));
-}
-
-void TimelinePage::changeEvent(QEvent* event) {
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) colour_warning();
-}
-
-void TimelinePage::colour_warning() {
-    for (QLabel* const label : {difference_, taken_away_}) colour_as_warning(label, palette());
 }
 
 PaintedPicture TimelinePage::painted() const {

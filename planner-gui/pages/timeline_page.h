@@ -49,14 +49,10 @@ class TimelinePage : public QWidget {
     void measuredReportWanted();
     void measuredTakenAway();
 
-  protected:
-    void changeEvent(QEvent* event) override;
-
   private:
     PaintedPicture painted() const;
     void refresh();
     void write_words();
-    void colour_warning();
     void follow_view();
 
     std::shared_ptr<const StepReport> report_, measured_;

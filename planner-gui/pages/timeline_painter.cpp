@@ -149,6 +149,16 @@ void TimelinePainter::axis(QPainter& painter, const TimelineLayout& layout,
                      QStringLiteral("time in %1").arg(QString::fromUtf8(ticks.unit)));
 }
 
+TimelinePainter::Extent TimelinePainter::extent(const TimelineLayout& layout, const TimeView& view,
+                                                Seconds start, Seconds end) const {
+    const double from = std::max(view.time_to_x(start), layout.plot_left - kOutlined);
+    const double to =
+        std::min(view.time_to_x(end), layout.plot_left + layout.plot_width + kOutlined);
+    // On whole pixels of the device, or neighbours would show the ground between them.
+    const double x = std::round(from / pixel_) * pixel_;
+    return {x, std::max(pixel_, std::round(to / pixel_) * pixel_ - x)};
+}
+
 void TimelinePainter::blocks(QPainter& painter, const TimelineLayout& layout, const TimeView& view,
                              std::size_t row) const {
     const StepReport& report = *timeline_.rows()[row].report;
@@ -157,12 +167,7 @@ void TimelinePainter::blocks(QPainter& painter, const TimelineLayout& layout, co
     const std::vector<Block> shown =
         timeline_.visible(row, view.begin, view.end, view.seconds_of(pixel_));
     for (const Block& block : shown) {
-        const double begin = std::max(view.time_to_x(block.start), layout.plot_left - kOutlined);
-        const double end =
-            std::min(view.time_to_x(block.end), layout.plot_left + layout.plot_width + kOutlined);
-        // On whole pixels of the device, or neighbours would show the ground between them.
-        const double x = std::round(begin / pixel_) * pixel_;
-        const double wide = std::max(pixel_, std::round(end / pixel_) * pixel_ - x);
+        const auto [x, wide] = extent(layout, view, block.start, block.end);
         const double share = block.busy / (block.end - block.start);
         const QColor fill = mix(palette_.plot(), Palette::family(block.family),
                                 share < 0.99 ? std::max(share, kFaintest) : 1);
@@ -188,11 +193,7 @@ void TimelinePainter::waits(QPainter& painter, const TimelineLayout& layout, con
     const double top = layout.row_tops[row] + layout.row_height - height;
     for (const WaitBlock& wait :
          timeline_.visible_waits(row, view.begin, view.end, view.seconds_of(pixel_))) {
-        const double begin = std::max(view.time_to_x(wait.start), layout.plot_left - kOutlined);
-        const double end =
-            std::min(view.time_to_x(wait.end), layout.plot_left + layout.plot_width + kOutlined);
-        const double x = std::round(begin / pixel_) * pixel_;
-        const double wide = std::max(pixel_, std::round(end / pixel_) * pixel_ - x);
+        const auto [x, wide] = extent(layout, view, wait.start, wait.end);
         const QRectF box(x, top, wide, height);
         if (wide < kOutlined) {
             painter.fillRect(box, palette_.waiting());

@@ -23,9 +23,13 @@ class TimelinePainter {
                bool focused) const;
 
   private:
+    /// Along the axis of time, in the painter's units.
     struct Extent {
         double x, width;
     };
+    /// From `start` to `end`, as far as it is in the plot or just outside of it.
+    Extent extent(const TimelineLayout& layout, const TimeView& view, Seconds start,
+                  Seconds end) const;
     std::vector<LegendEntry> legend() const;
     void label(QPainter& painter, const TimelineLayout& layout, std::size_t row) const;
     void axis(QPainter& painter, const TimelineLayout& layout, const TimeView& view) const;

@@ -3,7 +3,6 @@
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFileDialog>
-#include <QLabel>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSplitter>

@@ -7,6 +7,7 @@
 #include "planner-gui/pages/memory_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/sensitivity_page.h"
+#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/page_values.h"
@@ -115,19 +116,19 @@ void Pages::showRun(const RunComparison& run) {
 }
 
 void Pages::connectCompare() {
-    connect(compare_, &ComparePage::compareRequested, this, [this] {
-        compare_->setBusy(true);
+    connect(&compare_->systems(), &SystemsPart::compareRequested, this, [this] {
+        compare_->systems().setBusy(true);
         compared_.ask(stack_.current());
         session_.compare(stack_.current());
     });
     connect(&session_, &PlannerSession::compared, this,
             [this](const std::shared_ptr<const Comparison>& comparison) {
-                compare_->setBusy(false);
-                compare_->setComparison(comparison);
+                compare_->systems().setBusy(false);
+                compare_->systems().setComparison(comparison);
                 compared_.answer();
                 showOutdated();
             });
-    connect(compare_, &ComparePage::adopt, this, &Pages::adoptFlags);
+    connect(&compare_->systems(), &SystemsPart::adopt, this, &Pages::adoptFlags);
 }
 
 void Pages::showScenarios() { side_by_side_->show(); }
@@ -135,7 +136,7 @@ void Pages::showScenarios() { side_by_side_->show(); }
 void Pages::showOutdated() {
     const PlannedScenario& now = stack_.current();
     const NamedFiles files = read_named_files(now);
-    compare_->setOutdated(compared_.is_outdated(now, files));
+    compare_->systems().setOutdated(compared_.is_outdated(now, files));
     pareto_->setOutdated(tried_.is_outdated(now, files) && !isTried(now, files));
     sensitivity_->setOutdated(improved_.is_outdated(now, files));
     validation_page_->setOutdated(validated_.is_of_another_machine(now, files));
@@ -294,7 +295,7 @@ void Pages::connectFailures() {
 void Pages::fail(JobKind kind, const QString& sentence) {
     switch (kind) {
         case JobKind::compare:
-            return compare_->failSystems(sentence);
+            return compare_->systems().fail(sentence);
         case JobKind::scenarios:
             return compare_->failScenarios(sentence);
         case JobKind::explore:

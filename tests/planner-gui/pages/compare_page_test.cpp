@@ -1,6 +1,7 @@
 #include "planner-gui/pages/compare_page.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabWidget>
@@ -9,6 +10,7 @@
 
 #include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/outdated_note.h"
+#include "planner-gui/pages/systems_part.h"
 #include "sim/compare/comparison_report.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
@@ -52,7 +54,7 @@ TEST_CASE("compare page: scenarios side by side, only the differences, exports",
     const QTableView* const table = named<QTableView>(page, kScenarioTable);
     REQUIRE(table != nullptr);
     const int all = table->model()->rowCount();
-    page.setOnlyDifferences(true);
+    page.findChild<QCheckBox*>()->click();
     CHECK(table->model()->rowCount() < all);
     CHECK(table->model()->rowCount() > 0);
     CHECK(page.svg().contains("large"));
@@ -76,23 +78,23 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     page.findChild<QTabWidget*>()->setCurrentIndex(1);
     show(page);
     CHECK(page.svg().isEmpty());
-    QSignalSpy asked(&page, &ComparePage::compareRequested);
+    QSignalSpy asked(&page.systems(), &SystemsPart::compareRequested);
     auto* const button = page.findChild<QPushButton*>();
     QTest::keyClick(button, Qt::Key_Space);
     CHECK(asked.size() == 1);
-    page.setBusy(true);
+    page.systems().setBusy(true);
     CHECK(!button->isEnabled());
-    page.setBusy(false);
+    page.systems().setBusy(false);
 
     const auto systems = comparison();
-    page.setComparison(systems);
+    page.systems().setComparison(systems);
     QApplication::processEvents();
     const QTableView* const table = named<QTableView>(page, "Systems");
     REQUIRE(table != nullptr);
     CHECK(table->model()->rowCount() == 2);
     CHECK(page.csv().toStdString() == comparison_csv({systems.get(), 1}));
     CHECK(page.svg().toStdString() == comparison_svg({systems.get(), 1}));
-    QSignalSpy chosen(&page, &ComparePage::adopt);
+    QSignalSpy chosen(&page.systems(), &SystemsPart::adopt);
     auto* const bars = named<BarChartView>(page, kSystemBars);
     REQUIRE(bars != nullptr);
     QTest::keyClick(bars, Qt::Key_End);
@@ -108,11 +110,11 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     // Once the scenario is another, the systems are marked and can be compared anew.
     auto* const note = page.findChild<OutdatedNote*>();
     CHECK(!note->isVisible());
-    page.setOutdated(true);
+    page.systems().setOutdated(true);
     CHECK(note->isVisible());
     QTest::keyClick(note->button(), Qt::Key_Space);
     CHECK(asked.size() == 2);
-    page.setComparison(systems);
+    page.systems().setComparison(systems);
     CHECK(!note->isVisible());
 }
 

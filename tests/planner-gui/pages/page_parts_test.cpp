@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pictures/palette.h"
 #include "tests/catch.h"
 
 namespace sluice {
@@ -43,6 +44,18 @@ TEST_CASE("page parts: bars get the height that they need where there is room", 
     show_bars(200);
     CHECK(area->height() <= 600);
     CHECK(area->verticalScrollBar()->maximum() > 0);
+}
+
+TEST_CASE("page parts: a warning has its colour in light and dark", "[pages]") {
+    QWidget page;
+    QLabel* const label = text_label(QStringLiteral("Shortage"));
+    label->setParent(&page);
+    colour_as_warning(label, &page);
+    REQUIRE(Palette::light().waiting() != Palette(dark_palette()).waiting());
+    for (const QPalette& palette : {dark_palette(), light_palette(), dark_palette()}) {
+        page.setPalette(palette);
+        CHECK(label->palette().color(QPalette::WindowText) == Palette(palette).waiting());
+    }
 }
 
 }  // namespace sluice

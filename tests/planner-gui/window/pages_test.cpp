@@ -9,6 +9,7 @@
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/sensitivity_page.h"
+#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/validation_page.h"
@@ -109,12 +110,12 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
     window.pages().setCurrentWidget(&page);
     window.stack().duplicate(0);
     const QString second = QString::fromStdString(window.stack().current().name);
-    Q_EMIT page.adopt(QStringLiteral("--schedule resident"), QStringLiteral("system"));
+    Q_EMIT page.systems().adopt(QStringLiteral("--schedule resident"), QStringLiteral("system"));
     const auto resident = driver.settled();
     CHECK(resident->planned.training ==
           std::map<std::string, std::string>{{"batch", "16"}, {"schedule", "resident"}});
     REQUIRE(test::wait_until([&] { return page.csv().contains(second); }));
-    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT page.compareRequested(); });
+    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
     CHECK(!page.svg().isEmpty());
     Q_EMIT page.scenarioActivated(0);
     CHECK(window.stack().currentIndex() == 0);
@@ -141,7 +142,7 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     wait_for(window.session(), JobKind::explore,
              [&] { Q_EMIT pages.explore().exploreRequested(batch, layers); });
     wait_for(window.session(), JobKind::compare,
-             [&] { Q_EMIT pages.compare().compareRequested(); });
+             [&] { Q_EMIT pages.compare().systems().compareRequested(); });
     wait_for(window.session(), JobKind::sensitivity,
              [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
     for (QWidget* const page :
