@@ -2,7 +2,6 @@
 // and leaves with the numbers of `sluice predict`, to the digit that is shown.
 #include <fmt/format.h>
 
-#include <QFile>
 #include <QListView>
 #include <QSvgRenderer>
 #include <QTabBar>

@@ -1,7 +1,6 @@
 #include "planner-gui/pages/memory_page.h"
 
 #include <QImage>
-#include <QLabel>
 #include <QSvgRenderer>
 #include <QTest>
 

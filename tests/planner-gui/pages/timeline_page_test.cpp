@@ -2,8 +2,6 @@
 
 #include <QAbstractButton>
 #include <QImage>
-#include <QLabel>
-#include <QPainter>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSvgRenderer>

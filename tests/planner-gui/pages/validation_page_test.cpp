@@ -1,9 +1,5 @@
 #include "planner-gui/pages/validation_page.h"
 
-#include <QApplication>
-#include <QDragEnterEvent>
-#include <QDropEvent>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -12,6 +8,7 @@
 #include "planner-gui/pictures/palette.h"
 #include "sim/validate/validation_report.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/dropped.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"
 
@@ -67,19 +64,10 @@ TEST_CASE("validation page: dropped files are asked for, other things are not", 
     ValidationPage page;
     show(page);
     QSignalSpy chosen(&page, &ValidationPage::filesChosen);
-    const auto drop = [&](const QList<QUrl>& urls) {
-        QMimeData data;
-        data.setUrls(urls);
-        QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(&page, &enter);
-        if (!enter.isAccepted()) return;
-        QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(&page, &event);
-    };
-    drop({QUrl(QStringLiteral("https://example.org/a.json"))});
+    CHECK(!test::drop(page, QList{QUrl(QStringLiteral("https://example.org/a.json"))}));
     CHECK(chosen.isEmpty());
-    drop({QUrl::fromLocalFile(QStringLiteral("/runs/a.json")),
-          QUrl::fromLocalFile(QStringLiteral("/runs/more"))});
+    CHECK(test::drop(page, {QUrl::fromLocalFile(QStringLiteral("/runs/a.json")),
+                            QUrl::fromLocalFile(QStringLiteral("/runs/more"))}));
     REQUIRE(chosen.size() == 1);
     CHECK(chosen.front().front().toStringList() ==
           QStringList{QStringLiteral("/runs/a.json"), QStringLiteral("/runs/more")});

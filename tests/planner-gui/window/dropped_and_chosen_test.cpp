@@ -1,12 +1,9 @@
 // Files that are dropped on the window or chosen in a dialog, and what is printed.
 #include <QDir>
-#include <QDropEvent>
 #include <QFile>
-#include <QMimeData>
 #include <QPainter>
 #include <QPrinter>
 #include <QSignalSpy>
-#include <QToolButton>
 
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
@@ -14,6 +11,7 @@
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/pages.h"
 #include "sim/write_file.h"
+#include "tests/planner-gui/dropped.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/window/answers.h"
@@ -21,29 +19,13 @@
 
 using namespace sluice;
 using test::content;
+using test::drop;
 using test::WindowDriver;
 
 namespace {
 
 const QString kConfig = QStringLiteral(SLUICE_SOURCE_DIR "/models/qwen2.5-7b.json");
 const QString kProfile = QStringLiteral(SLUICE_SOURCE_DIR "/hwprofiles/gh200-480gb.json");
-
-/// As the desktop does: whether it may, then the drop.
-bool drop(MainWindow& window, const QList<QUrl>& urls) {
-    QMimeData data;
-    if (!urls.isEmpty()) data.setUrls(urls);
-    QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(&window, &enter);
-    if (!enter.isAccepted()) return false;
-    QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    event.ignore();
-    QApplication::sendEvent(&window, &event);
-    return event.isAccepted();
-}
-
-bool drop(MainWindow& window, const QString& file) {
-    return drop(window, QList<QUrl>{QUrl::fromLocalFile(file)});
-}
 
 void press(const QWidget& in, const QString& tooltip) {
     for (QAbstractButton* const button : in.findChildren<QAbstractButton*>())

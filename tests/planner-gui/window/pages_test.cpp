@@ -1,7 +1,6 @@
 // The window from a model to a decision: each page asks the session and shows what comes back.
 #include "planner-gui/window/pages.h"
 
-#include <QFile>
 #include <QSignalSpy>
 
 #include "planner-gui/pages/compare_page.h"
