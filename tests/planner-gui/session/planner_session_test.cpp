@@ -1,6 +1,5 @@
 #include "planner-gui/session/planner_session.h"
 
-
 #include "tests/catch.h"
 #include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/wait_until.h"
