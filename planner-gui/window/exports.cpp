@@ -1,12 +1,11 @@
 #include "planner-gui/window/exports.h"
 
 #include <QBuffer>
-#include <QFileDialog>
 #include <QPrintDialog>
 #include <QPrinter>
 #include <QThread>
-#include <algorithm>
 
+#include "planner-gui/window/file_dialogs.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/printed_report.h"
 #include "sim/write_file.h"
@@ -31,38 +30,39 @@ Exports::~Exports() {
     for (QThread* const drawing : findChildren<QThread*>()) drawing->wait();
 }
 
-QString Exports::choose(const QString& title, const QString& suffix) {
-    QFileDialog dialog(&window_, title, QString(),
-                       QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setDefaultSuffix(suffix);
-    dialog.selectFile(pages_.name() + QLatin1Char('.') + suffix);
-    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().front() : QString();
+void Exports::choose(const QString& title, const QString& suffix, const QString& name,
+                     void (Exports::*writer)(const QString&)) {
+    const QString file =
+        choose_to_save(&window_, title, QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix),
+                       suffix, safe_file_name(name) + QLatin1Char('.') + suffix);
+    if (!file.isEmpty()) (this->*writer)(file);
 }
 
+QString Exports::reportName() const { return QString::fromStdString(stack_.current().name); }
+
+QString Exports::pageName() const { return pages_.name() + QStringLiteral(" - ") + reportName(); }
+
 void Exports::chooseHtml() {
-    const QString file = choose(tr("Report as HTML"), QStringLiteral("html"));
-    if (!file.isEmpty()) writeHtml(file);
+    choose(tr("Report as HTML"), QStringLiteral("html"), reportName(), &Exports::writeHtml);
 }
 void Exports::choosePdf() {
-    const QString file = choose(tr("Report as PDF"), QStringLiteral("pdf"));
-    if (!file.isEmpty()) writePdf(file);
+    choose(tr("Report as PDF"), QStringLiteral("pdf"), reportName(), &Exports::writePdf);
 }
 void Exports::chooseSvg() {
-    const QString file = choose(tr("Page as SVG"), QStringLiteral("svg"));
-    if (!file.isEmpty()) writeSvg(file);
+    choose(tr("Page as SVG"), QStringLiteral("svg"), pageName(), &Exports::writeSvg);
+}
+void Exports::choosePagePdf() {
+    choose(tr("Page as PDF"), QStringLiteral("pdf"), pageName(), &Exports::writePagePdf);
 }
 void Exports::choosePng() {
-    const QString file = choose(tr("Page as PNG"), QStringLiteral("png"));
-    if (!file.isEmpty()) writePng(file);
+    choose(tr("Page as PNG"), QStringLiteral("png"), pageName(), &Exports::writePng);
 }
 void Exports::chooseCsv() {
-    const QString file = choose(tr("Page as CSV"), QStringLiteral("csv"));
-    if (!file.isEmpty()) writeCsv(file);
+    choose(tr("Page as CSV"), QStringLiteral("csv"), pageName(), &Exports::writeCsv);
 }
 void Exports::choosePrinter() {
     if (pages_.svg().isEmpty()) {
-        Q_EMIT failed(tr("This page has no picture yet; let it show one first."));
+        Q_EMIT failed(noPicture());
         return;
     }
     QPrinter printer(QPrinter::HighResolution);
@@ -70,6 +70,8 @@ void Exports::choosePrinter() {
     QPrintDialog dialog(&printer, &window_);
     if (dialog.exec() == QDialog::Accepted) print(printer);
 }
+
+QString Exports::noPicture() { return tr("This page has no picture yet; let it show one first."); }
 
 void Exports::print(QPrinter& printer) {
     const QString title = QString::fromStdString(stack_.current().name);
@@ -120,21 +122,32 @@ void Exports::writeHtml(const QString& file) {
 
 void Exports::writePdf(const QString& file) {
     withReport([this, file](const Decision& decision) {
-        // Drawing it takes some hundred ms.
-        auto const pdf = std::make_shared<QByteArray>();
-        QThread* const drawing = QThread::create([pdf, decision] { *pdf = report_pdf(decision); });
-        drawing->setParent(this);
-        connect(drawing, &QThread::finished, this, [this, drawing, pdf, file] {
-            drawing->deleteLater();
-            write(file, *pdf, {});
-        });
-        drawing->start();
+        draw(file, [decision] { return report_pdf(decision); });
     });
 }
 
-void Exports::writeSvg(const QString& file) {
-    write(file, pages_.svg(), tr("This page has no picture yet; let it show one first."));
+void Exports::draw(const QString& file, std::function<QByteArray()> picture) {
+    // Drawing takes some hundred ms.
+    auto const bytes = std::make_shared<QByteArray>();
+    QThread* const drawing =
+        QThread::create([bytes, picture = std::move(picture)] { *bytes = picture(); });
+    drawing->setParent(this);
+    ++drawn_;
+    connect(drawing, &QThread::finished, this, [this, drawing, bytes, file] {
+        drawing->deleteLater();
+        --drawn_;
+        write(file, *bytes, {});
+    });
+    drawing->start();
 }
+
+void Exports::writePagePdf(const QString& file) {
+    const QByteArray svg = pages_.svg();
+    if (svg.isEmpty()) return write(file, {}, noPicture());
+    draw(file, [svg, title = pageName()] { return picture_pdf(svg, title); });
+}
+
+void Exports::writeSvg(const QString& file) { write(file, pages_.svg(), noPicture()); }
 
 void Exports::writeCsv(const QString& file) {
     write(file, pages_.csv().toUtf8(), tr("This page has no table yet; let it show one first."));

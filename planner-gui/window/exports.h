@@ -28,18 +28,23 @@ class Exports : public QObject {
     void chooseHtml();
     void choosePdf();
     void chooseSvg();
+    void choosePagePdf();
     void choosePng();
     void chooseCsv();
     void choosePrinter();
 
-    /// The report needs predictions: it is written when they are there.
+    /// The report needs predictions: it is written when they are there. A PDF is written when it
+    /// is drawn.
     void writeHtml(const QString& file);
     void writePdf(const QString& file);
     void writeSvg(const QString& file);
+    void writePagePdf(const QString& file);
     void writePng(const QString& file);
     void writeCsv(const QString& file);
     /// The picture of the page in front. Precondition: it has one.
     void print(QPrinter& printer);
+    /// Something that was asked for is not written yet, and has not failed.
+    bool isWriting() const { return !wanted_.empty() || drawn_ > 0; }
 
   Q_SIGNALS:
     /// It takes a while.
@@ -55,7 +60,12 @@ class Exports : public QObject {
         std::function<void(const Decision&)> then;
     };
 
-    QString choose(const QString& title, const QString& suffix);
+    /// Asks for a file; proposes `name`.
+    void choose(const QString& title, const QString& suffix, const QString& name,
+                void (Exports::*writer)(const QString&));
+    QString reportName() const;
+    QString pageName() const;
+    static QString noPicture();
     void write(const QString& file, const QByteArray& bytes, const QString& without);
     /// Calls `then` with the report on the machines of all scenarios that have the current model,
     /// each as its first scenario changes it; one report after the other.
@@ -63,12 +73,15 @@ class Exports : public QObject {
     void predictFirst();
     /// Takes out the first, and starts the next.
     Wanted takeFirst();
+    /// Writes what `picture` returns, which it does on a thread of its own.
+    void draw(const QString& file, std::function<QByteArray()> picture);
 
     QWidget& window_;
     Pages& pages_;
     PlannerSession& session_;
     ScenarioStack& stack_;
     std::deque<Wanted> wanted_;  ///< the first is under way
+    int drawn_ = 0;              ///< PDF files that are being drawn
 };
 
 }  // namespace sluice

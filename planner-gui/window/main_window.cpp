@@ -8,6 +8,7 @@
 #include <QStyle>
 #include <QVBoxLayout>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_dock.h"
@@ -53,7 +54,7 @@ void MainWindow::addParts() {
     pages_ = new Pages(stack_, session_, this);
     auto* const middle = new QWidget(this);
     auto* const column = new QVBoxLayout(middle);
-    column->addWidget(verdict_);
+    column->addWidget(new FittedArea(verdict_));
     column->addWidget(pages_, 1);
     setCentralWidget(middle);
 
@@ -159,7 +160,7 @@ void MainWindow::showTitle() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!mayClose()) return event->ignore();
+    if (!mayDropReport() || !mayClose()) return event->ignore();
     QSettings settings;
     settings.setValue(kGeometry, saveGeometry());
     settings.setValue(kState, saveState());

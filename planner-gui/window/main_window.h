@@ -16,6 +16,7 @@ class QTabWidget;
 
 namespace sluice {
 
+class Exports;
 class Pages;
 class ScenarioDock;
 class ScenarioForm;
@@ -80,7 +81,11 @@ class MainWindow : public QMainWindow {
     Conflict askConflict();
     /// What is typed into a table or list and not handed over yet.
     void finishEditing();
+    /// Whether what is not saved may go; asks.
     bool mayClose();
+    /// Whether a report that is not written yet may go; asks. Where the user waits for it, the
+    /// window closes once it is.
+    bool mayDropReport();
     bool save();
     bool saveAs();
     static QString projectFilter();
@@ -100,6 +105,8 @@ class MainWindow : public QMainWindow {
     ScenarioForm* form_;
     ScenarioDock* scenarios_;
     Pages* pages_;
+    Exports* exports_ = nullptr;
+    bool close_once_written_ = false;
 };
 
 }  // namespace sluice

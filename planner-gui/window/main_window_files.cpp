@@ -1,7 +1,6 @@
 // What the window does with files: open, recover, save, take what is dropped.
 #include <QAbstractItemView>
 #include <QDropEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QMimeData>
@@ -10,6 +9,8 @@
 #include <QStatusBar>
 
 #include "planner-gui/session/example.h"
+#include "planner-gui/window/exports.h"
+#include "planner-gui/window/file_dialogs.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_form.h"
@@ -80,15 +81,18 @@ bool MainWindow::openFile(const QString& file) {
 bool MainWindow::save() { return files_.file().isEmpty() ? saveAs() : saveFile(files_.file()); }
 
 bool MainWindow::saveAs() {
-    QFileDialog dialog(this, tr("Save the project"), QString(), projectFilter());
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setDefaultSuffix(QStringLiteral("json"));
-    if (!files_.file().isEmpty()) dialog.selectFile(files_.file());
-    return dialog.exec() == QDialog::Accepted && saveFile(dialog.selectedFiles().front());
+    const QString proposed = files_.file().isEmpty()
+                                 ? safe_file_name(QString::fromStdString(stack_.current().name)) +
+                                       QStringLiteral(".json")
+                                 : files_.file();
+    const QString file = choose_to_save(this, tr("Save the project"), projectFilter(),
+                                        QStringLiteral("json"), proposed);
+    return !file.isEmpty() && saveFile(file);
 }
 
 bool MainWindow::saveFile(const QString& file) {
     finishEditing();
+    if (is_write_protected(file)) return ask_for_another(this, file) && saveAs();
     if (QFileInfo(file).absoluteFilePath() == files_.file() && files_.changedOnDisk()) {
         const Conflict answer = askConflict();
         if (answer == Conflict::save_as) return saveAs();
@@ -151,6 +155,24 @@ bool MainWindow::mayClose() {
         QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
     if (answer == QMessageBox::Save) return save();
     return answer == QMessageBox::Discard;
+}
+
+bool MainWindow::mayDropReport() {
+    close_once_written_ = false;
+    if (!exports_->isWriting()) return true;
+    QMessageBox box(QMessageBox::Question, tr("Close?"), tr("The report is still being written."),
+                    QMessageBox::NoButton, this);
+    QPushButton* const wait = box.addButton(tr("&Wait"), QMessageBox::AcceptRole);
+    wait->setToolTip(tr("The window closes once it is written"));
+    QPushButton* const discard = box.addButton(tr("&Discard"), QMessageBox::DestructiveRole);
+    box.setDefaultButton(wait);
+    box.setEscapeButton(wait);
+    bool failed = false;
+    connect(exports_, &Exports::failed, &box, [&failed] { failed = true; });
+    box.exec();
+    if (box.clickedButton() == discard) return true;
+    close_once_written_ = exports_->isWriting();
+    return !close_once_written_ && !failed;
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QSettings>
@@ -12,6 +11,7 @@
 
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/exports.h"
+#include "planner-gui/window/file_dialogs.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_dock.h"
@@ -33,8 +33,7 @@ void MainWindow::addFileMenu() {
     });
     menu->addAction(tr("&Open..."), QKeySequence::Open, this, [this] {
         if (!mayClose()) return;
-        const QString file =
-            QFileDialog::getOpenFileName(this, tr("Open a project"), QString(), projectFilter());
+        const QString file = choose_to_open(this, tr("Open a project"), projectFilter());
         if (!file.isEmpty()) openFile(file);
     });
     QMenu* const recent = menu->addMenu(tr("Open &recent"));
@@ -52,16 +51,22 @@ void MainWindow::addFileMenu() {
 
 void MainWindow::addExportMenu(QMenu& file) {
     QMenu* const menu = file.addMenu(tr("E&xport"));
-    auto* const exports = new Exports(*this, *pages_, session_, stack_);
-    connect(exports, &Exports::failed, this, &MainWindow::warn);
+    Exports* const exports = exports_ = new Exports(*this, *pages_, session_, stack_);
+    connect(exports, &Exports::failed, this, [this](const QString& sentence) {
+        close_once_written_ = false;
+        warn(sentence);
+    });
     connect(exports, &Exports::working, this,
             [this](const QString& what) { statusBar()->showMessage(what); });
-    connect(exports, &Exports::written, this,
-            [this](const QString& path) { statusBar()->showMessage(tr("Wrote %1").arg(path)); });
+    connect(exports, &Exports::written, this, [this](const QString& path) {
+        statusBar()->showMessage(tr("Wrote %1").arg(path));
+        if (close_once_written_ && !exports_->isWriting()) close();
+    });
     menu->addAction(tr("&Report as HTML..."), exports, &Exports::chooseHtml);
     menu->addAction(tr("Report as &PDF..."), exports, &Exports::choosePdf);
     menu->addSeparator();
     menu->addAction(tr("Page as &SVG..."), exports, &Exports::chooseSvg);
+    menu->addAction(tr("Page as P&DF..."), exports, &Exports::choosePagePdf);
     menu->addAction(tr("Page as P&NG..."), exports, &Exports::choosePng);
     menu->addAction(tr("Page as &CSV..."), exports, &Exports::chooseCsv);
     file.addAction(tr("&Print..."), QKeySequence::Print, exports, &Exports::choosePrinter);

@@ -85,6 +85,23 @@ QByteArray report_pdf(const Decision& decision) {
     return buffer.data();
 }
 
+QByteArray picture_pdf(const QByteArray& svg, const QString& title) {
+    constexpr double kPointsAPixel = 72.0 / 96;  // of SVG
+    QSvgRenderer renderer(without_patterns(svg));
+    QBuffer buffer;
+    buffer.open(QIODevice::WriteOnly);
+    {
+        QPdfWriter writer(&buffer);
+        writer.setTitle(title);
+        writer.setPageSize(QPageSize(QSizeF(renderer.defaultSize()) * kPointsAPixel,
+                                     QPageSize::Point, {}, QPageSize::ExactMatch));
+        writer.setPageMargins(QMarginsF());
+        QPainter painter(&writer);
+        renderer.render(&painter);
+    }
+    return buffer.data();
+}
+
 bool print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device) {
     QSvgRenderer renderer(without_patterns(svg));
     QPainter painter;

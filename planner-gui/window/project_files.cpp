@@ -4,6 +4,7 @@
 #include <QSettings>
 #include <utility>
 
+#include "planner-gui/window/file_dialogs.h"
 #include "sim/json_object.h"
 #include "sim/write_file.h"
 
@@ -75,6 +76,7 @@ void ProjectFiles::forgetRecent(const QString& file) {
 void ProjectFiles::setFile(const QString& file) {
     file_ = file.isEmpty() ? file : QFileInfo(file).absoluteFilePath();
     if (!file_.isEmpty()) {
+        remember_folder(file_);
         QStringList files = recent();
         files.removeAll(file_);
         files.prepend(file_);

@@ -1,6 +1,5 @@
 #include "planner-gui/window/scenario_form.h"
 
-#include <QFileDialog>
 #include <QGroupBox>
 #include <QHash>
 #include <QHeaderView>
@@ -9,6 +8,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "planner-gui/window/file_dialogs.h"
 #include "sim/model/read_model.h"
 #include "sim/scenario/money_options.h"
 
@@ -96,8 +96,7 @@ FieldRow* ScenarioForm::addRow(QVBoxLayout* group, const QString& field, const Q
 }
 
 void ScenarioForm::chooseFile(const QString& title, void (ScenarioForm::*open)(const QString&)) {
-    const QString file = QFileDialog::getOpenFileName(this, title, QString(),
-                                                      tr("JSON files (*.json);;All files (*)"));
+    const QString file = choose_to_open(this, title, tr("JSON files (*.json);;All files (*)"));
     if (!file.isEmpty()) (this->*open)(file);
 }
 

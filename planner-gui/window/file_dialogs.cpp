@@ -1,0 +1,82 @@
+#include "planner-gui/window/file_dialogs.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QSettings>
+
+namespace sluice {
+namespace {
+
+const QString kFolder = QStringLiteral("lastFolder");
+
+/// Empty: none yet, or it is gone; dialogs begin where the program was started.
+QString last_folder() {
+    const QString folder = QSettings().value(kFolder).toString();
+    return QFileInfo(folder).isDir() ? folder : QString();
+}
+
+}  // namespace
+
+void remember_folder(const QString& file) {
+    QSettings().setValue(kFolder, QFileInfo(file).absolutePath());
+}
+
+QString choose_to_open(QWidget* parent, const QString& title, const QString& filter) {
+    const QString file = QFileDialog::getOpenFileName(parent, title, last_folder(), filter);
+    if (!file.isEmpty()) remember_folder(file);
+    return file;
+}
+
+QString choose_to_save(QWidget* parent, const QString& title, const QString& filter,
+                       const QString& suffix, const QString& file) {
+    QFileDialog dialog(parent, title, last_folder(), filter);
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setDefaultSuffix(suffix);
+    dialog.selectFile(file);
+    while (dialog.exec() == QDialog::Accepted) {
+        const QString chosen = dialog.selectedFiles().front();
+        if (!is_write_protected(chosen)) {
+            remember_folder(chosen);
+            return chosen;
+        }
+        if (!ask_for_another(parent, chosen)) break;
+    }
+    return {};
+}
+
+QString safe_file_name(const QString& name) {
+    constexpr qsizetype kLongest = 60;  // of four bytes each, with a suffix: below 255
+    static const QRegularExpression unsafe(QStringLiteral(R"([/\\:*?"<>|\x00-\x1f\x7f])"));
+    QString out = name.simplified().replace(unsafe, QStringLiteral("-")).left(kLongest);
+    // Hidden, or cut off by the system.
+    while (out.startsWith(QLatin1Char('.'))) out.remove(0, 1);
+    while (out.endsWith(QLatin1Char('.')) || out.endsWith(QLatin1Char(' '))) out.chop(1);
+    return out.isEmpty() ? QStringLiteral("scenario") : out;
+}
+
+bool is_write_protected(const QString& file) {
+    const QFileInfo info(file);
+    if (!info.exists()) return false;
+    // An administrator may write it nevertheless, but somebody meant it to stay.
+    constexpr QFile::Permissions kWrites =
+        QFile::WriteOwner | QFile::WriteGroup | QFile::WriteOther;
+    return !info.isWritable() || !(info.permissions() & kWrites);
+}
+
+bool ask_for_another(QWidget* parent, const QString& file) {
+    QMessageBox box(QMessageBox::Warning, QObject::tr("Write-protected"),
+                    QObject::tr("%1 is write-protected; save under another name, or let it be "
+                                "written first.")
+                        .arg(QDir::toNativeSeparators(file)),
+                    QMessageBox::Cancel, parent);
+    QPushButton* const save_as = box.addButton(QObject::tr("Save &as..."), QMessageBox::AcceptRole);
+    box.setDefaultButton(save_as);
+    box.exec();
+    return box.clickedButton() == save_as;
+}
+
+}  // namespace sluice

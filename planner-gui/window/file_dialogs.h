@@ -1,0 +1,31 @@
+// Which file is opened or written? Dialogs begin in the folder that was used last and propose a
+// name.
+#pragma once
+
+#include <QString>
+
+class QWidget;
+
+namespace sluice {
+
+/// `filter` as of QFileDialog. Empty: nothing was chosen.
+QString choose_to_open(QWidget* parent, const QString& title, const QString& filter);
+
+/// `file` is proposed, with or without a folder. A file that is write-protected is not returned:
+/// the user may name another. Empty: nothing was chosen.
+QString choose_to_save(QWidget* parent, const QString& title, const QString& filter,
+                       const QString& suffix, const QString& file);
+
+/// The next dialog begins in the folder of `file`.
+void remember_folder(const QString& file);
+
+/// `name` as the name of a file on any system: "7B / 8B?" becomes "7B - 8B-". Never empty.
+QString safe_file_name(const QString& name);
+
+/// Whether its permissions say that nobody writes it, or that we do not. A file that is not there
+/// is not protected.
+bool is_write_protected(const QString& file);
+/// Says that `file` is write-protected; whether the user wants to name another.
+bool ask_for_another(QWidget* parent, const QString& file);
+
+}  // namespace sluice
