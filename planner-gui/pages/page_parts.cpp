@@ -3,6 +3,7 @@
 #include <QHBoxLayout>
 #include <QHelpEvent>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QToolTip>
 #include <algorithm>
 
@@ -105,16 +106,24 @@ FittedArea::FittedArea(QWidget* widget) {
     put_into(this, widget);
 }
 
-QSize FittedArea::sizeHint() const {
-    return {QScrollArea::sizeHint().width(), widget()->minimumHeight()};
+int FittedArea::widgetHeight() const {
+    return widget()->hasHeightForWidth() ? widget()->heightForWidth(contentsRect().width())
+                                         : widget()->minimumHeight();
 }
 
+QSize FittedArea::sizeHint() const { return {QScrollArea::sizeHint().width(), widgetHeight()}; }
+
 QSize FittedArea::minimumSizeHint() const {
-    return {0, std::min(widget()->minimumHeight(), kLeastArea * fontMetrics().height())};
+    // What wraps has words that do not.
+    const int words = widget()->hasHeightForWidth() ? widget()->minimumSizeHint().width() +
+                                                          verticalScrollBar()->sizeHint().width()
+                                                    : 0;
+    return {words, std::min(widgetHeight(), kLeastArea * fontMetrics().height())};
 }
 
 bool FittedArea::viewportEvent(QEvent* event) {
-    if (event->type() == QEvent::LayoutRequest) updateGeometry();  // its widget's height
+    // Its widget's height is another one.
+    if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize) updateGeometry();
     return QScrollArea::viewportEvent(event);
 }
 
@@ -132,6 +141,12 @@ void show_sentences(QLabel* label, const QStringList& sentences, int most) {
 }
 
 void colour_as_warning(QLabel* label, QWidget* page) { new WarningColour(label, page); }
+
+QString wrapped_tooltip(const QString& lines) {
+    if (lines.isEmpty()) return {};
+    return QStringLiteral("<qt>%1</qt>")
+        .arg(lines.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
+}
 
 void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget) {
     if (words.isEmpty()) {

@@ -30,7 +30,7 @@ std::optional<int> selected_by_key(int key, int now, int count, Qt::Orientation 
 /// Enter, in the block of letters or of digits, and the space bar.
 bool is_activating(int key);
 
-/// As high as its widget needs where there is room, else it scrolls, vertically only.
+/// As high as its widget needs at its width where there is room, else it scrolls, vertically only.
 class FittedArea : public QScrollArea {
     Q_OBJECT
   public:
@@ -40,10 +40,16 @@ class FittedArea : public QScrollArea {
 
   protected:
     bool viewportEvent(QEvent* event) override;
+
+  private:
+    int widgetHeight() const;
 };
 
 /// Its words in the colour of what waits or is short, in light and dark, as its page has it.
 void colour_as_warning(QLabel* label, QWidget* page);
+
+/// A tooltip of these lines, each wrapped where it is long.
+QString wrapped_tooltip(const QString& lines);
 
 /// Where a tooltip is asked for: `words` there, or none where they are empty.
 void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget);

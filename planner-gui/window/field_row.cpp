@@ -16,7 +16,7 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     auto* const combo = new QComboBox(row);
     combo->addItems(choices);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo->setMinimumContentsLength(16);
+    combo->setMinimumContentsLength(10);
     combo->setMaxVisibleItems(20);
     // A wheel over the form scrolls it and changes nothing.
     combo->setFocusPolicy(Qt::StrongFocus);

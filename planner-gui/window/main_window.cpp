@@ -42,6 +42,10 @@ void MainWindow::resizeAtFirst() {
     const int title = style()->pixelMetric(QStyle::PM_TitleBarHeight, nullptr, this);
     const QSize room = screen()->availableGeometry().size() - QSize(0, title);
     resize(QSize(1280, 800).boundedTo(room));
+    const auto docks = findChildren<QDockWidget*>();
+    const int width = fontMetrics().averageCharWidth() * 54;
+    resizeDocks(docks, QList<int>(docks.size(), width), Qt::Horizontal);
+    resizeDocks(docks, {1, 3}, Qt::Vertical);
 }
 
 MainWindow::~MainWindow() {
@@ -54,6 +58,9 @@ void MainWindow::addParts() {
     pages_ = new Pages(stack_, session_, this);
     auto* const middle = new QWidget(this);
     auto* const column = new QVBoxLayout(middle);
+    const QMargins margins = column->contentsMargins();
+    column->setContentsMargins(margins.left(), margins.top() / 2, margins.right(),
+                               margins.bottom() / 2);
     column->addWidget(new FittedArea(verdict_));
     column->addWidget(pages_, 1);
     setCentralWidget(middle);
@@ -68,11 +75,8 @@ void MainWindow::addParts() {
     };
     scenarios_ = new ScenarioDock(stack_, this);
     form_ = new ScenarioForm(this);
-    QDockWidget* const list = dock(tr("Scenarios"), QStringLiteral("scenarioDock"), scenarios_);
-    QDockWidget* const form = dock(tr("Scenario"), QStringLiteral("formDock"), form_);
-    const int width = fontMetrics().averageCharWidth() * 52;
-    resizeDocks({list, form}, {width, width}, Qt::Horizontal);
-    resizeDocks({list, form}, {1, 3}, Qt::Vertical);
+    dock(tr("Scenarios"), QStringLiteral("scenarioDock"), scenarios_);
+    dock(tr("Scenario"), QStringLiteral("formDock"), form_);
 }
 
 void MainWindow::connectParts() {

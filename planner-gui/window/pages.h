@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/pictures/varied_number.h"
 #include "planner-gui/session/planner_session.h"
 #include "planner-gui/session/scenario_stack.h"
 #include "planner-gui/window/answered_scenario.h"
@@ -29,6 +30,12 @@ class Pages : public QTabWidget {
     /// Null: the scenario is refused.
     void setPrediction(const std::shared_ptr<const Prediction>& prediction);
     void setByteUnits(ByteUnits units);
+
+    /// The same of every page, so that no tab moves when another comes to the front.
+    QSize minimumSizeHint() const override;
+    /// No more: what is above them comes first, and they take what is left.
+    QSize sizeHint() const override { return minimumSizeHint(); }
+    bool hasHeightForWidth() const override { return false; }
 
     /// Of the page in front; empty where it shows nothing.
     QByteArray svg() const;
@@ -73,6 +80,9 @@ class Pages : public QTabWidget {
     void startPareto();
     void showRun(const RunComparison& run);
     void fail(JobKind kind, const QString& sentence);
+    /// Keeps the name and the notes of the current scenario.
+    void adopt(PlannedScenario planned, const QString& what);
+    void adoptCell(const std::vector<VariedValue>& settings);
     void adoptFlags(const QString& flags, const QString& what);
     void adoptUpgrade(const QString& flags, const QString& what);
     void adoptMachine(const QString& machine, const QString& system);

@@ -8,9 +8,10 @@
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/session/prediction.h"
 
-class QGridLayout;
-
 namespace sluice {
+
+class VerdictFigures;
+class VerdictOffers;
 
 class VerdictPanel : public QFrame {
     Q_OBJECT
@@ -36,27 +37,16 @@ class VerdictPanel : public QFrame {
     void changeEvent(QEvent* event) override;
 
   private:
-    struct Figure {
-        QLabel* name;
-        QLabel* value;
-        QLabel* more;
-    };
-    Figure addFigure(int column, const QString& name, const QString& object);
-    void show_figures();
-    void show_headline();
-    void show_offers();
-    void add_suggestions();
-    void add_questions();
-    void set(const Figure& figure, const QString& value, const QString& more,
-             const QString& tooltip);
+    void showHeadline();
+    void showDetail();
+    void showLimit();
+    void showConfidence();
 
     std::shared_ptr<const Prediction> prediction_;
     ByteUnits units_ = ByteUnits::decimal;
     QLabel *headline_, *detail_, *bound_, *confidence_;
-    QGridLayout* figures_;
-    Figure speed_, price_, energy_, days_;
-    QWidget* offers_;  ///< buttons with suggestions or questions
-    QStringList questions_;
+    VerdictFigures* figures_;
+    VerdictOffers* offers_;
 };
 
 }  // namespace sluice

@@ -1,0 +1,173 @@
+#include "planner-gui/window/verdict_figures.h"
+
+#include <fmt/format.h>
+
+#include <QEvent>
+#include <QGridLayout>
+#include <algorithm>
+
+#include "planner-gui/pages/page_parts.h"
+#include "sim/report/format.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kLeastMore = 12;  // letters beside a value
+
+QString from(const std::string& text) { return QString::fromStdString(text); }
+
+/// Three digits, or all of a large number: "5.87", "58,695".
+QString amount(double value) {
+    return from(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
+}
+
+/// The offer, or what is bought for how much.
+QString paid_to(const Payment& payment) {
+    if (payment.price_usd == 0) return from(payment.name);
+    const QString price = from(format_usd(payment.price_usd));
+    return payment.gpu_alone
+               ? QObject::tr("bought, %1 for the GPU alone, without a host").arg(price)
+               : QObject::tr("bought for %1").arg(price);
+}
+
+QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
+    if (number.high <= 0) return {};
+    return QObject::tr("5 to 95%: %1 to %2").arg(from(text(number.low)), from(text(number.high)));
+}
+
+}  // namespace
+
+VerdictFigures::VerdictFigures(QWidget* parent)
+    : QWidget(parent),
+      grid_(new QGridLayout(this)),
+      speed_(add(tr("Speed"), QStringLiteral("speed"))),
+      price_(add(tr("Price"), QStringLiteral("price"))),
+      days_(add(tr("Time"), QStringLiteral("days"))),
+      energy_(add(tr("Energy"), QStringLiteral("energy"))) {
+    grid_->setContentsMargins(0, 0, 0, 0);
+    grid_->setVerticalSpacing(0);
+    arrange();
+}
+
+VerdictFigures::Figure VerdictFigures::add(const QString& name, const QString& object) {
+    Figure out{new QLabel(name, this), new QLabel(this), new QLabel(this)};
+    out.value->setObjectName(object);
+    out.more->setObjectName(object + QStringLiteral("_more"));
+    out.more->setWordWrap(true);
+    for (QLabel* const label : {out.value, out.more})
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QFont large = font();
+    large.setPointSizeF(large.pointSizeF() * 1.25);
+    large.setBold(true);
+    out.value->setFont(large);
+    out.name->setForegroundRole(QPalette::PlaceholderText);
+    return out;
+}
+
+void VerdictFigures::setPrediction(const Prediction& prediction) {
+    showSpeed(prediction.report());
+    showPrice(prediction.cost);
+    showRun(prediction.cost);
+    arrange();
+}
+
+void VerdictFigures::showSpeed(const StepReport& r) {
+    const Banded speed{r.tokens_per_s(), r.has_band() ? r.tokens_per_s_at(r.step_high) : 0,
+                       r.has_band() ? r.tokens_per_s_at(r.step_low) : 0};
+    set(speed_, tr("%1 tokens/s").arg(from(format_thousands(speed.value))),
+        band_of(speed, [](double value) { return format_thousands(value); }),
+        tr("Tokens of a step over its time, %1; nine of ten measured steps should lie in the band")
+            .arg(from(format_seconds(r.step))));
+}
+
+void VerdictFigures::showPrice(const CostAnswer& cost) {
+    if (!cost.cost) return set(price_, tr("no price known"), tr("give $ an hour or a price"), {});
+    const RunCost& run = *cost.cost;
+    set(price_, tr("%1 a million tokens").arg(from(format_usd(run.usd_per_million_tokens.value))),
+        tr("%1 an hour: %2").arg(from(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
+        tr("%1\n%2").arg(
+            band_of(run.usd_per_million_tokens, [](double usd) { return format_usd(usd); }),
+            from(cost.payment->origin)));
+}
+
+void VerdictFigures::showRun(const CostAnswer& cost) {
+    const RunCost run = cost_or_free(cost);
+    const QString tokens = from(format_count(cost.tokens));
+    set(days_, tr("%1 days").arg(amount(run.days.value)),
+        cost.cost ? tr("%1 for %2 tokens").arg(from(format_usd(run.usd.value)), tokens)
+                  : tr("for %1 tokens").arg(tokens),
+        from(format_banded(run.days, "days")));
+    if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
+    set(energy_, tr("%1 kWh").arg(amount(run.kwh->value)),
+        tr("%1 W on average").arg(*run.mean_w, 0, 'f', 0),
+        tr("%1; %2").arg(from(format_banded(*run.kwh, "kWh")),
+                         cost.power.calibrated ? tr("energy by kind of work as measured")
+                                               : tr("from datasheet power, not measured")));
+}
+
+void VerdictFigures::clear() {
+    for (const Figure& figure : figures()) set(figure, {}, {}, {});
+}
+
+void VerdictFigures::setPending(bool pending) {
+    for (const Figure& figure : figures())
+        for (QLabel* const label : {figure.value, figure.more}) label->setEnabled(!pending);
+}
+
+void VerdictFigures::set(const Figure& figure, const QString& value, const QString& more,
+                         const QString& tooltip) {
+    figure.value->setText(value);
+    // A name alone would be read out instead of the text.
+    figure.value->setAccessibleName(tr("%1: %2").arg(figure.name->text(), value));
+    figure.more->setText(more);
+    for (QLabel* const label : {figure.name, figure.value, figure.more})
+        label->setToolTip(wrapped_tooltip(tooltip));
+}
+
+int VerdictFigures::valueWidth() const {
+    // The widest of most scenarios, so that they do not differ.
+    const QString usual = tr("%1 a million tokens").arg(QStringLiteral("$10.00"));
+    int width = speed_.value->fontMetrics().horizontalAdvance(usual);
+    for (const Figure& figure : figures())
+        width = std::max(width, figure.value->sizeHint().width());
+    return width;
+}
+
+void VerdictFigures::arrange() {
+    const int count = static_cast<int>(figures().size());
+    const bool lines = width() < count * valueWidth() + (count - 1) * grid_->horizontalSpacing();
+    if (lines == lines_ && grid_->count() > 0) return;
+    lines_ = lines;
+    int at = 0;
+    for (const Figure& figure : figures()) {
+        int part = 0;
+        for (QLabel* const label : {figure.name, figure.value, figure.more}) {
+            const Qt::Alignment place = lines ? Qt::AlignVCenter : Qt::AlignTop;
+            lines ? grid_->addWidget(label, at, part, place)
+                  : grid_->addWidget(label, part, at, place);
+            ++part;
+        }
+        grid_->setColumnStretch(at, !lines || at == 2 ? 1 : 0);
+        ++at;
+    }
+}
+
+QSize VerdictFigures::minimumSizeHint() const {
+    int names = 0;
+    for (const Figure& figure : figures()) names = std::max(names, figure.name->sizeHint().width());
+    return {names + valueWidth() + kLeastMore * fontMetrics().averageCharWidth() +
+                2 * grid_->horizontalSpacing(),
+            grid_->minimumSize().height()};
+}
+
+void VerdictFigures::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+void VerdictFigures::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange) arrange();
+}
+
+}  // namespace sluice

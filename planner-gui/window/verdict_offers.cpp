@@ -1,0 +1,102 @@
+#include "planner-gui/window/verdict_offers.h"
+
+#include <QLabel>
+#include <QPushButton>
+
+#include "planner-gui/window/wrapping_row.h"
+
+namespace sluice {
+namespace {
+
+/// "--state-bytes 8 --host-memory 1TB" as people read it: "state bytes 8, host memory 1TB".
+QString in_words(const QString& flags) {
+    QString out;
+    for (QString& word : flags.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+        const bool flag = word.startsWith(QStringLiteral("--"));
+        if (flag) word = word.mid(2).replace(QLatin1Char('-'), QLatin1Char(' '));
+        out += out.isEmpty() ? word : (flag ? QStringLiteral(", ") : QStringLiteral(" ")) + word;
+    }
+    return out;
+}
+
+}  // namespace
+
+VerdictOffers::VerdictOffers(QWidget* parent) : QWidget(parent) {
+    setLayout(new WrappingRow);
+    // What is below stays where it is whether there are buttons or none.
+    setMinimumHeight(QPushButton(tr("Fits with:"), this).sizeHint().height());
+}
+
+void VerdictOffers::setPrediction(std::shared_ptr<const Prediction> prediction) {
+    // Suggestions come with the second stage; other buttons stay under the mouse.
+    const bool same =
+        prediction_ != nullptr && prediction != nullptr &&
+        ask_the_same(prediction_->planned, prediction->planned) &&
+        prediction->stage != PredictionStage::step &&
+        (prediction->report().fit.fits() || prediction_->stage != PredictionStage::step);
+    prediction_ = std::move(prediction);
+    if (!same) showButtons();
+}
+
+void VerdictOffers::setByteUnits(ByteUnits units) {
+    units_ = units;
+    showButtons();
+}
+
+void VerdictOffers::setQuestions(const QStringList& questions) {
+    if (questions == questions_) return;
+    questions_ = questions;
+    showButtons();
+}
+
+void VerdictOffers::showButtons() {
+    while (QLayoutItem* const item = layout()->takeAt(0)) {
+        // Later: one of these buttons may have been clicked just now.
+        item->widget()->hide();
+        item->widget()->setParent(nullptr);
+        item->widget()->deleteLater();
+        delete item;
+    }
+    if (prediction_ != nullptr && !prediction_->report().fit.fits())
+        addSuggestions();
+    else
+        addQuestions();
+}
+
+void VerdictOffers::addSuggestions() {
+    const auto& suggestions = prediction_->report().suggestions;
+    QString words = tr("The figures are as if it did fit.");
+    if (!suggestions.empty())
+        words += tr(" It fits with:");
+    else if (prediction_->stage != PredictionStage::step)
+        words +=
+            tr(" No nearby setting fits: a shorter sequence, fewer layers or a larger machine "
+               "is needed.");
+    auto* const sentence = new QLabel(words, this);
+    sentence->setWordWrap(suggestions.empty());
+    layout()->addWidget(sentence);
+    for (const Suggestion& suggestion : suggestions) {
+        const QString flags = QString::fromStdString(suggestion.change);
+        auto* const button = new QPushButton(in_words(flags), this);
+        button->setObjectName(QStringLiteral("suggestion"));
+        // Sizes there are in the units that fields and command lines take.
+        button->setToolTip(tr("On the command line: %1\nFits with it: device %2, host %3")
+                               .arg(flags,
+                                    byte_text(static_cast<double>(suggestion.device_peak), units_),
+                                    byte_text(static_cast<double>(suggestion.host_peak), units_)));
+        button->setAccessibleName(tr("Adopt %1").arg(button->text()));
+        connect(button, &QPushButton::clicked, this, [this, flags] { Q_EMIT adopted(flags); });
+        layout()->addWidget(button);
+    }
+}
+
+void VerdictOffers::addQuestions() {
+    for (int i = 0; i < questions_.size(); ++i) {
+        auto* const button = new QPushButton(questions_[i], this);
+        button->setObjectName(QStringLiteral("question"));
+        connect(button, &QPushButton::clicked, this, [this, i] { Q_EMIT asked(i); });
+        layout()->addWidget(button);
+    }
+}
+
+}  // namespace sluice
