@@ -27,9 +27,7 @@ std::string of_ours(const Comparison& comparison, const ComparedSystem& system) 
 }
 
 std::string would_fit(const Comparison& comparison, const ComparedSystem& system) {
-    if (system.report.suggestions.empty())
-        return "no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is "
-               "needed";
+    if (system.report.suggestions.empty()) return system.report.no_suggestion;
     const Suggestion& first = system.report.suggestions.front();
     return fmt::format("fits with {} (device {}, host {}): {} tokens/s{}", first.change,
                        bytes_text(first.device_peak), bytes_text(first.host_peak),

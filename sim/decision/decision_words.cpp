@@ -101,10 +101,7 @@ std::string fastest_sentence(const Decision& decision) {
 std::string misfit_sentence(const Candidate& c) {
     const StepReport& r = c.report();
     std::string out = fmt::format("{}: {}", c.name, fmt::join(shortages(r), "; "));
-    if (r.suggestions.empty())
-        return out +
-               "; no nearby setting fits: a shorter --seq, fewer --layers or a larger "
-               "machine is needed.";
+    if (r.suggestions.empty()) return fmt::format("{}; {}.", out, r.no_suggestion);
     const Suggestion& first = r.suggestions.front();
     return out + fmt::format("; it fits with {} (device {}, host {}).", first.change,
                              format_bytes(static_cast<double>(first.device_peak)),

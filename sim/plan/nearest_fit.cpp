@@ -192,6 +192,16 @@ std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpe
     return Search(model, machine, training, most, before_each).run();
 }
 
+bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training) {
+    TrainingSpec least = training;
+    least.batch = least.gpus;
+    least.micro_batch = 0;
+    least.sequence = 1;
+    const std::optional<Fit> fit = fit_of(model, machine, least);
+    return fit && fit->fits();
+}
+
 std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
                                                   const MachineSpec& machine,
                                                   const TrainingSpec& training) {

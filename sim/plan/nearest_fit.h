@@ -25,6 +25,11 @@ std::vector<FittingChange> nearest_fits(const ModelSpec& model, const MachineSpe
                                         const TrainingSpec& training, std::size_t most,
                                         const std::function<void()>& before_each = {});
 
+/// Whether single sequences of one token fit. If not, no batch and no sequence does: what the model
+/// itself needs is too large.
+bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training);
+
 /// The same batch where it does not fit at once and a smaller device footprint helps: in the
 /// largest micro-batches that fit; of the streamed schedule else with checkpoints on the host, and
 /// the largest micro-batches that fit then. Nothing where micro_batch is given already, or none

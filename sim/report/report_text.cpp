@@ -63,10 +63,7 @@ void append_misfit(std::string& out, const StepReport& r) {
                            format_bytes(static_cast<double>(s.device_peak)),
                            format_bytes(static_cast<double>(s.host_peak)));
     }
-    if (r.suggestions.empty())
-        out +=
-            "  no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is "
-            "needed\n";
+    if (!r.no_suggestion.empty()) out += fmt::format("  {}\n", r.no_suggestion);
     out += "  speed below: as if it did fit\n";
 }
 

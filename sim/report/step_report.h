@@ -65,6 +65,7 @@ struct StepReport {
     std::vector<HostMoment> host_timeline;
     std::vector<Buffer> buffers;          ///< of the plan; Operation::uses are indices of them
     std::vector<Suggestion> suggestions;  ///< only where it does not fit
+    std::string no_suggestion;            ///< a sentence, where they were sought in vain
 
     // Time; of the steady step. A plan that does not fit is simulated as if it did.
     bool measured = false;      ///< by the trainer, not predicted

@@ -147,42 +147,60 @@ class RemedySearch {
     const StepReport& report_;
 };
 
+/// What it could have more, where the host is short and more would be used.
+MachineSpec with_most_host_memory(const MachineSpec& machine, const StepReport& report) {
+    MachineSpec out = machine;
+    const bool helps = report.fit.host.shortfall() > 0 && report.training.host_budget_bytes == 0 &&
+                       !machine.unified_memory;
+    const Bytes most = machine.host.memory_capacity_most;
+    if (helps) out.host.memory_capacity = most > 0 ? most : std::numeric_limits<Bytes>::max() / 2;
+    return out;
+}
+
+std::string no_suggestion(const StepReport& report, const ModelSpec& model,
+                          const MachineSpec& machine) {
+    const bool shorter = fits_by_token(model, machine, report.training);
+    std::string out = fmt::format(
+        "no nearby setting fits: {}fewer --layers or a larger machine is "
+        "needed",
+        shorter ? "a shorter --seq, " : "");
+    if (report.fit.host.shortfall() > 0 && machine.host.memory_capacity_most > 0)
+        out += fmt::format(" (this one has {} of host memory at most)",
+                           format_bytes(static_cast<double>(machine.host.memory_capacity_most)));
+    return out;
+}
+
 }  // namespace
 
 void add_suggestions(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
     if (report.fit.fits()) return;
     constexpr std::size_t kMostSuggestions = 3;
-    std::vector<Suggestion>& out = report.suggestions;
-    const auto add = [&](const FittingChange& change, const std::string& memory_flags) {
-        out.push_back({memory_flags + change.flags, change.training, change.fit.device.peak.bytes,
-                       change.fit.host.peak.bytes});
-    };
     const auto nearest = [&](const MachineSpec& on) {
         return nearest_fits(model, on, report.training, kMostSuggestions,
                             [] { begin_simulation(); });
     };
+    const auto add = [&](const FittingChange& change, const std::string& memory_flags) {
+        report.suggestions.push_back({memory_flags + change.flags, change.training,
+                                      change.fit.device.peak.bytes, change.fit.host.peak.bytes});
+    };
     for (const FittingChange& change : nearest(machine)) add(change, "");
-    const bool more_memory_helps = report.fit.host.shortfall() > 0 &&
-                                   report.training.host_budget_bytes == 0 &&
-                                   !machine.unified_memory;
-    if (!more_memory_helps) return;
-    MachineSpec larger = machine;
+    const MachineSpec larger = with_most_host_memory(machine, report);
     const auto with_memory = [&](Bytes host_peak) {
         return fmt::format(
             "--host-memory {:.0f}GB",
             std::ceil(static_cast<double>(host_peak + machine.host.system_reserve) / kGiga));
     };
-    const Bytes most = machine.host.memory_capacity_most;
-    larger.host.memory_capacity = most > 0 ? most : std::numeric_limits<Bytes>::max() / 2;
-    const Bytes room = larger.host.memory_capacity - machine.host.system_reserve;
-    if (report.fit.device.shortfall() == 0) {
-        if (report.fit.host.peak.bytes <= room)
-            out.push_back({with_memory(report.fit.host.peak.bytes), report.training,
-                           report.fit.device.peak.bytes, report.fit.host.peak.bytes});
-    } else if (out.empty()) {
-        for (const FittingChange& change : nearest(larger))
-            add(change, with_memory(change.fit.host.peak.bytes) + " ");
+    const Fit& fit = report.fit;
+    if (larger.host.memory_capacity > machine.host.memory_capacity) {
+        const Bytes room = larger.host.memory_capacity - machine.host.system_reserve;
+        if (fit.device.shortfall() == 0 && fit.host.peak.bytes <= room)
+            report.suggestions.push_back({with_memory(fit.host.peak.bytes), report.training,
+                                          fit.device.peak.bytes, fit.host.peak.bytes});
+        else if (report.suggestions.empty())
+            for (const FittingChange& change : nearest(larger))
+                add(change, with_memory(change.fit.host.peak.bytes) + " ");
     }
+    if (report.suggestions.empty()) report.no_suggestion = no_suggestion(report, model, larger);
 }
 
 void add_remedies(StepReport& report, const ModelSpec& model, const MachineSpec& machine) {
