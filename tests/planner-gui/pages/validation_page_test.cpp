@@ -1,5 +1,7 @@
 #include "planner-gui/pages/validation_page.h"
 
+#include <fmt/format.h>
+
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -20,12 +22,12 @@ using test::show;
 constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";
 
 std::shared_ptr<const Validation> held_out() {
-    const std::string folder =
-        std::string(SLUICE_SOURCE_DIR) + "/validation/" + kMachine + "/held-out";
+    const auto file = [](const char* name) {
+        return fmt::format("{}/validation/{}/held-out/{}.json", SLUICE_SOURCE_DIR, kMachine, name);
+    };
     return std::make_shared<Validation>(test::simulated([&] {
-        return validate(
-            read_measured_runs({folder + "/7b-batch-8.json", folder + "/7b-batch-32.json"}, {}),
-            test::machine_of(kMachine));
+        return validate(read_measured_runs({file("7b-batch-8"), file("7b-batch-32")}, {}),
+                        test::machine_of(kMachine));
     }));
 }
 
