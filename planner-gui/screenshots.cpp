@@ -180,7 +180,7 @@ void take_large(MainWindow& window, const Photographer& photographer) {
         "vocabulary=32000";
     large.money["tokens"] = "15000000000000";
     window.stack().add(large);
-    pages.setByteUnits(ByteUnits::binary);
+    window.setUnits(ByteUnits::binary);
     const std::pair<QWidget*, const char*> shown[] = {{&pages.timeline(), "large-timeline"},
                                                       {&pages.memory(), "large-memory"},
                                                       {&pages.compare(), "large-compare"}};
@@ -189,7 +189,7 @@ void take_large(MainWindow& window, const Photographer& photographer) {
         photographer.settle();
         photographer.take(name);
     }
-    pages.setByteUnits(ByteUnits::decimal);
+    window.setUnits(ByteUnits::decimal);
 }
 
 void take_validation(MainWindow& window, const Photographer& photographer) {

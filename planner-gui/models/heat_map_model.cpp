@@ -29,7 +29,7 @@ void HeatMapModel::set_cell(CellIndex at, const HeatCell& cell) {
 
 void HeatMapModel::set_byte_units(ByteUnits units) {
     units_ = units;
-    if (rowCount() > 0) Q_EMIT dataChanged(index(0, device), index(rowCount() - 1, host));
+    if (rowCount() > 0) Q_EMIT dataChanged(index(0, device), index(rowCount() - 1, reason));
 }
 
 int HeatMapModel::rowCount(const QModelIndex& parent) const {
@@ -71,7 +71,7 @@ QString HeatMapModel::text(CellIndex at, int column) const {
                               cell.bottleneck.substr(0, cell.bottleneck.find(',')))
                         : QString();
         case reason:
-            return QString::fromStdString(cell.reason);
+            return reason_text(cell.reason, cell.shortages, units_);
     }
     return {};
 }

@@ -79,11 +79,16 @@ QString ParetoModel::text(std::size_t i, int column) const {
     return {};
 }
 
+void ParetoModel::set_byte_units(ByteUnits units) {
+    units_ = units;
+    if (!rows_.empty()) Q_EMIT dataChanged(index(0, outcome), index(rowCount() - 1, outcome));
+}
+
 QString ParetoModel::outcome_text(std::size_t i) const {
     const ParetoRow& row = rows_[i];
     if (on_front_[i]) return tr("on the front");
     if (row.is_plotted()) return tr("beaten");
-    const QString reason = QString::fromStdString(row.reason);
+    const QString reason = reason_text(row.reason, row.shortages, units_);
     if (!row.planned) return tr("refused: %1").arg(reason);
     return row.fits ? reason : tr("does not fit: %1").arg(reason);
 }

@@ -28,7 +28,7 @@ class ParetoModel : public QAbstractTableModel {
     void clear();
     void add_row(const ParetoRow& row);
     void set_axis(CostAxis axis);
-    void set_byte_units(ByteUnits units) { units_ = units; }
+    void set_byte_units(ByteUnits units);
     const std::vector<ParetoRow>& rows() const { return rows_; }
     const std::vector<bool>& on_front() const { return on_front_; }
     CostAxis axis() const { return axis_; }

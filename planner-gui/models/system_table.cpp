@@ -34,12 +34,13 @@ std::vector<Cell> row_of(const Comparison& comparison, const ComparedSystem& sys
                    {},
                    text(fmt::format("keeps {}\n{}", states_of(r.training),
                                     settings_text(own_settings(r.training))))});
-    row.push_back({fits ? QStringLiteral("yes") : QStringLiteral("no"),
-                   {},
-                   fits
-                       ? QString()
-                       : text(fmt::format("{}", fmt::join(misfit_words(comparison, system), "\n"))),
-                   !fits});
+    row.push_back(
+        {fits ? QStringLiteral("yes") : QStringLiteral("no"),
+         {},
+         fits ? QString()
+              : text(fmt::format(
+                    "{}", fmt::join(misfit_words(comparison, system, bytes_text(units)), "\n"))),
+         !fits});
     row.push_back(speed_cell(fits, r.tokens_per_s(), format_thousands(r.tokens_per_s())));
     row.push_back(
         fits && r.has_band()
@@ -104,13 +105,15 @@ QStringList comparison_sentences(const Comparison& comparison) {
     return out;
 }
 
-QString system_sentence(const Comparison& comparison, const ComparedSystem& system) {
+QString system_sentence(const Comparison& comparison, const ComparedSystem& system,
+                        ByteUnits units) {
     const StepReport& r = system.report;
     const std::string settings = settings_text(own_settings(r.training));
     const std::string with = settings.empty() ? "" : fmt::format(" with {}", settings);
     if (!system.fits())
-        return text(fmt::format("{}{} does not fit: {}.", system.name, with,
-                                fmt::join(misfit_words(comparison, system), "; ")));
+        return text(
+            fmt::format("{}{} does not fit: {}.", system.name, with,
+                        fmt::join(misfit_words(comparison, system, bytes_text(units)), "; ")));
     return text(fmt::format("{}{}: {} tokens/s, {} a step, bound by {}.", system.name, with,
                             format_thousands(r.tokens_per_s()), format_seconds(r.step),
                             r.bottleneck_words));

@@ -15,6 +15,7 @@ CellTable system_table(const Comparison& comparison, ByteUnits units);
 QStringList comparison_sentences(const Comparison& comparison);
 
 /// What one of them does, or what is short and what would fit.
-QString system_sentence(const Comparison& comparison, const ComparedSystem& system);
+QString system_sentence(const Comparison& comparison, const ComparedSystem& system,
+                        ByteUnits units);
 
 }  // namespace sluice

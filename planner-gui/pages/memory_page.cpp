@@ -36,7 +36,10 @@ void MemoryPage::setReport(std::shared_ptr<const StepReport> report) {
     refresh();
 }
 
-void MemoryPage::setByteUnits(ByteUnits units) { view_->set_byte_units(units); }
+void MemoryPage::setByteUnits(ByteUnits units) {
+    view_->set_byte_units(units);
+    refresh();
+}
 
 void MemoryPage::refresh() {
     view_->set_report(report_);
@@ -49,7 +52,8 @@ void MemoryPage::refresh() {
                           .arg(text(report_->model_name), text(report_->machine_name),
                                report_->fit.fits() ? tr("fits") : tr("does not fit")));
     QStringList words;
-    for (const std::string& sentence : shortages(*report_)) words += text(sentence);
+    for (const std::string& sentence : shortages(*report_, bytes_text(view_->units())))
+        words += text(sentence);
     shortage_->setText(words.join(QLatin1Char('\n')));
 }
 

@@ -45,7 +45,9 @@ std::string csv_line(const HeatMap& map, CellIndex at) {
                     : ",,,,,";
     line += fits && cell.usd_per_million_tokens ? fmt::format(",{}", *cell.usd_per_million_tokens)
                                                 : ",";
-    return line + "," + csv_text(cell.bottleneck) + "," + csv_text(cell.reason) + "\n";
+    return line + "," + csv_text(cell.bottleneck) + "," +
+           csv_text(reason_text(cell.reason, cell.shortages, ByteUnits::decimal).toStdString()) +
+           "\n";
 }
 
 }  // namespace
@@ -163,7 +165,8 @@ QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units) {
     const HeatCell& cell = map.cell(at);
     QStringList lines = {cell_place(map, at)};
     const QString state = cell_state_name(cell.state);
-    lines << (cell.reason.empty() ? state : state + QStringLiteral(": ") + text(cell.reason));
+    const QString reason = reason_text(cell.reason, cell.shortages, units);
+    lines << (reason.isEmpty() ? state : state + QStringLiteral(": ") + reason);
     if (cell.state == CellState::not_computed || cell.state == CellState::refused) return lines;
     const QString speed =
         HeatMapText::tr("%1 tokens/s, %2 a step")

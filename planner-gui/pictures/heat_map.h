@@ -23,7 +23,8 @@ enum class CellState : std::uint8_t { not_computed, fits, does_not_fit, refused 
 
 struct HeatCell {
     CellState state = CellState::not_computed;
-    std::string reason;  ///< refused: the rule; does not fit: the shortages; else empty
+    std::string reason;               ///< refused: the rule; else empty
+    std::vector<Shortage> shortages;  ///< does not fit
     // Planned: all but refused.
     Bytes device = 0, host = 0;                                 ///< peaks
     Bytes device_short = 0, host_short = 0, storage_short = 0;  ///< 0: enough

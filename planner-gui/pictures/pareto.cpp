@@ -66,7 +66,9 @@ std::string csv_line(const ParetoRow& row, bool by_hour, bool by_token) {
     return line + number_or_empty(row.usd_per_hour) + "," +
            (row.fits ? number_or_empty(row.usd_per_million_tokens) : "") + "," +
            (by_hour ? "yes" : "no") + "," + (by_token ? "yes" : "no") + "," +
-           csv_text(row.price_of) + "," + csv_text(row.reason) + "\n";
+           csv_text(row.price_of) + "," +
+           csv_text(reason_text(row.reason, row.shortages, ByteUnits::decimal).toStdString()) +
+           "\n";
 }
 
 QString with_costs(const ParetoRow& row) {
@@ -186,7 +188,8 @@ QString band_text(const ParetoRow& row) {
 
 QStringList row_lines(const ParetoRow& row, ByteUnits units) {
     QStringList lines = {text(row.machine + ", " + row.system)};
-    if (!row.reason.empty()) lines << text(row.reason);
+    const QString reason = reason_text(row.reason, row.shortages, units);
+    if (!reason.isEmpty()) lines << reason;
     if (!row.planned) return lines;
     const QString band = band_text(row);
     const QString speed =

@@ -16,7 +16,8 @@ namespace sluice {
 /// A machine with a system.
 struct ParetoRow {
     std::string machine, system;
-    std::string reason;  ///< not planned: the rule; does not fit: the shortages; no price: that
+    std::string reason;               ///< not planned: the rule; no price: that
+    std::vector<Shortage> shortages;  ///< does not fit
     // Where a step could be planned:
     bool planned = false, fits = false;
     std::string model;

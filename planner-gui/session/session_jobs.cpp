@@ -63,7 +63,7 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
         if (with_band && prediction.report().fit.fits()) add_band(prediction);
         const StepReport& report = prediction.report();
         out.fit = report.fit;
-        out.shortages = shortages(report);
+        out.shortages = find_shortages(report);
         out.model = report.model_name;
         out.training = report.training;
         out.step = report.step;

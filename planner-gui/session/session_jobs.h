@@ -42,7 +42,7 @@ struct ScenarioValue {
     PlannedScenario planned;
     std::string refused;  ///< the sentence; then nothing else is there
     Fit fit;
-    std::vector<std::string> shortages;  ///< a sentence each
+    std::vector<Shortage> shortages;
     std::string model;
     TrainingSpec training;
     Seconds step = 0;  ///< as if it did fit, where it does not

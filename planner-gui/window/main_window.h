@@ -40,6 +40,8 @@ class MainWindow : public QMainWindow {
     bool saveFile(const QString& file);
     void openExample();
     void openEmpty();
+    /// Of all bytes in the window; kept for the next start.
+    void setUnits(ByteUnits units);
 
     ScenarioStack& stack() { return stack_; }
     PlannerSession& session() { return session_; }
@@ -92,7 +94,6 @@ class MainWindow : public QMainWindow {
     void warn(const QString& sentence);
     void copyCommand();
     void about();
-    void setUnits(ByteUnits units);
 
     ScenarioStack stack_;
     PlannerSession session_;

@@ -162,6 +162,7 @@ void MainWindow::addHelpMenu() {
 
 void MainWindow::setUnits(ByteUnits units) {
     QSettings().setValue(kUnits, units == ByteUnits::binary);
+    form_->setByteUnits(units);
     verdict_->setByteUnits(units);
     pages_->setByteUnits(units);
 }

@@ -30,7 +30,7 @@ HeatCell heat_cell(const ScenarioValue& value) {
         return out;
     }
     out.state = value.fit.fits() ? CellState::fits : CellState::does_not_fit;
-    out.reason = fmt::format("{}", fmt::join(value.shortages, "; "));
+    out.shortages = value.shortages;
     out.device = value.fit.device.peak.bytes;
     out.host = value.fit.host.peak.bytes;
     out.device_short = value.fit.device.shortfall();
@@ -59,10 +59,8 @@ ParetoRow pareto_row(const MachineSystem& found) {
     if (!value.refused.empty()) return out;
     out.planned = true;
     out.fits = value.fit.fits();
-    if (!out.fits)
-        out.reason = fmt::format("{}", fmt::join(value.shortages, "; "));
-    else if (!value.usd_per_hour)
-        out.reason = "no price of this machine is known";
+    out.shortages = value.shortages;
+    if (out.fits && !value.usd_per_hour) out.reason = "no price of this machine is known";
     out.model = value.model;
     out.batch = value.training.batch;
     out.sequence = value.training.sequence;

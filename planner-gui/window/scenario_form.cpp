@@ -142,7 +142,9 @@ void ScenarioForm::addMachine() {
     connect(open, &QToolButton::clicked, this,
             [this] { chooseFile(tr("Open a machine's profile"), &ScenarioForm::openMachine); });
     addRow(group, QStringLiteral("host_memory"), tr("H&ost memory"), FieldRow::Kind::text)
-        ->setHelp(tr("Another size of host memory, as 1.5TB or 128GiB; empty: the machine's own"));
+        ->setHelp(
+            tr("Another size of host memory with its unit, 1.5TB or 128GiB, whichever the menu "
+               "View shows; empty: the machine's own"));
 
     auto* const toggle = new QToolButton(group->parentWidget());
     toggle->setText(tr("Numbers of the machine"));

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "planner-gui/models/machine_numbers_model.h"
+#include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/session/prediction.h"
 #include "planner-gui/window/field_row.h"
 
@@ -28,6 +29,7 @@ class ScenarioForm : public QScrollArea {
     /// Shows what the scenario resolved to: placeholders, the machine's numbers. No mistake is
     /// left.
     void setResolved(const Scenario& scenario);
+    void setByteUnits(ByteUnits units);
     /// Marks the field; where the form has no such field it is shown at the top.
     void setMistake(const QString& field, const QString& sentence);
     void clearMistakes();
@@ -53,7 +55,11 @@ class ScenarioForm : public QScrollArea {
     void showUsedOptions();
     void chooseFile(const QString& title, void (ScenarioForm::*open)(const QString&));
 
+    void showHostMemory();
+
     PlannedScenario planned_;
+    Bytes host_memory_ = 0;  ///< that the scenario resolved to; 0: not yet
+    ByteUnits units_ = ByteUnits::decimal;
     std::map<QString, FieldRow*> rows_;
     QVBoxLayout* groups_;
     QLabel* mistake_;

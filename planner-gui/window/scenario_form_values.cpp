@@ -3,7 +3,6 @@
 
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/scenario_form.h"
-#include "sim/report/format.h"
 #include "sim/scenario/money_options.h"
 
 namespace sluice {
@@ -97,11 +96,22 @@ void ScenarioForm::setScenario(const PlannedScenario& planned) {
 
 void ScenarioForm::setResolved(const Scenario& scenario) {
     clearMistakes();
-    rows_[QStringLiteral("host_memory")]->setPlaceholder(
-        from(format_bytes(static_cast<double>(scenario.machine.host.memory_capacity))));
+    host_memory_ = scenario.machine.host.memory_capacity;
+    showHostMemory();
     rows_[QStringLiteral("layers")]->setPlaceholder(QString::number(scenario.model.layer_count()));
     numbers_->setMachine(scenario.profile, scenario.machine, planned_.machine.settings);
     rows_[QStringLiteral("settings")]->setVisible(!planned_.machine.settings.empty());
+}
+
+void ScenarioForm::setByteUnits(ByteUnits units) {
+    units_ = units;
+    showHostMemory();
+}
+
+void ScenarioForm::showHostMemory() {
+    if (host_memory_ > 0)
+        rows_[QStringLiteral("host_memory")]->setPlaceholder(
+            byte_text(static_cast<double>(host_memory_), units_));
 }
 
 void ScenarioForm::clearMistakes() {

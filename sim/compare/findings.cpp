@@ -26,13 +26,14 @@ std::string of_ours(const Comparison& comparison, const ComparedSystem& system) 
     return fmt::format(", {:.2f}x of {}", *relative, comparison.ours()->name);
 }
 
-std::string would_fit(const Comparison& comparison, const ComparedSystem& system) {
+std::string would_fit(const Comparison& comparison, const ComparedSystem& system,
+                      const BytesText& bytes) {
     if (system.report.suggestions.empty()) return system.report.no_suggestion;
     const Suggestion& first = system.report.suggestions.front();
-    return fmt::format("fits with {} (device {}, host {}): {} tokens/s{}", first.change,
-                       bytes_text(first.device_peak), bytes_text(first.host_peak),
-                       format_thousands(*system.suggested_tokens_per_s),
-                       of_ours(comparison, system));
+    return fmt::format(
+        "fits with {} (device {}, host {}): {} tokens/s{}", first.change,
+        bytes(static_cast<double>(first.device_peak)), bytes(static_cast<double>(first.host_peak)),
+        format_thousands(*system.suggested_tokens_per_s), of_ours(comparison, system));
 }
 
 bool bands_overlap(const StepReport& a, const StepReport& b) {
@@ -173,9 +174,10 @@ std::string micro_batch_words(const ComparedSystem& system) {
                        bytes_text(system.short_of_whole_batch));
 }
 
-std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system) {
-    std::vector<std::string> out = shortages(system.report);
-    out.push_back(would_fit(comparison, system));
+std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system,
+                                      const BytesText& bytes) {
+    std::vector<std::string> out = shortages(system.report, bytes);
+    out.push_back(would_fit(comparison, system, bytes));
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/compare/comparison.h"
+#include "sim/report/format.h"
 
 namespace sluice {
 
@@ -32,7 +33,8 @@ std::string states_of(const TrainingSpec& training);
 std::string micro_batch_words(const ComparedSystem& system);
 
 /// What is short, a line a memory, and what would fit. Precondition: the system does not fit.
-std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system);
+std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system,
+                                      const BytesText& bytes = format_bytes);
 
 /// Who is faster than ours, or that nobody is; where ours is not compared or does not fit, who is
 /// fastest. Empty for one system.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@ namespace sluice {
 
 /// "121.3 GB" (1e9); small values in MB, large in TB.
 std::string format_bytes(double bytes);
+/// How a sentence says bytes: as format_bytes() does, or in other units.
+using BytesText = std::function<std::string(double bytes)>;
 /// "2.89 s", "31.2 ms", "415 us".
 std::string format_seconds(double seconds);
 /// "7.62 B", "494 M".

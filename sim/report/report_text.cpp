@@ -44,15 +44,11 @@ std::string used_of(const Fit::OfTier& tier) {
                        format_bytes(static_cast<double>(tier.usable)));
 }
 
-std::string shortage(const char* name, const Fit::OfTier& tier) {
-    const auto largest = std::max_element(tier.peak.by_kind.begin(), tier.peak.by_kind.end());
-    return fmt::format(
-        "{} needs {}, has {} (short {}); largest: {} {}", name,
-        format_bytes(static_cast<double>(tier.peak.bytes)),
-        format_bytes(static_cast<double>(tier.usable)),
-        format_bytes(static_cast<double>(tier.shortfall())),
-        memory_kind_name(static_cast<MemoryKind>(largest - tier.peak.by_kind.begin())),
-        format_bytes(static_cast<double>(*largest)));
+Shortage shortage_of(const char* memory, const Fit::OfTier& tier) {
+    const auto& kinds = tier.peak.by_kind;
+    const auto largest = std::max_element(kinds.begin(), kinds.end());
+    return {memory, tier.peak.bytes, tier.usable, static_cast<MemoryKind>(largest - kinds.begin()),
+            *largest};
 }
 
 void append_misfit(std::string& out, const StepReport& r) {
@@ -227,12 +223,28 @@ std::string operation_label(const Operation& operation, int layers) {
                : fmt::format("{} {} micro-batch {}", name, operation.layer, operation.micro_batch);
 }
 
-std::vector<std::string> shortages(const StepReport& report) {
+std::vector<Shortage> find_shortages(const StepReport& report) {
+    std::vector<Shortage> out;
+    for (const auto& [memory, tier] :
+         {std::pair("device", &report.fit.device),
+          std::pair(report.unified_memory ? "shared memory" : "host", &report.fit.host),
+          std::pair("storage", &report.fit.storage)})
+        if (tier->shortfall() > 0) out.push_back(shortage_of(memory, *tier));
+    return out;
+}
+
+std::string shortage_text(const Shortage& shortage, const BytesText& bytes) {
+    const auto text = [&](Bytes number) { return bytes(static_cast<double>(number)); };
+    return fmt::format("{} needs {}, has {} (short {}); largest: {} {}", shortage.memory,
+                       text(shortage.needed), text(shortage.usable),
+                       text(shortage.needed - shortage.usable), memory_kind_name(shortage.largest),
+                       text(shortage.of_largest));
+}
+
+std::vector<std::string> shortages(const StepReport& report, const BytesText& bytes) {
     std::vector<std::string> out;
-    if (report.fit.device.shortfall() > 0) out.push_back(shortage("device", report.fit.device));
-    if (report.fit.host.shortfall() > 0)
-        out.push_back(shortage(report.unified_memory ? "shared memory" : "host", report.fit.host));
-    if (report.fit.storage.shortfall() > 0) out.push_back(shortage("storage", report.fit.storage));
+    for (const Shortage& shortage : find_shortages(report))
+        out.push_back(shortage_text(shortage, bytes));
     return out;
 }
 

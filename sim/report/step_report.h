@@ -8,6 +8,7 @@
 #include "sim/machine/machine_spec.h"
 #include "sim/model/model_spec.h"
 #include "sim/plan/step_plan.h"
+#include "sim/report/format.h"
 #include "sim/report/step_timeline.h"
 
 namespace sluice {
@@ -117,9 +118,18 @@ const char* lane_label(Lane lane);
 /// "backward 12", "loss", "weights in (embedding)": an operation and its layer.
 std::string operation_label(const Operation& operation, int layers);
 
-/// "device needs 151.2 GB, has 139.8 GB (short 11.4 GB); largest: activations 88.0 GB", one a
-/// memory that is too small.
-std::vector<std::string> shortages(const StepReport& report);
+/// A memory that is too small.
+struct Shortage {
+    std::string memory;  ///< "device", "shared memory"
+    Bytes needed = 0, usable = 0;
+    MemoryKind largest{};  ///< of what is needed
+    Bytes of_largest = 0;
+};
+std::vector<Shortage> find_shortages(const StepReport& report);
+/// "device needs 151.2 GB, has 139.8 GB (short 11.4 GB); largest: activations 88.0 GB".
+std::string shortage_text(const Shortage& shortage, const BytesText& bytes = format_bytes);
+/// One a memory that is too small.
+std::vector<std::string> shortages(const StepReport& report, const BytesText& bytes = format_bytes);
 
 /// One screen.
 std::string report_text(const StepReport& report);

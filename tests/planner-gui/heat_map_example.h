@@ -33,7 +33,8 @@ inline HeatMap example_map() {
     large.state = CellState::does_not_fit;
     large.host_short = 11'400'000'000;
     large.device_short = 1'000'000'000;
-    large.reason = "host needs 250.0 GB, has 238.6 GB (short 11.4 GB)";
+    large.shortages = {
+        {"host", 250'000'000'000, 238'600'000'000, MemoryKind::optimizer_state, 120'000'000'000}};
     map.set_cell({2, 0}, large);
     HeatCell refused;
     refused.state = CellState::refused;

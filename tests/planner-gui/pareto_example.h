@@ -29,7 +29,8 @@ inline ParetoRow example_row(const std::string& machine, double tokens_per_s, do
 inline std::vector<ParetoRow> example_rows() {
     ParetoRow misfit = example_row("small", 9000, 0.5);
     misfit.fits = false;
-    misfit.reason = "host needs 100.0 GB, has 64.0 GB (short 36.0 GB)";
+    misfit.shortages = {
+        {"host", 100'000'000'000, 64'000'000'000, MemoryKind::optimizer_state, 80'000'000'000}};
     ParetoRow unpriced = example_row("unpriced", 9000, 0);
     unpriced.usd_per_hour.reset();
     unpriced.usd_per_million_tokens.reset();

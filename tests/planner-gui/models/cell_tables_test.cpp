@@ -57,11 +57,14 @@ TEST_CASE("system table: what the comparison says", "[models]") {
     CHECK(sentences[0].contains(QStringLiteral("with --batch 5 is faster than streamed")));
     CHECK(sentences[1] == QStringLiteral("Zero-infinity is left out"));
     const Comparison all = made();
-    CHECK(system_sentence(all, all.systems[0]).contains(QStringLiteral(": 1,000 tokens/s, ")));
-    const QString misfit = system_sentence(all, all.systems[2]);
+    CHECK(system_sentence(all, all.systems[0], ByteUnits::decimal)
+              .contains(QStringLiteral(": 1,000 tokens/s, ")));
+    const QString misfit = system_sentence(all, all.systems[2], ByteUnits::decimal);
     CHECK(misfit.startsWith(QStringLiteral("resident")));
     CHECK(misfit.contains(QStringLiteral("does not fit: device needs 90.0 GB")));
     CHECK(misfit.contains(QStringLiteral("--batch 5")));
+    CHECK(system_sentence(all, all.systems[2], ByteUnits::binary)
+              .contains(QStringLiteral("does not fit: device needs 83.8 GiB")));
 }
 
 TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[models]") {

@@ -33,6 +33,8 @@ TEST_CASE("cells of a heat map as a table", "[models]") {
     CHECK(text({1, 1}, HeatMapModel::tokens_per_s) == QStringLiteral("5,000"));
     model.set_byte_units(ByteUnits::binary);
     CHECK(text({1, 1}, HeatMapModel::host) == QStringLiteral("83.8 GiB"));
+    CHECK(text({2, 0}, HeatMapModel::reason)
+              .startsWith(QStringLiteral("host needs 232.8 GiB, has 222.2 GiB")));
     model.set_map(HeatMap());
     CHECK(model.rowCount() == 0);
 }

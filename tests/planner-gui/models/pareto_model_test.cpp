@@ -21,7 +21,11 @@ TEST_CASE("machines and systems as a table that grows", "[models]") {
     for (const ParetoRow& row : example_rows()) model.add_row(row);
     CHECK(text(0, ParetoModel::outcome) == QStringLiteral("on the front"));
     CHECK(text(1, ParetoModel::outcome) == QStringLiteral("beaten"));
-    CHECK(text(2, ParetoModel::outcome).startsWith(QStringLiteral("does not fit: ")));
+    CHECK(text(2, ParetoModel::outcome)
+              .startsWith(QStringLiteral("does not fit: host needs 100.0 GB")));
+    model.set_byte_units(ByteUnits::binary);
+    CHECK(text(2, ParetoModel::outcome)
+              .startsWith(QStringLiteral("does not fit: host needs 93.1 GiB")));
     CHECK(text(0, ParetoModel::band) == QStringLiteral("3,200 to 4,444"));
     CHECK(text(4, ParetoModel::outcome) == QStringLiteral("no price in the machine's profile"));
     CHECK(text(5, ParetoModel::outcome).startsWith(QStringLiteral("refused: ")));

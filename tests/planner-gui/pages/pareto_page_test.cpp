@@ -96,7 +96,8 @@ TEST_CASE("pareto: all columns are in sight in a small window, also with long re
     ParetoPage page;
     ParetoRow row = example_row("h200-pcie5-16vcpu-128gib", 123'456, 12.34, "accelerate-offload");
     row.fits = false;
-    row.reason = "host needs 100.0 GB, has 64.0 GB (short 36.0 GB); largest: optimizer state 80 GB";
+    row.shortages = {
+        {"host", 100'000'000'000, 64'000'000'000, MemoryKind::optimizer_state, 80'000'000'000}};
     page.addRow(row);
     show(page);
     auto* const table = page.findChild<QTableView*>();

@@ -14,18 +14,14 @@
 #include "planner-gui/window/printed_report.h"
 #include "sim/json_object.h"
 #include "tests/planner-gui/end_to_end/person.h"
+#include "tests/planner-gui/file_content.h"
 
 using namespace sluice;
 using test::answer_next;
+using test::content;
 using test::WindowDriver;
 
 namespace {
-
-QByteArray content(const QString& file) {
-    QFile in(file);
-    REQUIRE(in.open(QIODevice::ReadOnly));
-    return in.readAll();
-}
 
 /// The file that the next dialog proposes, which is then declined.
 QString proposed(MainWindow& window, const char* entry) {

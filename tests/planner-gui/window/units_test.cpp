@@ -1,0 +1,88 @@
+// GB or GiB: whatever the window shows follows the menu View, sentences of the libraries too.
+#include <QAction>
+#include <QLabel>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QTableView>
+
+#include "planner-gui/pages/compare_page.h"
+#include "planner-gui/pages/pareto_page.h"
+#include "planner-gui/pages/systems_part.h"
+#include "planner-gui/session/example.h"
+#include "planner-gui/window/pages.h"
+#include "tests/planner-gui/end_to_end/person.h"
+
+using namespace sluice;
+using test::WindowDriver;
+
+namespace {
+
+/// All words below a widget but those of command lines.
+QStringList words(const QWidget& in) {
+    QStringList out;
+    for (const QLabel* const label : in.findChildren<QLabel*>()) out << label->text();
+    for (const QPushButton* const button : in.findChildren<QPushButton*>())
+        out << button->toolTip().section(QLatin1Char('\n'), 1);
+    for (const QTableView* const table : in.findChildren<QTableView*>()) {
+        const QAbstractItemModel& model = *table->model();
+        for (int row = 0; row < model.rowCount(); ++row)
+            for (int column = 0; column < model.columnCount(); ++column)
+                for (const int role : {Qt::DisplayRole, Qt::ToolTipRole})
+                    out << model.index(row, column).data(role).toString();
+    }
+    return out;
+}
+
+QStringList words_with(MainWindow& window, const char* pattern) {
+    return (words(window.verdict()) + words(window.pages()))
+        .filter(QRegularExpression(QString::fromLatin1(pattern)));
+}
+
+/// Bytes, not bytes a second.
+constexpr const char* kDecimal = "[0-9] [MGT]B(?!/s)\\b";
+constexpr const char* kBinary = "[0-9] [MGT]iB\\b";
+
+}  // namespace
+
+TEST_CASE("units: all that is shown follows the menu", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    PlannedScenario large = example_scenario();
+    large.machine.host_memory = "1TB";
+    window.files().start(large);
+    driver.settled();
+    Pages& pages = window.pages();
+    pages.setCurrentWidget(&pages.compare());
+    const auto finish = [&](JobKind kind, const auto& start) {
+        bool done = false;
+        const auto seen = QObject::connect(&window.session(), &PlannerSession::finished,
+                                           [&](JobKind one) { done = done || one == kind; });
+        start();
+        REQUIRE(test::wait_until([&] { return done; }));
+        QObject::disconnect(seen);
+    };
+    finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().compareRequested(); });
+    finish(JobKind::machines, [&] { pages.showMachines(); });
+
+    const qsizetype decimal = words_with(window, kDecimal).size();
+    CHECK(decimal > 100);
+    CHECK(words_with(window, kBinary).isEmpty());
+    CHECK(test::shown(window, "headline").endsWith(QStringLiteral(" GB of host memory")));
+    test::choose(window, "Bytes in GiB");
+    INFO(words_with(window, kDecimal).join(QLatin1Char('\n')).toStdString());
+    CHECK(words_with(window, kDecimal).isEmpty());
+    CHECK(words_with(window, kBinary).size() == decimal);
+    CHECK(test::shown(window, "headline").endsWith(QStringLiteral(" GiB of host memory")));
+    CHECK(driver.line("host_memory")->placeholderText() == QStringLiteral("931.3 GiB"));
+    // What is typed stays as it was typed, and what is adopted is a flag of the command line.
+    CHECK(driver.line("host_memory")->text() == QStringLiteral("1TB"));
+    const auto buttons = window.verdict().findChildren<QPushButton*>(QStringLiteral("suggestion"));
+    const auto more = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
+        return button->text().startsWith(QStringLiteral("host memory"));
+    });
+    REQUIRE(more != buttons.end());
+    CHECK((*more)->toolTip().startsWith(QStringLiteral("On the command line: --host-memory ")));
+    test::choose(window, "Bytes in GB");
+    CHECK(words_with(window, kBinary).isEmpty());
+    CHECK(words_with(window, kDecimal).size() == decimal);
+}
