@@ -50,11 +50,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
         editor_ = make_combo(this, choices, kind == Kind::search);
     }
     leave_undo_to_window(editor_);
-    // A file that is dropped here is the window's: it knows what kind of file it is.
-    if (QLineEdit* const typed = this->line()) {
-        leave_undo_to_window(typed);
-        typed->setAcceptDrops(false);
-    }
+    if (QLineEdit* const typed = this->line()) leave_undo_to_window(typed);
     editor_->setObjectName(field);
     editor_->setAccessibleName(label);
     label_->setBuddy(editor_);

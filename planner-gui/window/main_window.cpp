@@ -31,9 +31,13 @@ MainWindow::MainWindow(const QString& recovery) : files_(stack_), recovery_(reco
     addEditMenu();
     addViewMenu();
     addHelpMenu();
+    // A file that is dropped on a part is the window's: it knows what kind of file it is.
+    for (QWidget* const part : findChildren<QWidget*>()) part->setAcceptDrops(false);
     setAcceptDrops(true);
     if (!restoreGeometry(QSettings().value(kGeometry).toByteArray())) resizeAtFirst();
-    restoreState(QSettings().value(kState).toByteArray());
+    // Docks take sizes once the window is laid out.
+    if (!restoreState(QSettings().value(kState).toByteArray()))
+        QMetaObject::invokeMethod(this, &MainWindow::resizeDocksAtFirst, Qt::QueuedConnection);
     showTitle();
 }
 
@@ -42,8 +46,12 @@ void MainWindow::resizeAtFirst() {
     const int title = style()->pixelMetric(QStyle::PM_TitleBarHeight, nullptr, this);
     const QSize room = screen()->availableGeometry().size() - QSize(0, title);
     resize(QSize(1280, 800).boundedTo(room));
+}
+
+void MainWindow::resizeDocksAtFirst() {
+    constexpr int kLetters = 58;  // for the names of most machines
     const auto docks = findChildren<QDockWidget*>();
-    const int width = fontMetrics().averageCharWidth() * 54;
+    const int width = kLetters * fontMetrics().averageCharWidth();
     resizeDocks(docks, QList<int>(docks.size(), width), Qt::Horizontal);
     resizeDocks(docks, {1, 3}, Qt::Vertical);
 }

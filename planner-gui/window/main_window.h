@@ -62,6 +62,7 @@ class MainWindow : public QMainWindow {
     void addParts();
     /// On a first start, as far as the screen has room.
     void resizeAtFirst();
+    void resizeDocksAtFirst();
     void connectParts();
     void addFileMenu();
     void addExportMenu(QMenu& file);

@@ -26,7 +26,6 @@ ScenarioDock::ScenarioDock(ScenarioStack& stack, QWidget* parent)
     notes_->setAccessibleName(tr("Notes on the scenario"));
     notes_->setPlaceholderText(tr("Notes"));
     notes_->setTabChangesFocus(true);
-    notes_->setAcceptDrops(false);  // files are the window's
     leave_undo_to_window(notes_);
     notes_->setMaximumHeight(fontMetrics().lineSpacing() * 4);
 

@@ -93,7 +93,8 @@ void VerdictFigures::showPrice(const CostAnswer& cost) {
 void VerdictFigures::showRun(const CostAnswer& cost) {
     const RunCost run = cost_or_free(cost);
     const QString tokens = from(format_count(cost.tokens));
-    set(days_, tr("%1 days").arg(amount(run.days.value)),
+    const QString days = amount(run.days.value);
+    set(days_, days == QStringLiteral("1") ? tr("1 day") : tr("%1 days").arg(days),
         cost.cost ? tr("%1 for %2 tokens").arg(from(format_usd(run.usd.value)), tokens)
                   : tr("for %1 tokens").arg(tokens),
         from(format_banded(run.days, "days")));
