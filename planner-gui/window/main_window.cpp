@@ -49,7 +49,7 @@ void MainWindow::resizeAtFirst() {
 }
 
 void MainWindow::resizeDocksAtFirst() {
-    constexpr int kLetters = 58;  // for the names of most machines
+    constexpr int kLetters = 64;  // for the names of most machines
     const auto docks = findChildren<QDockWidget*>();
     const int width = kLetters * fontMetrics().averageCharWidth();
     resizeDocks(docks, QList<int>(docks.size(), width), Qt::Horizontal);

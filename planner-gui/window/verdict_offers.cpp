@@ -3,6 +3,7 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/window/wrapping_row.h"
 
 namespace sluice {
@@ -65,13 +66,13 @@ void VerdictOffers::showButtons() {
 
 void VerdictOffers::addSuggestions() {
     const auto& suggestions = prediction_->report().suggestions;
+    const auto& in_vain = prediction_->report().no_suggestion;
     QString words = tr("The figures are as if it did fit.");
     if (!suggestions.empty())
         words += tr(" It fits with:");
-    else if (prediction_->stage != PredictionStage::step)
-        words +=
-            tr(" No nearby setting fits: a shorter sequence, fewer layers or a larger machine "
-               "is needed.");
+    else if (in_vain)
+        words += tr(" %1.").arg(
+            capitalized(QString::fromStdString(no_suggestion_text(*in_vain, bytes_text(units_)))));
     auto* const sentence = new QLabel(words, this);
     sentence->setWordWrap(suggestions.empty());
     layout()->addWidget(sentence);

@@ -28,7 +28,8 @@ std::string of_ours(const Comparison& comparison, const ComparedSystem& system) 
 
 std::string would_fit(const Comparison& comparison, const ComparedSystem& system,
                       const BytesText& bytes) {
-    if (system.report.suggestions.empty()) return system.report.no_suggestion;
+    if (system.report.suggestions.empty())
+        return no_suggestion_text(system.report.no_suggestion.value_or(NoSuggestion()), bytes);
     const Suggestion& first = system.report.suggestions.front();
     return fmt::format(
         "fits with {} (device {}, host {}): {} tokens/s{}", first.change,

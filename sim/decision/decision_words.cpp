@@ -101,7 +101,9 @@ std::string fastest_sentence(const Decision& decision) {
 std::string misfit_sentence(const Candidate& c) {
     const StepReport& r = c.report();
     std::string out = fmt::format("{}: {}", c.name, fmt::join(shortages(r), "; "));
-    if (r.suggestions.empty()) return fmt::format("{}; {}.", out, r.no_suggestion);
+    if (r.suggestions.empty())
+        return fmt::format("{}; {}.", out,
+                           no_suggestion_text(r.no_suggestion.value_or(NoSuggestion())));
     const Suggestion& first = r.suggestions.front();
     return out + fmt::format("; it fits with {} (device {}, host {}).", first.change,
                              format_bytes(static_cast<double>(first.device_peak)),

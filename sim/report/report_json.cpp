@@ -85,7 +85,7 @@ void add_advice_json(Json& out, const StepReport& r) {
         out["suggestions"].push_back({{"flags", s.change},
                                       {"device_peak_bytes", s.device_peak},
                                       {"host_peak_bytes", s.host_peak}});
-    if (!r.no_suggestion.empty()) out["no_suggestion"] = r.no_suggestion;
+    if (r.no_suggestion) out["no_suggestion"] = no_suggestion_text(*r.no_suggestion);
 }
 
 }  // namespace

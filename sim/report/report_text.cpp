@@ -59,7 +59,7 @@ void append_misfit(std::string& out, const StepReport& r) {
                            format_bytes(static_cast<double>(s.device_peak)),
                            format_bytes(static_cast<double>(s.host_peak)));
     }
-    if (!r.no_suggestion.empty()) out += fmt::format("  {}\n", r.no_suggestion);
+    if (r.no_suggestion) out += fmt::format("  {}\n", no_suggestion_text(*r.no_suggestion));
     out += "  speed below: as if it did fit\n";
 }
 
@@ -239,6 +239,16 @@ std::string shortage_text(const Shortage& shortage, const BytesText& bytes) {
                        text(shortage.needed), text(shortage.usable),
                        text(shortage.needed - shortage.usable), memory_kind_name(shortage.largest),
                        text(shortage.of_largest));
+}
+
+std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes) {
+    std::string out =
+        fmt::format("no nearby setting fits: {}fewer --layers or a larger machine is needed",
+                    none.shorter_sequence ? "a shorter --seq, " : "");
+    if (none.host_memory_most > 0)
+        out += fmt::format(" (this one has {} of host memory at most)",
+                           bytes(static_cast<double>(none.host_memory_most)));
+    return out;
 }
 
 std::vector<std::string> shortages(const StepReport& report, const BytesText& bytes) {

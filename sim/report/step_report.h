@@ -2,6 +2,7 @@
 // values; see the writers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct Suggestion {
     TrainingSpec training;  ///< with the change
     Bytes device_peak = 0;
     Bytes host_peak = 0;
+};
+
+/// Settings that fit were sought in vain; what would help.
+struct NoSuggestion {
+    bool shorter_sequence = false;
+    Bytes host_memory_most = 0;  ///< that the machine can have, where it is short; 0: as it has
 };
 
 /// What would hide a lane that compute waits for.
@@ -66,7 +73,7 @@ struct StepReport {
     std::vector<HostMoment> host_timeline;
     std::vector<Buffer> buffers;          ///< of the plan; Operation::uses are indices of them
     std::vector<Suggestion> suggestions;  ///< only where it does not fit
-    std::string no_suggestion;            ///< a sentence, where they were sought in vain
+    std::optional<NoSuggestion> no_suggestion;
 
     // Time; of the steady step. A plan that does not fit is simulated as if it did.
     bool measured = false;      ///< by the trainer, not predicted
@@ -130,6 +137,9 @@ std::vector<Shortage> find_shortages(const StepReport& report);
 std::string shortage_text(const Shortage& shortage, const BytesText& bytes = format_bytes);
 /// One a memory that is too small.
 std::vector<std::string> shortages(const StepReport& report, const BytesText& bytes = format_bytes);
+
+/// "no nearby setting fits: fewer --layers or a larger machine is needed".
+std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
 
 /// One screen.
 std::string report_text(const StepReport& report);

@@ -157,17 +157,10 @@ MachineSpec with_most_host_memory(const MachineSpec& machine, const StepReport& 
     return out;
 }
 
-std::string no_suggestion(const StepReport& report, const ModelSpec& model,
-                          const MachineSpec& machine) {
-    const bool shorter = fits_by_token(model, machine, report.training);
-    std::string out = fmt::format(
-        "no nearby setting fits: {}fewer --layers or a larger machine is "
-        "needed",
-        shorter ? "a shorter --seq, " : "");
-    if (report.fit.host.shortfall() > 0 && machine.host.memory_capacity_most > 0)
-        out += fmt::format(" (this one has {} of host memory at most)",
-                           format_bytes(static_cast<double>(machine.host.memory_capacity_most)));
-    return out;
+NoSuggestion no_suggestion(const StepReport& report, const ModelSpec& model,
+                           const MachineSpec& machine) {
+    return {fits_by_token(model, machine, report.training),
+            report.fit.host.shortfall() > 0 ? machine.host.memory_capacity_most : 0};
 }
 
 }  // namespace
