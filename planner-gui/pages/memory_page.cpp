@@ -49,7 +49,7 @@ void MemoryPage::refresh() {
         return;
     }
     heading_->setText(tr("%1 on %2: %3")
-                          .arg(text(report_->model_name), text(report_->machine_name),
+                          .arg(breakable(report_->model_name), text(report_->machine_name),
                                report_->fit.fits() ? tr("fits") : tr("does not fit")));
     QStringList words;
     for (const std::string& sentence : shortages(*report_, bytes_text(view_->units())))

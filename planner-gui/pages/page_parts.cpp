@@ -56,6 +56,14 @@ QLabel* heading_label(const QString& accessible_name) {
     return label;
 }
 
+QString breakable(const std::string& name) {
+    constexpr int kShort = 24;  // letters; stays in one piece
+    QString out = QString::fromStdString(name);
+    for (qsizetype at = kShort; at < out.size(); at += kShort + 1)
+        out.insert(at, QChar(0x200B));  // a space of no width
+    return out;
+}
+
 void put_into(QScrollArea* area, QWidget* widget) {
     area->setWidget(widget);
     area->setWidgetResizable(true);

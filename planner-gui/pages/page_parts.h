@@ -16,6 +16,9 @@ QLabel* text_label(const QString& accessible_name);
 /// The same, bold, and as narrow as need be: the name of a model may be one very long word.
 QLabel* heading_label(const QString& accessible_name);
 
+/// A name that may go on on another line of a label, however long it is.
+QString breakable(const std::string& name);
+
 /// Puts `widget` into `area`, which it fills; without a frame, and no stop of the Tab key.
 void put_into(QScrollArea* area, QWidget* widget);
 

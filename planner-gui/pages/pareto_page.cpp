@@ -1,7 +1,6 @@
 #include "planner-gui/pages/pareto_page.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QSortFilterProxyModel>
@@ -15,6 +14,7 @@
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/pareto_chart.h"
+#include "planner-gui/pages/wrapping_row.h"
 
 namespace sluice {
 namespace {
@@ -64,8 +64,8 @@ ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
 
 QWidget* ParetoPage::makeBar() {
     auto* const bar = new QWidget(this);
-    auto* const row = new QHBoxLayout(bar);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* const row = new WrappingRow;
+    bar->setLayout(row);
     cost_ = new QComboBox(bar);
     for (const CostAxis axis : {CostAxis::usd_per_hour, CostAxis::usd_per_million_tokens})
         cost_->addItem(cost_name(axis), static_cast<int>(axis));
@@ -77,7 +77,6 @@ QWidget* ParetoPage::makeBar() {
         tr("Predicts the scenario's model and settings on each machine, with each "
            "system"));
     progress_ = new QLabel(bar);
-    progress_->setWordWrap(true);
     least_ = new QSpinBox(bar);
     least_->setRange(0, 1'000'000'000);
     least_->setGroupSeparatorShown(true);
@@ -87,12 +86,9 @@ QWidget* ParetoPage::makeBar() {
     least_->setToolTip(tr("Which is the cheapest that trains at least so many tokens/s?"));
     auto* const at_least = new QLabel(tr("tokens/s, at &least"), bar);
     at_least->setBuddy(least_);
-    row->addWidget(label);
-    row->addWidget(cost_);
-    row->addWidget(at_least);
-    row->addWidget(least_);
-    row->addWidget(run_);
-    row->addWidget(progress_, 1);
+    for (QWidget* const widget :
+         std::initializer_list<QWidget*>{label, cost_, at_least, least_, run_, progress_})
+        row->addWidget(widget);
     return bar;
 }
 

@@ -15,6 +15,7 @@
 #include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pages/timeline_painter.h"
 #include "planner-gui/pages/timeline_view.h"
+#include "planner-gui/pages/wrapping_row.h"
 #include "sim/report/format.h"
 
 namespace sluice {
@@ -61,11 +62,16 @@ TimelinePage::TimelinePage(QWidget* parent)
     put_into(scroll, view_);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 
-    auto* const top = new QHBoxLayout;
-    top->addWidget(bound_, 1);
+    auto* const buttons = new QWidget(this);
+    buttons->setLayout(new WrappingRow);
     for (QWidget* const widget :
          std::initializer_list<QWidget*>{nearer, further, all, take_away_, lay_under_})
-        top->addWidget(widget, 0, Qt::AlignTop);
+        buttons->layout()->addWidget(widget);
+    // The buttons rather wrap.
+    bound_->setMinimumWidth(16 * bound_->fontMetrics().averageCharWidth());
+    auto* const top = new QHBoxLayout;
+    top->addWidget(bound_, 1);
+    top->addWidget(buttons, 0, Qt::AlignTop);
     auto* const column = new QVBoxLayout(this);
     column->addWidget(heading_);
     column->addLayout(top);
@@ -134,7 +140,7 @@ void TimelinePage::refresh() {
         return;
     }
     QString heading = tr("%1 on %2: %3 a step")
-                          .arg(text(report_->model_name), text(report_->machine_name),
+                          .arg(breakable(report_->model_name), text(report_->machine_name),
                                text(format_seconds(report_->step)));
     const std::string difference = measured_ ? plan_difference(*report_, *measured_) : "";
     if (measured_ && !difference.empty())

@@ -4,7 +4,7 @@
 #include <QPushButton>
 
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/window/wrapping_row.h"
+#include "planner-gui/pages/wrapping_row.h"
 
 namespace sluice {
 namespace {

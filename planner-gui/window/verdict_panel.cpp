@@ -23,15 +23,6 @@ QLabel* label_of(QWidget* parent, const QString& object) {
     return label;
 }
 
-/// A name that may go on on another line, however long it is.
-QString breakable(const std::string& name) {
-    constexpr int kShort = 24;  // letters; stays in one piece
-    QString out = from(name);
-    for (qsizetype at = kShort; at < out.size(); at += kShort + 1)
-        out.insert(at, QChar(0x200B));  // a space of no width
-    return out;
-}
-
 /// "device 24.8 GB of 149.9 GB".
 QString used(const QString& name, const Fit::OfTier& tier, ByteUnits units) {
     return QObject::tr("%1 %2 of %3")

@@ -1,4 +1,4 @@
-#include "planner-gui/window/wrapping_row.h"
+#include "planner-gui/pages/wrapping_row.h"
 
 #include <QStyle>
 #include <QWidget>
