@@ -99,6 +99,7 @@ void ParetoChart::setRows(const std::vector<ParetoRow>& rows, CostAxis axis) {
     beaten_->replace(beaten);
     fillAxis(x_, cost_, cost_name(axis));
     fillAxis(y_, speed_, tr("tokens/s"));
+    chart()->legend()->setVisible(!order_.empty());
     if (selected_ && (*selected_ >= rows.size() || !rows[*selected_].is_plotted()))
         selected_.reset();
     viewport()->update();
@@ -110,6 +111,7 @@ void ParetoChart::fillAxis(QCategoryAxis* axis, const PlotAxis& values, const QS
     for (const PlotAxis::Tick& tick : values.ticks)
         axis->append(tick.label, values.position(tick.value));
     axis->setTitleText(values.logarithmic ? tr("%1 (logarithmic)").arg(title) : title);
+    axis->setVisible(!order_.empty());  // without labels the titles would lie on each other
 }
 
 void ParetoChart::applyPalette() {
@@ -240,8 +242,13 @@ void ParetoChart::paintNames(QPainter& painter) const {
 
 void ParetoChart::drawForeground(QPainter* painter, const QRectF& rect) {
     QChartView::drawForeground(painter, rect);
-    if (order_.empty()) return;
     painter->setFont(font());
+    if (order_.empty()) {
+        painter->setPen(Palette(palette()).text());
+        painter->drawText(chart()->rect(), Qt::AlignCenter,
+                          tr("None of these fits and has a price; the table says why."));
+        return;
+    }
     paintBands(*painter);
     paintNames(*painter);
     if (!selected_) return;

@@ -54,7 +54,8 @@ ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
     layOut(makeBar(), parts,
            {tr("Which machine is fast for its money?"),
             tr("Run predicts this model with these settings on every machine of the library, with "
-               "every system: what each costs and how fast it is."),
+               "every system: what each costs and how fast it is. Several GPUs of each are tried "
+               "where the system is a cluster."),
             tr("The scenario has changed since these machines were tried.")},
            {cheapest_, chart_, table_});
     connectParts();

@@ -133,8 +133,15 @@ QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_p
             *std::max_element(plotted.begin(), plotted.end(), [&](std::size_t a, std::size_t b) {
                 return rows[a].tokens_per_s() < rows[b].tokens_per_s();
             });
-        return ParetoText::tr("None reaches %1 tokens/s; the fastest is %2")
-            .arg(wanted, with_costs(rows[fastest]));
+        const QString none = ParetoText::tr("None reaches %1 tokens/s; the fastest is %2")
+                                 .arg(wanted, with_costs(rows[fastest]));
+        const bool one_gpu = std::none_of(
+            rows.begin(), rows.end(), [](const ParetoRow& row) { return row.system == "cluster"; });
+        return one_gpu ? ParetoText::tr(
+                             "%1\nEach is one GPU: with the system cluster several are "
+                             "tried, too")
+                             .arg(none)
+                       : none;
     }
     const QString least = least_tokens_per_s > 0
                               ? ParetoText::tr("At %1 tokens/s or more, least").arg(wanted)

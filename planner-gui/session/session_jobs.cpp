@@ -47,6 +47,7 @@ DecisionRequest decision_request(const PlannedScenario& planned,
         out.machines.push_back(std::move(asked));
     }
     if (out.machines.size() > 1) {  // one price or offer is not of all machines
+        if (out.money.price_usd) out.money.buy = true;
         out.money.usd_per_hour = out.money.price_usd = std::nullopt;
         out.money.offer.reset();
     }

@@ -90,6 +90,11 @@ void Pages::connectPareto() {
 void Pages::startPareto() {
     std::vector<std::string> systems;
     for (const Schedule schedule : all_schedules()) systems.push_back(schedule_name(schedule));
+    // So many GPUs of each machine, beside the systems of one, where that is what is planned.
+    const std::string cluster = schedule_name(Schedule::cluster);
+    const auto& planned = stack_.current().training;
+    if (const auto own = planned.find("schedule"); own != planned.end() && own->second == cluster)
+        systems.push_back(cluster);
     const std::vector<std::string> machines = machines_to_try(stack_.current());
     tried_.ask(stack_.current());
     host_memory_ = prediction_ == nullptr ? 0 : prediction_->scenario.machine.host.memory_capacity;

@@ -66,7 +66,7 @@ VerdictFigures::Figure VerdictFigures::add(const QString& name, const QString& o
 
 void VerdictFigures::setPrediction(const Prediction& prediction) {
     showSpeed(prediction.report());
-    showPrice(prediction.cost);
+    showPrice(prediction.cost, prediction.scenario.money.buy);
     showRun(prediction.cost);
     arrange();
 }
@@ -80,8 +80,10 @@ void VerdictFigures::showSpeed(const StepReport& r) {
             .arg(from(format_seconds(r.step))));
 }
 
-void VerdictFigures::showPrice(const CostAnswer& cost) {
-    if (!cost.cost) return set(price_, tr("no price known"), tr("give $ an hour or a price"), {});
+void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
+    if (!cost.cost)
+        return set(price_, buy ? tr("no price to buy known") : tr("no price known"),
+                   buy ? tr("give the price to buy") : tr("give a rent or a price to buy"), {});
     const RunCost& run = *cost.cost;
     set(price_, tr("%1 a million tokens").arg(from(format_usd(run.usd_per_million_tokens.value))),
         tr("%1 an hour: %2").arg(from(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
@@ -141,6 +143,10 @@ void VerdictFigures::arrange() {
     lines_ = lines;
     int at = 0;
     for (const Figure& figure : figures()) {
+        // As high without words, and with those that take two lines, so that nothing below moves.
+        figure.value->setMinimumHeight(figure.value->fontMetrics().height());
+        figure.more->setMinimumHeight((lines ? 1 : 2) * figure.more->fontMetrics().height());
+        figure.more->setAlignment(Qt::AlignLeft | (lines ? Qt::AlignVCenter : Qt::AlignTop));
         int part = 0;
         for (QLabel* const label : {figure.name, figure.value, figure.more}) {
             const Qt::Alignment place = lines ? Qt::AlignVCenter : Qt::AlignTop;

@@ -40,7 +40,7 @@ class VerdictFigures : public QWidget {
     void set(const Figure& figure, const QString& value, const QString& more,
              const QString& tooltip);
     void showSpeed(const StepReport& report);
-    void showPrice(const CostAnswer& cost);
+    void showPrice(const CostAnswer& cost, bool buy);
     void showRun(const CostAnswer& cost);
     /// Of the widest value.
     int valueWidth() const;

@@ -45,6 +45,8 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
     bound_ = label_of(this, QStringLiteral("bound"));
     bound_->setToolTip(tr("The lane with the largest share of the step's critical path"));
     confidence_ = label_of(this, QStringLiteral("confidence"));
+    for (QLabel* const line : {bound_, confidence_})  // also while there is nothing to say
+        line->setMinimumHeight(line->fontMetrics().height());
     offers_ = new VerdictOffers(this);
     connect(offers_, &VerdictOffers::adopted, this, &VerdictPanel::adopted);
     connect(offers_, &VerdictOffers::asked, this, &VerdictPanel::asked);

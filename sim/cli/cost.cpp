@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -5,6 +7,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
 #include "sim/cli/scenario.h"
+#include "sim/input_error.h"
 #include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
 
@@ -26,6 +29,9 @@ int run_cost_command(const CostFlags& flags) {
     add_band(report, scenario.model, machine, scenario.training);
     const CostAnswer answer = answer_cost(
         report, machine, machine_money(scenario.profile, machine, flags.query), flags.query);
+    if (flags.query.buy && !answer.payment)
+        throw InputError(
+            fmt::format("--buy: the profile of {} has no price; give --price-usd", machine.id));
     std::fputs((flags.json ? cost_json(answer) : cost_text(answer)).c_str(), stdout);
     return 0;
 }

@@ -96,14 +96,9 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     const Offer* const typical = typical_offer(money.prices);
     if (typical != nullptr && !query.buy && !query.price_usd)
         return rented(*typical, gpus_paid(query, report));
-    if (auto payment = purchase(money.prices, query, gpus_of(report))) {
-        if (query.price_usd) payment->given = fmt::format("{:.10g} USD", *query.price_usd);
-        return payment;
-    }
-    if (query.buy)
-        throw InputError(fmt::format("--buy: the profile of {} has no price; give --price-usd",
-                                     report.machine_id));
-    return std::nullopt;
+    auto payment = purchase(money.prices, query, gpus_of(report));
+    if (query.price_usd) payment->given = fmt::format("{:.10g} USD", *query.price_usd);
+    return payment;
 }
 
 void add_price(StepReport& report, const MachineProfile& profile) {

@@ -32,8 +32,8 @@ struct MachineMoney {
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
                            const CostQuery& query);
 
-/// The payment asked for, else the typical offer, else as an owner; nothing where no price is
-/// known. Throws InputError where an offer is unknown, or no price to buy at.
+/// The payment asked for, else the typical offer, else as an owner; nothing where no such price is
+/// known. Throws InputError where an offer is unknown.
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
                                   const StepReport& report);
 

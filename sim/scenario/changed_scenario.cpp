@@ -78,6 +78,9 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule, Bytes host_memory) {
     if (planned.machine.machine != machine) {
         planned.machine = {machine, {}, {}};
+        if (planned.money.contains("price_usd")) planned.money["buy"] = "1";
+        for (const char* const field : {"offer", "usd_per_hour", "price_usd"})
+            planned.money.erase(field);
         if (host_memory > 0 && lacks_host_memory(machine))
             planned.machine.host_memory =
                 fmt::format("{}GB", static_cast<double>(host_memory) / kGiga);

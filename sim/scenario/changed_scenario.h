@@ -20,9 +20,10 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
                            const std::string& value);
 
 /// `planned` on another machine with another schedule; options that the schedule does not have are
-/// left out. What-if values of the machine's profile are of that machine, and go too; `host_memory`
-/// is taken where the other's profile does not say how much it has; 0: it is not known. Mistakes in
-/// either stay, for resolve() to name.
+/// left out. What-if values of the machine's profile are of that machine, and so are a price, rent
+/// or offer: they go too, and whether it is bought or rented stays. `host_memory` is taken where
+/// the other's profile does not say how much it has; 0: it is not known. Mistakes in either stay,
+/// for resolve() to name.
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule, Bytes host_memory);
 

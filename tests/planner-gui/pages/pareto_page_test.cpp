@@ -8,6 +8,10 @@
 #include <QSpinBox>
 #include <QTableView>
 #include <QTest>
+#include <QtCharts/QAbstractAxis>
+#include <QtCharts/QChart>
+#include <QtCharts/QLegend>
+#include <algorithm>
 
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/pareto_chart.h"
@@ -142,6 +146,25 @@ TEST_CASE("pareto: cost by the hour or by tokens, csv and svg", "[pages]") {
     CHECK(page.chart()->place(0) != by_hour);
     CHECK(page.csv() == pareto_csv(example_rows()));
     CHECK_THAT(page.svg(), ContainsSubstring("$ per million tokens"));
+}
+
+TEST_CASE("pareto: where nothing fits, the picture says so and has no axes", "[pages]") {
+    ParetoPage page;
+    page.resize(1200, 800);
+    page.show();
+    const auto axes_shown = [&] {
+        const auto axes = page.chart()->chart()->axes();
+        return std::count_if(axes.begin(), axes.end(),
+                             [](const QAbstractAxis* axis) { return axis->isVisible(); });
+    };
+    ParetoRow none = example_rows().front();
+    none.fits = false;
+    page.addRow(none);
+    CHECK(axes_shown() == 0);
+    CHECK(!page.chart()->chart()->legend()->isVisible());
+    page.addRow(example_rows().front());
+    CHECK(axes_shown() == 2);
+    CHECK(page.chart()->chart()->legend()->isVisible());
 }
 
 }  // namespace sluice

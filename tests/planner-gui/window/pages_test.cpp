@@ -71,6 +71,29 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     CHECK(driver.settled()->planned == buffered);
 }
 
+TEST_CASE("pages: a cluster is tried on all machines beside the systems of one GPU", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    PlannedScenario planned = small_scenario();
+    planned.machine = {"h100-sxm-pcie5", {}, {}};
+    planned.training = {{"schedule", "cluster"}, {"gpus", "8"}, {"batch", "16"}};
+    const auto prediction = driver.open(planned);
+    ParetoPage& page = window.pages().pareto();
+    wait_for(window.session(), JobKind::machines, [&] { window.pages().showMachines(); });
+    const auto& rows = page.model().rows();
+    const auto own = std::find_if(rows.begin(), rows.end(), [](const ParetoRow& row) {
+        return row.machine == "h100-sxm-pcie5" && row.system == "cluster";
+    });
+    REQUIRE(own != rows.end());
+    CHECK(own->step == Approx(prediction->report().step).epsilon(1e-9));
+    REQUIRE(prediction->cost.cost);
+    CHECK(own->usd_per_hour == prediction->cost.cost->usd_per_hour);
+    Q_EMIT page.adopted(QStringLiteral("h100-sxm-pcie5"), QStringLiteral("streamed"));
+    CHECK(!driver.settled()->planned.training.contains("gpus"));
+    Q_EMIT page.adopted(QStringLiteral("h200-sxm-pcie5"), QStringLiteral("cluster"));
+    CHECK(driver.settled()->planned.training.at("gpus") == "8");
+}
+
 TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;

@@ -109,3 +109,36 @@ TEST_CASE("verdict: figures stand side by side where there is room, else a line 
     CHECK(!columns(narrow));
     CHECK(columns(2000));
 }
+
+TEST_CASE("verdict: nothing below it moves while a value is wrong or a price is not known",
+          "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.resize(1280, 800);
+    window.openExample();
+    driver.settled();
+    let_layouts_settle();
+    const int below = window.pages().mapTo(&window, QPoint()).y();
+    driver.type("batch", "no");
+    REQUIRE(test::wait_until([&] { return window.prediction() == nullptr; }));
+    let_layouts_settle();
+    CHECK(window.pages().mapTo(&window, QPoint()).y() == below);
+    driver.type("batch", "64");
+    driver.type("machine", "mi355x");
+    driver.settled();
+    let_layouts_settle();
+    CHECK(window.pages().mapTo(&window, QPoint()).y() == below);
+}
+
+TEST_CASE("verdict: a machine without a price to buy at fits all the same", "[window]") {
+    const WindowDriver driver;
+    PlannedScenario planned = example_scenario();
+    planned.machine.machine = "mi355x";
+    const Seconds rented = driver.open(planned)->report().step;
+    planned.money = {{"buy", "1"}};
+    const auto bought = driver.open(planned);
+    CHECK(bought->report().step == rented);
+    CHECK(!bought->cost.cost);
+    const auto* const price = driver.window->verdict().findChild<QLabel*>(QStringLiteral("price"));
+    CHECK(price->text() == QStringLiteral("no price to buy known"));
+}

@@ -65,3 +65,17 @@ TEST_CASE("changed scenario: a machine whose profile has no host memory takes wh
     CHECK(!on_machine(planned(), "l40s", "streamed", 0).machine.host_memory);
     CHECK(!on_machine(planned(), "h100-sxm-pcie5", "streamed", memory).machine.host_memory);
 }
+
+TEST_CASE("changed scenario: a price is of its machine, buying or renting of the plan",
+          "[scenario]") {
+    PlannedScenario paid = planned();
+    paid.money = {{"usd_per_hour", "3"}, {"years", "4"}};
+    CHECK(on_machine(paid, "gh200-480gb", "resident", 0).money == paid.money);
+    CHECK(on_machine(paid, "l40s", "resident", 0).money ==
+          std::map<std::string, std::string>{{"years", "4"}});
+    paid.money = {{"offer", "Lambda"}};
+    CHECK(on_machine(paid, "l40s", "resident", 0).money.empty());
+    paid.money = {{"price_usd", "40000"}};
+    CHECK(on_machine(paid, "l40s", "resident", 0).money ==
+          std::map<std::string, std::string>{{"buy", "1"}});
+}
