@@ -10,6 +10,16 @@ namespace {
 
 QString from(const std::string& text) { return QString::fromStdString(text); }
 
+/// It may go on on another line after each part.
+QString breakable(const QString& path) {
+    QString out;
+    for (const QChar letter : path) {
+        out += letter;
+        if (letter == QLatin1Char('.') || letter == QLatin1Char('_')) out += QChar(0x200B);
+    }
+    return out;
+}
+
 }  // namespace
 
 MachineNumbersModel::MachineNumbersModel(QObject* parent) : QAbstractTableModel(parent) {}
@@ -23,10 +33,10 @@ void MachineNumbersModel::setMachine(const MachineProfile& profile, const Machin
         Row row;
         row.path = from(path);
         row.value = from(fmt::format("{:g}", *number->value));
-        row.source = from(fmt::format("{}{}{}", method_name(number->method),
-                                      number->date.empty() ? "" : ", ", number->date));
-        row.details = from(
-            fmt::format("{}{}{}", number->source, number->note.empty() ? "" : "\n", number->note));
+        row.source = from(method_name(number->method));
+        row.details =
+            from(fmt::format("{}{}{}{}{}", number->date, number->date.empty() ? "" : ", ",
+                             number->source, number->note.empty() ? "" : "\n", number->note));
         row.changed = std::any_of(settings.begin(), settings.end(), [&](const std::string& set) {
             return set.starts_with(path + "=");
         });
@@ -56,7 +66,8 @@ QVariant MachineNumbersModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const Row& row = rows_[static_cast<std::size_t>(index.row())];
     if (role == Qt::DisplayRole || role == Qt::EditRole)
-        return index.column() == PathColumn    ? row.path
+        return index.column() == PathColumn
+                   ? (role == Qt::EditRole ? row.path : breakable(row.path))
                : index.column() == ValueColumn ? row.value
                                                : row.source;
     if (role == Qt::ToolTipRole)

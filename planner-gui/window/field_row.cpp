@@ -4,6 +4,7 @@
 #include <QCompleter>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QScrollBar>
 #include <QSignalBlocker>
 
 #include "planner-gui/pictures/palette.h"
@@ -18,6 +19,9 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo->setMinimumContentsLength(10);
     combo->setMaxVisibleItems(20);
+    // The list may be wider than the field: names are whole.
+    combo->view()->setMinimumWidth(combo->view()->sizeHintForColumn(0) +
+                                   combo->view()->verticalScrollBar()->sizeHint().width());
     // A wheel over the form scrolls it and changes nothing.
     combo->setFocusPolicy(Qt::StrongFocus);
     if (search) {

@@ -33,6 +33,7 @@ QString label_of(const char* field) {
         {QStringLiteral("Years"), QObject::tr("Years of use")},
         {QStringLiteral("Electricity usd per kwh"), QObject::tr("Electricity")},
         {QStringLiteral("Host watts"), QObject::tr("Power of the host")},
+        {QStringLiteral("Gpus"), QObject::tr("GPUs")},
         {QStringLiteral("Gpus paid"), QObject::tr("GPUs paid")}};
     return others.value(label, label);
 }
@@ -158,7 +159,7 @@ void ScenarioForm::addMachine() {
     numbers_view_->setAccessibleName(tr("Numbers of the machine on which the prediction rests"));
     numbers_view_->setToolTip(tr("Another value answers what if; an empty one is the profile's"));
     numbers_view_->verticalHeader()->hide();
-    numbers_view_->setTextElideMode(Qt::ElideMiddle);
+    numbers_view_->setTextElideMode(Qt::ElideRight);
     numbers_view_->setTabKeyNavigation(false);
     QHeaderView* const header = numbers_view_->horizontalHeader();
     header->setSectionResizeMode(MachineNumbersModel::PathColumn, QHeaderView::Stretch);

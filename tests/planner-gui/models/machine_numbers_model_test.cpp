@@ -20,11 +20,19 @@ TEST_CASE("machine numbers model: the numbers that predictions rest on, with the
     };
     int link = -1;
     for (int row = 0; row < model.rowCount(); ++row)
-        if (cell(row, 0) == QStringLiteral("link.host_to_device_gb_per_s")) link = row;
+        if (model.data(model.index(row, 0), Qt::EditRole) ==
+            QStringLiteral("link.host_to_device_gb_per_s"))
+            link = row;
     REQUIRE(link >= 0);
+    // It is shown whole in a narrow column, on several lines.
+    CHECK(cell(link, 0).remove(QChar(0x200B)) == QStringLiteral("link.host_to_device_gb_per_s"));
+    CHECK(cell(link, 0).count(QChar(0x200B)) == 6);
     const Quantity* const number = profile.find("link.host_to_device_gb_per_s");
     CHECK(cell(link, 1).toDouble() == Approx(*number->value));
-    CHECK(cell(link, 2).contains(QLatin1String(method_name(number->method))));
+    CHECK(cell(link, 2) == QLatin1String(method_name(number->method)));
+    CHECK(model.data(model.index(link, 2), Qt::ToolTipRole)
+              .toString()
+              .contains(QString::fromStdString(number->date)));
 
     QSignalSpy edited(&model, &MachineNumbersModel::edited);
     CHECK(model.setData(model.index(link, 1), QStringLiteral("100"), Qt::EditRole));
