@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -92,6 +93,16 @@ nlohmann::ordered_json scenario_json(const PlannedScenario& planned) {
     return out;
 }
 
+/// Files and names of scenarios may hold colons themselves; npos: no name is given.
+std::size_t colon_before_name(const std::string& file_and_name) {
+    std::error_code error;
+    if (std::filesystem::exists(file_and_name, error)) return std::string::npos;
+    const std::size_t first = file_and_name.find(':');
+    for (std::size_t at = first; at != std::string::npos; at = file_and_name.find(':', at + 1))
+        if (std::filesystem::is_regular_file(file_and_name.substr(0, at), error)) return at;
+    return first;
+}
+
 }  // namespace
 
 Project parse_project(std::string_view text, const std::string& file) {
@@ -130,18 +141,22 @@ std::string project_json(const Project& project) {
 }
 
 PlannedScenario read_planned_scenario(const std::string& file_and_name) {
-    std::error_code error;
-    const std::size_t colon = file_and_name.rfind(':');
-    const bool named = colon != std::string::npos && !std::filesystem::exists(file_and_name, error);
-    const std::string file = named ? file_and_name.substr(0, colon) : file_and_name;
+    const std::size_t colon = colon_before_name(file_and_name);
+    const std::string file = file_and_name.substr(0, colon);
     const Project project = parse_project(read_text_file(file), file);
-    if (!named) return project.scenarios[project.current];
+    if (colon == std::string::npos) return project.scenarios[project.current];
     const std::string name = file_and_name.substr(colon + 1);
     std::vector<std::string> names;
-    for (const PlannedScenario& planned : project.scenarios) {
-        if (planned.name == name) return planned;
-        names.push_back(planned.name);
-    }
+    for (const PlannedScenario& planned : project.scenarios) names.push_back(planned.name);
+    const auto count = std::ranges::count(names, name);
+    if (count == 1)
+        return project
+            .scenarios[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
+    if (count > 1)
+        throw InputError(
+            fmt::format("--scenario is \"{}\": {} has {} scenarios of that name; "
+                        "rename all but one",
+                        file_and_name, file, count));
     throw InputError(fmt::format("--scenario is \"{}\": {} has no scenario of that name, only {}{}",
                                  file_and_name, file, fmt::join(names, ", "),
                                  did_you_mean(name, names)));

@@ -132,6 +132,17 @@ TEST_CASE("project file: a file and a scenario in it are named together", "[scen
     CHECK(read_planned_scenario(file + ":120 B on one H200").model.model == "120b");
     CHECK_THROWS_WITH(read_planned_scenario(file + ":120 B on one H100"),
                       ContainsSubstring("did you mean \"120 B on one H200\""));
+    // A name may hold a colon, and so may a file's.
+    const std::string kept = "mistakes are kept: ü";
+    CHECK(read_planned_scenario(file + ":" + kept).name == kept);
+    Project twice = example();
+    for (PlannedScenario& planned : twice.scenarios) planned.name = kept;
+    const std::string other_file = folder.write("of 12:30.json", project_json(twice));
+    CHECK(read_planned_scenario(other_file).name == kept);
+    CHECK_THROWS_WITH(read_planned_scenario(other_file + ":" + kept),
+                      ContainsSubstring("12:30.json has 2 scenarios of that name; rename"));
+    CHECK_THROWS_WITH(read_planned_scenario("gone.json:a: b"),
+                      ContainsSubstring("gone.json: no such file"));
 
     const std::string quoted = "'" + file + ":120 B on one H200'";
     CHECK(
