@@ -5,26 +5,18 @@
 
 #include <QApplication>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <vector>
 
-#include "bench/planner/stillness.h"
+#include "bench/planner/benched_window.h"
 #include "planner-gui/models/scenario_table_model.h"
-#include "planner-gui/pages/compare_page.h"
-#include "planner-gui/pages/explore_page.h"
-#include "planner-gui/pages/pareto_page.h"
-#include "planner-gui/pages/sensitivity_page.h"
-#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"
-#include "planner-gui/window/main_window.h"
-#include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_form.h"
 
 namespace {
@@ -45,9 +37,9 @@ PlannedScenario dense(const std::string& layers, const std::string& hidden, int 
     return out;
 }
 
-class Bench {
+class Bench : public BenchedWindow {
   public:
-    explicit Bench(MainWindow& window) : window_(window) {}
+    using BenchedWindow::BenchedWindow;
 
     void verdicts() {
         fmt::print("{:>6} {:>14} {:>8} {:>10}   ms, median and worst of 15 keys\n", "layers",
@@ -74,15 +66,6 @@ class Bench {
     }
 
   private:
-    bool shown(PredictionStage stage) const {
-        const auto now = window_.prediction();
-        return now != nullptr && ask_the_same(now->planned, window_.stack().current()) &&
-               now->stage >= stage;
-    }
-    void settle() {
-        still_.run_until([&] { return shown(PredictionStage::remedies); });
-        still_.paint();
-    }
     void verdict(const char* layers) {
         window_.pages().setCurrentIndex(0);
         window_.files().start(dense(layers, "8192", 16));
@@ -126,39 +109,6 @@ class Bench {
         worst_ = std::max(worst_, still_.longest_ms);
         worst_busy_ = std::max(worst_busy_, still_.longest_busy_ms);
     }
-    template <typename Start>
-    void finish(JobKind kind, Start start) {
-        bool done = false;
-        const auto seen =
-            QObject::connect(&window_.session(), &PlannerSession::finished, &window_,
-                             [&done, kind](JobKind one) { done = done || one == kind; });
-        start();
-        still_.run_until([&] { return done; });
-        QObject::disconnect(seen);
-    }
-
-    void find_machines() {
-        finish(JobKind::machines, [this] { window_.pages().showMachines(); });
-    }
-    void compare_systems() {
-        ComparePage& page = window_.pages().compare();
-        window_.pages().setCurrentWidget(&page);
-        finish(JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
-    }
-    void explore() {
-        ExplorePage& page = window_.pages().explore();
-        window_.pages().setCurrentWidget(&page);
-        finish(JobKind::explore, [&] {
-            for (QPushButton* const button : page.findChildren<QPushButton*>())
-                if (button->text() == QStringLiteral("&Run")) button->click();
-        });
-    }
-    void find_sensitivity() {
-        SensitivityPage& page = window_.pages().sensitivity();
-        window_.pages().setCurrentWidget(&page);
-        finish(JobKind::sensitivity, [&] { Q_EMIT page.sensitivityRequested(); });
-    }
-
     /// A model of 400 layers.
     void deep() {
         Pages& pages = window_.pages();
@@ -296,8 +246,6 @@ class Bench {
         });
     }
 
-    MainWindow& window_;
-    Stillness still_;
     double worst_ = 0, worst_busy_ = 0;
 };
 
