@@ -74,10 +74,6 @@ PaintedPicture MemoryPage::painted() const {
 
 QByteArray MemoryPage::svg() const { return report_ ? svg_of(painted()) : QByteArray(); }
 
-QImage MemoryPage::image(double scale) const {
-    return report_ ? image_of(painted(), scale) : QImage();
-}
-
 QString MemoryPage::csv() const { return report_ ? memory_csv(*report_) : QString(); }
 
 }  // namespace sluice

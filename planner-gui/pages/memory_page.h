@@ -26,7 +26,6 @@ class MemoryPage : public QWidget {
 
     /// The picture as it is shown, on white. Empty without a report.
     QByteArray svg() const;
-    QImage image(double scale) const;  ///< `scale` 2 for twice the pixels
     QString csv() const;
     MemoryView* view() const { return view_; }
 

@@ -60,16 +60,4 @@ QByteArray svg_of(const PaintedPicture& picture) {
     return bytes;
 }
 
-QImage image_of(const PaintedPicture& picture, double scale) {
-    QImage measure(1, 1, QImage::Format_RGB32);
-    measure.setDevicePixelRatio(scale);
-    const QRectF all = area(picture, &measure);
-    QImage image((all.size() * scale).toSize(), QImage::Format_RGB32);
-    image.setDevicePixelRatio(scale);
-    QPainter painter(&image);
-    paint(picture, painter, all);
-    painter.end();
-    return image;
-}
-
 }  // namespace sluice

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QByteArray>
-#include <QImage>
 #include <QPainter>
 #include <QString>
 #include <functional>
@@ -17,7 +16,5 @@ struct PaintedPicture {
 };
 
 QByteArray svg_of(const PaintedPicture& picture);
-/// `scale` pixels a pixel.
-QImage image_of(const PaintedPicture& picture, double scale);
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/memory_stack.h"
 #include "sim/compare/comparison_report.h"
+#include "sim/compare/findings.h"
 
 namespace sluice {
 namespace {
@@ -79,9 +80,7 @@ void SystemsPart::showComparison() {
 
 void SystemsPart::adoptSystem(int at) {
     const ComparedSystem& system = comparison_->systems[static_cast<std::size_t>(at)];
-    Q_EMIT adopt(QStringLiteral("--schedule ") +
-                     QString::fromStdString(schedule_name(system.report.training.schedule)),
-                 QString::fromStdString(system.name));
+    Q_EMIT adopt(QString::fromStdString(system_flags(system)), QString::fromStdString(system.name));
 }
 
 QByteArray SystemsPart::svg() const {

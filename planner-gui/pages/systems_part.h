@@ -32,8 +32,8 @@ class SystemsPart : public AnswerPage {
     /// All systems are to be predicted.
     void compareRequested();
     /// By a double click on a system's bar or row, Enter on them, or the button: the scenario is to
-    /// take these flags ("--schedule megatrain"). Not of GPUs that train together, which are
-    /// another machine.
+    /// take these flags ("--schedule resident --micro-batch 4"). Not of GPUs that train together,
+    /// which are another machine.
     void adopt(const QString& flags, const QString& what);
 
   private:

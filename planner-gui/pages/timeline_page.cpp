@@ -1,6 +1,7 @@
 #include "planner-gui/pages/timeline_page.h"
 
 #include <QHBoxLayout>
+#include <QHideEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
@@ -112,9 +113,9 @@ void TimelinePage::setReport(std::shared_ptr<const StepReport> report) {
 }
 
 void TimelinePage::setScenario(std::shared_ptr<const StepReport> report) {
-    const bool had_measured = measured_ != nullptr;
+    const bool said = measured_ != nullptr || !taken_away_->isHidden();
     setMeasured(nullptr);
-    taken_away_->setVisible(had_measured);
+    taken_away_->setVisible(said);
     setReport(std::move(report));
 }
 
@@ -123,6 +124,11 @@ void TimelinePage::setMeasured(std::shared_ptr<const StepReport> measured) {
     measured_ = std::move(measured);
     if (measured_) failure_->forget();
     refresh();
+}
+
+void TimelinePage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    if (!event->spontaneous()) taken_away_->hide();  // it was read
 }
 
 void TimelinePage::fail(const QString& sentence) { failure_->say(sentence, measured_ != nullptr); }
@@ -200,10 +206,6 @@ QByteArray TimelinePage::svg() const {
     if (!report_) return {};
     if (view_->timeline().has_measured()) return svg_of(painted());
     return QByteArray::fromStdString(report_svg(*report_));
-}
-
-QImage TimelinePage::image(double scale) const {
-    return view_->timeline().empty() ? QImage() : image_of(painted(), scale);
 }
 
 QString TimelinePage::csv() const { return timeline_csv(view_->timeline()); }

@@ -30,7 +30,7 @@ class TimelinePage : public QWidget {
     /// sentence says so where the two are of different plans.
     void setMeasured(std::shared_ptr<const StepReport> measured);
     /// The report of another scenario: a measured step under the one before is taken away, and a
-    /// sentence says so.
+    /// sentence says so until another is laid under or the page is left.
     void setScenario(std::shared_ptr<const StepReport> report);
     /// Why no measured step can be laid under: the sentence. What is shown stays.
     void fail(const QString& sentence);
@@ -39,8 +39,6 @@ class TimelinePage : public QWidget {
     /// The library's picture of a step; with a measured one, both as they are shown. Empty without
     /// a report.
     QByteArray svg() const;
-    QImage image(
-        double scale) const;  ///< the whole step as it is shown; `scale` 2 for twice the pixels
     QString csv() const;
     TimelineView* view() const { return view_; }
 
@@ -48,6 +46,9 @@ class TimelinePage : public QWidget {
     /// The report of a run (sluice-train --report) shall be chosen, and given to setMeasured().
     void measuredReportWanted();
     void measuredTakenAway();
+
+  protected:
+    void hideEvent(QHideEvent* event) override;
 
   private:
     PaintedPicture painted() const;

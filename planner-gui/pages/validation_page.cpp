@@ -2,7 +2,6 @@
 
 #include <QDragEnterEvent>
 #include <QDropEvent>
-#include <QFileDialog>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSplitter>
@@ -48,8 +47,8 @@ ValidationPage::ValidationPage(QWidget* parent)
     table_->sortByColumn(-1, Qt::AscendingOrder);
     files_->setToolTip(tr("Reports of sluice-train --report, or tables of other systems' steps"));
     folder_->setToolTip(tr("All reports of a folder; its name is their group"));
-    connect(files_, &QPushButton::clicked, this, &ValidationPage::chooseFiles);
-    connect(folder_, &QPushButton::clicked, this, &ValidationPage::chooseFolder);
+    connect(files_, &QPushButton::clicked, this, &ValidationPage::filesWanted);
+    connect(folder_, &QPushButton::clicked, this, &ValidationPage::folderWanted);
     connect(scatter_, &ScatterView::selectionChanged, this, &ValidationPage::selectRow);
     connect(scatter_, &ScatterView::activated, this, &ValidationPage::runActivated);
     connect(table_, &QTableView::activated, this,
@@ -120,18 +119,6 @@ int ValidationPage::runOf(const QModelIndex& shown) const {
 void ValidationPage::selectRow(int run) {
     if (run < 0) return table_->clearSelection();
     table_->selectRow(sorted_->mapFromSource(model_->index(run, 0)).row());
-}
-
-void ValidationPage::chooseFiles() {
-    const QStringList files = QFileDialog::getOpenFileNames(
-        this, tr("Reports of measured steps"), {}, tr("Reports (*.json);;All files (*)"));
-    compare(files);
-}
-
-void ValidationPage::chooseFolder() {
-    const QString folder =
-        QFileDialog::getExistingDirectory(this, tr("Folder of reports of measured steps"));
-    if (!folder.isEmpty()) compare({folder});
 }
 
 void ValidationPage::dragEnterEvent(QDragEnterEvent* event) {

@@ -27,11 +27,16 @@ class ValidationPage : public AnswerPage {
     /// Null: none yet. Outdated: of another machine.
     void setValidation(std::shared_ptr<const Validation> validation);
     void setByteUnits(ByteUnits units);
+    /// As if they were dropped on it. Nothing happens where there are none.
+    void compare(const QStringList& files);
 
     QByteArray svg() const;
     QString csv() const;
 
   Q_SIGNALS:
+    /// Reports, or a folder of them, shall be chosen, and given to compare().
+    void filesWanted();
+    void folderWanted();
     /// Reports, or folders of them.
     void filesChosen(const QStringList& files);
     /// A run's timelines are to be shown, measured below predicted.
@@ -43,9 +48,6 @@ class ValidationPage : public AnswerPage {
 
   private:
     void showBusy() override;
-    void compare(const QStringList& files);
-    void chooseFiles();
-    void chooseFolder();
     void selectRow(int run);
     int runOf(const QModelIndex& shown) const;
 

@@ -13,6 +13,8 @@ class AnsweredScenario {
     void ask(const PlannedScenario& planned) { asked_ = {planned, read_named_files(planned)}; }
     /// An answer to what was asked last is shown.
     void answer() { shown_ = asked_; }
+    /// Nothing is shown any more; an answer may still come.
+    void take_away() { shown_.reset(); }
     /// Of what is shown; null while nothing is.
     const PlannedScenario* shown() const { return shown_ ? &shown_->planned : nullptr; }
 

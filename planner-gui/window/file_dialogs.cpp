@@ -31,6 +31,18 @@ QString choose_to_open(QWidget* parent, const QString& title, const QString& fil
     return file;
 }
 
+QStringList choose_several_to_open(QWidget* parent, const QString& title, const QString& filter) {
+    const QStringList files = QFileDialog::getOpenFileNames(parent, title, last_folder(), filter);
+    if (!files.isEmpty()) remember_folder(files.front());
+    return files;
+}
+
+QString choose_folder_to_open(QWidget* parent, const QString& title) {
+    const QString folder = QFileDialog::getExistingDirectory(parent, title, last_folder());
+    if (!folder.isEmpty()) remember_folder(folder);
+    return folder;
+}
+
 QString choose_to_save(QWidget* parent, const QString& title, const QString& filter,
                        const QString& suffix, const QString& file) {
     QFileDialog dialog(parent, title, last_folder(), filter);

@@ -2,7 +2,7 @@
 // name.
 #pragma once
 
-#include <QString>
+#include <QStringList>
 
 class QWidget;
 
@@ -10,6 +10,10 @@ namespace sluice {
 
 /// `filter` as of QFileDialog. Empty: nothing was chosen.
 QString choose_to_open(QWidget* parent, const QString& title, const QString& filter);
+
+/// The same of files that are read together.
+QStringList choose_several_to_open(QWidget* parent, const QString& title, const QString& filter);
+QString choose_folder_to_open(QWidget* parent, const QString& title);
 
 /// `file` is proposed, with or without a folder. A file that is write-protected is not returned:
 /// the user may name another. Empty: nothing was chosen.

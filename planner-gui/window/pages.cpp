@@ -1,6 +1,7 @@
 #include "planner-gui/window/pages.h"
 
 #include <QTabBar>
+#include <algorithm>
 
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
@@ -61,11 +62,7 @@ void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
                          (prediction_ == nullptr || prediction_->files != prediction->files ||
                           !ask_the_same(prediction_->planned, prediction->planned));
     prediction_ = prediction;
-    if (prediction == nullptr || overlaid_.shown() == nullptr ||
-        overlaid_.is_outdated(prediction->planned, prediction->files)) {
-        overlaid_ = {};
-        timeline_->setScenario(shared_report(prediction));
-    }
+    showStep(another);
     memory_->setReport(shared_report(prediction));
     if (prediction == nullptr) return;
     side_by_side_->add(prediction);
@@ -76,6 +73,18 @@ void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
                                   .arg(QString::fromStdString(report.model_name),
                                        QString::fromStdString(report.machine_id)));
     showScenarios();
+}
+
+void Pages::showStep(bool of_another) {
+    if (prediction_ != nullptr && overlaid_.shown() != nullptr &&
+        !overlaid_.is_outdated(prediction_->planned, prediction_->files))
+        return;  // a measured step is laid under the prediction for its own settings
+    const bool had_measured = overlaid_.shown() != nullptr;
+    overlaid_.take_away();
+    if (of_another || had_measured || prediction_ == nullptr)
+        timeline_->setScenario(shared_report(prediction_));
+    else
+        timeline_->setReport(shared_report(prediction_));
 }
 
 void Pages::setByteUnits(ByteUnits units) {
@@ -117,14 +126,13 @@ void Pages::showOutdated() {
 
 bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) const {
     if (tried_.has_other_files(files)) return false;
-    const std::vector<std::string> machines = machines_to_try(*tried_.shown());
-    const std::string& machine = now.machine.machine;
-    if (std::find(machines.begin(), machines.end(), machine) == machines.end()) return false;
     const auto typed = now.training.find("schedule");
     const std::string system =
         typed == now.training.end() ? schedule_name(TrainingSpec().schedule) : typed->second;
-    return ask_the_same(on_machine(*tried_.shown(), machine, system, host_memory_),
-                        on_machine(now, machine, system, host_memory_));
+    const PlannedScenario spelled_out = on_machine(now, now.machine.machine, system, 0);
+    return std::ranges::any_of(tried_rows_, [&](const auto& row) {
+        return ask_the_same(row->value.planned, spelled_out);
+    });
 }
 
 }  // namespace sluice

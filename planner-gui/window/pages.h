@@ -77,13 +77,15 @@ class Pages : public QTabWidget {
     void connectSensitivity();
     void connectValidation();
     void connectFailures();
+    /// The step of the prediction, unless a measured one is laid under another of its scenario.
+    void showStep(bool of_another);
     void startPareto();
     void showRun(const RunComparison& run);
     void fail(JobKind kind, const QString& sentence);
     /// Keeps the name and the notes of the current scenario.
     void adopt(PlannedScenario planned, const QString& what);
     void adoptCell(const std::vector<VariedValue>& settings);
-    void adoptFlags(const QString& flags, const QString& what);
+    void adoptSystem(const QString& flags, const QString& what);
     void adoptUpgrade(const QString& flags, const QString& what);
     void adoptMachine(const QString& machine, const QString& system);
     /// Whether it is one of the machines and systems that were tried, with the same files.
@@ -95,7 +97,7 @@ class Pages : public QTabWidget {
     std::shared_ptr<const Validation> validation_;
     SideBySide* side_by_side_;
     AnsweredScenario compared_, tried_, explored_, improved_, validated_, overlaid_;
-    Bytes host_memory_ = 0;  ///< where machines were tried: of those that name none
+    std::vector<std::shared_ptr<const MachineSystem>> tried_rows_;  ///< as the page shows them
     std::vector<Export> exports_;
 
     TimelinePage* timeline_;

@@ -1,5 +1,7 @@
 // What of a page becomes the current scenario: as it was predicted there, so that its numbers are
 // the verdict's.
+#include <algorithm>
+
 #include "planner-gui/window/page_values.h"
 #include "planner-gui/window/pages.h"
 #include "sim/scenario/changed_scenario.h"
@@ -18,25 +20,26 @@ void Pages::adoptCell(const std::vector<VariedValue>& settings) {
 }
 
 void Pages::adoptMachine(const QString& machine, const QString& system) {
-    const PlannedScenario& tried = tried_.shown() == nullptr ? stack_.current() : *tried_.shown();
-    adopt(on_machine(tried, machine.toStdString(), system.toStdString(), host_memory_),
-          tr("machine and system"));
+    const auto row = std::ranges::find_if(tried_rows_, [&](const auto& tried) {
+        return tried->machine == machine.toStdString() && tried->schedule == system.toStdString();
+    });
+    if (row != tried_rows_.end()) adopt((*row)->value.planned, tr("machine and system"));
 }
 
-void Pages::adoptFlags(const QString& flags, const QString& what) {
-    PlannedScenario planned = with_flags(stack_.current(), flags.toStdString());
+void Pages::adoptSystem(const QString& flags, const QString& what) {
+    const PlannedScenario* const of = compared_.shown();
+    if (of == nullptr) return;
+    PlannedScenario planned = with_flags(*of, flags.toStdString());
     // Another system takes those of the settings that it has.
-    if (const auto system = planned.training.find("schedule"); system != planned.training.end())
-        planned = on_machine(planned, planned.machine.machine, std::string(system->second), 0);
-    adopt(planned, what);
+    adopt(on_machine(planned, planned.machine.machine, planned.training["schedule"], 0), what);
 }
 
 void Pages::adoptUpgrade(const QString& flags, const QString& what) {
     const PlannedScenario* const of = improved_.shown();
-    // Its numbers are of that machine.
-    if (of != nullptr && of->machine.machine != stack_.current().machine.machine)
-        return adopt(with_flags(*of, flags.toStdString()), what);
-    adoptFlags(flags, what);
+    if (of == nullptr) return;
+    // Its numbers are of that machine; settings that were typed since stay.
+    const bool of_another = of->machine.machine != stack_.current().machine.machine;
+    adopt(with_flags(of_another ? *of : stack_.current(), flags.toStdString()), what);
 }
 
 }  // namespace sluice

@@ -21,11 +21,19 @@ void Pages::connectTimeline() {
         session_.overlay(stack_.current(), file);
     });
     connect(timeline_, &TimelinePage::measuredTakenAway, this, [this] {
-        overlaid_ = {};
+        overlaid_.take_away();
         timeline_->setReport(shared_report(prediction_));
     });
     connect(&session_, &PlannerSession::overlaid, this,
-            [this](const std::shared_ptr<const RunComparison>& run) { showRun(*run); });
+            [this](const std::shared_ptr<const RunComparison>& run) {
+                overlaid_.answer();
+                const PlannedScenario& now = stack_.current();
+                if (!overlaid_.is_outdated(now, read_named_files(now))) return showRun(*run);
+                overlaid_.take_away();
+                timeline_->fail(
+                    tr("The measured step was not laid under: the scenario has changed since its "
+                       "report was chosen; choose it again."));
+            });
 }
 
 void Pages::showRun(const RunComparison& run) {
@@ -49,7 +57,7 @@ void Pages::connectCompare() {
                 compared_.answer();
                 showOutdated();
             });
-    connect(&compare_->systems(), &SystemsPart::adopt, this, &Pages::adoptFlags);
+    connect(&compare_->systems(), &SystemsPart::adopt, this, &Pages::adoptSystem);
 }
 
 void Pages::connectExplore() {
@@ -81,6 +89,8 @@ void Pages::connectPareto() {
     connect(&session_, &PlannerSession::machineFound, this,
             [this](const std::shared_ptr<const MachineSystem>& found) {
                 pareto_->addRow(pareto_row(*found));
+                if (pareto_->model().rowCount() == 1) tried_rows_.clear();
+                tried_rows_.push_back(found);
                 tried_.answer();
                 showOutdated();
             });
@@ -97,7 +107,6 @@ void Pages::startPareto() {
         systems.push_back(cluster);
     const std::vector<std::string> machines = machines_to_try(stack_.current());
     tried_.ask(stack_.current());
-    host_memory_ = prediction_ == nullptr ? 0 : prediction_->scenario.machine.host.memory_capacity;
     pareto_->start(static_cast<int>(machines.size() * systems.size()));
     session_.tryMachines(stack_.current(), machines, systems);
 }
@@ -124,6 +133,15 @@ void Pages::connectSensitivity() {
 }
 
 void Pages::connectValidation() {
+    connect(validation_page_, &ValidationPage::filesWanted, this, [this] {
+        validation_page_->compare(choose_several_to_open(this, tr("Reports of measured steps"),
+                                                         tr("Reports (*.json);;All files (*)")));
+    });
+    connect(validation_page_, &ValidationPage::folderWanted, this, [this] {
+        const QString folder =
+            choose_folder_to_open(this, tr("Folder of reports of measured steps"));
+        if (!folder.isEmpty()) validation_page_->compare({folder});
+    });
     connect(validation_page_, &ValidationPage::filesChosen, this, [this](const QStringList& files) {
         validation_page_->setBusy(true);
         validated_.ask(stack_.current());

@@ -4,6 +4,8 @@
 #include <QCoreApplication>
 #include <QImage>
 #include <QLabel>
+#include <QPainter>
+#include <QSvgRenderer>
 #include <QWidget>
 
 #include "planner-gui/pages/bar_chart_view.h"
@@ -50,6 +52,16 @@ inline int pixels_of(const QImage& image, const QColor& colour) {
 /// Pixels of another colour than the top left one.
 inline int painted_pixels(const QImage& image) {
     return image.width() * image.height() - pixels_of(image, image.pixelColor(0, 0));
+}
+
+/// A picture that leaves the page, in its own size.
+inline QImage drawn(const QByteArray& svg) {
+    QSvgRenderer renderer(svg);
+    QImage image(renderer.defaultSize(), QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    renderer.render(&painter);
+    return image;
 }
 
 }  // namespace sluice::test

@@ -1,7 +1,9 @@
 // The window from a model to a decision: each page asks the session and shows what comes back.
 #include "planner-gui/window/pages.h"
 
+#include <QLabel>
 #include <QSignalSpy>
+#include <algorithm>
 
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
@@ -14,8 +16,10 @@
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/page_values.h"
+#include "sim/compare/findings.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/small_scenario.h"
+#include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
@@ -132,16 +136,18 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
     window.pages().setCurrentWidget(&page);
     window.stack().duplicate(0);
     const QString second = QString::fromStdString(window.stack().current().name);
+    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
+    CHECK(!page.svg().isEmpty());
     Q_EMIT page.systems().adopt(QStringLiteral("--schedule resident"), QStringLiteral("system"));
     const auto resident = driver.settled();
     CHECK(resident->planned.training ==
           std::map<std::string, std::string>{{"batch", "16"}, {"schedule", "resident"}});
     REQUIRE(test::wait_until([&] { return page.csv().contains(second); }));
-    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
-    CHECK(!page.svg().isEmpty());
     Q_EMIT page.scenarioActivated(0);
     CHECK(window.stack().currentIndex() == 0);
 
+    wait_for(window.session(), JobKind::sensitivity,
+             [&] { Q_EMIT window.pages().sensitivity().sensitivityRequested(); });
     Q_EMIT window.pages().sensitivity().adopt(
         QStringLiteral("--set link.host_to_device_gb_per_s=110"), QStringLiteral("link"));
     Q_EMIT window.pages().sensitivity().adopt(
@@ -220,6 +226,50 @@ TEST_CASE("pages: a measured step stays under its own scenario alone", "[window]
     driver.type("batch", "4");
     driver.settled();
     CHECK(!has_measured());
+    // What became of it is said, and still is when the whole verdict has come.
+    window.pages().setCurrentWidget(&window.pages().timeline());
+    const auto says = [&](const char* words) {
+        const auto labels = window.pages().timeline().findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+            return label->isVisible() && label->text().contains(QLatin1String(words));
+        });
+    };
+    CHECK(says("was laid under another scenario"));
+
+    // A report that is read while the scenario changes is of the one before.
+    const QSignalSpy overlaid(&window.session(), &PlannerSession::overlaid);
+    {
+        const test::FileAnswer answer(file);
+        Q_EMIT window.pages().timeline().measuredReportWanted();
+        CHECK(answer.given());
+    }
+    driver.type("batch", "8");
+    REQUIRE(test::wait_until([&] { return overlaid.count() == 1; }));
+    driver.settled();
+    CHECK(!has_measured());
+    CHECK(says("has changed since its report was chosen"));
+}
+
+TEST_CASE("pages: a system is adopted with the settings that make its batch fit", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    PlannedScenario large = small_scenario(256);
+    large.training["schedule"] = "zero3-offload";
+    large.training["seq"] = "4096";
+    CHECK(!driver.open(large)->report().fit.fits());
+    SystemsPart& part = window.pages().compare().systems();
+    std::shared_ptr<const Comparison> found;
+    QObject::connect(&window.session(), &PlannerSession::compared, &window,
+                     [&](const auto& comparison) { found = comparison; });
+    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT part.compareRequested(); });
+    const auto system = std::ranges::find_if(
+        found->systems, [](const ComparedSystem& one) { return one.name == "zero3-offload"; });
+    REQUIRE(system != found->systems.end());
+    REQUIRE(system->short_of_whole_batch > 0);
+    Q_EMIT part.adopt(QString::fromStdString(system_flags(*system)), QStringLiteral("system"));
+    const auto adopted = driver.settled();
+    CHECK(adopted->report().fit.fits());
+    CHECK(adopted->report().step == Approx(system->report.step).epsilon(1e-9));
 }
 
 TEST_CASE("pages: pictures, tables and the report leave as files", "[window]") {

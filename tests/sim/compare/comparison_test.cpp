@@ -163,6 +163,10 @@ TEST_CASE(
     CHECK(ours.report.training.checkpoints == CheckpointPlacement::host);
     CHECK_THAT(comparison_text(std::span(&c, 1)),
                ContainsSubstring("with checkpoints on the host"));
+    CHECK(system_flags(ours).starts_with("--schedule streamed"));
+    CHECK_THAT(system_flags(ours), ContainsSubstring(" --checkpoints host"));
+    CHECK(system_flags(compare(model, machine, {}, {Schedule::megatrain}).systems[0]) ==
+          "--schedule megatrain");
     asked.checkpoints = CheckpointPlacement::host;
     asked.micro_batch = ours.report.training.micro_batch;
     CHECK(compare(model, machine, asked, {Schedule::streamed}, {}).systems[0].report.step ==
