@@ -1,5 +1,7 @@
 #include "planner-gui/models/scenario_list_model.h"
 
+#include <QTextDocument>
+
 namespace sluice {
 
 ScenarioListModel::ScenarioListModel(ScenarioStack& stack, QObject* parent)
@@ -16,7 +18,9 @@ QVariant ScenarioListModel::data(const QModelIndex& index, int role) const {
     const PlannedScenario& one = stack_.project().scenarios[static_cast<std::size_t>(index.row())];
     if (role == Qt::DisplayRole || role == Qt::EditRole) return QString::fromStdString(one.name);
     if (role == Qt::ToolTipRole)
-        return QString::fromStdString(one.notes.empty() ? command_line(one) : one.notes);
+        return Qt::convertFromPlainText(
+            QString::fromStdString(one.notes.empty() ? command_line(one) : one.notes),
+            Qt::WhiteSpaceNormal);
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QScrollBar>
 #include <QSignalBlocker>
+#include <QWheelEvent>
 
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/window_undo.h"
@@ -13,8 +14,17 @@
 namespace sluice {
 namespace {
 
+/// A wheel over the form scrolls it and changes nothing.
+class StillCombo : public QComboBox {
+  public:
+    using QComboBox::QComboBox;
+
+  protected:
+    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
+};
+
 QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
-    auto* const combo = new QComboBox(row);
+    auto* const combo = new StillCombo(row);
     combo->addItems(choices);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo->setMinimumContentsLength(10);
@@ -22,7 +32,6 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     // The list may be wider than the field: names are whole.
     combo->view()->setMinimumWidth(combo->view()->sizeHintForColumn(0) +
                                    combo->view()->verticalScrollBar()->sizeHint().width());
-    // A wheel over the form scrolls it and changes nothing.
     combo->setFocusPolicy(Qt::StrongFocus);
     if (search) {
         combo->setEditable(true);
@@ -60,6 +69,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     label_->setBuddy(editor_);
     label_->setWordWrap(true);
     mistake_->setWordWrap(true);
+    mistake_->setTextFormat(Qt::PlainText);  // it may quote what was typed
     mistake_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     mistake_->hide();
     unit_->hide();

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pages/validation_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_dock.h"
@@ -31,8 +32,10 @@ MainWindow::MainWindow(const QString& recovery) : files_(stack_), recovery_(reco
     addEditMenu();
     addViewMenu();
     addHelpMenu();
-    // A file that is dropped on a part is the window's: it knows what kind of file it is.
-    for (QWidget* const part : findChildren<QWidget*>()) part->setAcceptDrops(false);
+    // A file that is dropped on a part is the window's, which knows what kind of file it is;
+    // reports and folders of them are of the page that reads them.
+    for (QWidget* const part : findChildren<QWidget*>())
+        part->setAcceptDrops(part == &pages_->validation());
     setAcceptDrops(true);
     if (!restoreGeometry(QSettings().value(kGeometry).toByteArray())) resizeAtFirst();
     // Docks take sizes once the window is laid out.
@@ -152,7 +155,9 @@ void MainWindow::changeEvent(QEvent* event) {
 }
 
 void MainWindow::adopt(const QString& flags, const QString& what) {
-    stack_.edit(with_flags(stack_.current(), flags.toStdString()), {}, what);
+    // A click may come before the verdict on a scenario that has just come to the front.
+    if (prediction_ != nullptr && ask_the_same(prediction_->planned, stack_.current()))
+        stack_.edit(with_flags(stack_.current(), flags.toStdString()), {}, what);
 }
 
 void MainWindow::ask(int question) {

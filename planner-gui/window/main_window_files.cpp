@@ -134,6 +134,7 @@ void MainWindow::warn(const QString& sentence) {
     auto* const box = new QMessageBox(QMessageBox::Warning, tr("Sluice planner"), sentence,
                                       QMessageBox::Ok, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setTextFormat(Qt::PlainText);
     box->setTextInteractionFlags(Qt::TextSelectableByMouse);
     box->setModal(false);
     box->show();

@@ -54,6 +54,7 @@ void MainWindow::addExportMenu(QMenu& file) {
     Exports* const exports = exports_ = new Exports(*this, *pages_, session_, stack_);
     connect(exports, &Exports::failed, this, [this](const QString& sentence) {
         close_once_written_ = false;
+        statusBar()->clearMessage();
         warn(sentence);
     });
     connect(exports, &Exports::working, this,

@@ -62,6 +62,7 @@ ScenarioForm::ScenarioForm(QWidget* parent)
     groups_ = new QVBoxLayout(content);
     mistake_ = new QLabel(content);
     mistake_->setWordWrap(true);
+    mistake_->setTextFormat(Qt::PlainText);
     mistake_->hide();
     groups_->addWidget(mistake_);
     addModel();

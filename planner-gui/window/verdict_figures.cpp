@@ -54,8 +54,10 @@ VerdictFigures::Figure VerdictFigures::add(const QString& name, const QString& o
     out.value->setObjectName(object);
     out.more->setObjectName(object + QStringLiteral("_more"));
     out.more->setWordWrap(true);
-    for (QLabel* const label : {out.value, out.more})
+    for (QLabel* const label : {out.value, out.more}) {
+        label->setTextFormat(Qt::PlainText);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    }
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.25);
     large.setBold(true);

@@ -19,6 +19,7 @@ QLabel* label_of(QWidget* parent, const QString& object) {
     auto* const label = new QLabel(parent);
     label->setObjectName(object);
     label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     return label;
 }
@@ -82,7 +83,11 @@ void VerdictPanel::setRefused(const QString& sentence) {
     offers_->setPrediction(nullptr);
 }
 
-void VerdictPanel::setPending(bool pending) { figures_->setPending(pending); }
+void VerdictPanel::setPending(bool pending) {
+    for (QLabel* const label : {headline_, detail_, bound_, confidence_})
+        label->setEnabled(!pending);
+    figures_->setPending(pending);
+}
 
 void VerdictPanel::setByteUnits(ByteUnits units) {
     units_ = units;
@@ -109,7 +114,9 @@ void VerdictPanel::showHeadline() {
                            : tr("\u2717 Does not fit: short %1").arg(shorts.join(tr(" and "))));
     const Palette colours(palette());
     QPalette coloured = palette();
-    coloured.setColor(QPalette::WindowText, fit.fits() ? colours.good() : colours.waiting());
+    for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive})
+        coloured.setColor(group, QPalette::WindowText,
+                          fit.fits() ? colours.good() : colours.waiting());
     headline_->setPalette(coloured);
 }
 

@@ -8,8 +8,10 @@
 #include <QListView>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QWheelEvent>
 
 #include "planner-gui/pages/pareto_page.h"
+#include "planner-gui/pages/validation_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "tests/planner-gui/end_to_end/person.h"
@@ -96,9 +98,17 @@ TEST_CASE("manners: a machine whose profile is gone is adopted, and its verdict 
           "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    driver.openExample();
     const QString gone = driver.file("gone.json");
-    Q_EMIT window.pages().pareto().adopted(gone, QStringLiteral("resident"));
+    REQUIRE(QFile::copy(QStringLiteral(SLUICE_SOURCE_DIR "/hwprofiles/gh200-480gb.json"), gone));
+    PlannedScenario own = example_scenario();
+    own.machine.machine = gone.toStdString();
+    driver.open(own);
+    window.pages().showMachines();
+    REQUIRE(test::wait_until([&] { return window.pages().pareto().model().rowCount() > 1; }));
+    Q_EMIT window.pages().pareto().stopRequested();
+    window.files().start(example_scenario());
+    REQUIRE(QFile::remove(gone));
+    Q_EMIT window.pages().pareto().adopted(gone, QStringLiteral("streamed"));
     CHECK(window.stack().current().machine.machine == gone.toStdString());
     FieldRow* const machine = window.form().row(QStringLiteral("machine"));
     REQUIRE(test::wait_until([&] { return !machine->mistake().isEmpty(); }));
@@ -136,11 +146,59 @@ TEST_CASE("manners: a money assumption that a project switches off is not shown 
     }
 }
 
-TEST_CASE("manners: a file that is dropped on any part is the window's", "[window]") {
+TEST_CASE("manners: a file that is dropped on any part is the window's, or of the page of reports",
+          "[window]") {
     const WindowDriver driver;
+    const ValidationPage& reports = driver.window->pages().validation();
     CHECK(driver.window->acceptDrops());
+    CHECK(reports.acceptDrops());
     for (const QWidget* const part : driver.window->findChildren<QWidget*>()) {
         INFO(part->metaObject()->className() << " " << part->accessibleName().toStdString());
-        CHECK(!part->acceptDrops());
+        CHECK((part == &reports || !part->acceptDrops()));
     }
+}
+
+TEST_CASE("manners: a wheel over the form changes no field", "[window]") {
+    const WindowDriver driver;
+    driver.openExample();
+    for (const char* field : {"schedule", "recompute", "model", "machine"}) {
+        QWidget* const editor = driver.window->form().row(QLatin1String(field))->editor();
+        for (const bool focus : {false, true}) {
+            if (focus) editor->setFocus();
+            QWheelEvent wheel(QPointF(5, 5), editor->mapToGlobal(QPointF(5, 5)), {}, {0, -120},
+                              Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            QApplication::sendEvent(editor, &wheel);
+            CHECK(driver.window->stack().current() == example_scenario());
+        }
+    }
+}
+
+TEST_CASE("manners: a suggestion for one scenario does not change the next", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    PlannedScenario short_of = example_scenario();
+    short_of.machine.host_memory = "1TB";
+    driver.open(short_of);
+    auto* const button = window.verdict().findChild<QPushButton*>(QStringLiteral("suggestion"));
+    REQUIRE(button != nullptr);
+    const auto* const headline = window.verdict().findChild<QLabel*>(QStringLiteral("headline"));
+    CHECK(headline->isEnabled());
+    window.stack().add(example_scenario());
+    CHECK(!headline->isEnabled());  // it is not of this one
+    button->click();
+    CHECK(ask_the_same(window.stack().current(), example_scenario()));
+    driver.settled();
+    CHECK(headline->isEnabled());
+}
+
+TEST_CASE("manners: what was typed is quoted as it is, not as markup", "[window]") {
+    const WindowDriver driver;
+    driver.openExample();
+    driver.type("batch", "<b>8</b>");
+    FieldRow* const batch = driver.window->form().row(QStringLiteral("batch"));
+    REQUIRE(test::wait_until([&] { return !batch->mistake().isEmpty(); }));
+    CHECK(batch->mistake().contains(QStringLiteral("<b>8</b>")));
+    for (const QLabel* const label : driver.window->findChildren<QLabel*>())
+        if (label->text().contains(QStringLiteral("<b>")))
+            CHECK(label->textFormat() == Qt::PlainText);
 }
