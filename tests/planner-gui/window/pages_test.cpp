@@ -1,7 +1,6 @@
 // The window from a model to a decision: each page asks the session and shows what comes back.
 #include "planner-gui/window/pages.h"
 
-#include <QLabel>
 #include <QSignalSpy>
 #include <algorithm>
 
@@ -12,14 +11,12 @@
 #include "planner-gui/pages/sensitivity_page.h"
 #include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
-#include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/page_values.h"
 #include "sim/compare/findings.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/small_scenario.h"
-#include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
@@ -205,49 +202,6 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     CHECK(adopted.machine.host_memory == "512GB");
     CHECK(adopted.machine.settings == std::vector<std::string>{"link.host_to_device_gb_per_s=110"});
     CHECK(adopted.name == window.stack().current().name);
-}
-
-TEST_CASE("pages: a measured step stays under its own scenario alone", "[window]") {
-    const WindowDriver driver;
-    MainWindow& window = *driver.window;
-    driver.open(small_scenario(16, "h200-pcie5-16vcpu-128gib"));
-    const QString file = QStringLiteral(
-        SLUICE_SOURCE_DIR "/validation/h200-pcie5-16vcpu-128gib/held-out/7b-batch-8.json");
-    Q_EMIT window.pages().validation().filesChosen({file});
-    REQUIRE(test::wait_until([&] { return !window.pages().validation().csv().isEmpty(); }));
-    Q_EMIT window.pages().validation().runActivated(0);
-    const auto has_measured = [&] {
-        return window.pages().timeline().view()->timeline().has_measured();
-    };
-    CHECK(has_measured());
-    window.stack().rename(0, QStringLiteral("another name"));
-    driver.settled();
-    CHECK(has_measured());
-    driver.type("batch", "4");
-    driver.settled();
-    CHECK(!has_measured());
-    // What became of it is said, and still is when the whole verdict has come.
-    window.pages().setCurrentWidget(&window.pages().timeline());
-    const auto says = [&](const char* words) {
-        const auto labels = window.pages().timeline().findChildren<QLabel*>();
-        return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
-            return label->isVisible() && label->text().contains(QLatin1String(words));
-        });
-    };
-    CHECK(says("was laid under another scenario"));
-
-    // A report that is read while the scenario changes is of the one before.
-    const QSignalSpy overlaid(&window.session(), &PlannerSession::overlaid);
-    {
-        const test::FileAnswer answer(file);
-        Q_EMIT window.pages().timeline().measuredReportWanted();
-        CHECK(answer.given());
-    }
-    driver.type("batch", "8");
-    REQUIRE(test::wait_until([&] { return overlaid.count() == 1; }));
-    driver.settled();
-    CHECK(!has_measured());
-    CHECK(says("has changed since its report was chosen"));
 }
 
 TEST_CASE("pages: a system is adopted with the settings that make its batch fit", "[window]") {
