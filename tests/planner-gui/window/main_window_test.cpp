@@ -242,9 +242,10 @@ TEST_CASE("window: another value for a number of the machine, and back", "[windo
     auto* const numbers = window.form().findChild<MachineNumbersModel*>();
     REQUIRE(numbers != nullptr);
     const auto index_of = [&](const QString& path) {
-        return numbers->match(numbers->index(0, 0), Qt::DisplayRole, path, 1, Qt::MatchExactly)
-            .front()
-            .siblingAtColumn(MachineNumbersModel::ValueColumn);
+        const QModelIndexList found =
+            numbers->match(numbers->index(0, 0), Qt::EditRole, path, 1, Qt::MatchExactly);
+        REQUIRE(found.size() == 1);
+        return found.front().siblingAtColumn(MachineNumbersModel::ValueColumn);
     };
     const QString path = QStringLiteral("gpu.bf16_achieved_gemm_tflops");
     REQUIRE(numbers->setData(index_of(path), QStringLiteral("400"), Qt::EditRole));
