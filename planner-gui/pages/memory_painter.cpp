@@ -79,6 +79,12 @@ MemoryLayout MemoryPainter::layout(double width, double height) const {
             static_cast<double>(std::max({most_memory(picture_.curve).bytes,
                                           picture_.report->fit.device.peak.bytes, Bytes{1}})));
     }
+    place_host(layout, {split, y + kTitle * line_, width - margin - split, lower});
+    layout.height = y + (kTitle + kAxis) * line_ + lower + margin;
+    return layout;
+}
+
+void MemoryPainter::place_host(MemoryLayout& layout, QRectF area) const {
     double names = 0, values = 0;
     for (const HostBar& bar : picture_.host) {
         names = std::max(names, metrics_.horizontalAdvance(bar.name));
@@ -88,15 +94,13 @@ MemoryLayout MemoryPainter::layout(double width, double height) const {
     if (!picture_.report->unified_memory)
         layout.host_full = std::max(layout.host_full, picture_.report->fit.host.usable);
     layout.host_full = std::max<Bytes>(layout.host_full, 1);
-    const double pitch = std::min(
-        3.2 * line_, lower / std::max<double>(1, static_cast<double>(picture_.host.size())));
-    const double left = split + names + line_ / 2;
-    const double row_width = std::max(1.0, width - margin - left - values - 1.2 * line_);
+    const auto rows = static_cast<double>(picture_.host.size());
+    const double pitch = std::min(3.2 * line_, area.height() / std::max(1.0, rows));
+    const double left = area.left() + names + line_ / 2;
+    const double width = std::max(1.0, area.right() - left - values - 1.2 * line_);
     for (std::size_t i = 0; i < picture_.host.size(); ++i)
-        layout.host.emplace_back(left, y + kTitle * line_ + pitch * static_cast<double>(i),
-                                 row_width, pitch * 0.72);
-    layout.height = y + (kTitle + kAxis) * line_ + lower + margin;
-    return layout;
+        layout.host.emplace_back(left, area.top() + pitch * static_cast<double>(i), width,
+                                 pitch * 0.72);
 }
 
 void MemoryPainter::paint(QPainter& painter, const MemoryLayout& layout,

@@ -51,7 +51,13 @@ class MemoryPainter {
     void table(QPainter& painter, const MemoryLayout& layout) const;
     void curve(QPainter& painter, const MemoryLayout& layout, std::optional<Seconds> cursor) const;
     void curve_axes(QPainter& painter, const MemoryLayout& layout) const;
+    /// Where it is wide enough for it.
+    void name_on(QPainter& painter, const QRectF& box, const MemorySegment& segment) const;
     void host(QPainter& painter, const MemoryLayout& layout) const;
+    void host_row(QPainter& painter, const HostBar& bar, const QRectF& row, Bytes full,
+                  Bytes usable) const;
+    /// The host's rows in `area`, with their names at its left.
+    void place_host(MemoryLayout& layout, QRectF area) const;
     void axis(QPainter& painter, const QRectF& plot, Bytes full) const;
     void title(QPainter& painter, QPointF at, const QString& words, const QString& more,
                const QColor& colour) const;

@@ -63,24 +63,24 @@ void MemoryPainter::bar(QPainter& painter, const MemoryLayout& layout, std::size
     for (const MemorySegment& segment : stack.segments) {
         QRectF box = box_of(segment);
         // Where the line of what there is crosses it, in the larger part.
-        if (stack.shortage() > 0 && box.left() < there && there < box.right()) {
-            if (2 * there > box.left() + box.right())
-                box.setRight(there);
-            else
-                box.setLeft(there);
-        }
-        const double wide = metrics_.horizontalAdvance(segment.name) + line_ / 2;
-        if (wide > box.width()) continue;
-        const QRectF words(box.center() - QPointF(wide, line_ * 1.1) / 2,
-                           QSizeF(wide, line_ * 1.1));
-        painter.fillRect(words, fill(segment));  // legible on what is hatched
-        painter.setPen(Palette::text_on(fill(segment)));
-        painter.drawText(words, Qt::AlignCenter, segment.name);
+        if (stack.shortage() > 0 && box.left() < there && there < box.right())
+            2 * there > box.left() + box.right() ? box.setRight(there) : box.setLeft(there);
+        name_on(painter, box, segment);
     }
     if (stack.usable == 0) return;
     painter.setPen(QPen(palette_.capacity(), 3));
     painter.drawLine(QPointF(there, plot.top() - line_ * 0.25),
                      QPointF(there, plot.bottom() + line_ * 0.15));
+}
+
+void MemoryPainter::name_on(QPainter& painter, const QRectF& box,
+                            const MemorySegment& segment) const {
+    const double wide = metrics_.horizontalAdvance(segment.name) + line_ / 2;
+    if (wide > box.width()) return;
+    const QRectF words(box.center() - QPointF(wide, line_ * 1.1) / 2, QSizeF(wide, line_ * 1.1));
+    painter.fillRect(words, fill(segment));  // legible on what is hatched
+    painter.setPen(Palette::text_on(fill(segment)));
+    painter.drawText(words, Qt::AlignCenter, segment.name);
 }
 
 void MemoryPainter::host(QPainter& painter, const MemoryLayout& layout) const {
@@ -95,34 +95,8 @@ void MemoryPainter::host(QPainter& painter, const MemoryLayout& layout) const {
           QStringLiteral("host, from loading to saving"),
           picture_.report->unified_memory ? QStringLiteral("without the device's part") : QString(),
           palette_.muted());
-    for (std::size_t i = 0; i < layout.host.size(); ++i) {
-        const HostBar& bar = picture_.host[i];
-        const QRectF& row = layout.host[i];
-        const auto x = [&](Bytes count) {
-            return std::round(row.left() + static_cast<double>(count) /
-                                               static_cast<double>(layout.host_full) * row.width());
-        };
-        const double baseline = row.center().y() + metrics_.ascent() / 2 - metrics_.descent() / 2;
-        painter.setPen(palette_.text());
-        painter.drawText(
-            QPointF(row.left() - line_ / 2 - metrics_.horizontalAdvance(bar.name), baseline),
-            bar.name);
-        painter.fillRect(row, palette_.plot());
-        painter.fillRect(QRectF(row.topLeft(), QPointF(x(bar.bytes), row.bottom())),
-                         Palette::pointed_out());
-        const bool lacks = usable > 0 && bar.bytes > usable;
-        if (lacks)
-            hatch_as_lacking(
-                painter, QRectF(QPointF(x(usable), row.top()), QPointF(x(bar.bytes), row.bottom())),
-                palette_.window(), palette_.waiting());
-        if (usable > 0) {
-            painter.setPen(QPen(palette_.capacity(), 3));
-            painter.drawLine(QPointF(x(usable), row.top() - 2),
-                             QPointF(x(usable), row.bottom() + 2));
-        }
-        painter.setPen(lacks ? palette_.waiting() : palette_.text());
-        painter.drawText(QPointF(row.right() + line_ / 2, baseline), bytes(bar.bytes));
-    }
+    for (std::size_t i = 0; i < layout.host.size(); ++i)
+        host_row(painter, picture_.host[i], layout.host[i], layout.host_full, usable);
     if (usable == 0) return;
     painter.setPen(palette_.muted());
     const QString note =
@@ -132,6 +106,32 @@ void MemoryPainter::host(QPainter& painter, const MemoryLayout& layout) const {
     painter.drawText(QPointF(std::min(layout.host.front().left(), end),
                              layout.host.back().bottom() + metrics_.ascent() + line_ * 0.6),
                      note);
+}
+
+void MemoryPainter::host_row(QPainter& painter, const HostBar& bar, const QRectF& row, Bytes full,
+                             Bytes usable) const {
+    const auto x = [&](Bytes count) {
+        return std::round(row.left() +
+                          static_cast<double>(count) / static_cast<double>(full) * row.width());
+    };
+    const double baseline = row.center().y() + metrics_.ascent() / 2 - metrics_.descent() / 2;
+    painter.setPen(palette_.text());
+    painter.drawText(
+        QPointF(row.left() - line_ / 2 - metrics_.horizontalAdvance(bar.name), baseline), bar.name);
+    painter.fillRect(row, palette_.plot());
+    painter.fillRect(QRectF(row.topLeft(), QPointF(x(bar.bytes), row.bottom())),
+                     Palette::pointed_out());
+    const bool lacks = usable > 0 && bar.bytes > usable;
+    if (lacks)
+        hatch_as_lacking(painter,
+                         QRectF(QPointF(x(usable), row.top()), QPointF(x(bar.bytes), row.bottom())),
+                         palette_.window(), palette_.waiting());
+    if (usable > 0) {
+        painter.setPen(QPen(palette_.capacity(), 3));
+        painter.drawLine(QPointF(x(usable), row.top() - 2), QPointF(x(usable), row.bottom() + 2));
+    }
+    painter.setPen(lacks ? palette_.waiting() : palette_.text());
+    painter.drawText(QPointF(row.right() + line_ / 2, baseline), bytes(bar.bytes));
 }
 
 }  // namespace sluice

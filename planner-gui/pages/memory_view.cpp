@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pictures/operation_facts.h"
 #include "sim/report/format.h"
 
 namespace sluice {
@@ -72,45 +71,47 @@ QString MemoryView::tooltip_at(QPointF position) const {
     if (picture_.empty()) return {};
     const MemoryLayout layout = layout_now();
     for (std::size_t i = 0; i < layout.bars.size(); ++i) {
-        if (!layout.bars[i].contains(position)) continue;
-        const MemoryStack& stack = picture_.stacks[i];
-        const auto at =
-            static_cast<Bytes>((position.x() - layout.bars[i].left()) / layout.bars[i].width() *
-                               static_cast<double>(layout.full[i]));
-        for (const MemorySegment& segment : stack.segments)
-            if (at >= segment.from && at < segment.from + segment.bytes)
-                return facts_html(
-                    {segment.name,
-                     {{stack.name, byte_text(static_cast<double>(segment.bytes), units_)},
-                      {tr("of all"), share_text(segment.bytes, stack.used)}}});
-        if (stack.usable > 0 && at > stack.usable)
-            return facts_html(
-                {tr("not for the plan"),
-                 {{tr("CUDA context, system, or beyond a budget"),
-                   byte_text(static_cast<double>(stack.capacity - stack.usable), units_)}}});
-        return facts_html(
-            {tr("free"),
-             {{stack.name, byte_text(static_cast<double>(stack.usable - stack.used), units_)}}});
+        const QRectF& bar = layout.bars[i];
+        if (!bar.contains(position)) continue;
+        const double share = (position.x() - bar.left()) / bar.width();
+        return facts_html(facts_of(
+            picture_.stacks[i], static_cast<Bytes>(share * static_cast<double>(layout.full[i]))));
     }
     for (std::size_t i = 0; i < layout.host.size(); ++i) {
         if (!layout.host[i].contains(position)) continue;
         const HostBar& bar = picture_.host[i];
-        Facts facts{bar.name, {{tr("host"), byte_text(static_cast<double>(bar.bytes), units_)}}};
+        Facts facts{bar.name, {{tr("host"), bytes(bar.bytes)}}};
         if (!bar.what.isEmpty()) facts.facts.push_back({tr("beyond the steady state"), bar.what});
         return facts_html(facts);
     }
     const auto time = layout.time_at(position, picture_.report->step);
-    if (!time) return {};
-    const MemoryMoment& moment = moment_at(picture_.curve, *time);
-    Facts facts{tr("at %1").arg(QString::fromStdString(format_seconds(*time))), {}};
+    return time ? facts_html(facts_at(*time)) : QString();
+}
+
+Facts MemoryView::facts_of(const MemoryStack& stack, Bytes at) const {
+    for (const MemorySegment& segment : stack.segments)
+        if (at >= segment.from && at < segment.from + segment.bytes)
+            return {segment.name,
+                    {{stack.name, bytes(segment.bytes)},
+                     {tr("of all"), share_text(segment.bytes, stack.used)}}};
+    if (stack.usable > 0 && at > stack.usable)
+        return {tr("not for the plan"),
+                {{tr("CUDA context, system, or beyond a budget"),
+                  bytes(stack.capacity - stack.usable)}}};
+    return {tr("free"), {{stack.name, bytes(stack.usable - stack.used)}}};
+}
+
+Facts MemoryView::facts_at(Seconds time) const {
+    const MemoryMoment& moment = moment_at(picture_.curve, time);
+    Facts facts{tr("at %1").arg(QString::fromStdString(format_seconds(time))), {}};
     for (int i = kMemoryKindCount - 1; i >= 0; --i) {
-        const Bytes bytes = moment.by_kind[static_cast<std::size_t>(i)];
-        if (bytes > 0)
-            facts.facts.push_back({QString::fromUtf8(memory_kind_name(static_cast<MemoryKind>(i))),
-                                   byte_text(static_cast<double>(bytes), units_)});
+        const Bytes of_kind = moment.by_kind[static_cast<std::size_t>(i)];
+        if (of_kind > 0)
+            facts.facts.push_back(
+                {QString::fromUtf8(memory_kind_name(static_cast<MemoryKind>(i))), bytes(of_kind)});
     }
-    facts.facts.push_back({tr("all"), byte_text(static_cast<double>(moment.bytes), units_)});
-    return facts_html(facts);
+    facts.facts.push_back({tr("all"), bytes(moment.bytes)});
+    return facts;
 }
 
 void MemoryView::set_cursor(std::optional<Seconds> time) {

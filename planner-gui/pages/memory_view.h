@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "planner-gui/pages/memory_painter.h"
+#include "planner-gui/pictures/operation_facts.h"
 
 namespace sluice {
 
@@ -36,6 +37,11 @@ class MemoryView : public QWidget {
 
   private:
     MemoryLayout layout_now() const;
+    /// Of what lies so many bytes from the left end of a stack's bar.
+    Facts facts_of(const MemoryStack& stack, Bytes at) const;
+    /// Of the device at that time of a step.
+    Facts facts_at(Seconds time) const;
+    QString bytes(Bytes count) const { return byte_text(static_cast<double>(count), units_); }
     /// To a screen reader, and how large it is.
     void describe();
     void set_cursor(std::optional<Seconds> time);

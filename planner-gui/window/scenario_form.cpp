@@ -147,7 +147,10 @@ void ScenarioForm::addMachine() {
         ->setHelp(
             tr("Another size of host memory with its unit, 1.5TB or 128GiB, whichever the menu "
                "View shows; empty: the machine's own"));
+    addNumbers(group);
+}
 
+void ScenarioForm::addNumbers(QVBoxLayout* group) {
     auto* const toggle = new QToolButton(group->parentWidget());
     toggle->setText(tr("Numbers of the machine"));
     toggle->setCheckable(true);
@@ -169,14 +172,10 @@ void ScenarioForm::addMachine() {
     numbers_view_->setMinimumHeight(numbers_view_->fontMetrics().height() * 14);
     numbers_view_->hide();
     group->addWidget(numbers_view_);
-    auto* const settings = new FieldRow(QStringLiteral("settings"), tr("Changed"),
-                                        FieldRow::Kind::text, {}, group->parentWidget());
-    settings->setHelp(
-        tr("Other values for numbers of the machine: PATH=NUMBER, several with a "
-           "space between them"));
-    rows_[QStringLiteral("settings")] = settings;
-    connect(settings, &FieldRow::edited, this, [this, settings] { take(*settings); });
-    group->addWidget(settings);
+    addRow(group, QStringLiteral("settings"), tr("Changed"), FieldRow::Kind::text)
+        ->setHelp(
+            tr("Other values for numbers of the machine: PATH=NUMBER, several with a space between "
+               "them"));
     connect(toggle, &QToolButton::toggled, this, [this, toggle](bool on) {
         toggle->setArrowType(on ? Qt::DownArrow : Qt::RightArrow);
         numbers_view_->setVisible(on);

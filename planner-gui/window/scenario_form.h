@@ -47,6 +47,7 @@ class ScenarioForm : public QScrollArea {
                      FieldRow::Kind kind, const QStringList& choices = {});
     void addModel();
     void addMachine();
+    void addNumbers(QVBoxLayout* group);
     void addTraining();
     void addMoney();
     QVBoxLayout* addGroup(const QString& title);
