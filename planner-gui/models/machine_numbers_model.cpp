@@ -65,9 +65,9 @@ int MachineNumbersModel::columnCount(const QModelIndex& parent) const {
 QVariant MachineNumbersModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const Row& row = rows_[static_cast<std::size_t>(index.row())];
-    if (role == Qt::DisplayRole || role == Qt::EditRole)
+    if (role == Qt::DisplayRole || role == Qt::EditRole || role == Qt::AccessibleTextRole)
         return index.column() == PathColumn
-                   ? (role == Qt::EditRole ? row.path : breakable(row.path))
+                   ? (role == Qt::DisplayRole ? breakable(row.path) : row.path)
                : index.column() == ValueColumn ? row.value
                                                : row.source;
     if (role == Qt::ToolTipRole)

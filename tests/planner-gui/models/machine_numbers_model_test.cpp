@@ -27,6 +27,8 @@ TEST_CASE("machine numbers model: the numbers that predictions rest on, with the
     // It is shown whole in a narrow column, on several lines.
     CHECK(cell(link, 0).remove(QChar(0x200B)) == QStringLiteral("link.host_to_device_gb_per_s"));
     CHECK(cell(link, 0).count(QChar(0x200B)) == 6);
+    CHECK(model.data(model.index(link, 0), Qt::AccessibleTextRole) ==
+          QStringLiteral("link.host_to_device_gb_per_s"));  // as it is read out
     const Quantity* const number = profile.find("link.host_to_device_gb_per_s");
     CHECK(cell(link, 1).toDouble() == Approx(*number->value));
     CHECK(cell(link, 2) == QLatin1String(method_name(number->method)));
