@@ -219,9 +219,9 @@ void PlannerSession::overlay(const PlannedScenario& planned, const QString& file
 }
 
 void PlannerSession::decide(const PlannedScenario& planned,
-                            const std::vector<MachineFlags>& machines) {
-    post_job(JobKind::decide, [planned, machines](const Teller& tell) {
-        auto value = shared(sluice::decide(decision_request(planned, machines)));
+                            const std::vector<PlannedScenario>& others) {
+    post_job(JobKind::decide, [planned, others](const Teller& tell) {
+        auto value = shared(sluice::decide(decision_request(planned, others)));
         tell([value](PlannerSession& session) { Q_EMIT session.decided(value); });
     });
 }

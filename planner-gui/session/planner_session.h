@@ -42,8 +42,8 @@ class PlannerSession : public QObject {
     /// One measured run with the prediction of its own settings on the scenario's machine:
     /// overlaid().
     void overlay(const PlannedScenario& planned, const QString& file);
-    /// The page of `sluice report` for its machine and these: decided().
-    void decide(const PlannedScenario& planned, const std::vector<MachineFlags>& machines);
+    /// The page of `sluice report` for its machine and those of these: decided().
+    void decide(const PlannedScenario& planned, const std::vector<PlannedScenario>& others);
     void cancel(JobKind kind);
 
   Q_SIGNALS:

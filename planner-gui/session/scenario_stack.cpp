@@ -2,9 +2,39 @@
 
 #include <QUndoCommand>
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "planner-gui/session/example.h"
+
 namespace sluice {
+
+namespace {
+
+/// "qwen2.5-72b on mi355x"; files by their own names.
+std::string automatic_name(const PlannedScenario& planned) {
+    const auto last = [](const std::string& path) {
+        const std::string name = std::filesystem::path(path).filename().string();
+        return name.empty() ? path : name;
+    };
+    return last(planned.model.model) + " on " + last(planned.machine.machine);
+}
+
+/// "name 2" as "name".
+std::string without_number(const std::string& name) {
+    const std::size_t digits = name.find_last_not_of("0123456789");
+    const bool numbered =
+        digits != std::string::npos && digits + 1 < name.size() && name[digits] == ' ';
+    return numbered ? name.substr(0, digits) : name;
+}
+
+/// Nobody chose it: that of the example, or of what it trains on what.
+bool is_automatic_name(const PlannedScenario& planned) {
+    const std::string name = without_number(planned.name);
+    return name == example_scenario().name || name == without_number(automatic_name(planned));
+}
+
+}  // namespace
 
 class EditCommand : public QUndoCommand {
   public:
@@ -81,7 +111,14 @@ void ScenarioStack::push_edit(int index, const PlannedScenario& edited, const QS
 }
 
 void ScenarioStack::edit(const PlannedScenario& edited, const QString& field, const QString& what) {
-    push_edit(currentIndex(), edited, field, what);
+    const PlannedScenario& before = current();
+    PlannedScenario after = edited;
+    const bool renamed = automatic_name(before) != automatic_name(after);
+    if (renamed && before.name == after.name && is_automatic_name(before)) {
+        after.name = freeName(automatic_name(after));
+        if (after.notes == example_scenario().notes) after.notes.clear();
+    }
+    push_edit(currentIndex(), after, field, what);
 }
 
 void ScenarioStack::rename(int index, const QString& name) {
@@ -129,10 +166,7 @@ std::string ScenarioStack::freeName(const std::string& name) const {
     };
     if (!taken(name)) return name;
     // "name 2" becomes "name 3", not "name 2 2".
-    std::string stem = name;
-    const std::size_t digits = name.find_last_not_of("0123456789");
-    if (digits != std::string::npos && digits + 1 < name.size() && name[digits] == ' ')
-        stem = name.substr(0, digits);
+    const std::string stem = without_number(name);
     for (int number = 2;; ++number) {
         const std::string wanted = stem + " " + std::to_string(number);
         if (!taken(wanted)) return wanted;

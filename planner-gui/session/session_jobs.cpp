@@ -18,6 +18,11 @@ bool in_library(const std::string& machine) {
 
 }  // namespace
 
+bool is_cluster(const PlannedScenario& planned) {
+    const auto typed = planned.training.find("schedule");
+    return typed != planned.training.end() && typed->second == schedule_name(Schedule::cluster);
+}
+
 std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
     const std::string& own = planned.machine.machine;
     std::vector<std::string> out = {own};
@@ -30,21 +35,33 @@ std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
 }
 
 DecisionRequest decision_request(const PlannedScenario& planned,
-                                 const std::vector<MachineFlags>& machines) {
+                                 const std::vector<PlannedScenario>& others) {
+    const auto gpus_of = [](const TrainingSpec& training) {
+        return training.schedule == Schedule::cluster ? training.gpus : 0;
+    };
     const Scenario s = resolve(planned);
     DecisionRequest out;
     out.model = s.model;
     out.training = s.training;
     out.money = s.money;
-    const std::int64_t gpus = s.training.schedule == Schedule::cluster ? s.training.gpus : 0;
+    const std::int64_t gpus = gpus_of(s.training);
     out.machines.push_back({s.profile, gpus, std::nullopt, s.machine_changes});
-    std::set<std::string> named = {planned.machine.machine};
-    for (const MachineFlags& flags : machines) {
-        if (!named.insert(flags.machine).second) continue;
+    std::set<std::pair<std::string, std::int64_t>> named = {{planned.machine.machine, gpus}};
+    for (const PlannedScenario& other : others) {
+        const std::string& name = other.machine.machine;
         AskedMachine asked{{}, gpus, std::nullopt, {}};
-        asked.profile = read_profile_flags(flags, asked.changes);
-        resolve_machine_flags(asked.profile, flags);  // refuses a number on which nothing rests
-        out.machines.push_back(std::move(asked));
+        if (gpus > 0 || is_cluster(other)) {
+            Scenario one = resolve(other);
+            asked = {std::move(one.profile), gpus_of(one.training), std::nullopt,
+                     std::move(one.machine_changes)};
+            if (asked.gpus != gpus) asked.training = one.training;
+        } else if (!named.contains(
+                       {name,
+                        gpus})) {  // whose own settings, which may hold mistakes, do not matter
+            asked.profile = read_profile_flags(other.machine, asked.changes);
+            resolve_machine_flags(asked.profile, other.machine);
+        }
+        if (named.insert({name, asked.gpus}).second) out.machines.push_back(std::move(asked));
     }
     if (out.machines.size() > 1) {  // one price or offer is not of all machines
         if (out.money.price_usd) out.money.buy = true;

@@ -29,13 +29,17 @@ struct ExploredAxis {
     std::vector<std::string> values;
 };
 
+/// Whether it is of several GPUs, with all in their memory.
+bool is_cluster(const PlannedScenario& planned);
+
 /// The scenario's machine, then those of the library.
 std::vector<std::string> machines_to_try(const PlannedScenario& planned);
 
-/// Which machine to buy or rent: that of `planned` or one of these, each with its training
-/// settings. A machine named twice counts once, the first. Throws InputError.
+/// Which machine to buy or rent: that of `planned` or of one of these, each with the training
+/// settings of `planned`; where the number of GPUs is another, with its own. A machine named twice
+/// with as many GPUs counts once, the first. Throws InputError.
 DecisionRequest decision_request(const PlannedScenario& planned,
-                                 const std::vector<MachineFlags>& machines);
+                                 const std::vector<PlannedScenario>& others);
 
 /// What one scenario of many is worth.
 struct ScenarioValue {

@@ -95,16 +95,16 @@ void Exports::write(const QString& file, const QByteArray& bytes, const QString&
 }
 
 void Exports::withReport(std::function<void(const Decision&)> then) {
-    std::vector<MachineFlags> machines;
+    std::vector<PlannedScenario> others;
     for (const PlannedScenario& one : stack_.project().scenarios)
-        if (one.model == stack_.current().model) machines.push_back(one.machine);
-    wanted_.push_back({stack_.current(), std::move(machines), std::move(then)});
+        if (one.model == stack_.current().model) others.push_back(one);
+    wanted_.push_back({stack_.current(), std::move(others), std::move(then)});
     if (wanted_.size() == 1) predictFirst();
 }
 
 void Exports::predictFirst() {
     Q_EMIT working(tr("The report is being predicted..."));
-    session_.decide(wanted_.front().planned, wanted_.front().machines);
+    session_.decide(wanted_.front().planned, wanted_.front().others);
 }
 
 Exports::Wanted Exports::takeFirst() {

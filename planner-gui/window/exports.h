@@ -56,7 +56,7 @@ class Exports : public QObject {
     /// A report that is asked for, and what becomes of it.
     struct Wanted {
         PlannedScenario planned;
-        std::vector<MachineFlags> machines;
+        std::vector<PlannedScenario> others;
         std::function<void(const Decision&)> then;
     };
 

@@ -101,10 +101,7 @@ void Pages::startPareto() {
     std::vector<std::string> systems;
     for (const Schedule schedule : all_schedules()) systems.push_back(schedule_name(schedule));
     // So many GPUs of each machine, beside the systems of one, where that is what is planned.
-    const std::string cluster = schedule_name(Schedule::cluster);
-    const auto& planned = stack_.current().training;
-    if (const auto own = planned.find("schedule"); own != planned.end() && own->second == cluster)
-        systems.push_back(cluster);
+    if (is_cluster(stack_.current())) systems.push_back(schedule_name(Schedule::cluster));
     const std::vector<std::string> machines = machines_to_try(stack_.current());
     tried_.ask(stack_.current());
     pareto_->start(static_cast<int>(machines.size() * systems.size()));

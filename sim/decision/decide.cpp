@@ -116,8 +116,9 @@ Decision decide(const DecisionRequest& request) {
     std::vector<TrainingSpec> trainings;  // all searches before any prediction: see fork_workers()
     for (std::size_t i = 0; i < machines.size(); ++i) {
         const AskedMachine& asked = request.machines[i];
-        trainings.push_back(request.advise ? advised(request, asked, machines[i])
-                                           : on_gpus(request.training, asked.gpus));
+        trainings.push_back(request.advise   ? advised(request, asked, machines[i])
+                            : asked.training ? *asked.training
+                                             : on_gpus(request.training, asked.gpus));
     }
     for (std::size_t i = 0; i < machines.size(); ++i)
         out.candidates.push_back(

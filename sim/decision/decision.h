@@ -24,6 +24,7 @@ struct AskedMachine {
     std::int64_t gpus = 0;                  ///< 0: one, from host memory
     std::optional<double> usd_per_hour;     ///< of all of it; nothing: as the query says
     std::vector<std::string> changes = {};  ///< what-if values of the profile, as flags
+    std::optional<TrainingSpec> training = std::nullopt;  ///< its own, in place of the request's
 };
 
 struct DecisionRequest {

@@ -162,11 +162,17 @@ std::vector<std::string> answer(const Decision& decision) {
                                   decision.aim == Aim::fastest ? ", so that speed decides"
                                   : without_price.size() == 1  ? ", which is no choice by cost"
                                                                : ", which are no choice by cost"));
+    const auto& asked = decision.request.machines;
+    const bool own = std::any_of(asked.begin(), asked.end(), [](const AskedMachine& machine) {
+        return machine.training.has_value();
+    });
     if (!decision.request.advise)
-        out.push_back(
-            fmt::format("Settings are the same everywhere, batch {} among them, and need not be "
-                        "the best of a machine; --advise seeks the best of each.",
-                        decision.request.training.batch));
+        out.push_back(fmt::format(
+            "Settings are {} and need not be the best of a machine; --advise seeks the best of "
+            "each.",
+            own ? "those given for each"
+                : fmt::format("the same everywhere, batch {} among them,",
+                              decision.request.training.batch)));
     return out;
 }
 

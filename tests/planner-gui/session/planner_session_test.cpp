@@ -139,7 +139,7 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
     session.findSensitivity(small_scenario());
     session.tryMachines(small_scenario(), {"h200-sxm-pcie5-1.5tb", "gh200-480gb"},
                         {"streamed", "resident"});
-    session.decide(small_scenario(), {{"gh200-480gb", {}, {}}});
+    session.decide(small_scenario(), {small_scenario(16, "gh200-480gb")});
     REQUIRE(wait_until([&] { return comparison && upgrades && decision && rows.size() == 4; }));
     CHECK(comparison->systems.front().name == "streamed");
     CHECK(!upgrades->upgrades.empty());
@@ -154,9 +154,10 @@ TEST_CASE("session: a report's machines are those of the scenarios, with their c
     PlannedScenario planned = small_scenario();
     planned.machine.host_memory = "1TB";
     planned.money["usd_per_hour"] = "3";
-    const MachineFlags other{"gh200-480gb", "400GB", {"link.host_to_device_gb_per_s=300"}};
+    PlannedScenario other = small_scenario(8);
+    other.machine = {"gh200-480gb", "400GB", {"link.host_to_device_gb_per_s=300"}};
     const DecisionRequest request =
-        decision_request(planned, {planned.machine, other, {"gh200-480gb", {}, {}}});
+        decision_request(planned, {planned, other, small_scenario(16, "gh200-480gb")});
     REQUIRE(request.machines.size() == 2);
     CHECK(request.machines[0].changes == std::vector<std::string>{"--host-memory 1TB"});
     CHECK(
@@ -165,10 +166,40 @@ TEST_CASE("session: a report's machines are those of the scenarios, with their c
     CHECK(request.machines[1].profile.find("host.memory_capacity_gb")->value == 400);
     CHECK(!request.money.usd_per_hour);  // not of both
     CHECK(decision_request(planned, {}).money.usd_per_hour == 3);
-    CHECK_THROWS_WITH(decision_request(planned, {{"gh200-480gb", {}, {"host.turbo=2"}}}),
-                      ContainsSubstring("host.turbo"));
+    PlannedScenario unknown_number = other;
+    unknown_number.machine.settings = {"host.turbo=2"};
+    CHECK_THROWS_WITH(decision_request(planned, {unknown_number}), ContainsSubstring("host.turbo"));
     planned.training = {{"schedule", "cluster"}, {"gpus", "8"}};
-    CHECK(decision_request(planned, {other}).machines[1].gpus == 8);
+    PlannedScenario another_cluster = planned;
+    another_cluster.machine = {"h100-sxm-pcie5", {}, {}};
+    const auto clusters = decision_request(planned, {planned, another_cluster}).machines;
+    REQUIRE(clusters.size() == 2);
+    CHECK(clusters[1].gpus == 8);
+    CHECK(!clusters[1].training);
+}
+
+TEST_CASE("session: a report compares a cluster with one GPU, each as planned", "[session]") {
+    const PlannedScenario one = small_scenario(16, "h100-sxm-pcie5");
+    PlannedScenario eight = small_scenario(32, "h100-sxm-pcie5");
+    eight.training["schedule"] = "cluster";
+    eight.training["gpus"] = "8";
+    PlannerSession session;
+    std::shared_ptr<const Decision> decision;
+    QObject::connect(&session, &PlannerSession::decided,
+                     [&](const auto& value) { decision = value; });
+    session.decide(one, {one, eight});
+    REQUIRE(wait_until([&] { return decision != nullptr; }));
+    REQUIRE(decision->candidates.size() == 2);
+    CHECK(decision->candidates[0].report().training.schedule == Schedule::streamed);
+    CHECK(decision->candidates[1].name == "8 x h100-sxm-pcie5");
+    CHECK(decision->candidates[1].report().training.gpus == 8);
+    CHECK(decision->candidates[1].report().training.batch == 32);
+    const auto asked = decision_request(eight, {one, eight}).machines;
+    REQUIRE(asked.size() == 2);
+    CHECK(asked[0].gpus == 8);
+    CHECK(asked[1].gpus == 0);
+    REQUIRE(asked[1].training);
+    CHECK(asked[1].training->batch == 16);
 }
 
 TEST_CASE("session: a cluster's scenario is compared with the systems of one of its GPUs",

@@ -4,6 +4,8 @@
 #include <QSignalSpy>
 
 #include "planner-gui/models/scenario_list_model.h"
+#include "planner-gui/session/example.h"
+#include "sim/scenario/changed_scenario.h"
 #include "tests/catch.h"
 
 using namespace sluice;
@@ -126,4 +128,33 @@ TEST_CASE("scenario stack: names and notes are no other values", "[session]") {
     CHECK(current.count() == 1);
     set_batch(stack, "8");
     CHECK(current.count() == 2);
+}
+
+TEST_CASE("scenario stack: a name that nobody chose follows the model and the machine",
+          "[session]") {
+    ScenarioStack stack;
+    Project project;
+    project.scenarios = {example_scenario()};
+    stack.open(std::move(project));
+    const auto edit = [&](const char* field, const char* value) {
+        stack.edit(with_value(stack.current(), field, value), QString::fromLatin1(field),
+                   QString::fromLatin1(field));
+    };
+    edit("batch", "32");
+    CHECK(stack.current().name == example_scenario().name);
+    edit("model", "qwen2.5-7");
+    edit("model", "qwen2.5-72b");
+    CHECK(stack.current().name == "qwen2.5-72b on h200-sxm-pcie5-1.5tb");
+    CHECK(stack.current().notes.empty());
+    stack.duplicate(0);
+    stack.setCurrent(1);
+    edit("machine", "hwprofiles/mine.json");
+    CHECK(stack.current().name == "qwen2.5-72b on mine.json");
+    edit("machine", "h200-sxm-pcie5-1.5tb");
+    CHECK(stack.current().name == "qwen2.5-72b on h200-sxm-pcie5-1.5tb 2");
+    stack.rename(1, QStringLiteral("ours"));
+    edit("model", "qwen2.5-7b");
+    CHECK(stack.current().name == "ours");
+    while (stack.undoStack().canUndo()) stack.undoStack().undo();
+    CHECK(stack.current() == example_scenario());
 }
