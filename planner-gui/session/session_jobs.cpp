@@ -16,6 +16,21 @@ bool in_library(const std::string& machine) {
     return std::find(names.begin(), names.end(), machine) != names.end();
 }
 
+/// 0: one, from host memory.
+std::int64_t gpus_of(const TrainingSpec& training) {
+    return training.schedule == Schedule::cluster ? training.gpus : 0;
+}
+
+/// The same run and terms, with the price of another machine.
+CostQuery paid_as(CostQuery query, const CostQuery& other) {
+    query.offer = other.offer;
+    query.usd_per_hour = other.usd_per_hour;
+    query.buy = other.buy;
+    query.price_usd = other.price_usd;
+    query.gpus_paid = other.gpus_paid;
+    return query;
+}
+
 }  // namespace
 
 bool is_cluster(const PlannedScenario& planned) {
@@ -36,37 +51,27 @@ std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
 
 DecisionRequest decision_request(const PlannedScenario& planned,
                                  const std::vector<PlannedScenario>& others) {
-    const auto gpus_of = [](const TrainingSpec& training) {
-        return training.schedule == Schedule::cluster ? training.gpus : 0;
-    };
-    const Scenario s = resolve(planned);
+    const Scenario own = resolve(planned);
+    const std::int64_t gpus = gpus_of(own.training);
     DecisionRequest out;
-    out.model = s.model;
-    out.training = s.training;
-    out.money = s.money;
-    const std::int64_t gpus = gpus_of(s.training);
-    out.machines.push_back({s.profile, gpus, std::nullopt, s.machine_changes});
+    out.model = own.model;
+    out.training = own.training;
+    out.money = own.money;
+    out.machines.push_back({own.profile, gpus, std::nullopt, own.machine_changes});
     std::set<std::pair<std::string, std::int64_t>> named = {{planned.machine.machine, gpus}};
     for (const PlannedScenario& other : others) {
-        const std::string& name = other.machine.machine;
-        AskedMachine asked{{}, gpus, std::nullopt, {}};
-        if (gpus > 0 || is_cluster(other)) {
-            Scenario one = resolve(other);
-            asked = {std::move(one.profile), gpus_of(one.training), std::nullopt,
-                     std::move(one.machine_changes)};
-            if (asked.gpus != gpus) asked.training = one.training;
-        } else if (!named.contains(
-                       {name,
-                        gpus})) {  // whose own settings, which may hold mistakes, do not matter
-            asked.profile = read_profile_flags(other.machine, asked.changes);
-            resolve_machine_flags(asked.profile, other.machine);
+        PlannedScenario asked = other;
+        if (gpus == 0 && !is_cluster(other)) {
+            // Its own settings, which may hold mistakes, do not matter.
+            if (named.contains({other.machine.machine, gpus})) continue;
+            asked.training = planned.training;
         }
-        if (named.insert({name, asked.gpus}).second) out.machines.push_back(std::move(asked));
-    }
-    if (out.machines.size() > 1) {  // one price or offer is not of all machines
-        if (out.money.price_usd) out.money.buy = true;
-        out.money.usd_per_hour = out.money.price_usd = std::nullopt;
-        out.money.offer.reset();
+        const Scenario one = resolve(asked);
+        const std::int64_t its_gpus = gpus_of(one.training);
+        if (!named.insert({other.machine.machine, its_gpus}).second) continue;
+        out.machines.push_back({one.profile, its_gpus, std::nullopt, one.machine_changes});
+        if (its_gpus != gpus) out.machines.back().training = one.training;
+        out.machines.back().money = paid_as(own.money, one.money);
     }
     out.date = QDate::currentDate().toString(Qt::ISODate).toStdString();
     out.version = QCoreApplication::applicationVersion().toStdString();

@@ -36,8 +36,9 @@ bool is_cluster(const PlannedScenario& planned);
 std::vector<std::string> machines_to_try(const PlannedScenario& planned);
 
 /// Which machine to buy or rent: that of `planned` or of one of these, each with the training
-/// settings of `planned`; where the number of GPUs is another, with its own. A machine named twice
-/// with as many GPUs counts once, the first. Throws InputError.
+/// settings of `planned`; where the number of GPUs is another, with its own. Each has the price,
+/// rent or offer of its scenario. A machine named twice with as many GPUs counts once, the first.
+/// Throws InputError.
 DecisionRequest decision_request(const PlannedScenario& planned,
                                  const std::vector<PlannedScenario>& others);
 

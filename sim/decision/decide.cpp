@@ -41,7 +41,7 @@ TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
 }
 
 CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
-    CostQuery query = request.money;
+    CostQuery query = asked.money.value_or(request.money);
     if (!asked.usd_per_hour) return query;
     query.usd_per_hour = asked.usd_per_hour;
     query.usd_per_hour_flag = "--price";

@@ -24,7 +24,9 @@ struct AskedMachine {
     std::int64_t gpus = 0;                  ///< 0: one, from host memory
     std::optional<double> usd_per_hour;     ///< of all of it; nothing: as the query says
     std::vector<std::string> changes = {};  ///< what-if values of the profile, as flags
-    std::optional<TrainingSpec> training = std::nullopt;  ///< its own, in place of the request's
+    /// Its own settings, and what is paid for it, in place of the request's.
+    std::optional<TrainingSpec> training = std::nullopt;
+    std::optional<CostQuery> money = std::nullopt;
 };
 
 struct DecisionRequest {

@@ -164,7 +164,13 @@ TEST_CASE("session: a report's machines are those of the scenarios, with their c
         request.machines[1].changes ==
         std::vector<std::string>{"--host-memory 400GB", "--set link.host_to_device_gb_per_s=300"});
     CHECK(request.machines[1].profile.find("host.memory_capacity_gb")->value == 400);
-    CHECK(!request.money.usd_per_hour);  // not of both
+    CHECK(request.money.usd_per_hour == 3);
+    REQUIRE(request.machines[1].money);
+    CHECK(!request.machines[1].money->usd_per_hour);
+    other.money = {{"price_usd", "40000"}, {"tokens", "5"}};
+    const DecisionRequest paid = decision_request(planned, {planned, other});
+    CHECK(paid.machines[1].money->price_usd == 40'000);
+    CHECK(paid.machines[1].money->tokens == 1e9);  // of the run that is decided on
     CHECK(decision_request(planned, {}).money.usd_per_hour == 3);
     PlannedScenario unknown_number = other;
     unknown_number.machine.settings = {"host.turbo=2"};
@@ -183,6 +189,7 @@ TEST_CASE("session: a report compares a cluster with one GPU, each as planned", 
     PlannedScenario eight = small_scenario(32, "h100-sxm-pcie5");
     eight.training["schedule"] = "cluster";
     eight.training["gpus"] = "8";
+    eight.money["usd_per_hour"] = "20";
     PlannerSession session;
     std::shared_ptr<const Decision> decision;
     QObject::connect(&session, &PlannerSession::decided,
@@ -194,6 +201,10 @@ TEST_CASE("session: a report compares a cluster with one GPU, each as planned", 
     CHECK(decision->candidates[1].name == "8 x h100-sxm-pcie5");
     CHECK(decision->candidates[1].report().training.gpus == 8);
     CHECK(decision->candidates[1].report().training.batch == 32);
+    REQUIRE(decision->candidates[1].cost.cost);
+    CHECK(decision->candidates[1].cost.cost->usd_per_hour == 20);
+    REQUIRE(decision->candidates[0].cost.cost);
+    CHECK(decision->candidates[0].cost.cost->usd_per_hour != 20);
     const auto asked = decision_request(eight, {one, eight}).machines;
     REQUIRE(asked.size() == 2);
     CHECK(asked[0].gpus == 8);
