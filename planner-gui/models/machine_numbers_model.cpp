@@ -43,6 +43,13 @@ void MachineNumbersModel::setMachine(const MachineProfile& profile, const Machin
         if (row.changed) row.source = tr("your value");
         rows.push_back(std::move(row));
     }
+    for (const char* const path : kStorageRates)
+        if (profile.find(path) == nullptr || !profile.find(path)->value)
+            rows.push_back({QString::fromLatin1(path),
+                            {},
+                            tr("not known"),
+                            tr("Of a disk or SSD; systems that keep states there need both"),
+                            false});
     if (rows == rows_) return;
     if (rows.size() != rows_.size()) {
         beginResetModel();

@@ -16,8 +16,8 @@ class MachineNumbersModel : public QAbstractTableModel {
     enum Column { PathColumn, ValueColumn, SourceColumn, kColumns };
 
     explicit MachineNumbersModel(QObject* parent = nullptr);
-    /// Those of machine.inputs that are single numbers. `profile` has what-if values; `changed` are
-    /// their paths.
+    /// Those of machine.inputs that are single numbers, and the rates of a storage that is not
+    /// known, to be given. `profile` has what-if values; `settings` are these, "PATH=NUMBER".
     void setMachine(const MachineProfile& profile, const MachineSpec& machine,
                     const std::vector<std::string>& settings);
 

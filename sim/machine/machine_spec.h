@@ -103,6 +103,10 @@ struct HostSpec {
 /// not known to be so.
 std::string impossible_memory(const HostSpec& host);
 
+/// Numbers of a profile without which a machine has no storage.
+inline constexpr std::array<const char*, 2> kStorageRates = {"storage.read_gb_per_s",
+                                                             "storage.write_gb_per_s"};
+
 /// A disk that schedules may read and write; 0: not known.
 struct StorageSpec {
     double read = 0;  ///< bytes/s

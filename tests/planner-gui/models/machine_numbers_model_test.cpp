@@ -46,3 +46,25 @@ TEST_CASE("machine numbers model: the numbers that predictions rest on, with the
     CHECK(cell(link, 1) == QStringLiteral("100"));
     CHECK(cell(link, 2) == QStringLiteral("your value"));
 }
+
+TEST_CASE("machine numbers model: the rates of a storage that is not known can be given",
+          "[models]") {
+    MachineNumbersModel model;
+    MachineProfile profile = read_machine_profile("h200-sxm-pcie5-1.5tb");
+    model.setMachine(profile, resolve_machine(profile), {});
+    const auto row_of = [&](const char* path) {
+        for (int row = 0; row < model.rowCount(); ++row)
+            if (model.data(model.index(row, 0), Qt::EditRole) == QLatin1String(path)) return row;
+        return -1;
+    };
+    for (const char* const path : kStorageRates) {
+        REQUIRE(row_of(path) >= 0);
+        CHECK(model.index(row_of(path), 1).data().toString().isEmpty());
+        CHECK(model.index(row_of(path), 2).data() == QStringLiteral("not known"));
+        profile.set(path, 6);
+    }
+    const int rows = model.rowCount();
+    model.setMachine(profile, resolve_machine(profile), {"storage.read_gb_per_s=6"});
+    CHECK(model.rowCount() == rows);
+    CHECK(model.index(row_of("storage.read_gb_per_s"), 1).data() == QStringLiteral("6"));
+}
