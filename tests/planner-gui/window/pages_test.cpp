@@ -41,6 +41,7 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     PlannedScenario buffered = small_scenario();
+    buffered.model.layers = "3";  // so many predictions take long under sanitizers
     buffered.training["buffer_depth"] = "3";
     driver.open(buffered);
     ParetoPage& page = window.pages().pareto();
@@ -76,6 +77,7 @@ TEST_CASE("pages: a cluster is tried on all machines beside the systems of one G
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     PlannedScenario planned = small_scenario();
+    planned.model.layers = "3";
     planned.machine = {"h100-sxm-pcie5", {}, {}};
     planned.training = {{"schedule", "cluster"}, {"gpus", "8"}, {"batch", "16"}};
     const auto prediction = driver.open(planned);

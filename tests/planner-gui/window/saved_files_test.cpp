@@ -15,6 +15,7 @@
 #include "sim/json_object.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/file_content.h"
+#include "tests/planner-gui/small_scenario.h"
 
 using namespace sluice;
 using test::answer_next;
@@ -193,8 +194,7 @@ TEST_CASE("saved: the picture of a page as PDF, on one page of its size", "[wind
 TEST_CASE("saved: a report that is being written is waited for, or dropped knowingly", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.open(test::small_scenario());
     Exports& exports = exports_of(window);
     const auto in = [&](const char* name) {
         return driver.folder.filePath(QString::fromLatin1(name));
