@@ -8,9 +8,9 @@
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/systems_part.h"
-#include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "tests/planner-gui/end_to_end/person.h"
+#include "tests/planner-gui/small_scenario.h"
 
 using namespace sluice;
 using test::WindowDriver;
@@ -47,10 +47,10 @@ constexpr const char* kBinary = "[0-9] [MGT]iB\\b";
 TEST_CASE("units: all that is shown follows the menu", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    PlannedScenario large = example_scenario();
-    large.machine.host_memory = "1TB";
-    window.files().start(large);
-    driver.settled();
+    PlannedScenario short_of = test::small_scenario();
+    short_of.model.layers = "3";
+    short_of.machine.host_memory = "10GB";
+    driver.open(short_of);
     Pages& pages = window.pages();
     pages.setCurrentWidget(&pages.compare());
     const auto finish = [&](JobKind kind, const auto& start) {
@@ -73,9 +73,9 @@ TEST_CASE("units: all that is shown follows the menu", "[window]") {
     CHECK(words_with(window, kDecimal).isEmpty());
     CHECK(words_with(window, kBinary).size() == decimal);
     CHECK(test::shown(window, "headline").endsWith(QStringLiteral(" GiB of host memory")));
-    CHECK(driver.line("host_memory")->placeholderText() == QStringLiteral("931.3 GiB"));
+    CHECK(driver.line("host_memory")->placeholderText() == QStringLiteral("9.3 GiB"));
     // What is typed stays as it was typed, and what is adopted is a flag of the command line.
-    CHECK(driver.line("host_memory")->text() == QStringLiteral("1TB"));
+    CHECK(driver.line("host_memory")->text() == QStringLiteral("10GB"));
     const auto buttons = window.verdict().findChildren<QPushButton*>(QStringLiteral("suggestion"));
     const auto more = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
         return button->text().startsWith(QStringLiteral("host memory"));
