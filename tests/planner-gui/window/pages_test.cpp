@@ -24,19 +24,6 @@ using test::content;
 using test::small_scenario;
 using test::WindowDriver;
 
-namespace {
-
-void wait_for(PlannerSession& session, JobKind kind, const std::function<void()>& start) {
-    bool done = false;
-    const auto connection = QObject::connect(&session, &PlannerSession::finished,
-                                             [&](JobKind one) { done = done || one == kind; });
-    start();
-    REQUIRE(test::wait_until([&] { return done; }));
-    QObject::disconnect(connection);
-}
-
-}  // namespace
-
 TEST_CASE("pages: machines with systems come row by row, and one of them is adopted", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
@@ -45,7 +32,7 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     buffered.training["buffer_depth"] = "3";
     driver.open(buffered);
     ParetoPage& page = window.pages().pareto();
-    wait_for(window.session(), JobKind::machines, [&] { window.pages().showMachines(); });
+    driver.finish(JobKind::machines, [&] { window.pages().showMachines(); });
     CHECK(window.pages().currentWidget() == &page);
     CHECK(!page.isBusy());
     const auto& rows = page.model().rows();
@@ -82,7 +69,7 @@ TEST_CASE("pages: a cluster is tried on all machines beside the systems of one G
     planned.training = {{"schedule", "cluster"}, {"gpus", "8"}, {"batch", "16"}};
     const auto prediction = driver.open(planned);
     ParetoPage& page = window.pages().pareto();
-    wait_for(window.session(), JobKind::machines, [&] { window.pages().showMachines(); });
+    driver.finish(JobKind::machines, [&] { window.pages().showMachines(); });
     const auto& rows = page.model().rows();
     const auto own = std::find_if(rows.begin(), rows.end(), [](const ParetoRow& row) {
         return row.machine == "h100-sxm-pcie5" && row.system == "cluster";
@@ -112,8 +99,7 @@ TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[win
     REQUIRE(memory != numbers.end());
     const HeatAxis host{*memory, {16, 1500}};
     page.setAxes(batch, host);
-    wait_for(window.session(), JobKind::explore,
-             [&] { Q_EMIT page.exploreRequested(batch, host); });
+    driver.finish(JobKind::explore, [&] { Q_EMIT page.exploreRequested(batch, host); });
     CHECK(page.map().computed() == 4);
     CHECK(page.map().cell({1, 0}).state == CellState::does_not_fit);
     CHECK(page.map().cell({1, 1}).tokens_per_s ==
@@ -135,7 +121,7 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
     window.pages().setCurrentWidget(&page);
     window.stack().duplicate(0);
     const QString second = QString::fromStdString(window.stack().current().name);
-    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
+    driver.finish(JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
     CHECK(!page.svg().isEmpty());
     Q_EMIT page.systems().adopt(QStringLiteral("--schedule resident"), QStringLiteral("system"));
     const auto resident = driver.settled();
@@ -145,8 +131,8 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
     Q_EMIT page.scenarioActivated(0);
     CHECK(window.stack().currentIndex() == 0);
 
-    wait_for(window.session(), JobKind::sensitivity,
-             [&] { Q_EMIT window.pages().sensitivity().sensitivityRequested(); });
+    driver.finish(JobKind::sensitivity,
+                  [&] { Q_EMIT window.pages().sensitivity().sensitivityRequested(); });
     Q_EMIT window.pages().sensitivity().adopt(
         QStringLiteral("--set link.host_to_device_gb_per_s=110"), QStringLiteral("link"));
     Q_EMIT window.pages().sensitivity().adopt(
@@ -166,12 +152,10 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     const HeatAxis layers{varied_option(training_options()[4]), {1, 2}};
     REQUIRE(batch.number.key == "batch");
     pages.explore().setAxes(batch, layers);
-    wait_for(window.session(), JobKind::explore,
-             [&] { Q_EMIT pages.explore().exploreRequested(batch, layers); });
-    wait_for(window.session(), JobKind::compare,
-             [&] { Q_EMIT pages.compare().systems().compareRequested(); });
-    wait_for(window.session(), JobKind::sensitivity,
-             [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
+    driver.finish(JobKind::explore,
+                  [&] { Q_EMIT pages.explore().exploreRequested(batch, layers); });
+    driver.finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().compareRequested(); });
+    driver.finish(JobKind::sensitivity, [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
     for (QWidget* const page :
          std::initializer_list<QWidget*>{&pages.explore(), &pages.compare(), &pages.sensitivity()})
         CHECK(!marked(*page));
@@ -186,8 +170,7 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     CHECK(marked(pages.explore()));
     driver.settled();
     CHECK(marked(pages.explore()));
-    wait_for(window.session(), JobKind::sensitivity,
-             [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
+    driver.finish(JobKind::sensitivity, [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
     CHECK(!marked(pages.sensitivity()));
     while (window.stack().undoStack().canUndo()) window.stack().undoStack().undo();
     CHECK(!marked(pages.explore()));
@@ -217,7 +200,7 @@ TEST_CASE("pages: a system is adopted with the settings that make its batch fit"
     std::shared_ptr<const Comparison> found;
     QObject::connect(&window.session(), &PlannerSession::compared, &window,
                      [&](const auto& comparison) { found = comparison; });
-    wait_for(window.session(), JobKind::compare, [&] { Q_EMIT part.compareRequested(); });
+    driver.finish(JobKind::compare, [&] { Q_EMIT part.compareRequested(); });
     const auto system = std::ranges::find_if(
         found->systems, [](const ComparedSystem& one) { return one.name == "zero3-offload"; });
     REQUIRE(system != found->systems.end());

@@ -53,16 +53,8 @@ TEST_CASE("units: all that is shown follows the menu", "[window]") {
     driver.open(short_of);
     Pages& pages = window.pages();
     pages.setCurrentWidget(&pages.compare());
-    const auto finish = [&](JobKind kind, const auto& start) {
-        bool done = false;
-        const auto seen = QObject::connect(&window.session(), &PlannerSession::finished,
-                                           [&](JobKind one) { done = done || one == kind; });
-        start();
-        REQUIRE(test::wait_until([&] { return done; }));
-        QObject::disconnect(seen);
-    };
-    finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().compareRequested(); });
-    finish(JobKind::machines, [&] { pages.showMachines(); });
+    driver.finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().compareRequested(); });
+    driver.finish(JobKind::machines, [&] { pages.showMachines(); });
 
     const qsizetype decimal = words_with(window, kDecimal).size();
     CHECK(decimal > 100);

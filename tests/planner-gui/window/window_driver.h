@@ -65,6 +65,17 @@ class WindowDriver {
         return settled();
     }
 
+    /// Starts a job and waits for its end.
+    template <typename Start>
+    void finish(JobKind kind, Start start) const {
+        bool done = false;
+        const auto seen = QObject::connect(&window->session(), &PlannerSession::finished,
+                                           [&](JobKind one) { done = done || one == kind; });
+        start();
+        REQUIRE(wait_until([&] { return done; }));
+        QObject::disconnect(seen);
+    }
+
     /// The path of a file of this name in the folder.
     QString file(const char* name) const { return folder.filePath(QString::fromLatin1(name)); }
 

@@ -2,21 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/simulate/dense_case.h"
 
 using namespace sluice;
 
 namespace {
 
-struct Case {
-    ModelSpec model = parse_generic_model("layers=12,hidden=4096");
-    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
-    TrainingSpec training;
-
+struct Case : test::DenseCase {
     StepReport asked() const {
-        StepReport report = predict(model, machine, training);
+        StepReport report = predicted();
         add_suggestions(report, model, machine);
         return report;
     }

@@ -5,24 +5,16 @@
 #include <optional>
 #include <thread>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
 #include "sim/simulate/advice.h"
-#include "sim/simulate/predict.h"
 #include "sim/simulate/prediction_band.h"
 #include "tests/catch.h"
+#include "tests/sim/simulate/dense_case.h"
 
 using namespace sluice;
 
 namespace {
 
-struct Case {
-    ModelSpec model = parse_generic_model("layers=12,hidden=4096");
-    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
-    TrainingSpec training;
-
-    StepReport predicted() const { return predict(model, machine, training); }
-};
+using Case = test::DenseCase;
 
 /// Stops the `n`th simulation that the scope begins.
 class StopAt {

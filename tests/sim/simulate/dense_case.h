@@ -1,0 +1,18 @@
+// What is asked where any model that fits will do.
+#pragma once
+
+#include "sim/machine/machine_profile.h"
+#include "sim/model/read_model.h"
+#include "sim/simulate/predict.h"
+
+namespace sluice::test {
+
+struct DenseCase {
+    ModelSpec model = parse_generic_model("layers=12,hidden=4096");
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    TrainingSpec training;
+
+    StepReport predicted() const { return predict(model, machine, training); }
+};
+
+}  // namespace sluice::test
