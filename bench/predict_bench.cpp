@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "bench/search_bench.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
 #include "sim/simulate/simulate_step.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 
 namespace {
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "sim/input_error.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
-#include "sim/search/advise.h"
-#include "sim/search/fresh_process.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/search/advise.h"
+#include "sim/answers/search/fresh_process.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 
 namespace {
 

@@ -18,7 +18,7 @@ add_library(sluice_options INTERFACE)
 target_compile_features(sluice_options INTERFACE cxx_std_20)
 # CMake 3.25 knows C++ for nvcc up to 17.
 target_compile_options(sluice_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
-# Includes read from the root: #include "sim/model/model_spec.h".
+# Includes read from the root: #include "sim/specs/model/model_spec.h".
 target_include_directories(sluice_options INTERFACE "${PROJECT_SOURCE_DIR}")
 
 # sluice_host_options(<option>...): for all C++, the host half of .cu files included.

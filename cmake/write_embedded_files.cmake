@@ -20,7 +20,7 @@ std::span<const EmbeddedFile> ${FUNCTION}() { return k_files; }")
 endif()
 
 file(WRITE "${OUTPUT}" "// Written by cmake/write_embedded_files.cmake; edit the embedded files instead.
-#include \"sim/embedded_files.h\"
+#include \"sim/base/embedded_files.h\"
 
 // GCC and clang take strings of any length; clang mentions those above 64 KiB.
 #pragma GCC diagnostic ignored \"-Woverlength-strings\"

@@ -26,7 +26,7 @@
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
-#include "sim/scenario/changed_scenario.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <random>
 #include <utility>
 
-#include "sim/bf16.h"
-#include "sim/input_error.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/bf16.h"
+#include "sim/base/input_error.h"
+#include "sim/base/mixed_bits.h"
 #include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {

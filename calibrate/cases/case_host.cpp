@@ -8,7 +8,7 @@
 #include "engine/machine/placement.h"
 #include "engine/machine/system_files.h"
 #include "engine/optimizer/parameter_block.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 #include "calibrate/cases/cases.h"
 #include "calibrate/cases/load_window.h"
 #include "engine/memory/host_region.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/machine/system_files.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "calibrate/cases/even_spread.h"
-#include "sim/model/kernel.h"
+#include "sim/specs/model/kernel.h"
 
 namespace sluice {
 
@@ -34,7 +34,7 @@ struct KernelShape {
 /// Those to fit in the order of choice, then those held out.
 using KernelShapes = std::vector<KernelShape>;
 
-/// m, n, k as sim/model/layer_kernels.cpp has them: of d (m, n) and the inner size k.
+/// m, n, k as sim/specs/model/layer_kernels.cpp has them: of d (m, n) and the inner size k.
 KernelShapes gemm_shapes(GemmRole role, const ShapeLimits& limits);
 
 /// For both directions: a shape's kernels are compiled once.

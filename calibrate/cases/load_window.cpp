@@ -11,7 +11,7 @@
 #include <memory>
 #include <thread>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "calibrate/cases/optimizer_load.h"
 #include "engine/device/device.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

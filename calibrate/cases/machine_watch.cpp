@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "engine/machine/system_files.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

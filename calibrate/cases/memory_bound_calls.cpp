@@ -1,7 +1,7 @@
 #include "calibrate/cases/memory_bound_calls.h"
 
-#include "sim/input_error.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/input_error.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "calibrate/cases/bench.h"
 #include "calibrate/cases/operand_sets.h"
-#include "sim/model/kernel.h"
+#include "sim/specs/model/kernel.h"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/mixed_bits.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "calibrate/cases/case_host.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

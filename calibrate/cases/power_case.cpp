@@ -19,7 +19,7 @@
 #include "calibrate/cases/optimizer_load.h"
 #include "engine/device/peer_copy.h"
 #include "engine/memory/host_region.h"
-#include "sim/machine/kernel_table.h"
+#include "sim/specs/machine/kernel_table.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "calibrate/measurement/measurements.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "calibrate/measurement/same_machine.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

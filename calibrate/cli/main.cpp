@@ -8,10 +8,10 @@
 #include "calibrate/measurement/pool_measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/transfer/transfer_profile.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 #include "sim/cli/program.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
 
 namespace sluice {
 namespace {

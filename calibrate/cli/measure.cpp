@@ -20,9 +20,9 @@
 #include "engine/device/make_device.h"
 #include "engine/device/peer_copy.h"
 #include "engine/machine/process_memory.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
 #include "sim/plan/schedules/streamed_memory.h"
 
 namespace sluice {

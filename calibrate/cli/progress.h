@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

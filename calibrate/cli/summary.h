@@ -5,7 +5,7 @@
 
 #include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/machine_fits.h"
-#include "sim/machine/machine_profile.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 

@@ -10,11 +10,11 @@
 #include "calibrate/cli/summary.h"
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
-#include "sim/model/read_model.h"
 #include "sim/plan/step_plan.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {

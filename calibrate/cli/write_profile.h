@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "calibrate/measurement/measurements.h"
-#include "sim/input_error.h"
-#include "sim/machine/machine_spec.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 

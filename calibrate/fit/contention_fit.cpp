@@ -10,7 +10,7 @@
 
 #include "calibrate/fit/load_windows.h"
 #include "calibrate/fit/monotone.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

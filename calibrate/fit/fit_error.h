@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "sim/machine/kernel_measurement.h"
+#include "sim/specs/machine/kernel_measurement.h"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 
 #include "calibrate/fit/kriging.h"
 #include "calibrate/fit/least_squares.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

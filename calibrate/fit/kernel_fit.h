@@ -7,7 +7,7 @@
 
 #include "calibrate/fit/fit_error.h"
 #include "calibrate/measurement/table.h"
-#include "sim/machine/kernel_table.h"
+#include "sim/specs/machine/kernel_table.h"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "calibrate/measurement/pool_measurements.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 

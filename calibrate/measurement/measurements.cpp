@@ -7,9 +7,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sim/input_error.h"
-#include "sim/json_object.h"
-#include "sim/json_text.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/base/json_text.h"
 
 namespace sluice {
 namespace {

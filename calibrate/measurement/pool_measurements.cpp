@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "calibrate/measurement/same_machine.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "calibrate/profile/sections.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

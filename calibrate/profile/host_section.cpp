@@ -6,7 +6,7 @@
 
 #include "calibrate/profile/sections.h"
 #include "calibrate/profile/update_cost.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

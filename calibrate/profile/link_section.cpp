@@ -5,7 +5,7 @@
 #include "calibrate/fit/least_squares.h"
 #include "calibrate/fit/monotone.h"
 #include "calibrate/profile/sections.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

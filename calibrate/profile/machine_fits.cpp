@@ -6,7 +6,7 @@
 #include <set>
 
 #include "calibrate/fit/least_squares.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

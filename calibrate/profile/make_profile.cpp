@@ -7,11 +7,11 @@
 
 #include "calibrate/profile/profile_json.h"
 #include "calibrate/profile/sections.h"
-#include "sim/embedded_files.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/units.h"
+#include "sim/base/embedded_files.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/base/units.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 namespace {

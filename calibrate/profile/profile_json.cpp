@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sim/json_text.h"
-#include "sim/machine/machine_keys.h"
+#include "sim/base/json_text.h"
+#include "sim/specs/machine/machine_keys.h"
 
 namespace sluice {
 namespace {

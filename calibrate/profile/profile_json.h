@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/machine/kernel_measurement.h"
-#include "sim/machine/machine_profile.h"
+#include "sim/specs/machine/kernel_measurement.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 

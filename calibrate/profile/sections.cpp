@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -8,8 +8,8 @@
 
 #include "calibrate/fit/least_squares.h"
 #include "calibrate/profile/sections.h"
-#include "sim/input_error.h"
-#include "sim/units.h"
+#include "sim/base/input_error.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sim/input_error.h"
-#include "sim/json_object.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/machine/machine_profile.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/machine/rate_ranges.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/rate_ranges.h"
 
 namespace sluice {
 

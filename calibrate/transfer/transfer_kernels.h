@@ -2,7 +2,7 @@
 #pragma once
 
 #include "calibrate/transfer/scales.h"
-#include "sim/machine/kernel_measurement.h"
+#include "sim/specs/machine/kernel_measurement.h"
 
 namespace sluice {
 

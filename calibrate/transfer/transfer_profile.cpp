@@ -11,7 +11,7 @@
 #include "calibrate/transfer/scales.h"
 #include "calibrate/transfer/transfer_kernels.h"
 #include "calibrate/transfer/transfer_rules.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

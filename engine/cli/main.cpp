@@ -6,9 +6,9 @@
 
 #include "engine/train/stop_signals.h"
 #include "engine/train/training_run.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/program.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
 
 namespace sluice {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "engine/data/shuffled_order.h"
-#include "sim/input_error.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/input_error.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "sim/input_error.h"
-#include "sim/json_object.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {

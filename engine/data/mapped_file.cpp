@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

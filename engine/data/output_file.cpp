@@ -11,9 +11,9 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/input_error.h"
-#include "sim/report/format.h"
-#include "sim/sync_folder.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/base/sync_folder.h"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/bf16.h"
-#include "sim/input_error.h"
+#include "sim/base/bf16.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

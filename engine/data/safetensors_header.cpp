@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "engine/data/output_file.h"
 #include "engine/data/safetensors_header.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

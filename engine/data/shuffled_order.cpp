@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/input_error.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/input_error.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 
 #include "engine/device/peer_copy.h"
 #include "engine/kernels/cuda/cuda_check.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

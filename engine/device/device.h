@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/kernels/kernels.h"
+#include "sim/base/units.h"
 #include "sim/plan/step_program.h"
-#include "sim/units.h"
 
 namespace sluice {
 

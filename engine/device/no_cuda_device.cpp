@@ -1,6 +1,6 @@
 // What a build without CUDA says of GPUs.
 #include "engine/device/device.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 // What a build without CUDA knows of several GPUs.
 #include "engine/device/peer_copy.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 

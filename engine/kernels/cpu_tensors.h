@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "engine/kernels/kernels.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice::cpu {
 

@@ -6,7 +6,7 @@
 #include "engine/layers/layer_layout.h"
 #include "engine/layers/transformer_layer.h"
 #include "engine/layers/workspace.h"
-#include "sim/model/model_spec.h"
+#include "sim/specs/model/model_spec.h"
 
 namespace sluice {
 

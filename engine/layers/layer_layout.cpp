@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/kernels/matrix.h"
-#include "sim/model/model_spec.h"
+#include "sim/specs/model/model_spec.h"
 
 namespace sluice {
 

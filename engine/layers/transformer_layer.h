@@ -8,8 +8,8 @@
 #include "engine/kernels/kernels.h"
 #include "engine/layers/layer_layout.h"
 #include "engine/layers/workspace.h"
-#include "sim/model/layer_kernels.h"
-#include "sim/plan/training_spec.h"
+#include "sim/specs/model/layer_kernels.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 

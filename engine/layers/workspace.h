@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "engine/kernels/matrix.h"
-#include "sim/input_error.h"
-#include "sim/units.h"
+#include "sim/base/input_error.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "engine/machine/system_files.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "sim/input_error.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

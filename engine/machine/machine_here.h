@@ -5,8 +5,8 @@
 #include <string>
 
 #include "engine/machine/host_facts.h"
-#include "sim/machine/machine_spec.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 

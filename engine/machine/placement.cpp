@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "engine/machine/system_files.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

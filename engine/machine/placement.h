@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/machine/host_facts.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

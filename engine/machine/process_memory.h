@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/machine/system_files.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

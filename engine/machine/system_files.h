@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/mixed_bits.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 namespace {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

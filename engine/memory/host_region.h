@@ -6,7 +6,7 @@
 
 #include "engine/device/device.h"
 #include "engine/optimizer/thread_pool.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "engine/optimizer/adamw_implementation.h"
-#include "sim/input_error.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/input_error.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <thread>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 

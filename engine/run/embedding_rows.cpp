@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "sim/bf16.h"
+#include "sim/base/bf16.h"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/device/device.h"
-#include "sim/report/step_timeline.h"
+#include "sim/plan/step_timeline.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "engine/optimizer/clipping.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -16,9 +16,9 @@
 
 #include "engine/data/output_file.h"
 #include "engine/train/training_record.h"
-#include "sim/input_error.h"
-#include "sim/report/format.h"
-#include "sim/sync_folder.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/base/sync_folder.h"
 
 namespace sluice {
 namespace {

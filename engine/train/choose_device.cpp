@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/device/make_device.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/model/model_spec.h"
+#include "sim/specs/model/model_spec.h"
 
 namespace sluice {
 

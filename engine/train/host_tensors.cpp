@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "engine/data/checkpoint_writer.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

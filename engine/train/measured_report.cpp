@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "engine/train/planned_memory.h"
-#include "sim/input_error.h"
-#include "sim/report/plan_report.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/plan_report.h"
 
 namespace sluice {
 namespace {

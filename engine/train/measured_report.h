@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/kernels/matrix.h"
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
 
 namespace sluice {
 

@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "sim/input_error.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

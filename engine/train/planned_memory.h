@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/device/device.h"
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
 
 namespace sluice {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "sim/input_error.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

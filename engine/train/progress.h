@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/run/streamed_step.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

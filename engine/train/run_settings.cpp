@@ -6,8 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "sim/input_error.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/input_error.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 namespace {

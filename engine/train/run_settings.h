@@ -6,7 +6,7 @@
 #include "engine/data/batch_sampler.h"
 #include "engine/optimizer/adamw.h"
 #include "engine/train/train_settings.h"
-#include "sim/plan/training_spec.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/train/hf_config_text.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {

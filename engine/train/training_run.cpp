@@ -22,9 +22,9 @@
 #include "engine/train/stop_signals.h"
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_file.h"
-#include "sim/input_error.h"
-#include "sim/machine/memory_size.h"
-#include "sim/report/plan_report.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/plan_report.h"
+#include "sim/specs/machine/memory_size.h"
 
 namespace sluice {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/train/train_settings.h"
-#include "sim/model/model_spec.h"
-#include "sim/plan/training_spec.h"
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
+#include "sim/specs/model/model_spec.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 
 #include "engine/data/checkpoint.h"
 #include "engine/train/host_tensors.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 #include "planner-gui/models/heat_map_model.h"
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

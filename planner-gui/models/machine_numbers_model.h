@@ -6,7 +6,7 @@
 #include <QString>
 #include <vector>
 
-#include "sim/machine/machine_spec.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 

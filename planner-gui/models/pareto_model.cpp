@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "planner-gui/pictures/palette.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

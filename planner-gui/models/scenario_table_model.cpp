@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "planner-gui/pictures/memory_stack.h"
-#include "sim/compare/comparison.h"
-#include "sim/report/format.h"
+#include "sim/answers/compare/comparison.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/compare/speed_bars.h"
-#include "sim/cost/run_cost.h"
-#include "sim/report/step_report.h"
+#include "sim/answers/cost/run_cost.h"
+#include "sim/plan/step_report.h"
+#include "sim/report/compare/speed_bars.h"
 
 namespace sluice {
 

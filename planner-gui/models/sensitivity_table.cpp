@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "planner-gui/pictures/tornado.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

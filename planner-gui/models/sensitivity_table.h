@@ -2,7 +2,7 @@
 #pragma once
 
 #include "planner-gui/models/cell_table_model.h"
-#include "sim/search/sensitivity.h"
+#include "sim/answers/search/sensitivity.h"
 
 namespace sluice {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/compare/findings.h"
-#include "sim/report/format.h"
+#include "sim/answers/compare/findings.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "planner-gui/models/cell_table_model.h"
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/compare/comparison.h"
+#include "sim/answers/compare/comparison.h"
 
 namespace sluice {
 

@@ -2,7 +2,7 @@
 
 #include <QStringList>
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

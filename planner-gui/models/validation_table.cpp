@@ -6,7 +6,7 @@
 
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/pictures/scatter.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
 
 class QLabel;
 

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "planner-gui/pages/page_parts.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "planner-gui/pages/answer_page.h"
-#include "sim/search/sensitivity.h"
+#include "sim/answers/search/sensitivity.h"
 
 class QLabel;
 class QPushButton;

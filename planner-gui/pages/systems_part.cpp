@@ -7,8 +7,8 @@
 #include "planner-gui/pages/adoptable_bars.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/memory_stack.h"
-#include "sim/compare/comparison_report.h"
-#include "sim/compare/findings.h"
+#include "sim/answers/compare/findings.h"
+#include "sim/report/compare/comparison_report.h"
 
 namespace sluice {
 namespace {

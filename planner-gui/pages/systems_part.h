@@ -6,7 +6,7 @@
 
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/compare/comparison.h"
+#include "sim/answers/compare/comparison.h"
 
 class QLabel;
 class QPushButton;

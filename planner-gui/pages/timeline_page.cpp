@@ -17,7 +17,7 @@
 #include "planner-gui/pages/timeline_painter.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/wrapping_row.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "planner-gui/pages/hatching.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 #include "sim/report/svg_text.h"
 
 namespace sluice {

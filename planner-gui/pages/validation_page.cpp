@@ -13,8 +13,8 @@
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/scatter_view.h"
-#include "sim/validate/validation_report.h"
-#include "sim/validate/validation_svg.h"
+#include "sim/report/validate/validation_report.h"
+#include "sim/report/validate/validation_svg.h"
 
 namespace sluice {
 namespace {

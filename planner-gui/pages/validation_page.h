@@ -7,7 +7,7 @@
 #include "planner-gui/models/cell_table_model.h"
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/validate/validation.h"
+#include "sim/answers/validate/validation.h"
 
 class QLabel;
 class QPushButton;

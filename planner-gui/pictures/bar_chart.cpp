@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 #include "sim/report/svg_geometry.h"
 
 namespace sluice {

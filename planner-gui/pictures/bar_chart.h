@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/compare/speed_bars.h"
+#include "sim/report/compare/speed_bars.h"
 
 namespace sluice {
 

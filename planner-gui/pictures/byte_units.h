@@ -4,7 +4,7 @@
 #include <QString>
 #include <vector>
 
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
 
 namespace sluice {
 

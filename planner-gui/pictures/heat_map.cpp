@@ -5,7 +5,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -10,7 +10,7 @@
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/value_scale.h"
 #include "planner-gui/pictures/varied_number.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/time_view.h"
-#include "sim/report/memory_timeline.h"
+#include "sim/plan/memory_timeline.h"
 
 namespace sluice {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 #include "sim/report/svg_geometry.h"
-#include "sim/validate/log_axis.h"
+#include "sim/report/validate/log_axis.h"
 
 namespace sluice {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/search/machine_points.h"
-#include "sim/units.h"
+#include "sim/answers/search/machine_points.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "sim/report/format.h"
-#include "sim/validate/log_axis.h"
+#include "sim/base/format.h"
+#include "sim/report/validate/log_axis.h"
 
 namespace sluice {
 namespace {

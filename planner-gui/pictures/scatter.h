@@ -8,7 +8,7 @@
 #include <QString>
 #include <vector>
 
-#include "sim/validate/validation.h"
+#include "sim/answers/validate/validation.h"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // Which stretch of time does a picture show across which pixels? Zoom and pan as values.
 #pragma once
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
 #include "sim/report/svg_geometry.h"
 
 namespace sluice {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

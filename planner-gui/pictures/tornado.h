@@ -4,7 +4,7 @@
 #include <QString>
 
 #include "planner-gui/pictures/bar_chart.h"
-#include "sim/search/sensitivity.h"
+#include "sim/answers/search/sensitivity.h"
 
 namespace sluice {
 

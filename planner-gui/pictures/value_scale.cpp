@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/report/svg_geometry.h"
-#include "sim/validate/log_axis.h"
+#include "sim/report/validate/log_axis.h"
 
 namespace sluice {
 namespace {

@@ -9,9 +9,9 @@
 #include <map>
 #include <string_view>
 
-#include "sim/input_error.h"
-#include "sim/report/format.h"
-#include "sim/search/scenario_grid.h"
+#include "sim/answers/search/scenario_grid.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/plan/training_spec.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 

@@ -6,8 +6,8 @@
 #include <QFileInfo>
 #include <QUuid>
 
-#include "sim/json_object.h"
-#include "sim/write_file.h"
+#include "sim/base/json_object.h"
+#include "sim/base/write_file.h"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "sim/json_object.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {

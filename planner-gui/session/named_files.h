@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/scenario/planned_scenario.h"
+#include "sim/specs/scenario/planned_scenario.h"
 
 namespace sluice {
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "sim/scenario/changed_scenario.h"
+#include "sim/answers/validate/measured_run.h"
 #include "sim/simulate/simulation_scope.h"
-#include "sim/validate/measured_run.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {

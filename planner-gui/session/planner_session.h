@@ -9,10 +9,10 @@
 #include "planner-gui/session/job_queue.h"
 #include "planner-gui/session/prediction.h"
 #include "planner-gui/session/session_jobs.h"
-#include "sim/compare/comparison.h"
-#include "sim/decision/decision.h"
-#include "sim/search/sensitivity.h"
-#include "sim/validate/validation.h"
+#include "sim/answers/compare/comparison.h"
+#include "sim/answers/decision/decision.h"
+#include "sim/answers/search/sensitivity.h"
+#include "sim/answers/validate/validation.h"
 
 namespace sluice {
 

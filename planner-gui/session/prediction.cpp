@@ -1,9 +1,9 @@
 #include "planner-gui/session/prediction.h"
 
-#include "sim/cost/cost_query.h"
-#include "sim/simulate/advice.h"
-#include "sim/simulate/predict.h"
-#include "sim/simulate/prediction_band.h"
+#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
 
 namespace sluice {
 namespace {

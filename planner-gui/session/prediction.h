@@ -2,7 +2,7 @@
 #pragma once
 
 #include "planner-gui/session/named_files.h"
-#include "sim/cost/run_cost.h"
+#include "sim/answers/cost/run_cost.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <QString>
 #include <QUndoStack>
 
-#include "sim/scenario/project_file.h"
+#include "sim/specs/scenario/project_file.h"
 
 namespace sluice {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/decision/decision.h"
-#include "sim/scenario/planned_scenario.h"
-#include "sim/units.h"
+#include "sim/answers/decision/decision.h"
+#include "sim/base/units.h"
+#include "sim/specs/scenario/planned_scenario.h"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 #include "planner-gui/window/file_dialogs.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/printed_report.h"
-#include "sim/write_file.h"
+#include "sim/base/write_file.h"
 
 namespace sluice {
 

@@ -15,7 +15,7 @@
 #include "planner-gui/window/scenario_dock.h"
 #include "planner-gui/window/scenario_form.h"
 #include "planner-gui/window/verdict_panel.h"
-#include "sim/scenario/changed_scenario.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {

@@ -14,7 +14,7 @@
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_form.h"
-#include "sim/json_object.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/changed_scenario.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {

@@ -13,7 +13,7 @@
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/page_values.h"
 #include "planner-gui/window/side_by_side.h"
-#include "sim/scenario/changed_scenario.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "planner-gui/window/page_values.h"
 #include "planner-gui/window/pages.h"
-#include "sim/scenario/changed_scenario.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <QByteArray>
 #include <QString>
 
-#include "sim/decision/decision.h"
+#include "sim/answers/decision/decision.h"
 
 class QPagedPaintDevice;
 

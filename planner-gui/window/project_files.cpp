@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "planner-gui/window/file_dialogs.h"
-#include "sim/json_object.h"
-#include "sim/write_file.h"
+#include "sim/base/json_object.h"
+#include "sim/base/write_file.h"
 
 namespace sluice {
 namespace {

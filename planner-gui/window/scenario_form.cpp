@@ -9,8 +9,8 @@
 #include <QVBoxLayout>
 
 #include "planner-gui/window/file_dialogs.h"
-#include "sim/model/read_model.h"
-#include "sim/scenario/money_options.h"
+#include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/scenario_form.h"
-#include "sim/scenario/money_options.h"
+#include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "planner-gui/pages/page_parts.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/verdict_figures.h"
 #include "planner-gui/window/verdict_offers.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -5,14 +5,14 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/search/advise_grid.h"
+#include "sim/answers/search/progress_line.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
-#include "sim/cost/price.h"
-#include "sim/cost/run_cost.h"
-#include "sim/input_error.h"
-#include "sim/search/advice_report.h"
-#include "sim/search/advise_grid.h"
-#include "sim/search/progress_line.h"
+#include "sim/report/search/advice_report.h"
+#include "sim/specs/scenario/price.h"
 
 namespace sluice {
 namespace {

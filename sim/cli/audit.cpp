@@ -1,11 +1,11 @@
-#include "sim/audit/audit.h"
+#include "sim/answers/audit/audit.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
+#include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
-#include "sim/json_object.h"
 
 namespace sluice {
 namespace {

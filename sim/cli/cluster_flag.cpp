@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sim/input_error.h"
-#include "sim/plan/training_spec.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 

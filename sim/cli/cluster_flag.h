@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/machine/machine_profile.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 

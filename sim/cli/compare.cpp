@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/cost/cost_query.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
-#include "sim/compare/comparison_report.h"
-#include "sim/cost/cost_query.h"
-#include "sim/input_error.h"
+#include "sim/report/compare/comparison_report.h"
 
 namespace sluice {
 namespace {

@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/simulate/predict.h"
-#include "sim/simulate/prediction_band.h"
 
 namespace sluice {
 namespace {

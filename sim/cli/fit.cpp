@@ -1,4 +1,4 @@
-#include "sim/search/fit.h"
+#include "sim/answers/search/fit.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/search/machine_choice.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/machine/memory_size.h"
-#include "sim/search/machine_choice.h"
+#include "sim/specs/machine/memory_size.h"
 
 namespace sluice {
 namespace {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

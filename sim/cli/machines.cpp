@@ -4,11 +4,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "sim/answers/machines/machine_diff.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
-#include "sim/input_error.h"
-#include "sim/machine/machine_spec.h"
-#include "sim/report/format.h"
-#include "sim/report/machine_diff.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 namespace {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/format.h"
 #include "sim/cli/commands.h"
-#include "sim/model/read_model.h"
-#include "sim/report/format.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/input_error.h"
-#include "sim/scenario/money_options.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
 

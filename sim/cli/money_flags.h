@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "sim/cost/cost_query.h"
-#include "sim/scenario/money_options.h"
-#include "sim/scenario/planned_scenario.h"
+#include "sim/answers/cost/cost_query.h"
+#include "sim/specs/scenario/money_options.h"
+#include "sim/specs/scenario/planned_scenario.h"
 
 namespace CLI {
 class App;

@@ -1,4 +1,4 @@
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
-#include "sim/cost/cost_query.h"
-#include "sim/input_error.h"
-#include "sim/simulate/advice.h"
-#include "sim/simulate/prediction_band.h"
 
 namespace sluice {
 namespace {

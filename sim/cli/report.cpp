@@ -8,14 +8,14 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/decision/decision.h"
+#include "sim/answers/search/advise_grid.h"
+#include "sim/answers/search/worker_pool.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
 #include "sim/cli/scenario.h"
-#include "sim/decision/decision.h"
-#include "sim/input_error.h"
-#include "sim/search/advise_grid.h"
-#include "sim/search/worker_pool.h"
 
 namespace sluice {
 namespace {

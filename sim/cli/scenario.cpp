@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/input_error.h"
-#include "sim/json_object.h"
-#include "sim/scenario/project_file.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/specs/scenario/project_file.h"
 
 namespace sluice {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/training_spec.h"
-#include "sim/scenario/planned_scenario.h"
-#include "sim/scenario/scenario.h"
-#include "sim/write_file.h"
+#include "sim/base/write_file.h"
+#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace CLI {
 class App;

@@ -1,12 +1,12 @@
-#include "sim/search/sensitivity.h"
+#include "sim/answers/search/sensitivity.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
+#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
 
 namespace sluice {
 namespace {

@@ -6,18 +6,18 @@
 #include <memory>
 #include <set>
 
+#include "sim/answers/search/mpi_pool.h"
+#include "sim/answers/search/progress_line.h"
+#include "sim/answers/search/search.h"
+#include "sim/answers/search/sweep_journal.h"
+#include "sim/answers/search/sweep_rows.h"
+#include "sim/answers/search/sweep_spec.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/kept_on_interrupt.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
-#include "sim/report/format.h"
-#include "sim/search/mpi_pool.h"
-#include "sim/search/progress_line.h"
-#include "sim/search/search.h"
-#include "sim/search/sweep_journal.h"
-#include "sim/search/sweep_rows.h"
-#include "sim/search/sweep_spec.h"
 
 namespace sluice {
 namespace {

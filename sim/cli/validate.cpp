@@ -6,14 +6,14 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/validate/limits.h"
+#include "sim/answers/validate/published.h"
+#include "sim/answers/validate/validation.h"
+#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/validate/limits.h"
-#include "sim/validate/published.h"
-#include "sim/validate/validation.h"
-#include "sim/validate/validation_report.h"
-#include "sim/validate/validation_svg.h"
+#include "sim/report/validate/validation_report.h"
+#include "sim/report/validate/validation_svg.h"
 
 namespace sluice {
 namespace {

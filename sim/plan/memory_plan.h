@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/units.h"
 #include "sim/plan/step_program.h"
-#include "sim/units.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/input_error.h"
-#include "sim/plan/training_spec.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 namespace {

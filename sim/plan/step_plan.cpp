@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "sim/plan/schedules/schedules.h"
 
 namespace sluice {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/machine/machine_spec.h"
-#include "sim/model/model_spec.h"
 #include "sim/plan/memory_plan.h"
 #include "sim/plan/step_program.h"
-#include "sim/plan/training_spec.h"
+#include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/model/model_spec.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 

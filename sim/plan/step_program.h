@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/machine/collective_time.h"
-#include "sim/model/kernel.h"
-#include "sim/model/layer_kernels.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
+#include "sim/specs/machine/collective_time.h"
+#include "sim/specs/model/kernel.h"
+#include "sim/specs/model/layer_kernels.h"
 
 namespace sluice {
 

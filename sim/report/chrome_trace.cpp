@@ -8,7 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
 
 namespace sluice {
 namespace {

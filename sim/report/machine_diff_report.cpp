@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/machine_diff.h"
+#include "sim/answers/machines/machine_diff.h"
 
 namespace sluice {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/json_text.h"
-#include "sim/report/step_report.h"
+#include "sim/base/json_text.h"
+#include "sim/plan/step_report.h"
 
 namespace sluice {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/report/format.h"
-#include "sim/report/step_report.h"
+#include "sim/base/format.h"
+#include "sim/plan/step_report.h"
 
 namespace sluice {
 namespace {

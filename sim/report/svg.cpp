@@ -7,9 +7,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "sim/base/format.h"
+#include "sim/plan/step_report.h"
 #include "sim/report/colours.h"
-#include "sim/report/format.h"
-#include "sim/report/step_report.h"
 #include "sim/report/svg_geometry.h"
 #include "sim/report/svg_text.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "sim/machine/kernel_time.h"
-#include "sim/machine/machine_spec.h"
 #include "sim/plan/step_plan.h"
+#include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace sg = simgrid::s4u;

@@ -30,8 +30,8 @@
 #include <thread>
 #include <utility>
 
-#include "sim/machine/machine_spec.h"
 #include "sim/simulate/operation_cost.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace simgrid::s4u {
 class Host;

@@ -1,8 +1,8 @@
 // How long does compute take now, given what the GPU did just before? See ClockSpec.
 #pragma once
 
-#include "sim/machine/clock_spec.h"
-#include "sim/machine/kernel_time.h"
+#include "sim/specs/machine/clock_spec.h"
+#include "sim/specs/machine/kernel_time.h"
 
 namespace sluice {
 

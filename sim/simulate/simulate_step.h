@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "sim/machine/machine_spec.h"
 #include "sim/plan/step_plan.h"
-#include "sim/report/step_timeline.h"
+#include "sim/plan/step_timeline.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 

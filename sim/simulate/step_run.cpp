@@ -6,7 +6,7 @@
 #include <limits>
 #include <simgrid/s4u.hpp>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "sim/simulate/platform.h"
 #include "sim/simulate/power_budget.h"
 #include "sim/simulate/simulation_scope.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/plan/step_plan.h"
-#include "sim/report/step_timeline.h"
+#include "sim/plan/step_timeline.h"
 #include "sim/simulate/operation_cost.h"
 
 namespace sluice {

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/input_error.h"
-#include "sim/machine/kernel_time.h"
-#include "sim/machine/machine_spec.h"
-#include "sim/model/layer_kernels.h"
-#include "sim/model/read_model.h"
-#include "sim/plan/training_spec.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/model/layer_kernels.h"
+#include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "planner-gui/session/simulation_thread.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice::test {
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {

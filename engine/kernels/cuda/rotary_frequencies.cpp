@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/kernels/rotary_frequencies.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 std::array<float, kMostRotaryPairs> rotary_frequencies(const RotaryShape& rotary,

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "sim/plan/schedules/pytorch_memory.h"
 #include "sim/plan/schedules/pytorch_optimizer.h"
 #include "sim/plan/schedules/schedules.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/machine/collective_time.h"
 #include "sim/plan/plan_builder.h"
 #include "sim/plan/schedules/plain_model.h"
+#include "sim/specs/machine/collective_time.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

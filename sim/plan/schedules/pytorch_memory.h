@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/model/model_spec.h"
+#include "sim/base/units.h"
 #include "sim/plan/plan_builder.h"
-#include "sim/units.h"
+#include "sim/specs/model/model_spec.h"
 
 namespace sluice {
 

@@ -1,9 +1,9 @@
 // Sizes that every schedule asks for, as the doubles that bytes and rates are counted in.
 #pragma once
 
-#include "sim/model/model_spec.h"
-#include "sim/plan/training_spec.h"
-#include "sim/units.h"
+#include "sim/base/units.h"
+#include "sim/specs/model/model_spec.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/model/model_spec.h"
+#include "sim/specs/model/model_spec.h"
 
 namespace sluice {
 

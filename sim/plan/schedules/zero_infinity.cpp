@@ -26,7 +26,7 @@
 
 #include <utility>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "sim/plan/schedules/infinity_memory.h"
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/shapes.h"

@@ -6,7 +6,7 @@
 
 #include "calibrate/cases/memory_bound_calls.h"
 #include "calibrate/cases/operand_sets.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 using namespace sluice;

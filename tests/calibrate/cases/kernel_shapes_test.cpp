@@ -5,7 +5,7 @@
 #include <set>
 
 #include "calibrate/cases/layer_sizes.h"
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

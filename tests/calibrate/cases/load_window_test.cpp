@@ -15,7 +15,7 @@
 #include "calibrate/cases/adam_case.h"
 #include "calibrate/cases/case_host.h"
 #include "calibrate/cases/mixed_load_case.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 using namespace sluice;

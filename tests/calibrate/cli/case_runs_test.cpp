@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "calibrate/cli/calibration_plan.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
 #include "tests/catch.h"
 
 using namespace sluice;

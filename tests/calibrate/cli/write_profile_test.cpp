@@ -4,10 +4,10 @@
 #include <fstream>
 
 #include "calibrate/profile/make_profile.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 #include "sim/cli/scenario.h"
-#include "sim/input_error.h"
-#include "sim/json_object.h"
-#include "sim/machine/machine_spec.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
 

@@ -5,7 +5,7 @@
 
 #include "calibrate/fit/load_windows.h"
 #include "calibrate/measurement/pool_measurements.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sim/input_error.h"
-#include "sim/json_text.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_text.h"
 #include "tests/catch.h"
 
 using namespace sluice;

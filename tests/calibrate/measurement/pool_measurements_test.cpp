@@ -1,7 +1,7 @@
 // Several measurements of one machine become one: what is averaged, what is kept, what is refused.
 #include "calibrate/measurement/pool_measurements.h"
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
 

@@ -3,8 +3,8 @@
 
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
-#include "sim/input_error.h"
-#include "sim/machine/machine_spec.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
 

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/profile/sections.h"
-#include "sim/input_error.h"
-#include "sim/machine/kernel_time.h"
-#include "sim/machine/machine_spec.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
 

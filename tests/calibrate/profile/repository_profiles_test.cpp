@@ -5,7 +5,7 @@
 #include "calibrate/measurement/pool_measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
-#include "sim/json_object.h"
+#include "sim/base/json_object.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -1,7 +1,7 @@
 // What a call of the optimizer costs beside its parameters, from calls of several sizes.
 #include "calibrate/profile/update_cost.h"
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
 

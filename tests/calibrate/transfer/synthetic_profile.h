@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/machine/kernel_measurement.h"
+#include "sim/specs/machine/kernel_measurement.h"
 
 namespace sluice {
 

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "sim/input_error.h"
-#include "sim/json_object.h"
-#include "sim/machine/kernel_time.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/machine/machine_spec.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "tests/calibrate/transfer/synthetic_profile.h"
 #include "tests/catch.h"
 

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/engine/cpu_kernels/float64_reference.h"
 
 using namespace sluice;

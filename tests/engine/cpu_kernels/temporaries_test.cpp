@@ -5,7 +5,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 #include "tests/engine/cpu_kernels/float64_reference.h"
 
 using namespace sluice;

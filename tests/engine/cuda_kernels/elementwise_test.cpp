@@ -1,4 +1,4 @@
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/engine/cuda_kernels/check_cases.h"
 #include "tests/engine/cuda_kernels/elementwise_case.h"
 

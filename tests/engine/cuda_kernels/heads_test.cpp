@@ -1,5 +1,5 @@
 #include "engine/kernels/cuda/rotary_frequencies.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/engine/cuda_kernels/check_cases.h"
 #include "tests/engine/cuda_kernels/heads_case.h"
 

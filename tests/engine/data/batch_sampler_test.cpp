@@ -5,7 +5,7 @@
 #include <set>
 
 #include "engine/data/shuffled_order.h"
-#include "sim/mixed_bits.h"
+#include "sim/base/mixed_bits.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 
 class TempFolder {
   public:

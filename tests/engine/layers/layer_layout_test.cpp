@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "sim/input_error.h"
-#include "sim/model/read_model.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

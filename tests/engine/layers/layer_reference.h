@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/layers/transformer_layer.h"
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/engine/layers/float64_comparison.h"
 
 namespace sluice {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/layers/workspace.h"
-#include "sim/machine/machine_spec.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "tests/catch.h"
 
 namespace sluice {

@@ -4,7 +4,7 @@
 
 #include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/engine/layers/planned_memory.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "sim/input_error.h"
-#include "sim/units.h"
+#include "sim/base/input_error.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 

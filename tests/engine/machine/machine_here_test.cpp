@@ -1,8 +1,8 @@
 #include "engine/machine/machine_here.h"
 
-#include "sim/input_error.h"
-#include "sim/model/read_model.h"
+#include "sim/base/input_error.h"
 #include "sim/plan/step_plan.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/engine/machine/fake_machine.h"
 

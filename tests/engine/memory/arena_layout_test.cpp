@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdio>
 
-#include "sim/model/read_model.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

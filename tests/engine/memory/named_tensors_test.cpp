@@ -3,7 +3,7 @@
 #include <set>
 
 #include "engine/memory/host_model.h"
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "engine/optimizer/adamw_implementation.h"
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 #include "tests/engine/optimizer/test_parameters.h"
 

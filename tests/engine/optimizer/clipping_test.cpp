@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 using namespace sluice;

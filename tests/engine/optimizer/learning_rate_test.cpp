@@ -1,6 +1,6 @@
 #include "engine/optimizer/learning_rate.h"
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 using namespace sluice;

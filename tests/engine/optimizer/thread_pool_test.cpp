@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 using namespace sluice;

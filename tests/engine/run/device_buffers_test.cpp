@@ -1,6 +1,6 @@
 #include "engine/run/device_buffers.h"
 
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

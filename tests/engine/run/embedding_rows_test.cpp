@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "sim/units.h"
+#include "sim/base/units.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -6,7 +6,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/run/streamed_step.h"
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 namespace sluice {

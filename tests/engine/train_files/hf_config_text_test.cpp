@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/input_error.h"
-#include "sim/model/read_model.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/engine/train_files/tiny_model.h"
 

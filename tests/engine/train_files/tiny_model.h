@@ -9,7 +9,7 @@
 
 #include "engine/memory/host_model.h"
 #include "engine/train/host_tensors.h"
-#include "sim/model/read_model.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 

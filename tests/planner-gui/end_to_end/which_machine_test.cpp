@@ -11,7 +11,7 @@
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/window/pages.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/file_content.h"
 

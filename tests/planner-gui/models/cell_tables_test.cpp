@@ -7,10 +7,10 @@
 #include "planner-gui/models/system_table.h"
 #include "planner-gui/models/table_csv.h"
 #include "planner-gui/models/validation_table.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 #include "tests/catch.h"
-#include "tests/sim/compare/made_comparison.h"
-#include "tests/sim/validate/made_runs.h"
+#include "tests/sim/answers/compare/made_comparison.h"
+#include "tests/sim/answers/validate/made_runs.h"
 
 namespace sluice {
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "planner-gui/models/table_csv.h"
-#include "sim/cost/cost_query.h"
-#include "sim/report/format.h"
-#include "sim/simulate/prediction_band.h"
+#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/base/format.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/predicted.h"
 

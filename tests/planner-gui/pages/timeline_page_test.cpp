@@ -9,8 +9,8 @@
 
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pictures/palette.h"
-#include "sim/report/format.h"
-#include "sim/validate/compare_run.h"
+#include "sim/answers/validate/compare_run.h"
+#include "sim/base/format.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"

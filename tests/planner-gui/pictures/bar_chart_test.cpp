@@ -4,7 +4,7 @@
 
 #include "planner-gui/pictures/tornado.h"
 #include "tests/catch.h"
-#include "tests/sim/compare/made_comparison.h"
+#include "tests/sim/answers/compare/made_comparison.h"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 #include <QFont>
 
 #include "tests/catch.h"
-#include "tests/sim/validate/made_runs.h"
+#include "tests/sim/answers/validate/made_runs.h"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "sim/input_error.h"
+#include "sim/base/input_error.h"
 #include "tests/catch.h"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 
 #include "planner-gui/models/scenario_list_model.h"
 #include "planner-gui/session/example.h"
-#include "sim/scenario/changed_scenario.h"
+#include "sim/specs/scenario/changed_scenario.h"
 #include "tests/catch.h"
 
 using namespace sluice;

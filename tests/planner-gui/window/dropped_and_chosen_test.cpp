@@ -10,7 +10,7 @@
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/pages.h"
-#include "sim/write_file.h"
+#include "sim/base/write_file.h"
 #include "tests/planner-gui/dropped.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/file_content.h"

@@ -8,7 +8,7 @@
 
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
-#include "sim/report/format.h"
+#include "sim/base/format.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/window/window_driver.h"
 

@@ -14,7 +14,7 @@
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/page_values.h"
-#include "sim/compare/findings.h"
+#include "sim/answers/compare/findings.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/window/window_driver.h"

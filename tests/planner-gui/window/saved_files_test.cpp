@@ -12,7 +12,7 @@
 #include "planner-gui/window/file_dialogs.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/printed_report.h"
-#include "sim/json_object.h"
+#include "sim/base/json_object.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/small_scenario.h"

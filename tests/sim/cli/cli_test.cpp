@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/sim/program_run.h"
+#include "tests/sim/base/program_run.h"
 
 using namespace sluice::test;
 

@@ -3,9 +3,9 @@
 #include <functional>
 #include <string>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
 #include "sim/plan/step_plan.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/plan/unrolled_plan.h"
 

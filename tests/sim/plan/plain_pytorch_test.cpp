@@ -1,12 +1,12 @@
 // What `resident` and `fsdp-offload` keep, counted by hand, and the order of their operations.
 #include <algorithm>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
+#include "sim/answers/predict/predict.h"
 #include "sim/plan/schedules/pytorch_memory.h"
 #include "sim/plan/step_plan.h"
-#include "sim/simulate/predict.h"
-#include "tests/sim/model/input_error_of.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/sim/specs/model/input_error_of.h"
 
 namespace sluice {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
 #include "sim/plan/step_plan.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/plan/streamed_accesses.h"
 #include "tests/sim/plan/unrolled_plan.h"

@@ -1,7 +1,7 @@
 // Which steady step do the tests of pictures and traces draw?
 #pragma once
 
-#include "sim/report/step_report.h"
+#include "sim/plan/step_report.h"
 
 namespace sluice {
 

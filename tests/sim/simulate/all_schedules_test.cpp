@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "sim/input_error.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

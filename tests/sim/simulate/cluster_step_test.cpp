@@ -1,9 +1,9 @@
 // Steps of a cluster: collectives take what their formula says, beside compute.
-#include "sim/machine/collective_time.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
+#include "sim/answers/predict/predict.h"
 #include "sim/simulate/operation_cost.h"
-#include "sim/simulate/predict.h"
+#include "sim/specs/machine/collective_time.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
 #include "sim/simulate/operation_cost.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"
 

@@ -1,9 +1,9 @@
 // What is asked where any model that fits will do.
 #pragma once
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice::test {
 

@@ -1,8 +1,8 @@
 // MegaTrain's schedule against three measured steps (examples/megatrain-measured-and-predicted says
 // how they were taken). Nothing in the model is fitted to them.
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

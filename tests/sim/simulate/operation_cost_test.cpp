@@ -1,11 +1,11 @@
 // What does an operation demand of the machine alone? By hand.
 #include "sim/simulate/operation_cost.h"
 
-#include "sim/model/read_model.h"
+#include "sim/answers/predict/predict.h"
 #include "sim/plan/plan_builder.h"
-#include "sim/simulate/predict.h"
-#include "tests/sim/machine/small_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/sim/simulate/hand_made.h"
+#include "tests/sim/specs/machine/small_profile.h"
 
 using namespace sluice;
 using namespace sluice::test;

@@ -1,9 +1,9 @@
 // What must hold whatever the numbers: more of a resource never slows a step, shares stay below
 // one, time adds up.
-#include "sim/input_error.h"
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;

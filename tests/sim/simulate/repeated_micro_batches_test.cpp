@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/machine/machine_profile.h"
-#include "sim/model/read_model.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"
 

@@ -1,6 +1,6 @@
 // What flows get of the resources they share. Each case states what is expected by hand; without
 // contention the simulation agrees to 1e-9.
-#include "sim/machine/machine_profile.h"
+#include "sim/specs/machine/machine_profile.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"
 

@@ -2,9 +2,9 @@
 // 1e-9.
 #include "sim/simulate/simulate_step.h"
 
-#include "sim/input_error.h"
-#include "sim/model/read_model.h"
-#include "sim/simulate/predict.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"
 

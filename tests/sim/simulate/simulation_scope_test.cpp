@@ -5,8 +5,8 @@
 #include <optional>
 #include <thread>
 
-#include "sim/simulate/advice.h"
-#include "sim/simulate/prediction_band.h"
+#include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/prediction_band.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/dense_case.h"
 

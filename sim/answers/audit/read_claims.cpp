@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/answers/audit/claims.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/specs/model/read_model.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kSchema = "sluice.claims.1";
+
+const Option& option_named(const JsonObject& object, const std::string& key) {
+    std::vector<std::string> names;
+    for (const Option& option : training_options()) {
+        if (key == option.field) return option;
+        names.emplace_back(option.field);
+    }
+    throw InputError(fmt::format("{} is not an option of a step; see sluice predict --help{}",
+                                 object.where(key), did_you_mean(key, names)));
+}
+
+/// The object's options set in `training`; returns them as words.
+std::string read_training(const JsonObject& object, TrainingSpec& training) {
+    std::string words;
+    for (const std::string& key : object.keys()) {
+        const std::string value = object.scalar_text(key);
+        set_option(training, option_named(object, key), value, object.where(key));
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key, value);
+    }
+    check_training_spec(training);
+    return words;
+}
+
+std::optional<double> number_or_none(const JsonObject& object, const char* key, double low,
+                                     double high) {
+    if (!object.has(key)) return std::nullopt;
+    return object.number(key, low, high);
+}
+
+Schedule read_schedule(const JsonObject& object, const char* key) {
+    TrainingSpec training;
+    const std::vector<Option>& options = training_options();
+    const auto schedule = std::find_if(options.begin(), options.end(), [](const Option& option) {
+        return std::string_view(option.field) == "schedule";
+    });
+    set_option(training, *schedule, object.text(key), object.where(key));
+    return training.schedule;
+}
+
+void read_busy(const JsonObject& object, Claim& claim) {
+    for (const JsonObject& one : object.objects("gpu_busy")) {
+        one.allow_only({"training", "low", "high"});
+        BusyClaim busy;
+        busy.training = claim.training;
+        if (const auto training = one.object_or_none("training"))
+            busy.settings = read_training(*training, busy.training);
+        busy.low = number_or_none(one, "low", 0, 1).value_or(0);
+        busy.high = number_or_none(one, "high", busy.low, 1).value_or(1);
+        claim.busy.push_back(busy);
+    }
+}
+
+/// Its messages begin with the flag of a command line; here they name file and field.
+ModelSpec model_of(const JsonObject& object) {
+    try {
+        return read_model(object.text("model"));
+    } catch (const InputError& error) {
+        constexpr std::string_view kFlag = "--model: ";
+        std::string_view words = error.what();
+        if (words.starts_with(kFlag)) words.remove_prefix(kFlag.size());
+        throw InputError(fmt::format("{}: {}", object.where("model"), words));
+    }
+}
+
+void read_machine(const JsonObject& object, Claim& claim) {
+    claim.profile = read_machine_profile(object.text("machine"), object.where("machine").c_str());
+    claim.host_memory_gb = number_or_none(object, "host_memory_gb", 1, kGiga);
+    if (claim.host_memory_gb) claim.profile.set("host.memory_capacity_gb", *claim.host_memory_gb);
+    claim.gpu_memory_gb = number_or_none(object, "gpu_memory_gb", 1, kMega);
+    claim.storage_gb = number_or_none(object, "storage_gb", 0, kGiga).value_or(0);
+    if (claim.storage_gb > 0) claim.profile.set("storage.capacity_gb", claim.storage_gb);
+    for (const char* rate : {"read_gb_per_s", "write_gb_per_s"})
+        if (const auto value =
+                number_or_none(object, fmt::format("storage_{}", rate).c_str(), 1e-3, kMega))
+            claim.profile.set(fmt::format("storage.{}", rate), *value);
+    claim.machine = resolve_machine(claim.profile);
+}
+
+Claim read_claim(const JsonObject& object) {
+    object.allow_only({"id", "says", "model", "machine", "training", "gpu_memory_gb",
+                       "host_memory_gb", "storage_gb", "storage_read_gb_per_s",
+                       "storage_write_gb_per_s", "tokens_per_s", "speedup", "gpu_busy"});
+    Claim claim;
+    claim.id = object.text("id");
+    claim.says = object.text("says");
+    claim.model = model_of(object);
+    read_machine(object, claim);
+    if (const auto training = object.object_or_none("training")) {
+        claim.batch_given = training->has("batch");
+        read_training(*training, claim.training);
+    }
+    claim.tokens_per_s = number_or_none(object, "tokens_per_s", 1e-3, 1e12);
+    if (const auto speedup = object.object_or_none("speedup")) {
+        speedup->allow_only({"over", "times"});
+        claim.speedup =
+            SpeedupClaim{read_schedule(*speedup, "over"), speedup->number("times", 1e-3, 1e6)};
+    }
+    if (object.has("gpu_busy")) read_busy(object, claim);
+    return claim;
+}
+
+}  // namespace
+
+ClaimFile parse_claims(std::string_view text, const std::string& file) {
+    const JsonObject root = JsonObject::parse(text, file);
+    root.allow_only({"schema", "source", "claims"});
+    if (root.text("schema") != kSchema)
+        throw InputError(fmt::format("{} is \"{}\", expected \"{}\"", root.where("schema"),
+                                     root.text("schema"), kSchema));
+    ClaimFile out;
+    out.source = root.text("source");
+    for (const JsonObject& object : root.objects("claims")) {
+        out.claims.push_back(read_claim(object));
+        const std::string& id = out.claims.back().id;
+        const auto same = std::count_if(out.claims.begin(), out.claims.end(),
+                                        [&](const Claim& claim) { return claim.id == id; });
+        if (same > 1)
+            throw InputError(
+                fmt::format("{} is \"{}\", which another claim has too; give each its "
+                            "own",
+                            object.where("id"), id));
+    }
+    if (out.claims.empty())
+        throw InputError(fmt::format("{} is empty; state at least one", root.where("claims")));
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,266 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+#include "sim/answers/audit/audit.h"
+#include "sim/answers/compare/comparison.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/answers/search/fit.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kLargestBatch = 1024;
+
+/// A step that fits, of one batch.
+struct Step {
+    StepReport report;
+    std::string changes;
+};
+
+const char* changes_words(const std::string& changes) { return changes.empty() ? "" : " with "; }
+
+std::optional<Step> step_of(const Claim& claim, TrainingSpec training, bool with_band) {
+    try {
+        const auto fitting = fitting_training(claim.model, claim.machine, training, true);
+        if (!fitting) return std::nullopt;
+        Step step{predict(claim.model, claim.machine, fitting->training), fitting->flags};
+        if (with_band) add_band(step.report, claim.model, claim.machine, fitting->training);
+        return step;
+    } catch (const InputError&) {
+        return std::nullopt;  // model, machine and schedule do not go together
+    }
+}
+
+/// The claimed batch, or all that are tried.
+std::vector<std::int64_t> batches(const Claim& claim) {
+    if (claim.batch_given) return {claim.training.batch};
+    std::vector<std::int64_t> out;
+    for (std::int64_t part = 1; part <= kLargestBatch; part *= 2)
+        out.push_back(part * claim.training.gpus);  // the same of each GPU
+    return out;
+}
+
+/// As ZeRO-Infinity, the schedule that has them there; nothing where that does not fit either.
+std::optional<TrainingSpec> states_on_storage(const Claim& claim) {
+    if (claim.storage_gb == 0 || !claim.machine.storage.known()) return std::nullopt;
+    try {
+        TrainingSpec training = claim.training;
+        training.batch = batches(claim).front();
+        training = training_of(Schedule::zero_infinity, training);
+        if (step_of(claim, training, false)) return training;
+    } catch (const InputError&) {
+        // the claimed options do not go with that schedule
+    }
+    return std::nullopt;
+}
+
+/// With the largest states that fit at the smallest batch, in memory or else on storage; nothing
+/// where none do.
+std::optional<TrainingSpec> fitting_states(const Claim& claim) {
+    for (const std::int64_t bytes : {12, 8, 6}) {
+        TrainingSpec training = claim.training;
+        if (bytes > training.state_bytes) continue;
+        training.state_bytes = bytes;
+        training.batch = batches(claim).front();
+        if (step_of(claim, training, false)) return training;
+        if (training.schedule != Schedule::streamed) break;  // others have no smaller states
+    }
+    return states_on_storage(claim);
+}
+
+std::string states_words(const TrainingSpec& training) {
+    if (training.schedule == Schedule::zero_infinity)
+        return " (states on storage, as by ZeRO-Infinity)";
+    return training.state_bytes == 12
+               ? ""
+               : fmt::format(" ({} bytes a parameter)", training.state_bytes);
+}
+
+std::string speed_words(const StepReport& r) {
+    return fmt::format("{} tokens/s (5 to 95%: {} to {}) at {} x {} tokens",
+                       format_thousands(r.tokens_per_s()),
+                       format_thousands(r.tokens_per_s_at(r.step_high)),
+                       format_thousands(r.tokens_per_s_at(r.step_low)), r.training.batch,
+                       format_thousands(static_cast<double>(r.training.sequence)));
+}
+
+Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& training) {
+    if (training) {
+        const Step step = *step_of(claim, *training, false);
+        return {training->state_bytes == 12 ? Verdict::possible : Verdict::doubtful, "simulated",
+                fmt::format("fits{}{}{}: device {}, host {}", states_words(*training),
+                            changes_words(step.changes), step.changes,
+                            format_bytes(static_cast<double>(step.report.fit.device.peak.bytes)),
+                            format_bytes(static_cast<double>(step.report.fit.host.peak.bytes))),
+                training->state_bytes == 12 ? "" : "smaller states than fp32 moments"};
+    }
+    TrainingSpec asked = claim.training;
+    asked.batch = batches(claim).front();
+    StepReport r;
+    try {
+        r = predict(claim.model, claim.machine, asked);
+    } catch (const InputError& error) {
+        return {Verdict::doubtful, "simulated", error.what(), "settings that go together"};
+    }
+    std::string words;
+    for (const std::string& one : shortages(r)) words += (words.empty() ? "" : "; ") + one;
+    return {claim.storage_gb > 0 ? Verdict::doubtful : Verdict::impossible, "simulated",
+            "does not fit, nor with the nearest settings: " + words,
+            claim.storage_gb > 0 ? "states on storage" : "more memory"};
+}
+
+Finding speed_finding(const Claim& claim, const TrainingSpec& training) {
+    const double claimed = *claim.tokens_per_s;
+    std::optional<Step> best, reaches;
+    for (const std::int64_t batch : batches(claim)) {
+        TrainingSpec one = training;
+        one.batch = batch;
+        auto step = step_of(claim, one, true);
+        if (!step) continue;
+        if (!reaches && step->report.tokens_per_s() >= claimed) reaches = step;
+        if (!best || step->report.tokens_per_s() > best->report.tokens_per_s()) best = step;
+    }
+    const StepReport& r = best->report;
+    Finding finding;
+    finding.by = "simulated";
+    if (reaches) {
+        finding.sentence = fmt::format("reached by a batch of {}: {}; the most is {}",
+                                       reaches->report.training.batch, speed_words(reaches->report),
+                                       speed_words(r));
+        return finding;
+    }
+    finding.verdict = Verdict::doubtful;
+    const bool within = claimed <= r.tokens_per_s_at(r.step_low);
+    finding.sentence =
+        fmt::format("the most is {}; {} is {}", speed_words(r), format_thousands(claimed),
+                    within ? "within its band" : "beyond its band");
+    finding.would_need =
+        within ? "a machine at the upper end of what is published of its kind"
+               : "rates that nothing published of such a machine shows: " + r.bottleneck_words;
+    return finding;
+}
+
+Finding speedup_finding(const Claim& claim) {
+    double least = 0, most = 0;
+    std::string where_least, where_most;
+    for (const std::int64_t batch : batches(claim)) {
+        TrainingSpec ours = claim.training, other;
+        ours.batch = other.batch = batch;
+        other.sequence = ours.sequence;
+        other.schedule = claim.speedup->over;
+        const auto a = step_of(claim, ours, false), b = step_of(claim, other, false);
+        if (!a || !b) continue;
+        const double times = b->report.step / a->report.step;
+        const std::string where = fmt::format("{:.2f} at a batch of {}", times, batch);
+        if (least == 0 || times < least) std::tie(least, where_least) = std::pair(times, where);
+        if (times > most) std::tie(most, where_most) = std::pair(times, where);
+    }
+    Finding finding;
+    finding.by = "simulated";
+    if (least == 0) {
+        finding.verdict = Verdict::doubtful;
+        finding.sentence = "the two systems do not both fit with any batch";
+        finding.would_need = "more host memory";
+        return finding;
+    }
+    finding.sentence = fmt::format("times as fast: {} to {}", where_least, where_most);
+    // Both are predicted for one machine, whose rates are off for both; what each model leaves out
+    // is not.
+    const double room = 1 + 2 * kStructuralError;
+    if (claim.speedup->times < least / room || claim.speedup->times > most * room) {
+        finding.verdict = Verdict::doubtful;
+        finding.would_need = claim.speedup->times > most
+                                 ? "a slower setting of the other system than its own best"
+                                 : "a slower implementation than the plan";
+    }
+    return finding;
+}
+
+/// By the two resources that double buffering lets overlap, copies and compute.
+std::optional<Finding> overlap_finding(const Claim& claim) {
+    if (claim.busy.size() < 2) return std::nullopt;
+    const BusyClaim &without = claim.busy.front(), &with = claim.busy.back();
+    const double most = most_busy_overlapped(without.high);
+    Finding finding;
+    finding.by = "overlap";
+    finding.sentence = fmt::format(
+        "computing {} of a step with one kind of copy in its way, the GPU computes at "
+        "most {} once they overlap, not {}",
+        format_percent(without.high), format_percent(most), format_percent(with.low));
+    if (with.low <= most) {
+        finding.sentence = fmt::format("overlap can raise {} to {}", format_percent(without.high),
+                                       format_percent(most));
+        return finding;
+    }
+    finding.verdict = Verdict::doubtful;
+    finding.would_need =
+        "gradients and optimizer too, not only weights, were in its way before and are not after";
+    return finding;
+}
+
+/// Of one batch: how far each share is from what is claimed, together.
+struct BusyAt {
+    std::int64_t batch = 0;
+    double miss = 0;
+    std::string shares;
+};
+
+std::optional<BusyAt> busy_at(const Claim& claim, std::int64_t batch) {
+    BusyAt out{batch, 0, ""};
+    for (const BusyClaim& busy : claim.busy) {
+        TrainingSpec training = busy.training;
+        training.batch = batch;
+        const auto step = step_of(claim, training, false);
+        if (!step) return std::nullopt;
+        const StepReport& r = step->report;
+        const double share = r.lanes[static_cast<std::size_t>(Lane::compute)].busy / r.step;
+        out.miss += std::max({0.0, busy.low - share, share - busy.high});
+        out.shares += fmt::format("{}{}{}{}", out.shares.empty() ? "" : ", ", format_percent(share),
+                                  busy.settings.empty() ? "" : " with ", busy.settings);
+    }
+    return out;
+}
+
+std::optional<Finding> busy_finding(const Claim& claim) {
+    if (claim.busy.empty()) return std::nullopt;
+    std::optional<BusyAt> nearest;
+    for (const std::int64_t batch : batches(claim)) {
+        const auto at = busy_at(claim, batch);
+        if (at && (!nearest || at->miss < nearest->miss)) nearest = at;
+    }
+    Finding finding;
+    finding.by = "simulated";
+    if (!nearest) {
+        finding.verdict = Verdict::doubtful;
+        finding.sentence = "no batch fits with those settings";
+        return finding;
+    }
+    finding.sentence = fmt::format("nearest at a batch of {}: the GPU computes {} of the step",
+                                   nearest->batch, nearest->shares);
+    if (nearest->miss > kStructuralError * static_cast<double>(claim.busy.size())) {
+        finding.verdict = Verdict::doubtful;
+        finding.would_need = "more in the GPU's way than the settings named put there";
+    }
+    return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_simulated(const Claim& claim) {
+    const std::optional<TrainingSpec> training = fitting_states(claim);
+    std::vector<Finding> out = {fits_finding(claim, training)};
+    if (claim.tokens_per_s && training) out.push_back(speed_finding(claim, *training));
+    if (claim.speedup) out.push_back(speedup_finding(claim));
+    for (const auto& finding : {overlap_finding(claim), busy_finding(claim)})
+        if (finding) out.push_back(*finding);
+    return out;
+}
+
+}  // namespace sluice

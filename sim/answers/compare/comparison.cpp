@@ -1,0 +1,188 @@
+#include "sim/answers/compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/nearest_fit.h"
+
+namespace sluice {
+namespace {
+
+const Option& schedule_option() {
+    const std::vector<Option>& options = training_options();
+    return *std::find_if(options.begin(), options.end(), [](const Option& option) {
+        return std::string_view(option.field) == "schedule";
+    });
+}
+
+/// A changed option that no compared schedule has would change nothing in silence.
+void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, bool clusters) {
+    const TrainingSpec standard;
+    if (clusters) schedules.push_back(Schedule::cluster);
+    if (asked.gpus != standard.gpus)
+        throw InputError(fmt::format(
+            "--gpus is {}, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out",
+            asked.gpus));
+    for (const Option& option : training_options()) {
+        if (&option == &schedule_option() || option.get(asked) == option.get(standard)) continue;
+        if (std::any_of(schedules.begin(), schedules.end(),
+                        [&](Schedule schedule) { return has_option(schedule, option); }))
+            continue;
+        throw InputError(
+            fmt::format("{} is {}, which none of the compared systems has; leave it out",
+                        option_flag(option), option_text(asked, option)));
+    }
+}
+
+bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
+    return std::all_of(training_options().begin(), training_options().end(),
+                       [&](const Option& option) { return option.get(a) == option.get(b); });
+}
+
+/// Takes the settings with which the batch fits, if any do; else changes nothing.
+void make_batch_fit(ComparedSystem& system, const ModelSpec& model, const MachineSpec& machine) {
+    const auto fitting = whole_batch_that_fits(model, machine, system.report.training);
+    if (!fitting) return;
+    const Fit& fit = system.report.fit;
+    system.short_of_whole_batch = (machine.unified_memory ? fit.host : fit.device).shortfall();
+    system.report = predict(model, machine, *fitting);
+}
+
+ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training) {
+    ComparedSystem out;
+    out.name = schedule_name(training.schedule);
+    out.report = predict(model, machine, training);
+    if (!out.fits()) make_batch_fit(out, model, machine);
+    if (out.fits()) {
+        add_band(out.report, model, machine, out.report.training);
+        return out;
+    }
+    add_suggestions(out.report, model, machine);
+    if (out.report.suggestions.empty()) return out;
+    const TrainingSpec& suggested = out.report.suggestions.front().training;
+    // Only more host memory: the step is the same.
+    out.suggested_tokens_per_s = same_options(suggested, training)
+                                     ? out.report.tokens_per_s()
+                                     : predict(model, machine, suggested).tokens_per_s();
+    return out;
+}
+
+ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& cluster,
+                               const TrainingSpec& asked) {
+    if (asked.batch % cluster.gpus != 0)
+        throw InputError(fmt::format(
+            "--batch is {}, expected a multiple of {}, the GPUs of --cluster {}:{}, as each takes "
+            "an equal part of it; change one of them",
+            asked.batch, cluster.gpus, cluster.machine.id, cluster.gpus));
+    TrainingSpec on_all = asked;
+    on_all.gpus = cluster.gpus;
+    if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;
+    ComparedSystem out =
+        compare_one(model, cluster.machine, training_of(Schedule::cluster, on_all));
+    out.name = fmt::format("{} x {}", cluster.gpus, cluster.machine.id);
+    return out;
+}
+
+}  // namespace
+
+const ComparedSystem* Comparison::ours() const {
+    for (const ComparedSystem& system : systems)
+        if (system.report.training.schedule == Schedule::streamed)
+            return system.fits() ? &system : nullptr;
+    return nullptr;
+}
+
+std::optional<double> relative_to_ours(const Comparison& comparison, double tokens_per_s) {
+    const ComparedSystem* const ours = comparison.ours();
+    if (ours == nullptr) return std::nullopt;
+    return tokens_per_s / ours->report.tokens_per_s();
+}
+
+std::optional<double> relative_speed(const Comparison& comparison, const ComparedSystem& system) {
+    if (!system.fits()) return std::nullopt;
+    return relative_to_ours(comparison, system.report.tokens_per_s());
+}
+
+std::vector<Schedule> all_schedules() {
+    std::vector<Schedule> out;
+    for (const Choice& choice : schedule_option().choices)
+        if (static_cast<Schedule>(choice.value) != Schedule::cluster)
+            out.push_back(static_cast<Schedule>(choice.value));
+    return out;
+}
+
+std::vector<Schedule> schedules_of(const MachineSpec& machine) {
+    std::vector<Schedule> out = all_schedules();
+    if (!machine.storage.known()) std::erase(out, Schedule::zero_infinity);
+    return out;
+}
+
+std::vector<std::string> left_out(const MachineSpec& machine) {
+    if (machine.storage.known()) return {};
+    return {
+        fmt::format("{} is left out: no storage is known; --set storage.read_gb_per_s=NUMBER --set "
+                    "storage.write_gb_per_s=NUMBER",
+                    schedule_name(Schedule::zero_infinity))};
+}
+
+std::string schedule_name(Schedule schedule) {
+    TrainingSpec training;
+    training.schedule = schedule;
+    return option_text(training, schedule_option());
+}
+
+std::vector<Schedule> parse_schedules(const std::string& names) {
+    std::vector<Schedule> out;
+    Option of_one_machine = schedule_option();
+    std::erase_if(of_one_machine.choices, [](const Choice& choice) {
+        return choice.value == static_cast<int>(Schedule::cluster);
+    });
+    for (std::size_t start = 0; start <= names.size();) {
+        const std::size_t end = std::min(names.find(',', start), names.size());
+        const std::string name = names.substr(start, end - start);
+        if (name == schedule_name(Schedule::cluster))
+            throw InputError(fmt::format(
+                "--schedules is {}, but cluster has machines of its own; give them with --cluster "
+                "MACHINE:GPUS",
+                names));
+        TrainingSpec training;
+        set_option(training, of_one_machine, name, "--schedules");
+        if (std::find(out.begin(), out.end(), training.schedule) != out.end())
+            throw InputError(fmt::format("--schedules is {}, which names {} twice; name it once",
+                                         names, schedule_name(training.schedule)));
+        out.push_back(training.schedule);
+        start = end + 1;
+    }
+    return out;
+}
+
+TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
+    TrainingSpec training;
+    for (const Option& option : training_options())
+        if (has_option(schedule, option)) option.set(training, option.get(asked));
+    training.schedule = schedule;
+    check_training_spec(training);
+    return training;
+}
+
+Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
+                   const std::vector<Schedule>& schedules,
+                   const std::vector<ClusterToCompare>& clusters) {
+    check_options(asked, schedules, !clusters.empty());
+    std::vector<TrainingSpec> trainings;
+    for (const Schedule schedule : schedules) trainings.push_back(training_of(schedule, asked));
+    Comparison out;
+    for (const TrainingSpec& training : trainings)
+        out.systems.push_back(compare_one(model, machine, training));
+    for (const ClusterToCompare& cluster : clusters)
+        out.systems.push_back(compare_cluster(model, cluster, asked));
+    return out;
+}
+
+}  // namespace sluice

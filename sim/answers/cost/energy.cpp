@@ -1,0 +1,139 @@
+#include "sim/answers/cost/energy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/specs/model/kernel.h"
+
+namespace sluice {
+namespace {
+
+// The H200 measured idles, with a context, at 123 of its 700 W (power.idle_w of
+// h200-pcie5-16vcpu-128gib).
+constexpr double kIdleShare = 0.176;
+
+std::optional<double> number(const MachineProfile& profile, const char* path) {
+    const Quantity* const quantity = profile.find(path);
+    return quantity != nullptr ? quantity->value : std::nullopt;
+}
+
+void calibrate(PowerSpec& power, const MachineProfile& profile, const MachineSpec& machine) {
+    power.calibrated = true;
+    power.idle_w = machine.gpu.clock.idle_w;
+    const auto joules = number(profile, "power.copy_joules_per_gb"),
+               watts = number(profile, "power.copy_w");
+    if (joules && watts)
+        power.copy_joules_per_byte = *joules / kGiga * std::max(0.0, 1 - power.idle_w / *watts);
+    else
+        power.assumptions.emplace_back("energy of copies over the link is not known: counted as 0");
+}
+
+/// From what the datasheet allows: of the GPU, else of a module that includes the processor.
+void take_datasheet(PowerSpec& power, const MachineProfile& profile) {
+    if (const auto tdp = number(profile, "gpu.tdp_w")) {
+        power.busy_w = *tdp;
+        power.assumptions.push_back(
+            fmt::format("the GPU draws its {:g} W (datasheet) while it computes", *tdp));
+    } else {
+        for (const char* path : {"power.module_max_w", "power.supply_w"}) {
+            const auto most = number(profile, path);
+            if (!most || power.busy_w > 0) continue;
+            power.busy_w = *most;
+            power.host_w = 0;
+            power.assumptions.push_back(fmt::format(
+                "GPU and processor together draw {:g} W ({}) while the GPU computes", *most, path));
+        }
+    }
+    if (power.busy_w == 0) return;
+    power.idle_w = kIdleShare * power.busy_w;
+    power.assumptions.push_back(
+        fmt::format("idle, {:g}% of that, as the H200 measured", kIdleShare * 100));
+}
+
+void take_host(PowerSpec& power, const MachineProfile& profile) {
+    if (power.host_w) return;
+    const auto node = number(profile, "power.node_w"), gpus = number(profile, "power.node_gpus"),
+               tdp = number(profile, "gpu.tdp_w");
+    if (node && gpus && tdp && *node > *gpus * *tdp) {
+        power.host_w = *node / *gpus - *tdp;
+        power.host_assumption = fmt::format(
+            "beside each GPU {:.0f} W: what a node of {:g} draws at most ({:g} W) beyond its GPUs, "
+            "shared by them",
+            *power.host_w, *gpus, *node);
+    } else {
+        power.host_assumption =
+            "what the host draws is not known and not counted; give --host-watts";
+    }
+}
+
+/// Joules at the highest clock beside idling, by kind of kernel, as kernels_cost() adds them up.
+void add_kernels(StepEnergy& energy, const KernelList& kernels, const ClockSpec& clock) {
+    for (const Kernel& kernel : kernels) {
+        const double bytes = clock.joules_per_byte * kernel.bytes;
+        switch (kernel.kind) {
+            case KernelKind::gemm:
+                energy.products += bytes + clock.joules_per_flop * kernel.flops;
+                break;
+            case KernelKind::attention_forward:
+            case KernelKind::attention_backward:
+                energy.attention += bytes + clock.joules_per_flop_of_attention * kernel.flops;
+                break;
+            case KernelKind::memory_bound:
+                energy.elementwise += bytes + clock.joules_per_flop * kernel.flops;
+                break;
+        }
+    }
+}
+
+void add_calibrated(StepEnergy& energy, const StepReport& report, const MachineSpec& machine,
+                    const PowerSpec& power) {
+    const ClockSpec& clock = machine.gpu.clock;
+    double link_bytes = 0;
+    for (const Operation& operation : report.program.operations) {
+        for (const std::int32_t list : operation.kernels)
+            add_kernels(energy, report.program.kernel_lists[static_cast<std::size_t>(list)], clock);
+        if (operation.lane == Lane::host_to_device || operation.lane == Lane::device_to_host)
+            link_bytes += operation.link_bytes;
+    }
+    energy.copies = power.copy_joules_per_byte * link_bytes;
+    const double allowed = clock.limit_w * report.step;
+    if (energy.gpu() <= allowed) return;
+    energy.at_limit = true;
+    const double share = (allowed - energy.idle) / (energy.gpu() - energy.idle);
+    for (double* kind : {&energy.products, &energy.attention, &energy.elementwise, &energy.copies})
+        *kind *= share;
+}
+
+}  // namespace
+
+PowerSpec power_spec(const MachineProfile& profile, const MachineSpec& machine) {
+    PowerSpec power;
+    if (machine.gpu.clock.headroom_j > 0) {
+        calibrate(power, profile, machine);
+    } else {
+        take_datasheet(power, profile);
+    }
+    if (power.known()) take_host(power, profile);
+    return power;
+}
+
+StepEnergy step_energy(const StepReport& report, const MachineSpec& machine,
+                       const PowerSpec& power) {
+    StepEnergy energy;
+    energy.idle = power.idle_w * report.step;
+    energy.host = power.host_w.value_or(0) * report.step;
+    if (power.calibrated) {
+        add_calibrated(energy, report, machine, power);
+    } else {
+        const Seconds computes = report.lanes[static_cast<std::size_t>(Lane::compute)].busy;
+        energy.busy = (power.busy_w - power.idle_w) * computes;
+    }
+    const auto gpus = static_cast<double>(report.training.gpus);
+    for (double* part : {&energy.idle, &energy.products, &energy.attention, &energy.elementwise,
+                         &energy.copies, &energy.busy, &energy.host})
+        *part *= gpus;
+    return energy;
+}
+
+}  // namespace sluice

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/answers/decision/decision.h"
+#include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/answers/search/advise.h"
+#include "sim/answers/search/worker_pool.h"
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+TrainingSpec on_gpus(TrainingSpec training, std::int64_t gpus) {
+    if (gpus == 0) return training;
+    training.gpus = gpus;
+    if (training.micro_batch > training.batch_of_a_gpu()) training.micro_batch = 0;
+    return training_of(Schedule::cluster, training);
+}
+
+/// The best settings; where nothing fits the nearest, and where even that is not known those given.
+TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
+                     const MachineSpec& machine) {
+    AdviceRequest advice = *request.advise;
+    if (asked.gpus > 0) {
+        advice.given.schedule = Schedule::cluster;
+        advice.given.gpus = asked.gpus;
+        for (const Option& option : training_options())
+            if (!has_option(Schedule::cluster, option) && !advice.fixed.contains(option.field))
+                option.set(advice.given, option.get(TrainingSpec{}));
+    }
+    const ScenarioGrid grid = advice_grid(request.model, machine, advice);
+    const Work work = search_work(grid);
+    const auto pool = request.workers == 1 ? work_here(work) : fork_workers(request.workers, work);
+    const Advice found = advise(grid, advice, *pool);
+    if (found.best) return found.best->training;
+    return found.nearest ? found.nearest->training : advice.given;
+}
+
+CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
+    CostQuery query = asked.money.value_or(request.money);
+    if (!asked.usd_per_hour) return query;
+    query.usd_per_hour = asked.usd_per_hour;
+    query.usd_per_hour_flag = "--price";
+    query.offer.reset();
+    query.price_usd.reset();
+    query.buy = false;
+    return query;
+}
+
+Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& asked,
+                            const MachineSpec& machine, const TrainingSpec& training) {
+    Candidate out;
+    out.profile = asked.profile;
+    out.machine = machine;
+    out.advised = request.advise.has_value();
+    out.name = asked.gpus == 0 ? machine.id : fmt::format("{} x {}", asked.gpus, machine.id);
+    StepReport report = predict(request.model, machine, training);
+    report.machine_changes = asked.changes;
+    if (report.fit.fits())
+        add_band(report, request.model, machine, training);
+    else
+        add_suggestions(report, request.model, machine);
+    const CostQuery query = money_of(request, asked);
+    out.cost = answer_cost(report, machine, machine_money(asked.profile, machine, query), query);
+    return out;
+}
+
+/// Other systems take of the chosen settings what they have; whom those break a rule is left out.
+void compare_others(Decision& decision) {
+    const Candidate& best = *decision.best();
+    const bool cluster = best.report().training.schedule == Schedule::cluster;
+    TrainingSpec asked = best.report().training;
+    asked.gpus = 1;
+    std::vector<Schedule> schedules;
+    std::vector<std::string> not_compared;
+    if (!best.machine.storage.known())
+        not_compared.push_back(fmt::format("{}: the machine's storage is not known",
+                                           schedule_name(Schedule::zero_infinity)));
+    for (const Schedule schedule : schedules_of(best.machine)) {
+        try {
+            const TrainingSpec training = training_of(schedule, asked);
+            schedules.push_back(training.schedule);
+        } catch (const InputError& error) {
+            not_compared.push_back(fmt::format("{}: {}", schedule_name(schedule), error.what()));
+        }
+    }
+    std::vector<ClusterToCompare> clusters;
+    if (cluster) clusters.push_back({best.machine, best.report().training.gpus});
+    decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters);
+    decision.other->left_out = std::move(not_compared);
+}
+
+void add_upgrades(Decision& decision) {
+    const Candidate& best = *decision.best();
+    const TrainingSpec& training = best.report().training;
+    const auto& advise = decision.request.advise;
+    if (training.schedule != Schedule::cluster)
+        decision.upgrades =
+            sensitivity(decision.request.model, best.profile, best.machine, training, "",
+                        advise ? advise->fixed : std::set<std::string>{});
+}
+
+}  // namespace
+
+Decision decide(const DecisionRequest& request) {
+    Decision out;
+    out.request = request;
+    out.record = track_records();
+    std::vector<MachineSpec> machines;
+    for (const AskedMachine& asked : request.machines)
+        machines.push_back(resolve_machine(asked.profile));
+    std::vector<TrainingSpec> trainings;  // all searches before any prediction: see fork_workers()
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+        const AskedMachine& asked = request.machines[i];
+        trainings.push_back(request.advise   ? advised(request, asked, machines[i])
+                            : asked.training ? *asked.training
+                                             : on_gpus(request.training, asked.gpus));
+    }
+    for (std::size_t i = 0; i < machines.size(); ++i)
+        out.candidates.push_back(
+            predict_candidate(request, request.machines[i], machines[i], trainings[i]));
+    choose(out);
+    if (!out.chosen) return out;
+    compare_others(out);
+    add_upgrades(out);
+    return out;
+}
+
+void choose(Decision& decision) {
+    const std::vector<Candidate>& all = decision.candidates;
+    const auto choice_by_cost = [](const Candidate& c) { return c.fits() && c.cost.cost; };
+    decision.aim =
+        decision.request.aim == Aim::cheapest && std::any_of(all.begin(), all.end(), choice_by_cost)
+            ? Aim::cheapest
+            : Aim::fastest;
+    decision.chosen.reset();
+    const auto better = [&](const Candidate& a, const Candidate& b) {
+        return decision.aim == Aim::cheapest
+                   ? a.cost.cost->usd_per_million_tokens.value <
+                         b.cost.cost->usd_per_million_tokens.value
+                   : a.report().tokens_per_s() > b.report().tokens_per_s();
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (decision.aim == Aim::cheapest ? !choice_by_cost(all[i]) : !all[i].fits()) continue;
+        if (!decision.chosen || better(all[i], all[*decision.chosen])) decision.chosen = i;
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// What is different between two machines' profiles, or between two calibrations of one machine?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/specs/machine/machine_profile.h"
+
+namespace sluice {
+
+struct NumberDiff {
+    std::string path;
+    double a = 0, b = 0;
+    double relative = 0;                 ///< b / a - 1
+    std::optional<bool> ranges_overlap;  ///< 5 to 95% of both; nothing where one has none
+    std::string range_a, range_b;        ///< "40 to 44", ""
+};
+
+/// Of two curves, at the points that both have.
+struct CurveDiff {
+    std::string path;
+    int common = 0;
+    double largest = 0;  ///< b / a - 1, of largest size
+    std::string where;   ///< the point of it: "67108864", "1, 1, 0, 104"
+};
+
+/// Of the times of the shapes that both tables have.
+struct KernelDiff {
+    std::string path;
+    int common = 0;
+    double mean = 0;     ///< of b / a - 1
+    double largest = 0;  ///< of largest size
+    std::string shape;   ///< of it
+};
+
+struct TextDiff {
+    std::string path, a, b;
+};
+
+struct MachineDiff {
+    std::string a, b;                         ///< ids, or files where these are the same
+    std::vector<NumberDiff> numbers;          ///< that differ, the largest relative change first
+    std::vector<CurveDiff> curves;            ///< that differ or have no point in common
+    std::vector<KernelDiff> kernels;          ///< likewise
+    std::vector<TextDiff> texts;              ///< that differ; flags among them
+    std::vector<std::string> only_a, only_b;  ///< paths
+    int equal = 0;                            ///< numbers, curves, tables and texts
+};
+
+MachineDiff diff_machines(const MachineProfile& a, const MachineProfile& b);
+
+std::string machine_diff_text(const MachineDiff& diff);
+std::string machine_diff_json(const MachineDiff& diff);
+
+}  // namespace sluice

@@ -1,0 +1,153 @@
+#include "sim/answers/predict/prediction_band.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/simulate/simulate_step.h"
+#include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/machine/scaled_machine.h"
+
+namespace sluice {
+namespace {
+
+/// What is off together: one kernel of a measured table (by its shape), a whole scaled table, or
+/// (no table) all that goes by a formula.
+using SameError = std::pair<int, std::vector<double>>;
+constexpr int kFormula = -1, kScaledTables = -2;
+
+struct WeightedRange {
+    Seconds seconds = 0;
+    double middle = 0, half = 0;  ///< of the relative error, times seconds
+
+    void add(Seconds more, const RateRange& range) {
+        seconds += more;
+        middle += more * ((range.high + range.low) / 2 - 1);
+        half += more * (range.high - range.low) / 2;
+    }
+};
+
+/// Looks up what a kernel's error is shared with, and its range.
+std::pair<SameError, RateRange> error_of(const Kernel& kernel, KernelStyle style,
+                                         const MachineSpec& machine) {
+    const auto id = measured_table(machine.gpu, kernel, style);
+    if (!id) return {{kFormula, {}}, machine.ranges.formulas};
+    const RateRange& range = machine.ranges.tables[static_cast<std::size_t>(*id)];
+    if (!machine.ranges.tables_measured) return {{kScaledTables, {}}, range};
+    return {{static_cast<int>(*id), kernel_coordinates(*id, kernel)}, range};
+}
+
+/// How often each list of kernels runs in a step.
+std::vector<int> runs_of_lists(const StepProgram& program) {
+    std::vector<int> runs(program.kernel_lists.size(), 0);
+    for (const Operation& operation : program.operations)
+        for (const std::int32_t list : operation.kernels) ++runs[static_cast<std::size_t>(list)];
+    return runs;
+}
+
+void scale_host_memory_and_optimizer(MachineSpec& machine, double factor) {
+    scale_host_memory(machine, factor);
+    scale_optimizer(machine, factor);
+}
+
+void scale_optimizer_and_host_work(MachineSpec& machine, double factor) {
+    scale_optimizer(machine, factor);
+    scale_host_work(machine, factor);
+}
+
+/// Other systems' code on the host is not what was calibrated, and is slow together.
+RateRange host_of_others(const RateRanges& ranges) {
+    return {std::min({ranges.optimizer.low, ranges.host_work.low, kSlowestHostOfOthers}),
+            std::max(ranges.optimizer.high, ranges.host_work.high)};
+}
+
+bool uses_storage(const StepProgram& program) {
+    return std::any_of(
+        program.operations.begin(), program.operations.end(), [](const Operation& operation) {
+            return operation.lane == Lane::storage_read || operation.lane == Lane::storage_write;
+        });
+}
+
+bool is_ours(Schedule schedule) { return schedule == Schedule::streamed; }
+
+/// Of the step: 5 to 95% is 1 +- this.
+double structural_error(Schedule schedule) {
+    if (is_ours(schedule)) return kStructuralError;
+    const bool on_device = schedule == Schedule::resident || schedule == Schedule::cluster;
+    return on_device ? kErrorOnDevice : kErrorOffloading;
+}
+
+/// A group of rates and how to scale it.
+struct Group {
+    RateRange range;
+    void (*scale)(MachineSpec&, double);
+};
+
+}  // namespace
+
+double combined(std::span<const double> deviations) {
+    double squares = 0;
+    for (const double deviation : deviations) squares += deviation * deviation;
+    return std::sqrt(squares);
+}
+
+RateRange kernels_range(const StepProgram& program, const MachineSpec& machine) {
+    const std::vector<int> runs = runs_of_lists(program);
+    std::map<SameError, WeightedRange> errors;
+    Seconds all = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        for (const Kernel& kernel : program.kernel_lists[i]) {
+            const Seconds seconds = runs[i] * kernel_time(machine.gpu, kernel, program.style);
+            const auto& [same, range] = error_of(kernel, program.style, machine);
+            errors[same].add(seconds, range);
+            all += seconds;
+        }
+    }
+    if (all == 0) return {};
+    const RateRange& clock = machine.ranges.clock;
+    double middle = (clock.low + clock.high) / 2;
+    std::vector<double> halves = {(clock.high - clock.low) / 2};
+    for (const auto& [same, error] : errors) {
+        middle += error.middle / all;
+        halves.push_back(error.half / all);
+    }
+    const double half = combined(halves);
+    return {middle - half, middle + half};
+}
+
+void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& machine,
+              const TrainingSpec& training) {
+    const StepPlan plan = plan_step(model, machine, training);
+    const RateRanges& ranges = machine.ranges;
+    std::vector<Group> groups = {
+        {kernels_range(plan.program, machine), scale_kernels},
+        {ranges.host_memory,
+         ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
+        {ranges.link, scale_link}};
+    if (is_ours(training.schedule)) {
+        groups.push_back({ranges.optimizer, scale_optimizer});
+        groups.push_back({ranges.host_work, scale_host_work});
+    } else {
+        groups.push_back({host_of_others(ranges), scale_optimizer_and_host_work});
+    }
+    if (uses_storage(plan.program)) groups.push_back({ranges.storage, scale_storage});
+    std::vector<double> longer = {structural_error(training.schedule) * report.step};
+    std::vector<double> shorter = longer;
+    const auto deviation = [&](const Group& group, double factor) {
+        MachineSpec scaled = machine;
+        group.scale(scaled, factor);
+        return simulate_step(plan, scaled, training).step - report.step;
+    };
+    for (const Group& group : groups) {
+        const auto [least, most] = std::minmax(
+            {deviation(group, group.range.low), deviation(group, group.range.high), 0.0});
+        longer.push_back(most);
+        shorter.push_back(least);
+    }
+    report.step_low = report.step - combined(shorter);
+    report.step_high = report.step + combined(longer);
+}
+
+}  // namespace sluice

@@ -1,0 +1,234 @@
+#include "sim/answers/search/advise.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "sim/answers/search/evaluate.h"
+#include "sim/answers/search/nearby_settings.h"
+
+namespace sluice {
+namespace {
+
+class Adviser {
+  public:
+    Adviser(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
+            const SearchEvents& events)
+        : grid_(grid), request_(request), pool_(pool), events_(events) {}
+
+    Advice run() {
+        advice_.model_name = grid_.models.front().name;
+        advice_.layers = grid_.models.front().layer_count();
+        advice_.machine_id = grid_.machines.front().id;
+        rows_ = search(grid_, pool_, {false, BandsOf::none, kIndifferent, request_.knee, 1}, {},
+                       events_);
+        count_rows();
+        choose();
+        if (advice_.best)
+            look_around();
+        else
+            find_nearest();
+        return std::move(advice_);
+    }
+
+  private:
+    AdvisedSettings settings(std::size_t index) const {
+        return {grid_.at(index).training, rows_[index]};
+    }
+
+    void count_rows() {
+        advice_.combinations = rows_.size();
+        std::map<std::string, LeftOut> reasons;
+        for (const SearchRow& row : rows_) {
+            if (row.state == RowState::excluded) {
+                LeftOut& left_out = reasons[general(row.reason)];
+                if (++left_out.count == 1) left_out.example = row.reason;
+            }
+            if (row.state == RowState::too_large) ++advice_.too_large;
+            if (row.state == RowState::bounded) ++advice_.bounded;
+            if (row.state == RowState::simulated) ++advice_.simulated;
+        }
+        for (auto& [reason, left_out] : reasons) {
+            left_out.reason = reason;
+            advice_.left_out.push_back(std::move(left_out));
+        }
+    }
+
+    /// A reason without its numbers, so that alike ones count together.
+    static std::string general(const std::string& reason) {
+        std::string out;
+        bool digits = false;
+        for (const char c : reason) {
+            const bool digit = c >= '0' && c <= '9';
+            if (!digit) out += c;
+            if (digit && !digits) out += 'N';
+            digits = digit;
+        }
+        return out;
+    }
+
+    void choose() {
+        for (std::size_t group = 0; group < grid_.groups(); ++group)
+            if (const auto index = best_of_group(grid_, rows_, group))
+                advice_.by_batch.push_back(settings(least_memory_near(*index)));
+        const auto slower = [](const AdvisedSettings& a, const AdvisedSettings& b) {
+            return a.tokens_per_s() < b.tokens_per_s();
+        };
+        std::vector<AdvisedSettings>& by_batch = advice_.by_batch;
+        if (by_batch.empty()) return;
+        const auto best = std::max_element(by_batch.begin(), by_batch.end(), slower);
+        refine(*best);
+        advice_.best = *best;
+        const double most = advice_.best->tokens_per_s();
+        advice_.reaches_least = most >= request_.least_tokens_per_s;
+        const double enough = std::max(most * (1 - request_.knee), request_.least_tokens_per_s);
+        const auto knee =
+            std::find_if(by_batch.begin(), by_batch.end(),
+                         [&](const AdvisedSettings& one) { return one.tokens_per_s() >= enough; });
+        if (knee != by_batch.end() && knee->training.batch < advice_.best->training.batch)
+            advice_.knee = *knee;
+        add_bands();
+    }
+
+    /// Beyond the grid, as long as a single change of memory against speed is faster.
+    void refine(AdvisedSettings& best) const {
+        constexpr int kMostChanges = 8;
+        for (int change = 0; change < kMostChanges; ++change) {
+            const Seconds before = best.row.step;
+            const TrainingSpec from = best.training;
+            for (const NearbyChoice& choice : nearby_choices(
+                     grid_.models.front(), grid_.machines.front(), from, request_.fixed)) {
+                const SearchRow row = bound_scenario(point(choice.training));
+                if (!row.fits() || row.at_least >= kWorthChanging * best.row.step) continue;
+                const SearchRow simulated = simulate_row(row, point(choice.training), false);
+                if (simulated.step < kWorthChanging * best.row.step)
+                    best = {choice.training, simulated};
+            }
+            if (best.row.step == before) return;
+        }
+    }
+
+    GridPoint point(const TrainingSpec& training) const {
+        return {&grid_.models.front(), &grid_.machines.front(), training, ""};
+    }
+
+    /// Of the simulated rows of its group that are as fast as `best`, but for kNoGain.
+    std::size_t least_memory_near(std::size_t best) const {
+        const std::size_t first = best - best % grid_.group_size();
+        const double enough = settings(best).tokens_per_s() * (1 - kNoGain);
+        std::size_t least = best;
+        for (std::size_t i = first; i < first + grid_.group_size(); ++i) {
+            if (rows_[i].state != RowState::simulated || settings(i).tokens_per_s() < enough)
+                continue;
+            if (memory(rows_[i]) < memory(rows_[least])) least = i;
+        }
+        return least;
+    }
+    static Bytes memory(const SearchRow& row) { return row.device_peak + row.host_peak; }
+
+    void add_bands() {
+        for (std::optional<AdvisedSettings>* settings : {&advice_.best, &advice_.knee})
+            if (*settings)
+                (*settings)->row =
+                    simulate_row((*settings)->row, point((*settings)->training), true);
+    }
+
+    /// The next value on either side of each axis; of a choice that has no order all others.
+    void look_around() {
+        for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
+            for (const OptionAxis& axis : *axes)
+                for (const double value : values_around(axis)) add_neighbour(axis, value);
+    }
+
+    std::vector<double> values_around(const OptionAxis& axis) const {
+        const double chosen = axis.option->get(advice_.best->training);
+        std::vector<double> others = axis.values;
+        std::erase(others, chosen);
+        if (!axis.option->choices.empty()) return others;
+        std::vector<double> out;
+        const auto at = std::find(axis.values.begin(), axis.values.end(), chosen);
+        if (at != axis.values.end()) {
+            if (at != axis.values.begin()) out.push_back(at[-1]);
+            if (at + 1 != axis.values.end()) out.push_back(at[1]);
+            return out;
+        }
+        std::sort(others.begin(), others.end());
+        const auto above = std::upper_bound(others.begin(), others.end(), chosen);
+        if (above != others.begin()) out.push_back(above[-1]);
+        if (above != others.end()) out.push_back(*above);
+        return out;
+    }
+
+    /// The best settings with another value of one axis; what other axes count, as parts of the
+    /// batch, stays as it is.
+    TrainingSpec changed(const OptionAxis& axis, double value) const {
+        TrainingSpec out = advice_.best->training;
+        for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
+            for (const OptionAxis& one : *axes)
+                one.option->set(out,
+                                &one == &axis ? value : one.option->get(advice_.best->training));
+        return out;
+    }
+
+    void add_neighbour(const OptionAxis& axis, double value) {
+        const TrainingSpec training = changed(axis, value);
+        Neighbour neighbour;
+        neighbour.option = axis.option->field;
+        neighbour.chosen = shown(axis, advice_.best->training);
+        neighbour.instead = shown(axis, training);
+        GridPoint at = point(training);
+        if (grid_.rule) at.against_rule = grid_.rule(training);
+        neighbour.row = bound_scenario(at);
+        if (neighbour.row.state == RowState::excluded) return;  // left_out says why
+        if (neighbour.row.fits()) {
+            neighbour.row = simulate_row(neighbour.row, at, false);
+            compare(neighbour, training);
+        }
+        advice_.neighbours.push_back(std::move(neighbour));
+    }
+
+    static std::string shown(const OptionAxis& axis, const TrainingSpec& training) {
+        const std::string field = axis.option->field;
+        if (field == "micro_batch") return std::to_string(training.micro_batch_sequences());
+        if (field == "optimizer_threads" && training.optimizer_threads == 0) return "fastest";
+        return option_text(training, *axis.option);
+    }
+
+    void compare(Neighbour& neighbour, const TrainingSpec& training) const {
+        const AdvisedSettings& best = *advice_.best;
+        const double speed = neighbour.row.tokens_per_s(training);
+        neighbour.speed_change = speed / best.tokens_per_s() - 1;
+        neighbour.device_change = neighbour.row.device_peak - best.row.device_peak;
+        neighbour.host_change = neighbour.row.host_peak - best.row.host_peak;
+        const double slower = best.row.step / best.row.step_high - 1;
+        neighbour.within_band = neighbour.speed_change > slower;
+    }
+
+    void find_nearest() {
+        const SearchRow* nearest = nullptr;
+        const auto short_by = [](const SearchRow& row) {
+            return row.device_short + row.host_short + row.storage_short;
+        };
+        for (const SearchRow& row : rows_) {
+            if (row.state != RowState::too_large) continue;
+            if (nearest == nullptr || short_by(row) < short_by(*nearest)) nearest = &row;
+        }
+        if (nearest != nullptr) advice_.nearest = settings(nearest->index);
+    }
+
+    const ScenarioGrid& grid_;
+    const AdviceRequest& request_;
+    WorkerPool& pool_;
+    const SearchEvents& events_;
+    std::vector<SearchRow> rows_;
+    Advice advice_;
+};
+
+}  // namespace
+
+Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
+              const SearchEvents& events) {
+    return Adviser(grid, request, pool, events).run();
+}
+
+}  // namespace sluice

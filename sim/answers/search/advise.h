@@ -1,0 +1,70 @@
+// Which settings are the best for a model on a machine, and what would others cost?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/answers/search/advise_grid.h"
+#include "sim/answers/search/search.h"
+
+namespace sluice {
+
+/// Settings with what is predicted of them.
+struct AdvisedSettings {
+    TrainingSpec training;
+    SearchRow row;  ///< simulated
+
+    double tokens_per_s() const { return row.tokens_per_s(training); }
+};
+
+/// Another value of one option, all else as in the best settings.
+struct Neighbour {
+    std::string option;           ///< field
+    std::string chosen, instead;  ///< values
+    SearchRow row;                ///< simulated, too large or excluded
+    // Simulated: against the best settings.
+    double speed_change = 0;  ///< of tokens/s; -0.02: two percent fewer
+    Bytes device_change = 0, host_change = 0;
+    /// The difference is smaller than the distance from the prediction to the nearer end of its
+    /// band, so that a measurement could turn it round.
+    bool within_band = false;
+};
+
+/// A reason why combinations were left out, and how many.
+struct LeftOut {
+    std::string reason;   ///< numbers as N, so that alike ones count together
+    std::string example;  ///< one of them
+    std::size_t count = 0;
+};
+
+struct Advice {
+    std::string model_name, machine_id;
+    int layers = 0;
+    std::optional<AdvisedSettings> best;  ///< with its band; nothing where nothing fits
+    /// The smallest batch that loses no more than the request allows, with its band; nothing where
+    /// that is the best itself.
+    std::optional<AdvisedSettings> knee;
+    bool reaches_least = true;  ///< best has the tokens/s asked for
+    /// The best of each batch that fits; of one that can be neither best nor knee, the settings
+    /// with the best bound.
+    std::vector<AdvisedSettings> by_batch;
+    std::vector<Neighbour> neighbours;
+    std::vector<LeftOut> left_out;
+    std::size_t combinations = 0, simulated = 0, bounded = 0, too_large = 0;
+    /// Where nothing fits: the row that is short by the least.
+    std::optional<AdvisedSettings> nearest;
+};
+
+/// Advice for the only model and machine of the grid, which is advice_grid() of the request.
+/// The best is at most kIndifferent + kNoGain below the best of all combinations of the grid: a
+/// scenario is not simulated where its bound is better by no more than kIndifferent, and of those
+/// that are as fast but for kNoGain the one is taken that needs the least memory. Workers must
+/// answer with search_work() of the grid. The best goes beyond the grid where nearby_choices() are
+/// faster by kWorthChanging.
+Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
+              const SearchEvents& events = {});
+
+inline constexpr double kIndifferent = 0.005, kNoGain = 0.001;
+
+}  // namespace sluice

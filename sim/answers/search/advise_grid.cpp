@@ -1,0 +1,135 @@
+#include "sim/answers/search/advise_grid.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "sim/base/input_error.h"
+#include "sim/simulate/operation_cost.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kMostParts = 8;
+
+const Option& option_of(std::string_view field) {
+    for (const Option& option : training_options())
+        if (field == option.field) return option;
+    throw InternalError("advise: no option " + std::string(field));
+}
+
+std::vector<double> batches(std::int64_t most) {
+    std::vector<double> out;
+    for (std::int64_t power = 1; power <= most; power *= 2) {
+        out.push_back(static_cast<double>(power));
+        const std::int64_t middle = power + power / 2;
+        if (power >= 8 && middle <= most) out.push_back(static_cast<double>(middle));
+    }
+    return out;
+}
+
+/// The micro-batch by the number of equal parts that the batch is cut into. One that does not go
+/// into the batch becomes a micro-batch that check_training_spec() refuses.
+const Option& parts_option() {
+    static const Option option = [] {
+        Option parts = option_of("micro_batch");
+        parts.get = [](const TrainingSpec& t) { return static_cast<double>(t.micro_batches()); };
+        parts.set = [](TrainingSpec& t, double value) {
+            const auto count = static_cast<std::int64_t>(value);
+            const std::int64_t part = t.batch_of_a_gpu();
+            t.micro_batch = count == 1 ? 0 : (count > part ? part + 1 : (part + count - 1) / count);
+        };
+        return parts;
+    }();
+    return option;
+}
+
+class GridMaker {
+  public:
+    GridMaker(const ModelSpec& model, const MachineSpec& machine, const AdviceRequest& request)
+        : model_(model), machine_(machine), request_(request) {
+        grid_.models = {model};
+        grid_.machines = {machine};
+        grid_.base = request.given;
+    }
+
+    ScenarioGrid make() {
+        if (!is_fixed("batch"))
+            grid_.questions.push_back({&option_of("batch"), batches(request_.most_batch)});
+        if (chooses("micro_batch")) choose(parts_option(), {1, 2, 4, kMostParts});
+        choose_if("buffer_depth", {1, 2, 3});
+        choose_if("recompute", recomputes());
+        choose_if("keep_last_layers", kept_layers());
+        choose_if("checkpoints", {0, 1});
+        choose_if("checkpoint_interval", {1, 2, 4, 8});
+        choose_if("state_bytes", {request_.state_bytes.begin(), request_.state_bytes.end()});
+        choose_if("optimizer_threads", threads());
+        grid_.rule = [asked = is_fixed("keep_last_layers")](const TrainingSpec& t) -> std::string {
+            if (!asked && t.keep_last_layers > 0 && t.recompute != Recompute::full)
+                return "keep_last_layers is chosen only beside full recomputation; the other "
+                       "kinds keep something of every layer";
+            return "";
+        };
+        return std::move(grid_);
+    }
+
+  private:
+    bool is_fixed(const std::string& field) const { return request_.fixed.contains(field); }
+    bool chooses(const std::string& field) const {
+        return !is_fixed(field) && has_option(request_.given.schedule, option_of(field));
+    }
+    void choose(const Option& option, std::vector<double> values) {
+        if (values.size() > 1)
+            grid_.choices.push_back({&option, std::move(values)});
+        else
+            option.set(grid_.base, values.front());
+    }
+    void choose_if(const char* field, std::vector<double> values) {
+        if (chooses(field)) choose(option_of(field), std::move(values));
+    }
+
+    std::vector<double> recomputes() const {
+        std::vector<double> out;
+        for (const Choice& choice : option_of("recompute").choices) out.push_back(choice.value);
+        return out;
+    }
+    std::vector<double> kept_layers() const {
+        std::vector<double> out = {0};
+        for (const int quarter : {1, 2, 3}) {
+            const double layers = model_.layer_count() * quarter / 4;
+            if (layers > out.back()) out.push_back(layers);
+        }
+        return out;
+    }
+    std::vector<double> threads() const {
+        const int best = machine_.host.best_adam_threads;
+        if (best < 2) return {0};
+        return {0, static_cast<double>(best / 2)};
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const AdviceRequest& request_;
+    ScenarioGrid grid_;
+};
+
+}  // namespace
+
+bool is_free_choice(const Option& option) {
+    constexpr std::string_view kFree[] = {"micro_batch",      "buffer_depth", "recompute",
+                                          "keep_last_layers", "checkpoints",  "checkpoint_interval",
+                                          "optimizer_threads"};
+    return std::find(std::begin(kFree), std::end(kFree), option.field) != std::end(kFree);
+}
+
+void forget_free_choices(std::map<std::string, std::string>& options) {
+    for (const Option& option : training_options())
+        if (is_free_choice(option)) options.erase(option.field);
+}
+
+ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
+                         const AdviceRequest& request) {
+    if (request.fixed.contains("batch")) check_training_spec(request.given);
+    return GridMaker(model, machine, request).make();
+}
+
+}  // namespace sluice

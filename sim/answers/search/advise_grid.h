@@ -1,0 +1,44 @@
+// Which settings does advise choose from?
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/answers/search/scenario_grid.h"
+
+namespace sluice {
+
+/// What is given and what is to be chosen.
+struct AdviceRequest {
+    TrainingSpec given;                            ///< of the options in `fixed`; else its defaults
+    std::set<std::string> fixed;                   ///< fields that are not to be chosen
+    std::int64_t most_batch = 1024;                ///< where the batch is to be chosen
+    std::vector<std::int64_t> state_bytes = {12};  ///< allowed
+    double least_tokens_per_s = 0;
+    double knee = 0.02;  ///< share of the most tokens/s that a smaller batch may lose
+};
+
+/// Whether advice chooses the option for speed and memory alone: it changes nothing that is
+/// trained.
+bool is_free_choice(const Option& option);
+/// Drops such options of those given, by field.
+void forget_free_choices(std::map<std::string, std::string>& options);
+
+/// The grid of one model on one machine; its only question is the batch. Chosen are, where the
+/// schedule has them and they are not fixed:
+///
+///   batch             1, 2, 4, 8, then also the middle between two powers of two
+///   micro_batch       the batch in 1, 2, 4 or 8 equal parts
+///   buffer_depth      1 to 3
+///   recompute         all, with keep_last_layers of a quarter, half or three quarters of the
+///   layers checkpoints       device, host checkpoint_interval  1, 2, 4, 8 state_bytes       those
+///   allowed optimizer_threads the count that is fastest, and half of it
+///
+/// What it leaves out has a reason (ScenarioGrid::rule). Throws InputError where what is fixed
+/// breaks a rule by itself.
+ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
+                         const AdviceRequest& request);
+
+}  // namespace sluice

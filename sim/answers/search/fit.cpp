@@ -1,0 +1,282 @@
+#include "sim/answers/search/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/answers/search/changed_machine.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
+
+namespace sluice {
+namespace {
+
+// What is searched.
+constexpr double kMostBatch = 1 << 20, kMostSequence = 1 << 26, kMostLayers = 1 << 13;
+constexpr double kLeastMemoryGb = 1, kMostMemoryGb = 1 << 15;
+constexpr double kMostLinkFactor = 256;
+constexpr double kMostCores = 1024;
+
+/// A model, machine and settings of one value that is tried.
+struct Trial {
+    ModelSpec model;
+    MachineSpec machine;
+    TrainingSpec training;
+    double value = 0;
+    std::string subject;
+};
+
+class FitSearch {
+  public:
+    FitSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+              const FitQuery& query)
+        : model_(model), machine_(machine), training_(training), query_(query) {
+        answer_.query = query;
+        answer_.asked = sought_question(query.sought);
+        if (query.sought != Sought::host_memory) answer_.note = impossible_memory(machine.host);
+    }
+
+    FitAnswer run() {
+        switch (query_.sought) {
+            case Sought::batch:
+                return most(batch_unit(), kMostBatch);
+            case Sought::sequence:
+                return longest_sequence();
+            case Sought::layers:
+                return most(1, kMostLayers);
+            case Sought::model:
+                return largest_model();
+            case Sought::host_memory:
+                return least_host_memory();
+            case Sought::device_memory:
+                return least(kLeastMemoryGb, kMostMemoryGb);
+            case Sought::link:
+                return least(1 / kMostLinkFactor, kMostLinkFactor);
+            case Sought::cores:
+                return fewest_cores();
+        }
+        throw InternalError("fit: unknown question");
+    }
+
+  private:
+    double batch_unit() const {
+        return static_cast<double>(std::max<std::int64_t>(1, training_.micro_batch) *
+                                   training_.gpus);
+    }
+
+    /// The scenario with that value of what is sought.
+    Trial trial(double value) const {
+        Trial t{model_, machine_, training_, value, ""};
+        const auto whole = static_cast<std::int64_t>(value);
+        const auto bytes = static_cast<Bytes>(value * kGiga);
+        switch (query_.sought) {
+            case Sought::batch:
+                t.training.batch = whole;
+                t.subject = format_number_of(whole, "sequence");
+                break;
+            case Sought::sequence:
+                t.training.sequence = whole;
+                t.subject = format_number_of(whole, "token");
+                break;
+            case Sought::layers:
+                set_layers(t.model, whole);
+                t.subject =
+                    fmt::format("{}, {} parameters", format_number_of(whole, "layer"),
+                                format_count(static_cast<double>(total_parameters(t.model))));
+                break;
+            case Sought::host_memory:
+                t.machine = with_host_memory(machine_, bytes);
+                t.subject = format_bytes(value * kGiga);
+                break;
+            case Sought::device_memory:
+                t.machine = with_device_memory(machine_, bytes);
+                t.subject = format_bytes(value * kGiga);
+                break;
+            case Sought::link:
+                t.machine = with_link(machine_, value);
+                t.subject = fmt::format("{:.3g} GB/s in, {:.3g} GB/s out, {:.3g} GB/s both ways",
+                                        t.machine.link.host_to_device / kGiga,
+                                        t.machine.link.device_to_host / kGiga,
+                                        t.machine.link.both_ways_total / kGiga);
+                break;
+            case Sought::cores:
+                t.machine = with_cores(machine_, value);
+                t.subject = format_thousands(value) + " cores";
+                break;
+            case Sought::model:
+                break;
+        }
+        return t;
+    }
+
+    /// The first layers, or the model's layers over again.
+    static void set_layers(ModelSpec& model, std::int64_t count) {
+        const std::vector<int> layers = model.layers;
+        model.layers.resize(static_cast<std::size_t>(count));
+        for (std::size_t i = 0; i < model.layers.size(); ++i)
+            model.layers[i] = layers[i % layers.size()];
+    }
+
+    bool does_it(const Trial& t) {
+        ++answer_.plans;
+        const auto adjusted = fitting_training(t.model, t.machine, t.training, query_.adjust);
+        if (!adjusted) return false;
+        return query_.tokens_per_s <= 0 ||
+               predict(t.model, t.machine, adjusted->training).tokens_per_s() >=
+                   query_.tokens_per_s;
+    }
+    bool does_it(double value) { return does_it(trial(value)); }
+
+    FitSide side(const Trial& t) const {
+        FitSide out{t.value, t.subject, {}, ""};
+        TrainingSpec training = t.training;
+        if (const auto adjusted = fitting_training(t.model, t.machine, training, query_.adjust)) {
+            training = adjusted->training;
+            out.changes = adjusted->flags;
+        }
+        out.report = predict(t.model, t.machine, training);
+        add_band(out.report, t.model, t.machine, training);
+        return out;
+    }
+
+    /// Multiples of `unit`. Speed need not be monotone in them (short sequences are slow, and long
+    /// ones), so that every doubling is tried, and what is between the last that does it and the
+    /// next is bisected.
+    FitAnswer most(double unit, double limit) {
+        double low = 0, high = 0;
+        for (double count = 1; count * unit <= limit; count *= 2) {
+            if (does_it(count * unit)) {
+                low = count;
+                high = 0;
+            } else if (high == 0) {
+                high = count;
+            }
+            // Memory is monotone: once nothing fits, nothing larger does.
+            if (high > 0 && !fits(count * unit)) break;
+        }
+        const double last = std::floor(limit / unit);
+        if (high == 0 && low < last) (does_it(last * unit) ? low : high) = last;
+        while (low > 0 && high - low > 1) {
+            const double middle = std::floor((low + high) / 2);
+            (does_it(middle * unit) ? low : high) = middle;
+        }
+        return sides(low * unit, high * unit);
+    }
+
+    /// Of a model whose positions are learned no longer than those.
+    FitAnswer longest_sequence() {
+        const auto positions = static_cast<double>(model_.learned_positions);
+        if (positions == 0) return most(1, kMostSequence);
+        FitAnswer answer = most(1, positions);
+        if (answer.best && answer.best->value == positions)
+            answer.note = fmt::format("{} has learned {} positions: no sequence is longer",
+                                      model_.name, format_thousands(positions));
+        return answer;
+    }
+
+    bool fits(double value) {
+        const Trial t = trial(value);
+        return fitting_training(t.model, t.machine, t.training, query_.adjust).has_value();
+    }
+
+    /// Bisection of the ratio, to kFitTolerance.
+    FitAnswer least(double low, double high) {
+        if (!does_it(high)) return sides(0, high);
+        if (does_it(low)) return sides(low, 0);
+        while (high / low > 1 + kFitTolerance) {
+            const double middle = std::sqrt(low * high);
+            (does_it(middle) ? high : low) = middle;
+        }
+        return sides(high, low);
+    }
+
+    /// No more than such a machine can have, where that is known.
+    FitAnswer least_host_memory() {
+        const auto most = static_cast<double>(machine_.host.memory_capacity_most) / kGiga;
+        if (most == 0) return least(kLeastMemoryGb, kMostMemoryGb);
+        FitAnswer answer = least(std::min(kLeastMemoryGb, most), most);
+        if (!answer.best)
+            answer.note = fmt::format("{} is the most that such a machine can have",
+                                      format_bytes(most * kGiga));
+        return answer;
+    }
+
+    FitAnswer fewest_cores() {
+        double low = 0, high = kMostCores;
+        if (!does_it(high)) return sides(0, high);
+        while (high - low > 1) {
+            const double middle = std::floor((low + high) / 2);
+            (does_it(middle) ? high : low) = middle;
+        }
+        return sides(high, low);
+    }
+
+    /// Of the library and the what-if sizes, by parameters.
+    FitAnswer largest_model() {
+        std::vector<ModelSpec> models;
+        for (const std::string& name : library_models()) models.push_back(read_model(name));
+        for (const ScaledTarget& target : scaled_targets())
+            models.push_back(read_model(target.name));
+        std::stable_sort(models.begin(), models.end(), [](const auto& a, const auto& b) {
+            return total_parameters(a) > total_parameters(b);
+        });
+        std::optional<Trial> before;
+        for (const ModelSpec& model : models) {
+            Trial t{model, machine_, training_, static_cast<double>(total_parameters(model)), ""};
+            t.subject = fmt::format("{} ({} parameters)", model.name, format_count(t.value));
+            if (does_it(t)) {
+                answer_.best = side(t);
+                break;
+            }
+            before = std::move(t);
+        }
+        if (before) answer_.other = side(*before);
+        return std::move(answer_);
+    }
+
+    FitAnswer sides(double best, double other) {
+        if (best > 0) answer_.best = side(trial(best));
+        if (other > 0) answer_.other = side(trial(other));
+        return std::move(answer_);
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const TrainingSpec& training_;
+    const FitQuery& query_;
+    FitAnswer answer_;
+};
+
+void check_query(const MachineSpec& machine, const FitQuery& query) {
+    if (machine.unified_memory && query.sought == Sought::device_memory)
+        throw InputError(fmt::format(
+            "--find is hbm, but host and device of {} are one memory; ask for host-memory",
+            machine.id));
+    if (machine.unified_memory && query.sought == Sought::link)
+        throw InputError(fmt::format(
+            "--find is link, but {} has no link: host and device are one memory", machine.id));
+    if (query.adjust && query.sought == Sought::batch)
+        throw InputError(
+            "--adjust does not go with --find batch, as a batch in micro-batches has no largest; "
+            "give --micro-batch or --checkpoints host instead");
+    const bool speed_only = query.sought == Sought::link || query.sought == Sought::cores;
+    if (speed_only && query.tokens_per_s <= 0)
+        throw InputError(
+            fmt::format("--find {} needs the speed that is wanted: give --tokens-per-s",
+                        sought_name(query.sought)));
+}
+
+}  // namespace
+
+FitAnswer find_fit(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   const FitQuery& query) {
+    check_query(machine, query);
+    return FitSearch(model, machine, training, query).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/answers/search/fit.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/nearest_fit.h"
+
+namespace sluice {
+namespace {
+
+struct NamedSought {
+    Sought sought;
+    const char* name;
+    const char* asked;
+};
+constexpr std::array kSought = {
+    NamedSought{Sought::batch, "batch", "largest batch"},
+    NamedSought{Sought::sequence, "seq", "longest sequence"},
+    NamedSought{Sought::layers, "layers", "most layers"},
+    NamedSought{Sought::model, "model", "largest model"},
+    NamedSought{Sought::host_memory, "host-memory", "least host memory"},
+    NamedSought{Sought::device_memory, "hbm", "least device memory"},
+    NamedSought{Sought::link, "link", "slowest link"},
+    NamedSought{Sought::cores, "cores", "fewest cores"},
+};
+
+const NamedSought& named(Sought sought) {
+    return *std::find_if(kSought.begin(), kSought.end(),
+                         [&](const NamedSought& one) { return one.sought == sought; });
+}
+
+}  // namespace
+
+const char* sought_name(Sought sought) { return named(sought).name; }
+
+const char* sought_question(Sought sought) { return named(sought).asked; }
+
+Sought parse_sought(const std::string& name) {
+    std::vector<std::string> names;
+    for (const NamedSought& one : kSought) {
+        if (name == one.name) return one.sought;
+        names.emplace_back(one.name);
+    }
+    names.emplace_back("machine");
+    throw InputError(fmt::format("--find is \"{}\", expected one of {}{}", name,
+                                 fmt::join(names, ", "), did_you_mean(name, names)));
+}
+
+std::optional<AdjustedTraining> fitting_training(const ModelSpec& model, const MachineSpec& machine,
+                                                 const TrainingSpec& training, bool adjust) {
+    check_training_spec(training);
+    if (check_fit(plan_step(model, machine, training), machine, training).fits())
+        return AdjustedTraining{training, ""};
+    if (!adjust) return std::nullopt;
+    for (const FittingChange& change : nearest_fits(model, machine, training, 1)) {
+        const TrainingSpec& t = change.training;
+        if (t.batch == training.batch && t.sequence == training.sequence &&
+            t.state_bytes == training.state_bytes)
+            return AdjustedTraining{t, change.flags};
+    }
+    return std::nullopt;
+}
+
+bool FitAnswer::speed_within_band() const {
+    if (query.tokens_per_s <= 0) return false;
+    const auto holds = [&](const FitSide& side) {
+        const StepReport& r = side.report;
+        return side.fits() && r.has_band() && r.tokens_per_s_at(r.step_high) < query.tokens_per_s &&
+               r.tokens_per_s_at(r.step_low) > query.tokens_per_s;
+    };
+    return (best && holds(*best)) || (other && holds(*other));
+}
+
+}  // namespace sluice

@@ -1,0 +1,108 @@
+#include "sim/answers/search/machine_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
+                          const TrainingSpec& training, double tokens_per_s, bool adjust,
+                          const CostQuery& query) {
+    const MachineSpec machine = resolve_machine(profile);
+    MachineChoice choice;
+    choice.id = profile.id;
+    TrainingSpec used = training;
+    if (const auto adjusted = fitting_training(model, machine, training, adjust)) {
+        used = adjusted->training;
+        choice.changes = adjusted->flags;
+    }
+    choice.report = predict(model, machine, used);
+    add_band(choice.report, model, machine, used);
+    choice.does_it = choice.report.fit.fits() && choice.report.tokens_per_s() >= tokens_per_s;
+    const CostAnswer answer =
+        answer_cost(choice.report, machine, machine_money(profile, machine, query), query);
+    choice.payment = answer.payment;
+    choice.cost = answer.cost;
+    choice.unpriced = !unpriced_memory(profile).empty();
+    return choice;
+}
+
+/// No more than it can have; whether that is less than asked.
+bool give_memory(MachineProfile& profile, double gb) {
+    const Quantity* const most = profile.find("host.memory_capacity_most_gb");
+    const double given = most != nullptr && most->value ? std::min(gb, *most->value) : gb;
+    profile.set("host.memory_capacity_gb", given);
+    return given < gb;
+}
+
+/// Those that do it and have a price, those that do it, the others; each by price, then speed.
+auto rank(const MachineChoice& choice) {
+    const int group = choice.does_it ? (choice.cost ? 0 : 1) : 2;
+    return std::tuple(group, choice.cost ? choice.cost->usd_per_hour : 0.0,
+                      -choice.report.tokens_per_s());
+}
+
+}  // namespace
+
+const MachineChoice* MachineChoices::cheapest() const {
+    return !machines.empty() && machines.front().does_it && machines.front().cost
+               ? &machines.front()
+               : nullptr;
+}
+
+MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
+                              double tokens_per_s, bool adjust, const CostQuery& query,
+                              std::optional<double> host_memory_bytes) {
+    MachineChoices out;
+    out.tokens_per_s = tokens_per_s;
+    std::vector<std::string> capped;
+    for (const std::string& id : library_machines()) {
+        MachineProfile profile = read_machine_profile(id);
+        if (host_memory_bytes && give_memory(profile, *host_memory_bytes / kGiga))
+            capped.push_back(id);
+        try {
+            out.machines.push_back(
+                try_machine(profile, model, training, tokens_per_s, adjust, query));
+        } catch (const InputError& error) {
+            out.left_out.push_back(fmt::format("{}: {}", id, error.what()));
+        }
+    }
+    if (!capped.empty())
+        out.capped = fmt::format("not {} but the most that they can have, for: {}",
+                                 format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
+    std::vector<std::string> unpriced;
+    for (const MachineChoice& choice : out.machines)
+        if (choice.cost && choice.unpriced) unpriced.push_back(choice.id);
+    if (!unpriced.empty())
+        out.unpriced = fmt::format(
+            "what the host memory given costs more than that of the machine as priced is not known "
+            "and not counted, of: {}",
+            fmt::join(unpriced, ", "));
+    std::stable_sort(out.machines.begin(), out.machines.end(),
+                     [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return out;
+}
+
+std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double>>& points) {
+    std::vector<std::size_t> order(points.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return std::pair(points[a].first, -points[a].second) <
+               std::pair(points[b].first, -points[b].second);
+    });
+    std::vector<std::size_t> front;
+    for (const std::size_t i : order)
+        if (front.empty() || points[i].second > points[front.back()].second) front.push_back(i);
+    return front;
+}
+
+}  // namespace sluice

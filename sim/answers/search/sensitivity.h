@@ -1,0 +1,58 @@
+// What would more of one thing gain here: device memory, link, cores, host memory, the next GPU?
+// And what limits then?
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/plan/step_report.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/model/model_spec.h"
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+
+/// One change of the machine.
+struct Upgrade {
+    std::string name;       ///< "link twice as fast"
+    StepReport report;      ///< with its band
+    std::string settings;   ///< flags that use it, beside the asked ones; or empty
+    std::string successor;  ///< the resource that binds then
+    double gain = 0;        ///< of tokens/s, over the base: 0.1 is a tenth more
+    /// Least gain that is sure, and most: rates are off alike before and after (see sensitivity()).
+    double gain_low = 0, gain_high = 0;
+    /// "PATH=NUMBER": values of --set with which the profile predicts the same step; empty where no
+    /// numbers of it do.
+    std::vector<std::string> machine_settings = {};
+    bool sure() const { return gain_low > 0; }
+};
+
+struct Sensitivity {
+    StepReport base;  ///< with its band; with the settings that are fastest of those tried
+    std::string base_settings;
+    std::vector<Upgrade> upgrades;          ///< the largest gain first
+    std::vector<std::string> not_possible;  ///< "16 GB more device memory: host and device are one"
+    std::string note;                       ///< that the machine itself cannot be had, or empty
+};
+
+/// Predicts the machine as it is and with each change: 16 GB more device memory, a link twice as
+/// fast, 8 more cores, host memory 25% faster, the next GPU of the library (or `gpu`, another
+/// machine's). Before and after, the fastest_nearby() of the asked settings are taken, so that
+/// memory is used; options of `fixed` stay as they are. Throws InputError where the asked settings
+/// do not fit the machine.
+///
+/// A gain's band: each group of rates is moved to both ends of its range before and after at once,
+/// and what the gain changes by is combined as in prediction_band.h; what the model leaves out
+/// moves both alike and drops out. How right the rules of changed_machine.h are is not in it.
+Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
+                        const MachineSpec& machine, const TrainingSpec& training,
+                        const std::string& gpu, const std::set<std::string>& fixed = {});
+
+std::string sensitivity_text(const Sensitivity& sensitivity);
+std::string sensitivity_json(const Sensitivity& sensitivity);
+/// Bars of the gains, the largest above: a tornado.
+std::string sensitivity_svg(const Sensitivity& sensitivity);
+
+}  // namespace sluice

@@ -1,0 +1,245 @@
+#include "sim/answers/search/step_bounds.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "sim/answers/search/fluid_bound.h"
+
+namespace sluice {
+namespace {
+
+constexpr Seconds kNever = -std::numeric_limits<double>::infinity();
+constexpr double kFewestAveraged = 11;  ///< steps that an unsteady step is the mean of, at least
+
+std::size_t at(Lane lane) { return static_cast<std::size_t>(lane); }
+bool is_copy(Lane lane) { return lane == Lane::host_to_device || lane == Lane::device_to_host; }
+
+/// What a step asks of one lane.
+struct LaneWork {
+    Seconds alone = 0;
+    double bytes = 0;
+    double fastest = 0;      ///< bytes/s of its operations
+    std::set<double> rates;  ///< of host work: what the others' shares depend on
+};
+using LaneWorks = std::array<LaneWork, kLaneCount>;
+
+LaneWorks lane_works(const StepProgram& program, const std::vector<FlowDemand>& demands) {
+    LaneWorks works;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        const Lane lane = program.operations[i].lane;
+        LaneWork& work = works[at(lane)];
+        work.alone += demands[i].alone();
+        work.bytes += demands[i].bytes;
+        work.fastest = std::max(work.fastest, demands[i].rate);
+        if (lane == Lane::optimizer || lane == Lane::host) work.rates.insert(demands[i].rate);
+    }
+    return works;
+}
+
+/// Longest paths from the last compute operation of a step; ends of operations that it does not
+/// lead to are kNever.
+class PathFromLastCompute {
+  public:
+    PathFromLastCompute(const StepProgram& program, const std::vector<FlowDemand>& demands)
+        : program_(program), demands_(demands), before_(demands.size(), kNever), now_(before_) {
+        lane_end_.fill(kNever);
+        for (std::size_t i = 0; i < demands.size(); ++i)
+            if (program.operations[i].lane == Lane::compute) last_ = i;
+    }
+
+    StepPaths walk() {
+        now_[last_] = lane_end_[at(Lane::compute)] = 0;
+        for (std::size_t i = last_ + 1; i < now_.size(); ++i) run(i);
+        before_ = now_;
+        StepPaths paths;
+        bool first = true;
+        for (std::size_t i = 0; i < now_.size(); ++i) {
+            const Seconds start = run(i);
+            if (first && program_.operations[i].lane == Lane::compute) {
+                paths.to_first_compute = std::max(0.0, start);
+                first = false;
+            }
+        }
+        paths.to_last_compute = std::max(0.0, now_[last_]);
+        return paths;
+    }
+
+  private:
+    Seconds run(std::size_t i) {
+        const Operation& operation = program_.operations[i];
+        Seconds start = lane_end_[at(operation.lane)];
+        for (const Dependency& wait : operation.waits_for)
+            start = std::max(
+                start,
+                (wait.previous_step ? before_ : now_)[static_cast<std::size_t>(wait.operation)]);
+        lane_end_[at(operation.lane)] = now_[i] = start + demands_[i].alone();
+        return start;
+    }
+
+    const StepProgram& program_;
+    const std::vector<FlowDemand>& demands_;
+    std::vector<Seconds> before_, now_;
+    std::array<Seconds, kLaneCount> lane_end_;
+    std::size_t last_ = 0;
+};
+
+bool is_host_work(Lane lane) { return lane == Lane::optimizer || lane == Lane::host; }
+
+/// Host memory that a byte of a lane loads; nothing of other lanes, which leaves a bound below.
+double dram_of(Lane lane, const MachineSpec& machine) {
+    if (is_copy(lane)) return machine.host.copy_weight;
+    return is_host_work(lane) || (machine.unified_memory && lane == Lane::compute) ? 1 : 0;
+}
+
+/// The longest lane, and all that passes device memory.
+Seconds resource_bound(const LaneWorks& works, const MachineSpec& machine) {
+    double hbm = 0;
+    Seconds longest_lane = 0;
+    for (int i = 0; i < kLaneCount; ++i) {
+        const Lane lane = static_cast<Lane>(i);
+        const LaneWork& work = works[at(lane)];
+        longest_lane = std::max(longest_lane, work.alone);
+        if (lane == Lane::compute || is_copy(lane)) hbm += work.bytes;
+    }
+    if (machine.unified_memory) return longest_lane;
+    return std::max(longest_lane, hbm / machine.gpu.memory_bandwidth);
+}
+
+/// What kernels draw beyond the power limit, and how soon a lower clock makes that up.
+struct PowerDebt {
+    double joules = 0;
+    Seconds per_joule = 0;  ///< the least; above 0 where there are joules
+};
+
+PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& demands,
+                     const ClockSpec& clock) {
+    if (clock.headroom_j == 0) return {};
+    PowerDebt debt;
+    std::optional<Seconds> least;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+        const KernelCost& cost = demands[i].kernels;
+        if (program.operations[i].lane != Lane::compute || cost.seconds <= 0) continue;
+        const double beyond = cost.joules - clock.limit_w * cost.seconds;
+        const Seconds longer = cost.at_limit - cost.seconds;
+        const double saved = cost.joules * (1 - clock.energy_share) + clock.limit_w * longer;
+        // More than a lower clock saves is let go, see PowerBudget.
+        debt.joules += beyond > 0 ? std::min(beyond, std::max(saved, 0.0)) : beyond;
+        if (beyond <= 0 || saved <= 0) continue;
+        const Seconds per_joule = std::max(0.0, longer / saved);
+        least = std::min(least.value_or(per_joule), per_joule);
+    }
+    debt.joules -= clock.headroom_j / kFewestAveraged;
+    // Where some kernel saves energy in no more time, all may be made up for nothing.
+    if (debt.joules <= 0 || least.value_or(0) <= 0) return {};
+    debt.per_joule = *least;
+    return debt;
+}
+
+class FluidBound {
+  public:
+    FluidBound(const LaneWorks& works, const MachineSpec& machine, const TrainingSpec& training)
+        : works_(works),
+          machine_(machine),
+          contention_(machine.host.contention_of(training.state_bytes)) {}
+
+    Seconds find(const PowerDebt& debt, Seconds rest) const {
+        std::vector<WorkMode> modes;
+        for (int set = 0; set < 1 << kLanes.size(); ++set)
+            if (has_work(set)) modes.push_back(mode(set));
+        WorkMode lower_clock{std::vector<double>(kKinds, 0), 0};
+        lower_clock.progress[kCompute] = -1;
+        lower_clock.progress[kPower] = debt.per_joule > 0 ? 1 / debt.per_joule : 0;
+        modes.push_back(lower_clock);
+        std::vector<double> work(kKinds, 0);
+        for (std::size_t i = 0; i < kLanes.size(); ++i) work[i] = works_[at(kLanes[i])].alone;
+        work[kRest] = rest;
+        work[kPower] = debt.joules;
+        if (contention_.empty()) {
+            work[kBytes] = of(kIn).bytes + of(kOut).bytes;
+            for (std::size_t i = 0; i < kLanes.size(); ++i)
+                work[kDram] += dram_of(kLanes[i], machine_) * of(i).bytes;
+        }
+        return least_cost(modes, work);
+    }
+
+  private:
+    static constexpr std::array kLanes = {Lane::compute, Lane::host_to_device, Lane::device_to_host,
+                                          Lane::optimizer, Lane::host};
+    static constexpr std::size_t kCompute = 0, kIn = 1, kOut = 2, kOptimizer = 3, kHost = 4;
+    static constexpr std::size_t kRest = 5, kPower = 6, kBytes = 7, kDram = 8, kKinds = 9;
+
+    const LaneWork& of(std::size_t lane) const { return works_[at(kLanes[lane])]; }
+    static bool has(int set, std::size_t lane) { return ((set >> lane) & 1) != 0; }
+    bool has_work(int set) const {
+        for (std::size_t lane = 0; lane < kLanes.size(); ++lane)
+            if (has(set, lane) && of(lane).alone == 0) return false;
+        return true;
+    }
+
+    WorkMode mode(int set) const {
+        WorkMode out{std::vector<double>(kKinds, 0), 1};
+        const LaneShares most = most_shares(set);
+        const std::array<double, 5> shares = {most.compute, most.in, most.out, most.work,
+                                              most.work};
+        for (std::size_t lane = 0; lane < kLanes.size(); ++lane)
+            if (has(set, lane)) out.progress[lane] = shares[lane];
+        if (!has(set, kCompute)) {
+            const ClockSpec& clock = machine_.gpu.clock;
+            out.progress[kRest] = 1;
+            out.progress[kPower] = std::max(0.0, clock.limit_w - clock.idle_w);
+        }
+        double bytes = 0, dram = 0;
+        for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
+            if (!has(set, lane)) continue;
+            if (is_copy(kLanes[lane])) bytes += of(lane).fastest;
+            dram += dram_of(kLanes[lane], machine_) * of(lane).fastest;
+        }
+        const bool both_ways = has(set, kIn) && has(set, kOut);
+        out.progress[kBytes] = both_ways ? std::min(machine_.link.both_ways_total, bytes) : bytes;
+        out.progress[kDram] = std::min(machine_.host.dram_bandwidth, dram);
+        return out;
+    }
+
+    /// The most of each lane, over the rates of host work that may be running.
+    LaneShares most_shares(int set) const {
+        static const std::set<double> kNone = {0};
+        LaneShares most = {0, 0, 0, 0};
+        for (const double optimizer : has(set, kOptimizer) ? of(kOptimizer).rates : kNone) {
+            for (const double host : has(set, kHost) ? of(kHost).rates : kNone) {
+                const LaneShares shares = contention_.shares(
+                    {has(set, kCompute), has(set, kIn), has(set, kOut), optimizer + host});
+                most.compute = std::max(most.compute, std::min(1.0, shares.compute));
+                most.in = std::max(most.in, std::min(1.0, shares.in));
+                most.out = std::max(most.out, std::min(1.0, shares.out));
+                most.work = std::max(most.work, std::min(1.0, shares.work));
+            }
+        }
+        return most;
+    }
+
+    const LaneWorks& works_;
+    const MachineSpec& machine_;
+    const Contention& contention_;
+};
+
+}  // namespace
+
+StepPaths step_paths(const StepProgram& program, const std::vector<FlowDemand>& demands) {
+    return PathFromLastCompute(program, demands).walk();
+}
+
+Seconds StepBounds::at_least() const { return std::max({path, resource, fluid}) * (1 - kMargin); }
+
+StepBounds step_bounds(const StepProgram& program, const std::vector<FlowDemand>& demands,
+                       const MachineSpec& machine, const TrainingSpec& training) {
+    const LaneWorks works = lane_works(program, demands);
+    const StepPaths paths = step_paths(program, demands);
+    const PowerDebt debt = power_debt(program, demands, machine.gpu.clock);
+    return {paths.to_last_compute, resource_bound(works, machine),
+            FluidBound(works, machine, training).find(debt, paths.to_first_compute)};
+}
+
+}  // namespace sluice

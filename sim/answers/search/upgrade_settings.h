@@ -1,0 +1,26 @@
+// With which numbers of the profile (--set PATH=NUMBER) does a machine become a changed one of
+// changed_machine.h? Not always: the profile's rules may change other rates with them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/machine_spec.h"
+
+namespace sluice {
+
+/// As with_device_memory(), of unified memory as with_host_memory() besides.
+std::vector<std::string> device_memory_settings(const MachineSpec& machine, Bytes capacity);
+/// As with_link(): what the profile knows of both ways and of pageable copies is changed alike.
+std::vector<std::string> link_settings(const MachineProfile& profile, const MachineSpec& machine,
+                                       double factor);
+/// As with_cores().
+std::vector<std::string> core_settings(double cores);
+
+/// The machine of the profile with these numbers; nothing where it takes none of them.
+std::optional<MachineSpec> machine_with_settings(const MachineProfile& profile,
+                                                 const std::vector<std::string>& settings);
+
+}  // namespace sluice

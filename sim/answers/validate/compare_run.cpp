@@ -1,0 +1,116 @@
+#include "sim/answers/validate/compare_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/answers/validate/phases.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/plan_report.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kOtherVersion =
+    "the report was made by another version of the planner; measure again";
+
+/// Both come from one plan: operation by operation they must be the same.
+void check_operations(const MeasuredRun& run, const StepReport& predicted) {
+    const std::vector<Operation>& planned = predicted.program.operations;
+    if (run.operations.size() != planned.size())
+        throw InputError(fmt::format("{}: operations: {} rows, expected the {} of its plan; {}",
+                                     run.file, run.operations.size(), planned.size(),
+                                     kOtherVersion));
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+        const MeasuredOperation& row = run.operations[i];
+        const std::string label = operation_label(planned[i], predicted.layers);
+        const char* lane = lane_name(planned[i].lane);
+        if (row.label == label && row.lane == lane && row.micro_batch == planned[i].micro_batch)
+            continue;
+        throw InputError(fmt::format(
+            "{}: operations.rows[{}] is {} of micro-batch {} on {}, expected {} of micro-batch {} "
+            "on {}; {}",
+            run.file, i, row.label, row.micro_batch, row.lane, label, planned[i].micro_batch, lane,
+            kOtherVersion));
+    }
+}
+
+StepReport measured_step(const MeasuredRun& run, const StepReport& predicted) {
+    check_operations(run, predicted);
+    std::vector<OperationInterval> intervals;
+    for (const MeasuredOperation& operation : run.operations)
+        intervals.push_back(operation.interval);
+    StepReport report = predicted;
+    report.measured = true;
+    report.measured_device = run.device;
+    report.measured_host = run.host;
+    report.steps_measured = run.steps;
+    report.precision = run.precision;
+    report.step_low = run.step_low;
+    report.step_high = run.step_high;
+    add_times(report, std::move(intervals), run.step);
+    return report;
+}
+
+/// Device buffers of fp32 are twice as large as planned, which is for bf16.
+Bytes device_memory(const MeasuredRun& run, const StepReport& predicted) {
+    const Bytes planned = predicted.fit.device.peak.bytes;
+    return run.precision == Precision::fp32 ? 2 * planned : planned;
+}
+
+/// The trainer's host memory is the most that was resident over its steps: the plan's steady
+/// moment. On the CPU the device's buffers are resident too, but the moments of the plan are
+/// without them.
+Bytes host_memory(const MeasuredRun& run, const StepReport& predicted, Bytes device) {
+    if (run.host_between_steps) return predicted.host_between_steps;
+    const auto steady =
+        std::find_if(predicted.host_timeline.begin(), predicted.host_timeline.end(),
+                     [](const HostMoment& moment) { return moment.name == "steady"; });
+    if (steady == predicted.host_timeline.end())
+        throw InternalError("a plan without a steady moment");
+    return steady->bytes + (run.unified_memory ? device : 0);
+}
+
+std::vector<PhaseComparison> compare_phases(const RunComparison& comparison) {
+    const std::vector<std::string> names = phase_names(comparison.run.training.schedule);
+    const std::vector<Seconds> predicted = step_phases(comparison.predicted);
+    std::vector<PhaseComparison> out;
+    if (comparison.measured) {
+        const std::vector<Seconds> measured = step_phases(*comparison.measured);
+        for (std::size_t i = 0; i < names.size(); ++i)
+            out.push_back({names[i], measured[i], predicted[i]});
+        return out;
+    }
+    for (const MeasuredPhase& phase : comparison.run.phases) {
+        const auto at = std::find(names.begin(), names.end(), phase.name) - names.begin();
+        out.push_back({phase.name, phase.seconds, predicted[static_cast<std::size_t>(at)]});
+    }
+    return out;
+}
+
+StepReport predict_run(const MeasuredRun& run, const MachineSpec& machine) {
+    try {
+        StepReport report = predict(run.model, machine, run.training);
+        add_band(report, run.model, machine, run.training);
+        return report;
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: training: {}", run.file, error.what()));
+    }
+}
+
+}  // namespace
+
+RunComparison compare_run(MeasuredRun run, const MachineSpec& machine) {
+    RunComparison out;
+    out.run = std::move(run);
+    out.predicted = predict_run(out.run, machine);
+    if (!out.run.operations.empty()) out.measured = measured_step(out.run, out.predicted);
+    out.predicted_device = device_memory(out.run, out.predicted);
+    out.predicted_host = host_memory(out.run, out.predicted, out.predicted_device);
+    out.phases = compare_phases(out);
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+// How far is the prediction of a run from what was measured?
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/answers/validate/measured_run.h"
+#include "sim/plan/step_report.h"
+
+namespace sluice {
+
+struct PhaseComparison {
+    std::string name;
+    Seconds measured = 0, predicted = 0;
+};
+
+struct RunComparison {
+    MeasuredRun run;
+    StepReport predicted;
+    /// The plan of `predicted` with the measured times; none where the file has no operations.
+    std::optional<StepReport> measured;
+    Bytes predicted_device = 0;  ///< what run.device measures
+    Bytes predicted_host = 0;    ///< what run.host measures
+    std::vector<PhaseComparison> phases;
+
+    // Predicted over measured, less 1.
+    double step_error() const { return predicted.step / run.step - 1; }
+    double throughput_error() const { return run.step / predicted.step - 1; }
+    std::optional<double> device_error() const { return relative(predicted_device, run.device); }
+    std::optional<double> host_error() const { return relative(predicted_host, run.host); }
+    /// How many processes' steps lie in the predicted 5-95% band; none where there is no band.
+    std::optional<int> steps_in_band() const {
+        if (predicted.step_high <= 0) return std::nullopt;
+        const auto inside = [&](Seconds step) {
+            return step >= predicted.step_low && step <= predicted.step_high;
+        };
+        if (run.processes.empty()) return inside(run.step) ? 1 : 0;
+        return static_cast<int>(
+            std::count_if(run.processes.begin(), run.processes.end(),
+                          [&](const MeasuredProcess& process) { return inside(process.step); }));
+    }
+    /// Whether all of them do.
+    std::optional<bool> in_band() const {
+        const auto inside = steps_in_band();
+        if (!inside) return std::nullopt;
+        return *inside == run.process_count();
+    }
+
+  private:
+    static std::optional<double> relative(Bytes predicted, Bytes measured) {
+        if (measured <= 0) return std::nullopt;
+        return static_cast<double>(predicted) / static_cast<double>(measured) - 1;
+    }
+};
+
+/// Throws InputError where the run's operations are not those of its plan, or its settings do not
+/// go together with the machine; the message names the file.
+RunComparison compare_run(MeasuredRun run, const MachineSpec& machine);
+
+}  // namespace sluice

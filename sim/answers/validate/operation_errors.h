@@ -1,0 +1,53 @@
+// Which operations make a prediction wrong?
+#pragma once
+
+#include <vector>
+
+#include "sim/answers/validate/compare_run.h"
+
+namespace sluice {
+
+/// Seconds of the step's error (predicted - measured) that each operation explains, to first order:
+/// the error of its duration times its share on the critical path, the mean of its shares on the
+/// measured and on the predicted one. What operations do not explain are pauses between them.
+/// In the program's order; precondition: both lists have an interval an operation.
+std::vector<Seconds> explained_seconds(const StepProgram& program,
+                                       const std::vector<OperationInterval>& measured,
+                                       Seconds measured_step,
+                                       const std::vector<OperationInterval>& predicted,
+                                       Seconds predicted_step);
+
+/// All operations of a kind on one lane, of one run or of several.
+struct KindError {
+    Lane lane = Lane::compute;
+    OperationKind kind = OperationKind::forward;
+    int operations = 0;
+    Seconds measured = 0, predicted = 0;  ///< durations, summed
+    double explained = 0;           ///< seconds explained over the measured step, mean of the runs
+    double explained_absolute = 0;  ///< mean of its size
+};
+
+struct OperationError {
+    const RunComparison* run = nullptr;
+    std::size_t operation = 0;  ///< index in the program
+    Seconds measured = 0, predicted = 0, explained = 0;
+    /// Of the measured step.
+    double explained_share() const { return explained / run->run.step; }
+};
+
+struct OperationErrors {
+    int runs = 0;                     ///< with operations; the others say nothing here
+    double step_error = 0;            ///< (predicted - measured) / measured step, mean of the runs
+    double unexplained = 0;           ///< of it, by no operation
+    double unexplained_absolute = 0;  ///< mean of its size
+    std::vector<KindError> kinds;     ///< by lane, in the order of the plan
+    std::vector<OperationError> worst;  ///< by |predicted - measured|, the largest first
+};
+
+/// `worst`: how many single operations are listed. Pointers into `runs`.
+OperationErrors operation_errors(const std::vector<const RunComparison*>& runs, std::size_t worst);
+
+/// "backward 12" of a run's program.
+std::string operation_label(const OperationError& error);
+
+}  // namespace sluice

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "sim/answers/validate/phases.h"
+#include "sim/answers/validate/run_readers.h"
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
+
+namespace sluice {
+namespace {
+
+/// What the rows call the systems that there is a schedule for, at the settings that were measured.
+constexpr std::pair<std::string_view, Schedule> kSystems[] = {
+    {"MegaTrain", Schedule::megatrain},
+    {"DeepSpeed ZeRO-3 CPU offload", Schedule::zero3_offload},
+    {"PyTorch FSDP2 CPU offload", Schedule::fsdp_offload},
+    {"resident", Schedule::resident},
+    {"Accelerate CPU offload", Schedule::accelerate_offload},
+    {"DeepSpeed ZeRO-Infinity", Schedule::zero_infinity},
+};
+
+ModelSpec row_model(const JsonObject& row) {
+    ModelSpec model = read_model(row.text("model"));
+    truncate_layers(model, row.integer("layers", 1, model.layer_count()));
+    if (row.boolean_or("untied_embeddings", false)) model.tied_embeddings = false;
+    return model;
+}
+
+Bytes gigabytes(const JsonObject& row, std::string_view key) {
+    constexpr double kMostGigabytes = 1e6;
+    return row.has(key) ? static_cast<Bytes>(row.number(key, 0, kMostGigabytes) * kGiga) : 0;
+}
+
+std::vector<MeasuredPhase> row_phases(const JsonObject& row, const TrainingSpec& training) {
+    std::vector<MeasuredPhase> phases;
+    const auto entry = row.object_or_none("phases_s");
+    if (!entry) return phases;
+    const std::vector<std::string> known = phase_names(training.schedule);
+    entry->allow_only(known);
+    for (const std::string& name : known)
+        if (entry->has(name)) phases.push_back({name, entry->number(name, 0, kMostSeconds)});
+    return phases;
+}
+
+/// "zero3-offload Qwen2.5-7B, 8 of 28 layers, 32 x 1,024"; micro-batches come first: "2 x 16 x
+/// ...".
+std::string run_name(const JsonObject& row, const MeasuredRun& run) {
+    const Option& schedule = training_options().front();
+    const int all = read_model(row.text("model")).layer_count(), layers = run.model.layer_count();
+    const std::int64_t passes = run.training.micro_batches();
+    return fmt::format("{} {}{}, {}{} x {}", option_text(run.training, schedule), row.text("model"),
+                       layers == all ? "" : fmt::format(", {} of {} layers", layers, all),
+                       passes == 1 ? "" : fmt::format("{} x ", passes),
+                       run.training.micro_batch_sequences(),
+                       format_thousands(static_cast<double>(run.training.sequence)));
+}
+
+MeasuredRun system_row(const JsonObject& row, Schedule schedule) {
+    MeasuredRun run;
+    run.file = row.file();
+    run.group = row.text("system");
+    run.model = row_model(row);
+    if (const auto options = row.object_or_none("training")) set_options(run.training, *options);
+    run.training.schedule = schedule;
+    run.training.batch = row.integer("batch", 1, 1'000'000);
+    run.training.sequence = row.integer("seq", 1, 100'000'000);
+    run.name = run_name(row, run);
+    run.machine_name = row.text_or("machine", "");
+    run.step = row.number("step_s", kShortestStep, kMostSeconds);
+    run.device = gigabytes(row, "device_peak_gb");
+    run.host = gigabytes(row, "host_rss_gb");
+    run.host_between_steps = true;
+    run.phases = row_phases(row, run.training);
+    return run;
+}
+
+}  // namespace
+
+void read_system_rows(const JsonObject& root, MeasuredRuns& out) {
+    const std::vector<JsonObject> rows = root.objects("rows");
+    if (rows.empty())
+        throw InputError(fmt::format("{} is empty, expected a row a step that was measured",
+                                     root.where("rows")));
+    std::vector<std::string> unknown;
+    for (const JsonObject& row : rows) {
+        const std::string system = row.text("system");
+        const auto known = std::find_if(std::begin(kSystems), std::end(kSystems),
+                                        [&](const auto& entry) { return entry.first == system; });
+        if (known != std::end(kSystems)) {
+            out.runs.push_back(system_row(row, known->second));
+            out.runs.back().row = fmt::format("rows[{}]", &row - rows.data());
+        } else if (std::find(unknown.begin(), unknown.end(), system) == unknown.end()) {
+            unknown.push_back(system);
+        }
+    }
+    if (!unknown.empty())
+        out.left_out.push_back(fmt::format("{}: {}: no schedule yet: left out", root.file(),
+                                           fmt::join(unknown, ", ")));
+}
+
+}  // namespace sluice

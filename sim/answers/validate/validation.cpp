@@ -1,0 +1,115 @@
+#include "sim/answers/validate/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/answers/validate/machine_names.h"
+#include "sim/answers/validate/repeated_runs.h"
+
+namespace sluice {
+namespace {
+
+ErrorSummary& bound_of(GroupSummary& summary, const std::string& bound) {
+    for (BoundSummary& known : summary.bounds)
+        if (known.bound == bound) return known.throughput;
+    summary.bounds.push_back({bound, {}});
+    return summary.bounds.back().throughput;
+}
+
+/// Of the runs of `group`, or of all where it is empty.
+GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::string& group) {
+    GroupSummary summary;
+    summary.group = group;
+    std::vector<double> measured, predicted;
+    for (const RunComparison& c : runs) {
+        if (!group.empty() && c.run.group != group) continue;
+        ++summary.runs;
+        add_error(summary.throughput, c.throughput_error(), c.run.name);
+        add_error(bound_of(summary, c.predicted.bottleneck), c.throughput_error(), c.run.name);
+        add_error(summary.device, c.device_error(), c.run.name);
+        add_error(summary.host, c.host_error(), c.run.name);
+        measured.push_back(c.run.tokens_per_s());
+        predicted.push_back(c.predicted.tokens_per_s());
+        summary.processes += c.run.process_count();
+        summary.with_band += c.steps_in_band() ? c.run.process_count() : 0;
+        summary.in_band += c.steps_in_band().value_or(0);
+    }
+    summary.tau_b = kendall_tau_b(predicted, measured);
+    return summary;
+}
+
+std::vector<std::string> runs_of_other_machines(const std::vector<MeasuredRun>& runs,
+                                                const MachineSpec& machine) {
+    std::vector<std::string> sentences;
+    const auto here = machine_parts(machine.name);
+    for (const MeasuredRun& run : runs) {
+        const auto there = machine_parts(run.machine_name);
+        if (here && there && !same_kind(*here, *there))
+            sentences.push_back(fmt::format(
+                "{}: measured on {}, but {} is {}; name the profile of the former with --machine",
+                run.file, run.machine_name, machine.id, machine.name));
+    }
+    return sentences;
+}
+
+}  // namespace
+
+void add_error(ErrorSummary& summary, std::optional<double> error, const std::string& name) {
+    if (!error) return;
+    ++summary.count;
+    summary.mean_absolute += (std::abs(*error) - summary.mean_absolute) / summary.count;
+    if (!summary.worst_name.empty() && std::abs(*error) <= std::abs(summary.worst)) return;
+    summary.worst = *error;
+    summary.worst_name = name;
+}
+
+std::optional<ProcessSpread> process_spread(const std::vector<RunComparison>& runs) {
+    ProcessSpread spread;
+    for (const RunComparison& c : runs) {
+        if (c.run.processes.empty()) continue;
+        ++spread.configurations;
+        for (const MeasuredProcess& process : c.run.processes) {
+            const double distance = std::abs(process.step / c.run.step - 1);
+            ++spread.processes;
+            spread.mean += (distance - spread.mean) / spread.processes;
+            if (!spread.worst_name.empty() && distance <= spread.worst) continue;
+            spread.worst = distance;
+            spread.worst_name = c.run.name;
+        }
+    }
+    if (spread.configurations == 0) return std::nullopt;
+    return spread;
+}
+
+std::vector<std::string> group_names(const std::vector<RunComparison>& runs) {
+    std::vector<std::string> groups;
+    for (const RunComparison& c : runs)
+        if (std::find(groups.begin(), groups.end(), c.run.group) == groups.end())
+            groups.push_back(c.run.group);
+    return groups;
+}
+
+std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs) {
+    const std::vector<std::string> groups = group_names(runs);
+    std::vector<GroupSummary> summaries;
+    if (groups.size() > 1)
+        for (const std::string& group : groups) summaries.push_back(summary_of(runs, group));
+    summaries.push_back(summary_of(runs, ""));
+    return summaries;
+}
+
+Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
+    Validation out;
+    out.machine_id = machine.id;
+    out.left_out = std::move(measured.left_out);
+    out.other_machines = runs_of_other_machines(measured.runs, machine);
+    std::vector<MeasuredRun> runs = join_repeated_runs(std::move(measured.runs));
+    tell_apart(runs);
+    for (MeasuredRun& run : runs) out.runs.push_back(compare_run(std::move(run), machine));
+    out.summaries = summarize(out.runs);
+    return out;
+}
+
+}  // namespace sluice

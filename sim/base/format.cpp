@@ -1,0 +1,64 @@
+#include "sim/base/format.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sluice {
+
+std::string format_bytes(double bytes) {
+    if (std::abs(bytes) >= 1e12) return fmt::format("{:.2f} TB", bytes / 1e12);
+    if (std::abs(bytes) >= 1e8) return fmt::format("{:.1f} GB", bytes / 1e9);
+    return fmt::format("{:.1f} MB", bytes / 1e6);
+}
+
+std::string format_seconds(double seconds) {
+    if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
+    if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+    if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
+    return fmt::format("{:.0f} us", seconds * 1e6);
+}
+
+std::string format_count(double count) {
+    if (count >= 1e12) return fmt::format("{:.2f} T", count / 1e12);
+    if (count >= 1e9) return fmt::format("{:.2f} B", count / 1e9);
+    if (count >= 1e6) return fmt::format("{:.0f} M", count / 1e6);
+    return fmt::format("{:.0f} k", count / 1e3);
+}
+
+std::string format_thousands(double number) {
+    std::string digits = fmt::format("{:.0f}", number);
+    for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3;
+         i > (digits[0] == '-' ? 1 : 0); i -= 3) {
+        digits.insert(static_cast<std::size_t>(i), 1, ',');
+    }
+    return digits;
+}
+
+std::string format_usd(double usd) {
+    if (usd >= 1000) return "$" + format_thousands(usd);
+    if (usd >= 0.1) return fmt::format("${:.2f}", usd);
+    return fmt::format("${:.2g}", usd);
+}
+
+std::string format_percent(double share) {
+    return fmt::format("{:.{}f}%", share * 100, share < 0.0995 ? 1 : 0);
+}
+
+std::string format_error(std::optional<double> error) {
+    return error ? fmt::format("{:+.1f}%", 100 * *error) : "-";
+}
+
+std::string format_number_of(std::int64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", format_thousands(static_cast<double>(count)), noun,
+                       count == 1 ? "" : "s");
+}
+
+std::string csv_text(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+}  // namespace sluice

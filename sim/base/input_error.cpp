@@ -1,0 +1,49 @@
+#include "sim/base/input_error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sluice {
+namespace {
+
+/// Levenshtein distance with unit costs.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
+    constexpr std::size_t kLongestCompared = 100;
+    if (name.size() > kLongestCompared) return "";
+    double best = static_cast<double>(std::max<std::size_t>(2, name.size() / 3) + 1);
+    std::string_view nearest;
+    for (const std::string& candidate : candidates) {
+        const auto edits = static_cast<double>(edit_distance(name, candidate));
+        // A name cut short is nearer than its missing letters say: link.host_to_device for
+        // ..._gb_per_s.
+        constexpr std::size_t kTellingPrefix = 4;
+        const bool cut_short = name.size() >= kTellingPrefix && candidate.starts_with(name);
+        const double distance = cut_short ? edits / (1 + edits) : edits;
+        if (distance < best) {
+            best = distance;
+            nearest = candidate;
+        }
+    }
+    return nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+}
+
+}  // namespace sluice

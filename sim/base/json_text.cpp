@@ -1,0 +1,71 @@
+#include "sim/base/json_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kBrokenLevels = 2;
+
+std::string plain(const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool on_one_line(const Json& value, int level) {
+    if (!value.is_structured() || value.empty()) return true;
+    if (level < kBrokenLevels) return false;
+    return std::none_of(value.begin(), value.end(),
+                        [](const Json& entry) { return entry.is_structured(); });
+}
+
+void write(const Json& value, int level, std::string& out) {
+    if (!value.is_structured()) {
+        out += plain(value);
+        return;
+    }
+    const bool one_line = on_one_line(value, level);
+    const auto break_line = [&](int indent) {
+        if (!one_line) out += "\n" + std::string(2 * static_cast<std::size_t>(indent), ' ');
+    };
+    out += value.is_object() ? '{' : '[';
+    bool first = true;
+    for (const auto& entry : value.items()) {
+        if (!first) out += one_line ? ", " : ",";
+        first = false;
+        break_line(level + 1);
+        if (value.is_object()) out += plain(Json(entry.key())) + ": ";
+        write(entry.value(), level + 1, out);
+    }
+    break_line(level);
+    out += value.is_object() ? '}' : ']';
+}
+
+}  // namespace
+
+std::string readable_json(const Json& value) {
+    std::string out;
+    write(value, 0, out);
+    return out + "\n";
+}
+
+Json json_number(double value) {
+    if (!std::isfinite(value)) throw InternalError("a number that is not finite for a JSON file");
+    constexpr double kExactIntegers = 9007199254740992;  // 2^53
+    if (std::floor(value) == value && std::abs(value) <= kExactIntegers)
+        return static_cast<std::int64_t>(value);
+    return value;
+}
+
+double rounded(double value, int digits) {
+    // Through text: multiplying by powers of ten leaves digits like 0.30000000000000004.
+    return std::stod(fmt::format("{:.{}g}", value, digits));
+}
+
+}  // namespace sluice

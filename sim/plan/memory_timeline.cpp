@@ -1,0 +1,93 @@
+#include "sim/plan/memory_timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sluice {
+namespace {
+
+constexpr Seconds kShortest = 1e-9;  // less is rounding
+
+struct Change {
+    Seconds time = 0;
+    MemoryKind kind = MemoryKind::workspace;
+    Bytes bytes = 0;  ///< less than 0: freed
+};
+
+bool comes_and_goes(const Buffer& buffer) {
+    return buffer.first != kWholeStep && buffer.last >= buffer.first;
+}
+
+/// When each buffer's first use starts and its last one ends.
+std::vector<OperationInterval> lifetimes(const StepReport& report) {
+    constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
+    std::vector<OperationInterval> alive(report.buffers.size(), {kNever, -kNever});
+    for (std::size_t i = 0; i < report.program.operations.size(); ++i) {
+        for (const BufferId id : report.program.operations[i].uses) {
+            OperationInterval& life = alive[static_cast<std::size_t>(id)];
+            life.start = std::min(life.start, report.operations[i].start);
+            life.end = std::max(life.end, report.operations[i].end);
+        }
+    }
+    return alive;
+}
+
+void add(MemoryMoment& to, MemoryKind kind, Bytes bytes) {
+    to.bytes += bytes;
+    to.by_kind[static_cast<std::size_t>(kind)] += bytes;
+}
+
+}  // namespace
+
+std::vector<MemoryMoment> memory_over_step(const StepReport& report, Tier tier) {
+    const std::vector<OperationInterval> alive = lifetimes(report);
+    MemoryMoment now;
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < report.buffers.size(); ++i) {
+        const Buffer& buffer = report.buffers[i];
+        const bool unused = buffer.first != kWholeStep && !comes_and_goes(buffer);
+        if (buffer.tier != tier || unused) continue;
+        const Seconds life = alive[i].end - alive[i].start;
+        if (!comes_and_goes(buffer) || life >= report.step - kShortest) {
+            add(now, buffer.kind, buffer.bytes);
+            continue;
+        }
+        Seconds start = alive[i].start - std::floor(alive[i].start / report.step) * report.step;
+        if (report.step - start < kShortest) start = 0;
+        Seconds end = start + life;
+        if (end > report.step + kShortest) {
+            // Alive over the end of the step, so at its start too.
+            end -= report.step;
+            add(now, buffer.kind, buffer.bytes);
+        }
+        changes.push_back({start, buffer.kind, buffer.bytes});
+        changes.push_back({end, buffer.kind, -buffer.bytes});
+    }
+    std::ranges::sort(changes, {}, &Change::time);
+
+    std::vector<MemoryMoment> moments;
+    for (std::size_t i = 0; i < changes.size();) {
+        const Seconds time = changes[i].time;
+        if (time > kShortest && moments.empty()) moments.push_back(now);
+        for (; i < changes.size() && changes[i].time <= time + kShortest; ++i)
+            add(now, changes[i].kind, changes[i].bytes);
+        if (time >= report.step - kShortest) break;
+        now.start = moments.empty() ? 0 : time;
+        moments.push_back(now);
+    }
+    if (moments.empty()) moments.push_back(now);
+    return moments;
+}
+
+const MemoryMoment& most_memory(const std::vector<MemoryMoment>& moments) {
+    return *std::ranges::max_element(moments, {}, &MemoryMoment::bytes);
+}
+
+bool memory_changes(const StepReport& report, Tier tier) {
+    return std::ranges::any_of(report.buffers, [&](const Buffer& buffer) {
+        return buffer.tier == tier && comes_and_goes(buffer);
+    });
+}
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+// Tokens/s of each system, a bar each.
+#include <fmt/format.h>
+
+#include "sim/answers/compare/findings.h"
+#include "sim/base/format.h"
+#include "sim/report/compare/comparison_report.h"
+#include "sim/report/compare/speed_bars.h"
+
+namespace sluice {
+namespace {
+
+std::string tooltip(const ComparedSystem& system) {
+    const StepReport& r = system.report;
+    const std::string cut = micro_batch_words(system);
+    return fmt::format("{}: {} a step\ndevice {}, host {}\n{}{}{}", system.name,
+                       format_seconds(r.step),
+                       format_bytes(static_cast<double>(r.fit.device.peak.bytes)),
+                       format_bytes(static_cast<double>(r.fit.host.peak.bytes)),
+                       settings_text(own_settings(r.training)), cut.empty() ? "" : "\n", cut);
+}
+
+SpeedBar bar_of(const Comparison& c, const ComparedSystem& system) {
+    const StepReport& r = system.report;
+    const auto relative = relative_speed(c, system);
+    return {system.name,
+            r.tokens_per_s(),
+            r.tokens_per_s_at(r.step_high),
+            r.tokens_per_s_at(r.step_low),
+            relative ? fmt::format(" ({:.2f}x)", *relative) : "",
+            system.fits() ? "" : short_by(r),
+            r.training.schedule == Schedule::streamed ? kPointedOut : kOtherBar,
+            tooltip(system)};
+}
+
+std::string note(std::span<const Comparison> comparisons) {
+    bool fits = false, misfit = false, relative = false, cut = false;
+    for (const Comparison& c : comparisons) {
+        relative = relative || c.ours() != nullptr;
+        for (const ComparedSystem& system : c.systems) {
+            (system.fits() ? fits : misfit) = true;
+            cut = cut || system.short_of_whole_batch > 0;
+        }
+    }
+    std::string words;
+    if (fits) words += "Black line: nine of ten steps should lie there. ";
+    if (relative)
+        words +=
+            fmt::format("In brackets: as a multiple of {}. ", schedule_name(Schedule::streamed));
+    if (cut)
+        words += "A batch that does not fit at once goes in the largest micro-batches that do. ";
+    if (misfit) words += "Grey: does not fit; as long as if it did.";
+    if (words.ends_with(' ')) words.pop_back();
+    return words;
+}
+
+}  // namespace
+
+SpeedBars comparison_bars(std::span<const Comparison> comparisons) {
+    const bool several = comparisons.size() > 1;
+    const StepReport& r = comparisons.back().shared();
+    SpeedBars chart;
+    chart.title = r.model_name + " on " + r.machine_name;
+    chart.subtitle = fmt::format("predicted tokens/s, batch {} x {} tokens{}", r.training.batch,
+                                 format_thousands(static_cast<double>(r.training.sequence)),
+                                 several ? "" : ", " + format_number_of(r.layers, "layer"));
+    chart.note = note(comparisons);
+    for (const Comparison& c : comparisons) {
+        SpeedBarGroup group;
+        if (several)
+            group.heading =
+                fmt::format("{}, {} parameters", format_number_of(c.shared().layers, "layer"),
+                            format_count(static_cast<double>(c.shared().parameters)));
+        for (const ComparedSystem& system : c.systems) group.bars.push_back(bar_of(c, system));
+        chart.groups.push_back(std::move(group));
+    }
+    return chart;
+}
+
+std::string comparison_svg(std::span<const Comparison> comparisons) {
+    return speed_bars_svg(comparison_bars(comparisons));
+}
+
+}  // namespace sluice

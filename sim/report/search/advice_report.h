@@ -1,0 +1,50 @@
+// How is advice shown? As text and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/answers/search/advise.h"
+
+namespace sluice {
+
+/// What an hour of a machine costs.
+struct HourlyPrice {
+    double usd = 0;      ///< of one GPU and its part of the machine
+    std::string source;  ///< who asks it, and when
+};
+
+/// Advice for one of several machines, with its price; or why the machine was not asked.
+struct MachineAdvice {
+    std::string machine;
+    std::optional<HourlyPrice> price;
+    std::string left_out;  ///< "rents for 3.50 $ an hour, more than the 2.00 allowed"; else empty
+    std::optional<Advice> advice;
+
+    bool is_choice() const {
+        return advice && advice->best && advice->reaches_least && left_out.empty();
+    }
+};
+
+/// The machine whose best settings train the most tokens a second, of those that are a choice;
+/// nothing where none is.
+const MachineAdvice* best_machine(const std::vector<MachineAdvice>& machines);
+/// The one of those with a price that trains a million tokens for the least; nothing where none is.
+const MachineAdvice* cheapest_machine(const std::vector<MachineAdvice>& machines);
+/// The other choices whose bands reach into that of the best machine, so that measurements could
+/// turn the order round.
+std::vector<std::string> near_best_machine(const std::vector<MachineAdvice>& machines);
+
+/// Precondition: `machines` is not empty.
+std::string advice_text(const std::vector<MachineAdvice>& machines, const AdviceRequest& request);
+/// Keys carry units.
+std::string advice_json(const std::vector<MachineAdvice>& machines, const AdviceRequest& request);
+
+/// The options that differ from their defaults, as flags, batch and sequence always.
+std::string settings_flags(const TrainingSpec& training);
+
+/// Dollars for a million tokens.
+double usd_per_million_tokens(const HourlyPrice& price, double tokens_per_s);
+
+}  // namespace sluice

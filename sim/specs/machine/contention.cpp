@@ -1,0 +1,64 @@
+#include "sim/specs/machine/contention.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+int lanes_of(const ActiveLanes& active) {
+    return (active.compute ? 4 : 0) + (active.in ? 2 : 0) + (active.out ? 1 : 0);
+}
+
+/// Alone, or nothing at all.
+bool is_undisturbed(const ActiveLanes& active) {
+    return int{active.compute} + int{active.in} + int{active.out} + int{active.work > 0} <= 1;
+}
+
+LaneShares between(const ContentionPoint& a, const ContentionPoint& b, double work) {
+    const double t = (work - a.active.work) / (b.active.work - a.active.work);
+    const auto mix = [t](double from, double to) { return from + t * (to - from); };
+    return {mix(a.shares.compute, b.shares.compute), mix(a.shares.in, b.shares.in),
+            mix(a.shares.out, b.shares.out), mix(a.shares.work, b.shares.work)};
+}
+
+}  // namespace
+
+Contention::Contention(std::vector<ContentionPoint> points) : points_(std::move(points)) {
+    std::sort(points_.begin(), points_.end(), [](const auto& a, const auto& b) {
+        return std::pair(lanes_of(a.active), a.active.work) <
+               std::pair(lanes_of(b.active), b.active.work);
+    });
+}
+
+LaneShares Contention::shares(const ActiveLanes& active) const {
+    if (points_.empty() || is_undisturbed(active)) return {};
+    const auto same_lanes = [lanes = lanes_of(active)](const ContentionPoint& point) {
+        return lanes_of(point.active) == lanes;
+    };
+    const auto first = std::find_if(points_.begin(), points_.end(), same_lanes);
+    if (first == points_.end()) {
+        if (!active.compute) return {};
+        LaneShares others = shares({false, active.in, active.out, active.work});
+        others.compute = 1;
+        return others;
+    }
+    const auto end = std::find_if_not(first, points_.end(), same_lanes);
+    const auto above = std::find_if(
+        first, end, [&](const ContentionPoint& point) { return point.active.work >= active.work; });
+    if (above == end) return (end - 1)->shares;
+    if (above == first || above->active.work == active.work) return above->shares;
+    return between(*(above - 1), *above, active.work);
+}
+
+Contention Contention::relieved(double factor) const {
+    std::vector<ContentionPoint> points = points_;
+    for (ContentionPoint& point : points) {
+        point.active.work *= factor;
+        for (double* share :
+             {&point.shares.compute, &point.shares.in, &point.shares.out, &point.shares.work})
+            *share = 1 - (1 - *share) / factor;
+    }
+    return Contention(std::move(points));
+}
+
+}  // namespace sluice

@@ -1,0 +1,82 @@
+// How long does a kernel take at a shape that was not measured? A trend in its FLOPs and bytes,
+// corrected by the kernels measured nearby.
+//
+//   seconds = trend . features  x  exp(sum over measured kernels i of weight_i exp(-|x - x_i| /
+//   length))
+//
+// x are the logarithms (base 2) of the shape, so a distance of 1 is a doubling. Far from all that
+// was measured the trend is left. The weights make it a kriging predictor with an exponential
+// covariance (Rasmussen and Williams, Gaussian Processes for Machine Learning, eq. 2.25 and 4.14).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/specs/model/kernel.h"
+
+namespace sluice {
+
+/// What is measured in a table of its own; the order is that of profiles.
+enum class KernelTableId : std::uint8_t {
+    gemm_forward,
+    gemm_input_gradient,
+    gemm_weight_gradient,
+    attention_forward,
+    attention_backward,
+    rms_norm,
+    rms_norm_backward,
+    head_norm,
+    head_norm_backward,
+    rotary,
+    swiglu,
+    swiglu_backward,
+    bias_backward,
+    cross_entropy,
+    sum_squares,
+    round_to_bf16,
+};
+inline constexpr int kKernelTables = 16;
+inline bool is_gemm(KernelTableId id) { return id <= KernelTableId::gemm_weight_gradient; }
+inline bool is_attention(KernelTableId id) {
+    return id == KernelTableId::attention_forward || id == KernelTableId::attention_backward;
+}
+/// As in a profile's kernels section: "gemm_forward".
+const char* kernel_table_name(KernelTableId id);
+/// The case of sluice-calibrate that measures it.
+const char* kernel_table_case(KernelTableId id);
+
+/// Which table a kernel is looked up in; nothing for work that the engine has no kernel for.
+std::optional<KernelTableId> kernel_table_of(const Kernel& kernel);
+
+/// What a row of a table says of the shape: gemm m, n, k, added; attention sequences, sequence,
+/// heads, kv_heads, head_dim; all others rows, columns.
+const std::vector<std::string>& kernel_columns(KernelTableId id);
+/// The kernel of such a row. Precondition: one number a column, each at least 1 (`added` 0 or 1).
+Kernel kernel_of_row(KernelTableId id, std::span<const double> row);
+
+/// What a kernel's trend is made of, with units in the names: us, us_per_gflop, ... .
+const std::vector<std::string>& kernel_feature_names(KernelTableId id);
+/// In units of kernel_feature_names(); `multiprocessors` as in GpuSpec.
+std::vector<double> kernel_features(KernelTableId id, const Kernel& kernel, double multiprocessors);
+/// Logarithms of the shape (base 2).
+std::vector<double> kernel_coordinates(KernelTableId id, const Kernel& kernel);
+
+struct KernelTable {
+    std::vector<double> trend;            ///< microseconds a unit of each feature, all >= 0
+    std::vector<std::vector<double>> at;  ///< coordinates of the measured kernels
+    std::vector<double> weight;           ///< of their residuals' logarithms
+    double length = 1;                    ///< doublings
+
+    bool empty() const { return trend.empty(); }
+    /// What a measured kernel counts at another: 1 where it stands, falling with the distance.
+    static double closeness(std::span<const double> a, std::span<const double> b, double length);
+    /// Logarithm of time over trend, within -3 and 3.
+    double residual(std::span<const double> coordinates) const;
+    Seconds time(std::span<const double> features, std::span<const double> coordinates) const;
+};
+
+}  // namespace sluice

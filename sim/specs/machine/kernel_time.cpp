@@ -1,0 +1,109 @@
+#include "sim/specs/machine/kernel_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kTile =
+    128;  // rows and columns of an output tile that one multiprocessor computes
+
+double tiles_of(std::int64_t size) {
+    return std::ceil(static_cast<double>(size) / static_cast<double>(kTile));
+}
+
+Seconds gemm_time(const GpuSpec& gpu, const Kernel& kernel) {
+    const double rate =
+        gpu.gemm_flops_per_s * busy_share(gpu.multiprocessors, kernel.m, kernel.n, kernel.count);
+    const double bytes = kernel.bytes - kernel.added_bytes;
+    return gpu.gemm_overhead + std::max(kernel.flops / rate, bytes / gpu.memory_bandwidth) +
+           kernel.added_bytes / gpu.memory_bandwidth;
+}
+
+Seconds attention_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
+    const AttentionRates& rates =
+        style == KernelStyle::fused ? gpu.fused_attention : gpu.flash_attention;
+    const Interpolated& curve =
+        kernel.kind == KernelKind::attention_forward ? rates.forward : rates.backward;
+    // Curves are for head_dim 128; a narrower head reaches less, as softmax does not shrink with
+    // it.
+    const double narrow = std::clamp(
+        1 - (1 - gpu.narrow_head_share) * 2 * (1 - static_cast<double>(kernel.head_dim) / 128),
+        gpu.narrow_head_share, 1.0);
+    return std::max(kernel.flops / (curve.at(static_cast<double>(kernel.sequence)) * narrow),
+                    kernel.bytes / gpu.memory_bandwidth);
+}
+
+Seconds measured_time(const GpuSpec& gpu, const Kernel& kernel, KernelTableId id) {
+    return gpu.tables[static_cast<std::size_t>(id)].time(
+        kernel_features(id, kernel, gpu.multiprocessors), kernel_coordinates(id, kernel));
+}
+
+/// At a lower clock all takes longer but for the time in which memory moves the kernel's bytes.
+KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
+    const ClockSpec& clock = gpu.clock;
+    const Seconds known = kernel_time(gpu, kernel, style);
+    const Seconds by_memory = std::min(known, kernel.bytes / gpu.memory_bandwidth);
+    // Tables are of the highest clock, rates of large work at the limit.
+    const bool highest = measured_table(gpu, kernel, style).has_value();
+    const double to_limit = highest ? 1 / clock.time_share : 1;
+    const double to_highest = highest ? 1 : clock.time_share;
+    KernelCost cost;
+    cost.seconds = by_memory + (known - by_memory) * to_highest;
+    cost.at_limit = by_memory + (known - by_memory) * to_limit;
+    const bool attention = kernel.kind == KernelKind::attention_forward ||
+                           kernel.kind == KernelKind::attention_backward;
+    cost.joules =
+        clock.idle_w * cost.seconds + clock.joules_per_byte * kernel.bytes +
+        (attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop) * kernel.flops;
+    return cost;
+}
+
+}  // namespace
+
+std::optional<KernelTableId> measured_table(const GpuSpec& gpu, const Kernel& kernel,
+                                            KernelStyle style) {
+    if (style != KernelStyle::fused && kernel.kind != KernelKind::gemm) return std::nullopt;
+    const auto id = kernel_table_of(kernel);
+    const bool is_measured = id && !gpu.tables[static_cast<std::size_t>(*id)].empty();
+    return is_measured ? id : std::nullopt;
+}
+
+double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::int64_t count) {
+    return std::min(1.0, tiles_of(m) * tiles_of(n) * static_cast<double>(count) / multiprocessors);
+}
+
+Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
+    if (const auto id = measured_table(gpu, kernel, style)) return measured_time(gpu, kernel, *id);
+    const Seconds launches = gpu.launch * static_cast<double>(kernel.launches);
+    switch (kernel.kind) {
+        case KernelKind::gemm:
+            return gemm_time(gpu, kernel);
+        case KernelKind::attention_forward:
+        case KernelKind::attention_backward:
+            return launches + attention_time(gpu, kernel, style);
+        case KernelKind::memory_bound:
+            break;
+    }
+    return launches + kernel.bytes / gpu.memory_bandwidth;
+}
+
+KernelCost& KernelCost::operator+=(const KernelCost& other) {
+    seconds += other.seconds;
+    at_limit += other.at_limit;
+    joules += other.joules;
+    return *this;
+}
+
+KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style) {
+    KernelCost cost;
+    for (const Kernel& kernel : kernels) cost += kernel_cost(gpu, kernel, style);
+    return cost;
+}
+
+double copy_rate(double full_rate, const Interpolated& share_by_bytes, double bytes) {
+    return share_by_bytes.empty() ? full_rate : full_rate * share_by_bytes.at(bytes);
+}
+
+}  // namespace sluice

@@ -1,0 +1,289 @@
+#include "sim/specs/machine/profile_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/base/units.h"
+#include "sim/specs/machine/machine_keys.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kSchema = "sluice-machine/1";
+
+Method read_method(const JsonObject& quantity) {
+    const std::string name = quantity.text("method");
+    if (name == "measured") return Method::measured;
+    if (name == "datasheet") return Method::datasheet;
+    if (name == "estimated") return Method::estimated;
+    if (name == "transferred") return Method::transferred;
+    throw InputError(
+        fmt::format("{} is \"{}\", expected measured, transferred, datasheet or "
+                    "estimated",
+                    quantity.where("method"), name));
+}
+
+/// Reads one profile by walking its objects: an object with "value" is a quantity, one with
+/// "points" a curve.
+class ProfileReader {
+  public:
+    ProfileReader(MachineProfile& profile, JsonObject root)
+        : profile_(profile), sources_(root.object("sources")) {
+        for (const char* section : kSections) {
+            if (const auto object = root.object_or_none(section))
+                walk(*object, section, known_keys_in(section).empty());
+        }
+        require_all_kernels(root.file());
+        require_below_peaks(root.file());
+    }
+
+    static void check_top_level(const JsonObject& root) {
+        std::vector<std::string> known = {"schema", "name", "sources", "notes"};
+        known.insert(known.end(), kSections.begin(), kSections.end());
+        root.allow_only(known);
+    }
+
+  private:
+    static constexpr std::array kSections = {"gpu",     "kernels", "link",
+                                             "host",    "storage", "gpu_interconnect",
+                                             "network", "price",   "power"};
+
+    std::string source(const JsonObject& object) const {
+        const std::string key = object.text("source");
+        if (!sources_.has(key)) {
+            throw InputError(fmt::format("{} is \"{}\", expected a key of \"sources\"{}",
+                                         object.where("source"), key,
+                                         did_you_mean(key, sources_.keys())));
+        }
+        return sources_.text(key);
+    }
+
+    void read_quantity(const JsonObject& object, const std::string& path) {
+        object.allow_only({"value", "low", "high", "method", "source", "date", "note"});
+        const std::vector<std::string> keys = object.keys();
+        if (std::find(keys.begin(), keys.end(), "value") == keys.end()) {
+            throw InputError(fmt::format("{} is missing; write null where it is not known",
+                                         object.where("value")));
+        }
+        Quantity quantity;
+        quantity.path = path;
+        quantity.method = read_method(object);
+        quantity.source = source(object);
+        quantity.date = object.text("date");
+        quantity.note = object.text_or("note", "");
+        if (object.has("value")) {
+            read_value(object, quantity);
+        } else if (quantity.note.empty()) {
+            throw InputError(fmt::format("{} is null without a note; say why it is not known",
+                                         object.where("value")));
+        }
+        profile_.quantities.push_back(std::move(quantity));
+    }
+
+    static void read_value(const JsonObject& object, Quantity& quantity) {
+        try {
+            quantity.value = object.number("value", kSmallestQuantity, kLargestQuantity);
+            read_range(object, quantity);
+        } catch (const InputError& error) {
+            const char* const name = case_that_measures(quantity.path);
+            if (name == nullptr) throw;
+            throw InputError(
+                fmt::format("{}; measure it again with: sluice-calibrate --only {} --out FILE",
+                            error.what(), name));
+        }
+    }
+
+    /// nullptr: not one of sluice-calibrate's.
+    static const char* case_that_measures(std::string_view path) {
+        constexpr std::array<std::array<const char*, 2>, 6> kCases = {
+            {{"link.", "copies"},
+             {"kernels.", "gemm"},
+             {"host.memory_bandwidth_stream", "host_memory"},
+             {"host.work.copy", "host_memory"},
+             {"gpu.memory_bandwidth_achieved", "device_copy"},
+             {"gpu.bf16_achieved", "gemm"}}};
+        for (const auto& [start, name] : kCases)
+            if (path.starts_with(start)) return name;
+        return nullptr;
+    }
+
+    /// 5 to 95%: both ends or none.
+    static void read_range(const JsonObject& object, Quantity& quantity) {
+        if (!object.has("low") && !object.has("high")) return;
+        quantity.low = object.number("low", 0, *quantity.value);
+        quantity.high = object.number("high", *quantity.value, kLargestQuantity);
+    }
+
+    void read_curve(const JsonObject& object, const std::string& path) {
+        object.allow_only({"points", "columns", "method", "source", "date", "note"});
+        Curve curve;
+        curve.path = path;
+        std::size_t columns = 2;
+        if (object.has("columns")) columns = object.texts("columns").size();
+        if (columns < 2) {
+            throw InputError(fmt::format(
+                "{} has {} names, expected at least 2, as in [\"threads\", \"gb_per_s\"]",
+                object.where("columns"), columns));
+        }
+        curve.points = object.rows("points", columns);
+        if (curve.points.empty()) {
+            throw InputError(
+                fmt::format("{} is empty, expected one row or more; leave the curve "
+                            "out where it is not known",
+                            object.where("points")));
+        }
+        if (!std::is_sorted(curve.points.begin(), curve.points.end(),
+                            [](const auto& a, const auto& b) { return a.front() < b.front(); })) {
+            throw InputError(
+                fmt::format("{} is not in ascending order of its first column; sort it",
+                            object.where("points")));
+        }
+        curve.method = read_method(object);
+        curve.source = source(object);
+        curve.date = object.text("date");
+        curve.note = object.text_or("note", "");
+        check_curve(curve, object.where("points"));
+        profile_.curves.push_back(std::move(curve));
+    }
+
+    void read_kernels(const JsonObject& object, const std::string& path) {
+        KernelEntry entry;
+        entry.path = path;
+        entry.measured = read_kernel_measurement(object, *kernel_table_at(path));
+        entry.method = read_method(object);
+        entry.source = source(object);
+        entry.date = object.text("date");
+        entry.note = object.text_or("note", "");
+        profile_.kernels.push_back(std::move(entry));
+    }
+
+    /// What is reached is below what the vendor states; some processors run a little faster.
+    void require_below_peaks(const std::string& file) const {
+        constexpr double kMost = 1.1;
+        constexpr std::array<std::array<const char*, 3>, 5> kPairs = {
+            {{"link.host_to_device_gb_per_s", "link.raw_per_direction_gb_per_s", "copies"},
+             {"link.device_to_host_gb_per_s", "link.raw_per_direction_gb_per_s", "copies"},
+             {"gpu.memory_bandwidth_achieved_gb_per_s", "gpu.memory_bandwidth_gb_per_s",
+              "device_copy"},
+             {"gpu.bf16_achieved_gemm_tflops", "gpu.bf16_dense_tflops", "gemm"},
+             {"kernels.gemm_sustained_tflops", "gpu.bf16_dense_tflops", "gemm"}}};
+        for (const auto& [reached, peak, name] : kPairs) {
+            const Quantity *a = profile_.find(reached), *b = profile_.find(peak);
+            if (a == nullptr || b == nullptr || !a->value || !b->value) continue;
+            if (*a->value <= kMost * *b->value) continue;
+            throw InputError(fmt::format(
+                "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
+                "with: sluice-calibrate --only {} --out FILE",
+                file, reached, *a->value, kMost, peak, *b->value, name));
+        }
+    }
+
+    /// One kind of kernel measured and another guessed would be compared as if both were known.
+    void require_all_kernels(const std::string& file) const {
+        if (profile_.kernels.empty()) return;
+        const Quantity* count = profile_.find("gpu.multiprocessors");
+        const double multiprocessors = count == nullptr ? 1 : count->value.value_or(1);
+        for (const KernelEntry& entry : profile_.kernels)
+            check_predictions(entry.measured, multiprocessors, file + ": " + entry.path);
+        for (int i = 0; i < kKernelTables; ++i) {
+            const auto id = static_cast<KernelTableId>(i);
+            const auto has = [id](const KernelEntry& entry) { return entry.measured.id == id; };
+            if (std::any_of(profile_.kernels.begin(), profile_.kernels.end(), has)) continue;
+            throw InputError(fmt::format(
+                "{}: kernels.{} is missing while kernels.{} is there; measure it with: "
+                "sluice-calibrate --only {} --out FILE",
+                file, kernel_table_name(id),
+                kernel_table_name(profile_.kernels.front().measured.id), kernel_table_case(id)));
+        }
+    }
+
+    /// `free`: keys are the profile's own, as below `other`.
+    void walk(const JsonObject& object, const std::string& path, bool free) {
+        if (!free) {
+            std::vector<std::string> known = known_keys_in(path);
+            known.emplace_back("other");
+            object.allow_only(known);
+        }
+        for (const std::string& key : object.keys())
+            read_entry(object, key, path + "." + key, free || key == "other");
+    }
+
+    void read_entry(const JsonObject& object, const std::string& key, const std::string& path,
+                    bool free) {
+        switch (const ValueKind kind = free ? shape(object, key) : known_kind(path)) {
+            case ValueKind::kernels:
+                if (object.is_object(key)) return read_kernels(object.object(key), path);
+                throw InputError(
+                    fmt::format("{} is {}, expected an object with columns, points "
+                                "and trend",
+                                object.where(key), object.shown_value(key)));
+            case ValueKind::number:
+            case ValueKind::curve:
+                if (!object.is_object(key)) {
+                    throw InputError(
+                        fmt::format("{} is {}, expected an object with {}, method, source and date",
+                                    object.where(key), object.shown_value(key),
+                                    kind == ValueKind::curve ? "points" : "value"));
+                }
+                if (kind == ValueKind::curve) return read_curve(object.object(key), path);
+                return read_quantity(object.object(key), path);
+            case ValueKind::flag:
+                profile_.flags.emplace_back(path, object.boolean_or(key, false));
+                return;
+            case ValueKind::text:
+                profile_.texts.emplace_back(path, object.text(key));
+                return;
+            case ValueKind::group:
+                return walk(object.object(key), path, free);
+        }
+    }
+
+    /// What a value without a known key looks like; what looks like nothing is meant as a number.
+    static ValueKind shape(const JsonObject& object, const std::string& key) {
+        if (object.is_text(key)) return ValueKind::text;
+        if (!object.is_object(key)) return ValueKind::number;
+        const std::vector<std::string> keys = object.object(key).keys();
+        const auto holds = [&](const char* name) {
+            return std::find(keys.begin(), keys.end(), name) != keys.end();
+        };
+        if (holds("value")) return ValueKind::number;
+        return holds("points") ? ValueKind::curve : ValueKind::group;
+    }
+
+    static std::optional<KernelTableId> kernel_table_at(std::string_view path) {
+        for (int i = 0; i < kKernelTables; ++i) {
+            const auto id = static_cast<KernelTableId>(i);
+            if (path == std::string("kernels.") + kernel_table_name(id)) return id;
+        }
+        return std::nullopt;
+    }
+
+    MachineProfile& profile_;
+    JsonObject sources_;
+};
+
+}  // namespace
+
+MachineProfile parse_machine_profile(std::string_view text, const std::string& file,
+                                     const std::string& id) {
+    const JsonObject root = JsonObject::parse(text, file);
+    if (root.text("schema") != kSchema) {
+        throw InputError(
+            fmt::format("{} is \"{}\", expected \"{}\"; make a profile of this version",
+                        root.where("schema"), root.text("schema"), kSchema));
+    }
+    ProfileReader::check_top_level(root);
+    MachineProfile profile;
+    profile.id = id;
+    profile.file = file;
+    profile.name = root.text("name");
+    if (root.has("notes")) profile.notes = root.texts("notes");
+    ProfileReader(profile, root);
+    return profile;
+}
+
+}  // namespace sluice

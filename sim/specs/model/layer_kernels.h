@@ -1,0 +1,55 @@
+// Which kernels does a layer run forward, again before backward, and backward?
+#pragma once
+
+#include "sim/specs/model/activation_bytes.h"
+#include "sim/specs/model/kernel.h"
+#include "sim/specs/model/model_spec.h"
+
+namespace sluice {
+
+/// The sequences that pass a layer together: one micro-batch.
+struct TokenBlock {
+    std::int64_t sequences = 0;
+    std::int64_t sequence = 0;            ///< tokens of one sequence
+    std::int64_t feed_forward_chunk = 0;  ///< tokens that pass the feed-forward together; 0: all
+    std::int64_t tokens() const { return sequences * sequence; }
+};
+
+/// How the work between the matrix products is done.
+/// `fused`: our kernels, each tensor read once and written once.
+/// `eager`: a plain PyTorch module, one kernel per operation (RMSNorm in fp32 through six, rotary
+/// through four).
+/// `plain`: as eager, but RMSNorm is one kernel (torch.nn.RMSNorm).
+enum class KernelStyle : std::uint8_t { fused, eager, plain };
+
+/// What backward finds of a layer's forward.
+enum class Recompute : std::uint8_t {
+    full,            ///< only the layer's input is kept
+    keep_attention,  ///< the input, the attention output and its softmax statistics
+    none,            ///< everything backward reads, but what an elementwise kernel restores
+};
+
+KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                           KernelStyle style);
+
+/// What backward needs again: all of forward but the down projection, less what `recompute` kept.
+/// `none` still restores what elementwise kernels make from the kept tensors: both normed inputs,
+/// the activation's product and, for experts, their copies of the tokens.
+KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                             Recompute recompute);
+
+/// Input and weight gradients of every product, attention backward, elementwise work. With
+/// `sums_gradients`, weight gradients are added to sums in fp32.
+KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                            KernelStyle style, bool sums_gradients = false);
+
+/// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
+KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
+                        KernelStyle style);
+
+/// The same of a PyTorch model that computes all logits at once and their cross-entropy in fp32
+/// (`logits.float()`): what forward runs, and what backward.
+KernelList whole_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
+KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include "sim/specs/model/elementwise_traffic.h"
+#include "sim/specs/model/layer_kernels.h"
+
+namespace sluice {
+namespace {
+
+Kernel norm(const ElementwiseTraffic& traffic, std::int64_t rows, std::int64_t hidden) {
+    Kernel kernel =
+        elementwise("final norm", MemoryBoundWork::rms_norm, rows, hidden, traffic.norm);
+    kernel.launches = traffic.launches_norm;
+    return kernel;
+}
+
+Kernel norm_backward(const ElementwiseTraffic& traffic, std::int64_t rows, std::int64_t hidden) {
+    Kernel kernel = elementwise("final norm backward", MemoryBoundWork::rms_norm_backward, rows,
+                                hidden, traffic.norm_backward);
+    kernel.launches = 2 * traffic.launches_norm;
+    return kernel;
+}
+
+Kernel cross_entropy(const ElementwiseTraffic& traffic, std::int64_t rows,
+                     std::int64_t vocabulary) {
+    Kernel kernel = elementwise("cross-entropy", MemoryBoundWork::cross_entropy, rows, vocabulary,
+                                traffic.cross_entropy);
+    kernel.launches = traffic.launches_cross_entropy;
+    return kernel;
+}
+
+}  // namespace
+
+KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
+                        KernelStyle style) {
+    const ElementwiseTraffic& traffic = elementwise_traffic(style);
+    // Fused: norms chunk by chunk, gradients summed. The first chunk's write the sums, and the
+    // norm's backward adds to nothing: taken as the others, which is under 0.5% of a step.
+    const bool fused = style == KernelStyle::fused;
+    const std::int64_t tokens = block.tokens(), hidden = model.hidden, words = model.vocabulary;
+    KernelList out;
+    if (!fused) out.push_back(norm(traffic, tokens, hidden));
+    for (std::int64_t done = 0; done < tokens; done += chunk_tokens) {
+        const std::int64_t rows = std::min(chunk_tokens, tokens - done);
+        if (fused) out.push_back(norm(traffic, rows, hidden));
+        out.push_back(gemm("logits", GemmRole::forward, rows, words, hidden));
+        out.push_back(cross_entropy(traffic, rows, words));
+        const Kernel weights =
+            gemm("weight gradient", GemmRole::weight_gradient, words, hidden, rows);
+        out.push_back(fused ? with_addend(weights) : weights);
+        out.push_back(gemm("input gradient", GemmRole::input_gradient, rows, hidden, words));
+        if (fused) out.push_back(norm_backward(traffic, rows, hidden));
+    }
+    if (!fused) out.push_back(norm_backward(traffic, tokens, hidden));
+    return out;
+}
+
+KernelList whole_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style) {
+    const std::int64_t tokens = block.tokens(), words = model.vocabulary;
+    const double logits = static_cast<double>(tokens) * static_cast<double>(words);
+    return {norm(elementwise_traffic(style), tokens, model.hidden),
+            gemm("logits", GemmRole::forward, tokens, words, model.hidden),
+            memory_bound("cross-entropy in fp32", kFloatCrossEntropy * logits, 3)};
+}
+
+KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block,
+                                       KernelStyle style) {
+    const std::int64_t tokens = block.tokens(), words = model.vocabulary, hidden = model.hidden;
+    const double logits = static_cast<double>(tokens) * static_cast<double>(words);
+    return {memory_bound("cross-entropy in fp32 backward", kFloatCrossEntropyBackward * logits, 3),
+            gemm("weight gradient", GemmRole::weight_gradient, words, hidden, tokens),
+            gemm("input gradient", GemmRole::input_gradient, tokens, hidden, words),
+            norm_backward(elementwise_traffic(style), tokens, hidden)};
+}
+
+}  // namespace sluice

@@ -1,0 +1,168 @@
+#include "sim/specs/model/model_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+using Tensors = std::vector<ParameterTensor>;
+
+std::int64_t sum(const Tensors& tensors) {
+    return std::accumulate(
+        tensors.begin(), tensors.end(), std::int64_t{0},
+        [](std::int64_t total, const ParameterTensor& t) { return total + t.elements(); });
+}
+
+void append_latent_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden) {
+    if (a.query_rank > 0) {
+        out.push_back({"attention.query_down", a.query_rank, hidden});
+        out.push_back({"attention.query_norm", a.query_rank});
+        out.push_back({"attention.query_up", a.query_width(), a.query_rank});
+    } else {
+        out.push_back({"attention.query", a.query_width(), hidden});
+    }
+    out.push_back({"attention.kv_down", a.kv_rank + a.rope_dim, hidden});
+    out.push_back({"attention.kv_norm", a.kv_rank});
+    out.push_back(
+        {"attention.kv_up", a.heads * (a.head_dim - a.rope_dim + a.value_dim), a.kv_rank});
+}
+
+void append_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden) {
+    if (a.latent) {
+        append_latent_attention(out, a, hidden);
+    } else {
+        out.push_back({"attention.qkv", a.qkv_width(), hidden});
+        if (a.qkv_bias) out.push_back({"attention.qkv_bias", a.qkv_width()});
+        if (a.qk_norm) out.push_back({"attention.qk_norm", a.head_dim, 1, 2});
+    }
+    if (a.sinks) out.push_back({"attention.sinks", a.heads});
+    out.push_back({"attention.output", hidden, a.output_width()});
+    if (a.output_bias) out.push_back({"attention.output_bias", hidden});
+}
+
+/// `count` feed-forward blocks of one width.
+void append_block(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden, std::int64_t width,
+                  std::int64_t count) {
+    out.push_back({"feed_forward.gate_up", f.projections() * width, hidden, count});
+    if (f.bias) out.push_back({"feed_forward.gate_up_bias", f.projections() * width, 1, count});
+    out.push_back({"feed_forward.down", hidden, width, count});
+    if (f.bias) out.push_back({"feed_forward.down_bias", hidden, 1, count});
+}
+
+void append_feed_forward(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden,
+                         std::int64_t experts) {
+    if (f.experts == 0) {
+        append_block(out, f, hidden, f.intermediate, 1);
+        return;
+    }
+    out.push_back({"feed_forward.router", f.experts, hidden});
+    if (f.router_bias) out.push_back({"feed_forward.router_bias", f.experts});
+    append_block(out, f, hidden, f.intermediate, experts);
+    if (f.shared_intermediate > 0) append_block(out, f, hidden, f.shared_intermediate, 1);
+}
+
+Tensors tensors_with_experts(const ModelSpec& model, const LayerSpec& layer, std::int64_t experts) {
+    Tensors out;
+    const std::int64_t norm_parts = layer.norm_bias ? 2 : 1;
+    out.push_back({"norms", model.hidden, 1, layer.norms * norm_parts});
+    append_attention(out, layer.attention, model.hidden);
+    append_feed_forward(out, layer.feed_forward, model.hidden, experts);
+    return out;
+}
+
+std::int64_t sum_over_layers(const ModelSpec& model,
+                             std::int64_t (*of_layer)(const ModelSpec&, const LayerSpec&)) {
+    std::vector<std::int64_t> of_kind;
+    for (const LayerSpec& kind : model.kinds) of_kind.push_back(of_layer(model, kind));
+    std::int64_t total = 0;
+    for (const int kind : model.layers) total += of_kind[static_cast<std::size_t>(kind)];
+    return total;
+}
+
+}  // namespace
+
+std::vector<ParameterTensor> layer_tensors(const ModelSpec& model, const LayerSpec& layer) {
+    return tensors_with_experts(model, layer, layer.feed_forward.experts);
+}
+
+std::int64_t layer_parameters(const ModelSpec& model, const LayerSpec& layer) {
+    return sum(layer_tensors(model, layer));
+}
+
+std::int64_t active_layer_parameters(const ModelSpec& model, const LayerSpec& layer) {
+    return sum(tensors_with_experts(model, layer, layer.feed_forward.experts_per_token));
+}
+
+std::int64_t largest_layer_parameters(const ModelSpec& model) {
+    std::int64_t largest = 0;
+    for (const LayerSpec& kind : model.kinds)
+        largest = std::max(largest, layer_parameters(model, kind));
+    return largest;
+}
+
+std::int64_t embedding_parameters(const ModelSpec& model) {
+    return (model.vocabulary + model.learned_positions) * model.hidden;
+}
+
+std::int64_t head_parameters(const ModelSpec& model) {
+    const std::int64_t projection = model.tied_embeddings ? 0 : model.vocabulary * model.hidden;
+    return projection + model.hidden * (model.norm_bias ? 2 : 1);
+}
+
+std::int64_t total_parameters(const ModelSpec& model) {
+    return embedding_parameters(model) + head_parameters(model) +
+           sum_over_layers(model, &layer_parameters);
+}
+
+std::int64_t active_parameters(const ModelSpec& model) {
+    return embedding_parameters(model) + head_parameters(model) +
+           sum_over_layers(model, &active_layer_parameters);
+}
+
+void refuse_uncountable(const ModelSpec& model, const std::string& where) {
+    constexpr double kMost = 1e15;
+    std::vector<double> of_kind;
+    for (const LayerSpec& kind : model.kinds) {
+        double& elements = of_kind.emplace_back();
+        for (const ParameterTensor& t : layer_tensors(model, kind)) {
+            elements += static_cast<double>(t.rows) * static_cast<double>(t.columns) *
+                        static_cast<double>(t.count);
+        }
+    }
+    double total = 0;
+    for (const int kind : model.layers) total += of_kind[static_cast<std::size_t>(kind)];
+    if (total > kMost) {
+        throw InputError(fmt::format(
+            "{} has {:.1e} parameters, expected at most {:g}; check its widths and layers", where,
+            total, kMost));
+    }
+}
+
+void append_layers(ModelSpec& model, const LayerSpec& layer, std::int64_t count) {
+    if (count <= 0) return;
+    const auto found = std::find(model.kinds.begin(), model.kinds.end(), layer);
+    const auto kind = found - model.kinds.begin();
+    if (found == model.kinds.end()) model.kinds.push_back(layer);
+    model.layers.insert(model.layers.end(), static_cast<std::size_t>(count),
+                        static_cast<int>(kind));
+}
+
+void truncate_layers(ModelSpec& model, std::int64_t count) {
+    if (count < 1 || count > model.layer_count()) {
+        throw InputError(
+            fmt::format("--layers is {}, expected 1 to {} (the layers of {}); give fewer", count,
+                        model.layer_count(), model.name));
+    }
+    ModelSpec shorter = model;
+    shorter.kinds.clear();
+    shorter.layers.clear();
+    for (int i = 0; i < count; ++i) append_layers(shorter, model.layer(i), 1);
+    model = std::move(shorter);
+}
+
+}  // namespace sluice

@@ -1,0 +1,184 @@
+#include "sim/specs/model/read_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "sim/base/embedded_files.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kGenericPrefix = "dense:";
+
+std::int64_t parse_count(std::string_view key, std::string_view value, std::int64_t most) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > most) {
+        throw InputError(
+            fmt::format("--model: dense: {} is \"{}\", expected a whole number from 1 to {}", key,
+                        value, most));
+    }
+    return number;
+}
+
+struct GenericShape {
+    std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 128, intermediate = 0;
+    std::int64_t vocabulary = 128256, tied = 0;
+};
+
+struct GenericField {
+    const char* key;
+    std::int64_t GenericShape::*member;
+    std::int64_t most;
+};
+constexpr GenericField kGenericFields[] = {
+    {"layers", &GenericShape::layers, 10'000},
+    {"hidden", &GenericShape::hidden, 1'000'000},
+    {"heads", &GenericShape::heads, 1'000'000},
+    {"kv_heads", &GenericShape::kv_heads, 1'000'000},
+    {"head_dim", &GenericShape::head_dim, 1'000'000},
+    {"intermediate", &GenericShape::intermediate, 10'000'000},
+    {"vocabulary", &GenericShape::vocabulary, 10'000'000},
+    {"tied", &GenericShape::tied, 1},
+};
+
+void set_generic_field(GenericShape& shape, std::string_view key, std::string_view value) {
+    std::vector<std::string> names;
+    for (const GenericField& field : kGenericFields) {
+        if (key == field.key) {
+            const bool is_tied = field.member == &GenericShape::tied;
+            if (is_tied && value != "0" && value != "1") {
+                throw InputError(
+                    fmt::format("--model: dense: tied is \"{}\", expected 0 or 1", value));
+            }
+            shape.*field.member = is_tied && value == "0" ? 0 : parse_count(key, value, field.most);
+            return;
+        }
+        names.emplace_back(field.key);
+    }
+    throw InputError(fmt::format("--model: dense: unknown key \"{}\"; the keys are {}{}", key,
+                                 fmt::join(names, ", "), did_you_mean(key, names)));
+}
+
+void fill_generic_defaults(GenericShape& shape) {
+    if (shape.layers == 0 || shape.hidden == 0) {
+        throw InputError(
+            "--model: dense: needs at least layers and hidden, as in dense:layers=80,hidden=8192");
+    }
+    if (shape.heads == 0) shape.heads = std::max<std::int64_t>(1, shape.hidden / shape.head_dim);
+    if (shape.kv_heads == 0) shape.kv_heads = shape.heads % 8 == 0 ? 8 : shape.heads;
+    if (shape.intermediate == 0) shape.intermediate = shape.hidden * 7 / 2;
+    if (shape.heads % shape.kv_heads != 0) {
+        throw InputError(
+            fmt::format("--model: dense: kv_heads is {}, expected a divisor of heads ({})",
+                        shape.kv_heads, shape.heads));
+    }
+}
+
+/// `Qwen/Qwen2.5-7B` as people paste it -> `qwen2.5-7b`.
+std::string short_name(const std::string& what) {
+    std::string name = what.substr(what.rfind('/') + 1);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return name;
+}
+
+/// A path names a file that exists, has a slash, or ends in .json.
+bool looks_like_path(const std::string& what) {
+    std::error_code error;
+    return what.find('/') != std::string::npos || what.ends_with(".json") ||
+           std::filesystem::is_regular_file(what, error);
+}
+
+}  // namespace
+
+const std::vector<ScaledTarget>& scaled_targets() {
+    static const std::vector<ScaledTarget> targets = {
+        {"120b", "layers=88,hidden=10240,intermediate=35840"},
+        {"200b", "layers=100,hidden=12288,intermediate=43008"},
+        {"400b", "layers=126,hidden=16384,intermediate=53248"},
+        {"1t", "layers=160,hidden=22528,intermediate=78848"},
+    };
+    return targets;
+}
+
+std::vector<std::string> library_models() {
+    std::vector<std::string> names;
+    for (const EmbeddedFile& file : embedded_models()) names.emplace_back(file.name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+ModelSpec parse_generic_model(std::string_view text) {
+    GenericShape shape;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t end = std::min(text.find(',', start), text.size());
+        const std::string_view item = text.substr(start, end - start);
+        const std::size_t equals = item.find('=');
+        if (equals == std::string_view::npos) {
+            throw InputError(
+                fmt::format("--model: dense: \"{}\", expected key=number, as in layers=80", item));
+        }
+        set_generic_field(shape, item.substr(0, equals), item.substr(equals + 1));
+        start = end + 1;
+    }
+    fill_generic_defaults(shape);
+
+    ModelSpec model;
+    model.name = std::string(kGenericPrefix) + std::string(text);
+    model.family = "dense";
+    model.source = "generic dense decoder in Llama's form";
+    model.hidden = shape.hidden;
+    model.vocabulary = shape.vocabulary;
+    model.tied_embeddings = shape.tied != 0;
+    LayerSpec layer;
+    layer.attention.heads = shape.heads;
+    layer.attention.kv_heads = shape.kv_heads;
+    layer.attention.head_dim = layer.attention.value_dim = shape.head_dim;
+    layer.feed_forward.intermediate = shape.intermediate;
+    append_layers(model, layer, shape.layers);
+    refuse_uncountable(model, "--model: " + model.name);
+    return model;
+}
+
+ModelSpec read_model(const std::string& what) {
+    if (what.starts_with(kGenericPrefix))
+        return parse_generic_model(what.substr(kGenericPrefix.size()));
+    for (const ScaledTarget& target : scaled_targets()) {
+        if (what != target.name) continue;
+        ModelSpec model = parse_generic_model(target.shape);
+        model.name = what;
+        model.source = fmt::format("what-if shape dense:{}", target.shape);
+        return model;
+    }
+    std::error_code error;
+    std::vector<std::string> names;
+    const bool is_there = std::filesystem::exists(what, error);
+    for (const EmbeddedFile& file : embedded_models()) {
+        if (what == file.name || (!is_there && short_name(what) == file.name)) {
+            ModelSpec model = parse_hf_config(file.text, fmt::format("models/{}.json", file.name));
+            model.name = std::string(file.name);
+            return model;
+        }
+        names.emplace_back(file.name);
+    }
+    if (looks_like_path(what)) {
+        const std::string path =
+            std::filesystem::is_directory(what, error) ? what + "/config.json" : what;
+        ModelSpec model = parse_hf_config(read_text_file(path), path);
+        model.name = what;
+        return model;
+    }
+    for (const ScaledTarget& target : scaled_targets()) names.emplace_back(target.name);
+    throw InputError(fmt::format(
+        "--model: unknown model \"{}\"; list them with: sluice models, or give a path to a "
+        "config.json{}",
+        what, did_you_mean(what, names)));
+}
+
+}  // namespace sluice

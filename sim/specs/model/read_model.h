@@ -1,0 +1,36 @@
+// Where does a model shape come from: a Hugging Face config.json, the built-in library, or a few
+// numbers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/specs/model/model_spec.h"
+
+namespace sluice {
+
+/// `what` is a name of the library (`qwen2.5-7b`), a scaled target (`120b`), a generic shape
+/// (`dense:layers=80,hidden=8192,...`) or a path to a Hugging Face config.json. Throws InputError.
+ModelSpec read_model(const std::string& what);
+
+/// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
+ModelSpec parse_hf_config(std::string_view text, const std::string& file);
+
+/// A dense decoder in Llama's form from
+/// `layers=80,hidden=8192[,heads=,kv_heads=,head_dim=,intermediate=, vocabulary=,tied=]`. Defaults:
+/// head_dim 128, heads hidden/128, kv_heads 8 (or heads), intermediate 3.5 x hidden, vocabulary
+/// 128256, untied. Throws InputError.
+ModelSpec parse_generic_model(std::string_view text);
+
+/// A dense shape of about the named size, for what-if (not a published model).
+struct ScaledTarget {
+    const char* name;
+    const char* shape;
+};
+const std::vector<ScaledTarget>& scaled_targets();
+
+/// Names of the built-in library, sorted.
+std::vector<std::string> library_models();
+
+}  // namespace sluice

@@ -1,0 +1,100 @@
+#include "sim/specs/scenario/changed_scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "sim/specs/scenario/money_options.h"
+
+namespace sluice {
+namespace {
+
+template <typename Options>
+bool is_field_of(const Options& options, const std::string& field) {
+    return std::ranges::any_of(options, [&](const auto& one) { return field == one.field; });
+}
+
+/// In place of the value that the profile's number may have been given before.
+void set_number(MachineFlags& machine, const std::string& path, const std::string& value) {
+    std::erase_if(machine.settings,
+                  [&](const std::string& setting) { return setting.starts_with(path + "="); });
+    machine.settings.push_back(path + "=" + value);
+}
+
+/// Whether its profile leaves open how much host memory it has. One that cannot be read says
+/// nothing: the verdict says why.
+bool lacks_host_memory(const std::string& machine) {
+    try {
+        const MachineProfile profile = read_machine_profile(machine);
+        const Quantity* const known = profile.find("host.memory_capacity_gb");
+        return known == nullptr || !known->value;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+PlannedScenario with_flags(PlannedScenario planned, const std::string& flags) {
+    std::istringstream words(flags);
+    for (std::string flag, value; words >> flag >> value;) {
+        const std::string field = field_of(flag, "");
+        if (field == "settings") {
+            const std::size_t equals = value.find('=');
+            if (equals != std::string::npos)
+                planned = with_value(std::move(planned), value.substr(0, equals),
+                                     value.substr(equals + 1));
+        } else if (is_field_of(money_options(), field)) {
+            planned.money[field] = value;
+        } else if (!field.empty()) {
+            planned = with_value(std::move(planned), field, value);
+        }
+    }
+    return planned;
+}
+
+PlannedScenario with_value(PlannedScenario planned, const std::string& field,
+                           const std::string& value) {
+    if (is_field_of(training_options(), field)) {
+        planned.training[field] = value;
+    } else if (field == "layers") {
+        planned.model.layers = value;
+    } else if (field == "model") {
+        planned.model.model = value;
+    } else if (field == "machine") {
+        planned.machine.machine = value;
+    } else if (field == "host_memory") {
+        planned.machine.host_memory = value;
+    } else if (field == "host.memory_capacity_gb") {
+        planned.machine.host_memory = value + "GB";
+    } else {
+        set_number(planned.machine, field, value);
+    }
+    return planned;
+}
+
+PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
+                           const std::string& schedule, Bytes host_memory) {
+    if (planned.machine.machine != machine) {
+        planned.machine = {machine, {}, {}};
+        if (planned.money.contains("price_usd")) planned.money["buy"] = "1";
+        for (const char* const field : {"offer", "usd_per_hour", "price_usd"})
+            planned.money.erase(field);
+        if (host_memory > 0 && lacks_host_memory(machine))
+            planned.machine.host_memory =
+                fmt::format("{}GB", static_cast<double>(host_memory) / kGiga);
+    }
+    planned.training["schedule"] = schedule;
+    TrainingSpec training;
+    const Option& declared = training_options().front();
+    const auto choice = std::find_if(declared.choices.begin(), declared.choices.end(),
+                                     [&](const Choice& one) { return schedule == one.name; });
+    if (choice == declared.choices.end()) return planned;  // which is a mistake of its own
+    declared.set(training, choice->value);
+    for (const Option& option : training_options())
+        if (!has_option(training.schedule, option)) planned.training.erase(option.field);
+    return planned;
+}
+
+}  // namespace sluice

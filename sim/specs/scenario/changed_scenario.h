@@ -1,0 +1,30 @@
+// What is a scenario with another value, machine or system? What suggestions, axes and comparisons
+// make of the one that somebody planned.
+#pragma once
+
+#include <string>
+
+#include "sim/base/units.h"
+#include "sim/specs/scenario/planned_scenario.h"
+
+namespace sluice {
+
+/// `planned` with flags as a Suggestion names them: "--host-memory 512GB --micro-batch 8". Flags
+/// that no scenario has are passed over.
+PlannedScenario with_flags(PlannedScenario planned, const std::string& flags);
+
+/// `planned` with another value of a field: one of training_options(), `layers`, `model`,
+/// `machine`, `host_memory`, or a number of the machine's profile by its path. How much the host
+/// holds is always `host_memory`: where a what-if value said so too, the two could differ.
+PlannedScenario with_value(PlannedScenario planned, const std::string& field,
+                           const std::string& value);
+
+/// `planned` on another machine with another schedule; options that the schedule does not have are
+/// left out. What-if values of the machine's profile are of that machine, and so are a price, rent
+/// or offer: they go too, and whether it is bought or rented stays. `host_memory` is taken where
+/// the other's profile does not say how much it has; 0: it is not known. Mistakes in either stay,
+/// for resolve() to name.
+PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
+                           const std::string& schedule, Bytes host_memory);
+
+}  // namespace sluice

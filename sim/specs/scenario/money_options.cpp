@@ -1,0 +1,108 @@
+#include "sim/specs/scenario/money_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+using Kind = MoneyOption::Kind;
+
+std::vector<MoneyOption> declare_options() {
+    const OwnerTerms terms;
+    const auto number = [](double value) { return fmt::format("{:g}", value); };
+    return {
+        {"tokens", "tokens", Kind::number, 1, 1e18, "of the run", "1e9",
+         [](CostQuery& query, double value, const std::string&) { query.tokens = value; }},
+        {"offer", "", Kind::text, 0, 0, "pay this offer of the profile, as in --offer Nebius",
+         "the middle one of those rented",
+         [](CostQuery& query, double, const std::string& text) { query.offer = text; }},
+        {"usd_per_hour", "$ an hour", Kind::number, 1e-4, 1e7,
+         "pay that an hour, electricity included", "",
+         [](CostQuery& query, double value, const std::string&) { query.usd_per_hour = value; }},
+        {"buy", "", Kind::flag, 0, 1, "pay as an owner, at the profile's price", "",
+         [](CostQuery& query, double value, const std::string&) { query.buy = value != 0; }},
+        {"price_usd", "$", Kind::number, 1, 1e10,
+         "pay as an owner, at this price of the whole machine", "",
+         [](CostQuery& query, double value, const std::string&) { query.price_usd = value; }},
+        {"years", "years", Kind::number, 0.1, 100, "of an owner's use", number(terms.years),
+         [](CostQuery& query, double value, const std::string&) { query.terms.years = value; }},
+        {"utilization", "", Kind::number, 1e-3, 1, "share of an owner's hours in which it trains",
+         number(terms.utilization),
+         [](CostQuery& query, double value, const std::string&) {
+             query.terms.utilization = value;
+         }},
+        {"electricity_usd_per_kwh", "$ a kWh", Kind::number, 0, 100, "of an owner",
+         number(terms.electricity_usd_per_kwh) +
+             ", the average of commercial customers in the United States",
+         [](CostQuery& query, double value, const std::string&) {
+             query.terms.electricity_usd_per_kwh = value;
+         }},
+        {"power_usage_effectiveness", "", Kind::number, 1, 10,
+         "an owner's facility over the machine", number(terms.power_usage_effectiveness),
+         [](CostQuery& query, double value, const std::string&) {
+             query.terms.power_usage_effectiveness = value;
+         }},
+        {"host_watts", "W", Kind::number, 0, 1e6,
+         "what the machine draws beside its GPUs, for each that trains", "",
+         [](CostQuery& query, double value, const std::string&) { query.host_w = value; }},
+        {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs of the rented nodes that are paid",
+         "those that train",
+         [](CostQuery& query, double value, const std::string&) { query.gpus_paid = value; }},
+    };
+}
+
+}  // namespace
+
+const std::vector<MoneyOption>& money_options() {
+    static const std::vector<MoneyOption> options = declare_options();
+    return options;
+}
+
+std::string money_flag(const MoneyOption& option) {
+    std::string flag = std::string("--") + option.field;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    return flag;
+}
+
+std::string money_help(const MoneyOption& option) {
+    std::string help = option.help;
+    if (option.kind == Kind::number) help += fmt::format("; {:g} to {:g}", option.low, option.high);
+    if (!option.standard.empty())
+        help +=
+            fmt::format("{} default {}", option.kind == Kind::number ? "," : ";", option.standard);
+    return help;
+}
+
+void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
+               std::string_view where) {
+    if (option.kind == Kind::text) return option.set(query, 0, text);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (option.kind == Kind::flag && text != "0" && text != "1")
+        throw InputError(fmt::format("{} is \"{}\", expected 1 or 0", where, text));
+    if (!is_number)
+        throw InputError(fmt::format("{} is \"{}\", expected a number from {:g} to {:g}", where,
+                                     text, option.low, option.high));
+    if (!(value >= option.low && value <= option.high))
+        throw InputError(fmt::format("{} is {:g}, expected a number from {:g} to {:g}", where,
+                                     value, option.low, option.high));
+    option.set(query, value, text);
+}
+
+void check_money(const CostQuery& query) {
+    std::vector<std::string> given;
+    if (query.offer) given.emplace_back("--offer");
+    if (query.usd_per_hour) given.emplace_back("--usd-per-hour");
+    if (query.buy || query.price_usd) given.emplace_back("--buy or --price-usd");
+    if (given.size() > 1)
+        throw InputError(
+            fmt::format("{} are two ways to pay; give one", fmt::join(given, " and ")));
+}
+
+}  // namespace sluice

@@ -1,0 +1,37 @@
+// What can be said about money and energy? Each number is declared once: flags, project files and
+// forms derive from this list.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/answers/cost/cost_query.h"
+
+namespace sluice {
+
+/// `usd_per_hour`, `--usd-per-hour`.
+struct MoneyOption {
+    enum class Kind { number, text, flag };
+    const char* field;
+    const char* unit;
+    Kind kind;
+    double low, high;  ///< of a number
+    const char* help;
+    std::string standard;  ///< the default, in words
+    void (*set)(CostQuery&, double number, const std::string& text);
+};
+
+const std::vector<MoneyOption>& money_options();
+std::string money_flag(const MoneyOption& option);
+/// What it says, its range and default, in a line.
+std::string money_help(const MoneyOption& option);
+
+/// Sets one from text, a flag from "1" or "0"; `where` is the name in messages. Throws InputError.
+void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
+               std::string_view where);
+
+/// Throws InputError where there are two ways to pay.
+void check_money(const CostQuery& query);
+
+}  // namespace sluice

@@ -1,0 +1,143 @@
+#include "sim/specs/scenario/price.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <tuple>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kHoursOfAYear = 8766;  // 365.25 days
+constexpr std::string_view kRent = "price.rent_usd_per_gpu_hour.";
+constexpr std::string_view kOwnership = "price.ownership_usd_per_gpu_hour.";
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+/// "estimated, Page (2026-05-25)": who says so, and when it was read.
+std::string origin(const Quantity& quantity) {
+    return fmt::format("{}{}, {}", quantity.method == Method::estimated ? "estimated: " : "",
+                       quantity.source, quantity.date);
+}
+
+/// Whether a name says another size than the GPU's, as "Lambda (40 GB SXM)" of an 80 GB card: the
+/// number before "GB", if there is one.
+bool is_of_another_size(const std::string& name, const MachineProfile& profile) {
+    const Quantity* const memory = profile.find("gpu.memory_capacity_gb");
+    const std::size_t unit = name.find("GB");
+    if (unit == std::string::npos || memory == nullptr || !memory->value) return false;
+    std::size_t end = unit;
+    while (end > 0 && name[end - 1] == ' ') --end;
+    std::size_t start = end;
+    while (start > 0 && std::isdigit(static_cast<unsigned char>(name[start - 1])) != 0) --start;
+    constexpr double kSame = 0.15;  // GB or GiB, and what the driver keeps
+    return start < end &&
+           std::abs(std::stod(name.substr(start, end - start)) / *memory->value - 1) > kSame;
+}
+
+std::optional<Offer> offer_of(const Quantity& quantity) {
+    const std::string_view path = quantity.path;
+    const bool rent = path.starts_with(kRent);
+    if (!quantity.value || (!rent && !path.starts_with(kOwnership))) return std::nullopt;
+    Offer offer;
+    offer.name = path.substr(rent ? kRent.size() : kOwnership.size());
+    offer.kind = !rent                                                 ? OfferKind::estimate
+                 : lower(offer.name).find("spot") != std::string::npos ? OfferKind::spot
+                                                                       : OfferKind::rented;
+    offer.usd_per_hour = *quantity.value;
+    offer.date = quantity.date;
+    offer.source = quantity.source;
+    return offer;
+}
+
+}  // namespace
+
+const char* offer_kind_name(OfferKind kind) {
+    switch (kind) {
+        case OfferKind::rented:
+            return "rented";
+        case OfferKind::spot:
+            return "spot";
+        case OfferKind::estimate:
+            return "estimated";
+    }
+    return "";
+}
+
+PriceList price_list(const MachineProfile& profile) {
+    PriceList prices;
+    for (const Quantity& quantity : profile.quantities)
+        if (auto offer = offer_of(quantity))
+            if (!is_of_another_size(offer->name, profile))
+                prices.offers.push_back(*std::move(offer));
+    std::stable_sort(prices.offers.begin(), prices.offers.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.kind, a.usd_per_hour) < std::tie(b.kind, b.usd_per_hour);
+    });
+    const Quantity* const gpu = profile.find("price.gpu_usd");
+    if (gpu != nullptr && gpu->value) {
+        prices.gpu_usd = *gpu->value;
+        prices.gpu_source = origin(*gpu);
+    }
+    const Quantity* const system = profile.find("price.system_usd");
+    if (system != nullptr && system->value) {
+        const Quantity* const gpus = profile.find("price.system_gpus");
+        const double count = gpus != nullptr && gpus->value ? *gpus->value : 1;
+        prices.system_usd = *system->value / count;
+        prices.system_source = count > 1 ? fmt::format("{}; {:g} USD for {:g} GPUs",
+                                                       origin(*system), *system->value, count)
+                                         : origin(*system);
+    }
+    return prices;
+}
+
+const Offer* typical_offer(const PriceList& prices) {
+    // Rented offers come first, ascending in price.
+    const auto rented =
+        std::count_if(prices.offers.begin(), prices.offers.end(),
+                      [](const Offer& offer) { return offer.kind == OfferKind::rented; });
+    if (rented == 0) return nullptr;
+    return &prices.offers[static_cast<std::size_t>((rented - 1) / 2)];
+}
+
+const Offer& find_offer(const PriceList& prices, const std::string& name,
+                        const std::string& machine) {
+    std::vector<std::string> names;
+    std::vector<const Offer*> begin_so;
+    for (const Offer& offer : prices.offers) {
+        if (lower(offer.name) == lower(name)) return offer;
+        if (lower(offer.name).starts_with(lower(name))) begin_so.push_back(&offer);
+        names.push_back(offer.name);
+    }
+    if (begin_so.size() == 1) return *begin_so.front();
+    if (names.empty())
+        throw InputError(fmt::format(
+            "--offer is \"{}\", but the profile of {} has no price of an hour; give --usd-per-hour",
+            name, machine));
+    throw InputError(fmt::format("--offer is \"{}\", expected one of {}: {}{}", name, machine,
+                                 fmt::join(names, ", "), did_you_mean(name, names)));
+}
+
+std::string unpriced_memory(const MachineProfile& profile) {
+    const Quantity* const memory = profile.find("host.memory_capacity_gb");
+    if (memory == nullptr || !memory->what_if) return "";
+    const auto size = [](double gb) { return format_bytes(gb * kGiga); };
+    if (!memory->replaced)
+        return fmt::format("the price says nothing of {} of host memory", size(*memory->value));
+    if (*memory->value <= *memory->replaced) return "";
+    return fmt::format("what {} of host memory cost more than {} is not known and not counted",
+                       size(*memory->value), size(*memory->replaced));
+}
+
+double ownership_usd_per_hour(double price_usd, const OwnerTerms& terms) {
+    return price_usd / (terms.years * kHoursOfAYear * terms.utilization);
+}
+
+}  // namespace sluice

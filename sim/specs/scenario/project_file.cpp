@@ -1,0 +1,165 @@
+#include "sim/specs/scenario/project_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/json_object.h"
+#include "sim/base/json_text.h"
+#include "sim/specs/scenario/money_options.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kFormat = "sluice project";
+constexpr std::int64_t kVersion = 1;
+
+using Values = std::map<std::string, std::string>;
+
+Values read_values(const JsonObject& scenario, const char* key,
+                   const std::vector<std::string>& known) {
+    Values out;
+    const auto object = scenario.object_or_none(key);
+    if (!object) return out;
+    object->allow_only(known);
+    for (const std::string& field : object->keys()) out[field] = object->scalar_text(field);
+    return out;
+}
+
+std::vector<std::string> training_fields() {
+    std::vector<std::string> out;
+    for (const Option& option : training_options()) out.emplace_back(option.field);
+    return out;
+}
+
+std::vector<std::string> money_fields() {
+    std::vector<std::string> out;
+    for (const MoneyOption& option : money_options()) out.emplace_back(option.field);
+    return out;
+}
+
+PlannedScenario read_one(const JsonObject& object) {
+    object.allow_only({"name", "notes", "model", "layers", "untied", "machine", "host_memory",
+                       "set", "training", "money"});
+    PlannedScenario out;
+    out.name = object.text("name");
+    out.notes = object.text_or("notes", "");
+    out.model.model = object.text("model");
+    if (object.has("layers")) out.model.layers = object.scalar_text("layers");
+    out.model.untied = object.boolean_or("untied", false);
+    out.machine.machine = object.text("machine");
+    if (object.has("host_memory")) out.machine.host_memory = object.text("host_memory");
+    if (object.has("set")) out.machine.settings = object.texts("set");
+    out.training = read_values(object, "training", training_fields());
+    out.money = read_values(object, "money", money_fields());
+    return out;
+}
+
+/// A number where the text is one and reads back as the same text.
+nlohmann::ordered_json as_value(const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (!is_number || !std::isfinite(value)) return text;  // from_chars reads "inf" and "nan"
+    nlohmann::ordered_json number = json_number(value);
+    return number.dump() == text ? number : nlohmann::ordered_json(text);
+}
+
+nlohmann::ordered_json values_json(const Values& values, const std::vector<std::string>& order) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::object();
+    for (const std::string& field : order)
+        if (const auto given = values.find(field); given != values.end())
+            out[field] = as_value(given->second);
+    return out;
+}
+
+nlohmann::ordered_json scenario_json(const PlannedScenario& planned) {
+    nlohmann::ordered_json out;
+    out["name"] = planned.name;
+    if (!planned.notes.empty()) out["notes"] = planned.notes;
+    out["model"] = planned.model.model;
+    if (planned.model.layers) out["layers"] = as_value(*planned.model.layers);
+    if (planned.model.untied) out["untied"] = true;
+    out["machine"] = planned.machine.machine;
+    if (planned.machine.host_memory) out["host_memory"] = *planned.machine.host_memory;
+    if (!planned.machine.settings.empty()) out["set"] = planned.machine.settings;
+    if (!planned.training.empty())
+        out["training"] = values_json(planned.training, training_fields());
+    if (!planned.money.empty()) out["money"] = values_json(planned.money, money_fields());
+    return out;
+}
+
+/// Files and names of scenarios may hold colons themselves; npos: no name is given.
+std::size_t colon_before_name(const std::string& file_and_name) {
+    std::error_code error;
+    if (std::filesystem::exists(file_and_name, error)) return std::string::npos;
+    const std::size_t first = file_and_name.find(':');
+    for (std::size_t at = first; at != std::string::npos; at = file_and_name.find(':', at + 1))
+        if (std::filesystem::is_regular_file(file_and_name.substr(0, at), error)) return at;
+    return first;
+}
+
+}  // namespace
+
+Project parse_project(std::string_view text, const std::string& file) {
+    const JsonObject root = JsonObject::parse(text, file);
+    if (!root.has("format") || root.text_or("format", "") != kFormat)
+        throw InputError(
+            fmt::format("{} is {}, expected \"{}\"; name a project that the planner saved",
+                        root.where("format"),
+                        root.has("format") ? root.shown_value("format") : "missing", kFormat));
+    const std::int64_t version =
+        root.integer("version", 1, std::numeric_limits<std::int64_t>::max());
+    if (version != kVersion)
+        throw InputError(
+            fmt::format("{} is {}, expected {}; a later sluice wrote it: open it with that one",
+                        root.where("version"), version, kVersion));
+    root.allow_only({"format", "version", "scenarios", "current"});
+    Project out;
+    for (const JsonObject& scenario : root.objects("scenarios"))
+        out.scenarios.push_back(read_one(scenario));
+    if (out.scenarios.empty())
+        throw InputError(fmt::format("{} is empty, expected a scenario", root.where("scenarios")));
+    out.current = static_cast<std::size_t>(
+        root.integer_or("current", 0, 0, static_cast<std::int64_t>(out.scenarios.size()) - 1));
+    return out;
+}
+
+std::string project_json(const Project& project) {
+    nlohmann::ordered_json out;
+    out["format"] = kFormat;
+    out["version"] = kVersion;
+    out["scenarios"] = nlohmann::ordered_json::array();
+    for (const PlannedScenario& planned : project.scenarios)
+        out["scenarios"].push_back(scenario_json(planned));
+    out["current"] = project.current;
+    return readable_json(out);
+}
+
+PlannedScenario read_planned_scenario(const std::string& file_and_name) {
+    const std::size_t colon = colon_before_name(file_and_name);
+    const std::string file = file_and_name.substr(0, colon);
+    const Project project = parse_project(read_text_file(file), file);
+    if (colon == std::string::npos) return project.scenarios[project.current];
+    const std::string name = file_and_name.substr(colon + 1);
+    std::vector<std::string> names;
+    for (const PlannedScenario& planned : project.scenarios) names.push_back(planned.name);
+    const auto count = std::ranges::count(names, name);
+    if (count == 1)
+        return project
+            .scenarios[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
+    if (count > 1)
+        throw InputError(
+            fmt::format("--scenario is \"{}\": {} has {} scenarios of that name; "
+                        "rename all but one",
+                        file_and_name, file, count));
+    throw InputError(fmt::format("--scenario is \"{}\": {} has no scenario of that name, only {}{}",
+                                 file_and_name, file, fmt::join(names, ", "),
+                                 did_you_mean(name, names)));
+}
+
+}  // namespace sluice

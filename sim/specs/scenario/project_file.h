@@ -1,0 +1,30 @@
+// Which scenarios does a project file hold? The planner saves it, `sluice predict --scenario` reads
+// it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/specs/scenario/planned_scenario.h"
+
+namespace sluice {
+
+struct Project {
+    std::vector<PlannedScenario> scenarios;  ///< never empty where it was read
+    std::size_t current = 0;
+
+    bool operator==(const Project&) const = default;
+};
+
+/// {"format": "sluice project", "version": 1, "scenarios": [...], "current": 0}. Values are kept as
+/// typed, mistakes in them too; unknown keys and other versions are refused: InputError with file,
+/// field and value.
+Project parse_project(std::string_view text, const std::string& file);
+std::string project_json(const Project& project);
+
+/// Of `FILE` its current scenario, of `FILE:NAME` the one of that name. Throws InputError.
+PlannedScenario read_planned_scenario(const std::string& file_and_name);
+
+}  // namespace sluice

@@ -1,0 +1,281 @@
+#include "sim/specs/scenario/training_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/specs/machine/machine_profile.h"
+
+namespace sluice {
+namespace {
+
+/// Declares an option on one field of TrainingSpec; the field's type decides the conversion.
+template <auto Member>
+Option option(const char* field, const char* unit, double low, double high, const char* help,
+              std::vector<Choice> choices = {}) {
+    Option declared{field, unit, low, high, std::move(choices), help, false, nullptr, nullptr};
+    declared.get = [](const TrainingSpec& spec) { return static_cast<double>(spec.*Member); };
+    declared.set = [](TrainingSpec& spec, double value) {
+        using Field = std::remove_reference_t<decltype(spec.*Member)>;
+        spec.*Member = static_cast<Field>(value);
+    };
+    return declared;
+}
+
+template <auto Member>
+Option memory_option(const char* field, const char* help) {
+    constexpr double kLargest = 1e15;
+    Option declared = option<Member>(field, "bytes", 0, kLargest, help);
+    declared.is_memory = true;
+    return declared;
+}
+
+template <typename Enum>
+int index(Enum value) {
+    return static_cast<int>(value);
+}
+
+std::vector<Option> declare_options() {
+    using T = TrainingSpec;
+    std::vector<Option> options;
+    options.push_back(
+        option<&T::schedule>("schedule", "", 0, 8, "whose order of operations",
+                             {{"streamed", index(Schedule::streamed)},
+                              {"megatrain", index(Schedule::megatrain)},
+                              {"fsdp-offload", index(Schedule::fsdp_offload)},
+                              {"resident", index(Schedule::resident)},
+                              {"zero3-offload", index(Schedule::zero3_offload)},
+                              {"zero-infinity", index(Schedule::zero_infinity)},
+                              {"superoffload", index(Schedule::superoffload)},
+                              {"accelerate-offload", index(Schedule::accelerate_offload)},
+                              {"cluster", index(Schedule::cluster)}}));
+    options.push_back(option<&T::gpus>(
+        "gpus", "GPUs", 1, 65'536,
+        "GPUs that train together: up to those of a node, or whole nodes (cluster only)"));
+    options.push_back(
+        option<&T::sharding>("sharding", "", 0, 2,
+                             "what each GPU has only a part of (cluster only): all as FSDP2 and "
+                             "ZeRO-3, optimizer states as ZeRO-1, nothing as DDP",
+                             {{"full", index(Sharding::full)},
+                              {"states", index(Sharding::states)},
+                              {"none", index(Sharding::none)}}));
+    options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
+                                        "sequences a step, of all GPUs together"));
+    options.push_back(
+        option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
+                                "sequences that pass together: a layer if streamed, else "
+                                "the whole model; 0: all of the batch, of several GPUs "
+                                "all of each one's part"));
+    options.push_back(
+        option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
+    options.push_back(option<&T::buffer_depth>(
+        "buffer_depth", "layers", 1, 64, "weight slots on the device: 2 is double buffering"));
+    options.push_back(option<&T::gradient_slabs>(
+        "gradient_slabs", "layers", 1, 64, "layer gradients on the device that wait to leave"));
+    options.push_back(
+        option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
+                                        "pinned layer gradients that wait for the optimizer; 0: "
+                                        "the schedule's own (streamed 4, megatrain 12)"));
+    options.push_back(option<&T::recompute>("recompute", "", 0, 2, "what backward computes again",
+                                            {{"full", index(Recompute::full)},
+                                             {"keep_attention", index(Recompute::keep_attention)},
+                                             {"none", index(Recompute::none)}}));
+    options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
+                                                   "last layers that recompute nothing"));
+    options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
+                                              "where layer inputs wait for backward",
+                                              {{"device", index(CheckpointPlacement::device)},
+                                               {"host", index(CheckpointPlacement::host)}}));
+    options.push_back(option<&T::checkpoint_interval>(
+        "checkpoint_interval", "layers", 1, 10'000, "layers between checkpoints (megatrain only)"));
+    options.push_back(option<&T::flash_loss>(
+        "flash_loss", "", 0, 1,
+        "1: flash-attn's cross-entropy, which MegaTrain takes where that library is installed "
+        "(megatrain only)"));
+    options.push_back(option<&T::state_bytes>(
+        "state_bytes", "bytes a parameter", 6, 12,
+        "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
+    options.push_back(option<&T::optimizer_threads>("optimizer_threads", "threads", 0, 1024,
+                                                    "0: the count that is fastest on the machine"));
+    options.push_back(option<&T::clipping>("clipping", "", 0, 2, "gradient clipping by global norm",
+                                           {{"speculative", index(Clipping::speculative)},
+                                            {"exact", index(Clipping::exact)},
+                                            {"off", index(Clipping::off)}}));
+    options.push_back(option<&T::loss_chunk_tokens>("loss_chunk_tokens", "tokens", 1, 100'000'000,
+                                                    "tokens whose logits exist at once"));
+    options.push_back(option<&T::feed_forward_chunk_tokens>(
+        "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
+        "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
+    options.push_back(option<&T::distinct_tokens>(
+        "distinct_tokens", "tokens", 0, 100'000'000,
+        "different tokens of a batch, whose rows of the embedding are updated between two steps; "
+        "0: as many as it has tokens"));
+    options.push_back(option<&T::sub_group_elements>(
+        "sub_group_elements", "elements", 0, 100'000'000'000,
+        "that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's own "
+        "(zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
+    options.push_back(
+        option<&T::offload_percent>("offload_percent", "percent", 0, 100,
+                                    "of sub-groups that the processor updates (DeepSpeed's ratio); "
+                                    "the others' states stay on the device (superoffload only)"));
+    options.push_back(memory_option<&T::device_budget_bytes>(
+        "device_budget_bytes", "use no more device memory; 0: all there is"));
+    options.push_back(memory_option<&T::host_budget_bytes>(
+        "host_budget_bytes", "use no more host memory; 0: all there is"));
+    return options;
+}
+
+[[noreturn]] void wrong(const Option& option, std::string_view text, std::string_view where) {
+    if (!option.choices.empty()) {
+        std::vector<std::string> names;
+        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
+        throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
+                                     fmt::join(names, " or "), did_you_mean(text, names)));
+    }
+    const std::string unit = option.unit[0] == '\0' ? "" : fmt::format("of {} ", option.unit);
+    throw InputError(fmt::format("{} is {}, expected a {}number {}from {:.0f} to {:.0f}", where,
+                                 text, option.is_memory ? "memory size or " : "whole ", unit,
+                                 option.low, option.high));
+}
+
+/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that
+/// small is fast.
+void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, const char* flag) {
+    constexpr std::int64_t kMostChunks = 100'000;
+    if (chunk_tokens == 0 || (tokens + chunk_tokens - 1) / chunk_tokens <= kMostChunks) return;
+    throw InputError(fmt::format(
+        "{} is {}, which cuts {} tokens into more than {} chunks; give at least {}", flag,
+        chunk_tokens, tokens, kMostChunks, (tokens + kMostChunks - 1) / kMostChunks));
+}
+
+constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
+
+/// Each GPU takes an equal part of the batch, in micro-batches that are alike.
+void check_batch(const TrainingSpec& spec) {
+    if (spec.batch % spec.gpus != 0)
+        throw InputError(fmt::format(
+            "--batch is {}, expected a multiple of --gpus ({}), as each GPU takes an equal part of "
+            "it; change one of them",
+            spec.batch, spec.gpus));
+    const std::int64_t part = spec.batch_of_a_gpu();
+    const std::string of_it =
+        spec.gpus == 1 ? "the batch" : fmt::format("a GPU's part of the batch of {}", spec.batch);
+    if (spec.micro_batch > part)
+        throw InputError(
+            fmt::format("--micro-batch is {}, expected at most {} ({}); give a divisor of {}",
+                        spec.micro_batch, of_it, part, spec.gpus == 1 ? "the batch" : "it"));
+    if (part % spec.micro_batch_sequences() != 0)
+        throw InputError(fmt::format(
+            "--batch is {}{}, expected a multiple of --micro-batch ({}), so that all micro-batches "
+            "are alike; change one of them",
+            spec.batch, spec.gpus == 1 ? "" : fmt::format(", {} a GPU", part), spec.micro_batch));
+}
+
+/// PyTorch's checkpointing of a layer keeps its input alone.
+void check_recompute(const TrainingSpec& spec) {
+    const bool plain_pytorch =
+        spec.schedule == Schedule::fsdp_offload || spec.schedule == Schedule::resident ||
+        spec.schedule == Schedule::accelerate_offload || spec.schedule == Schedule::cluster;
+    if (!plain_pytorch || spec.recompute != Recompute::keep_attention) return;
+    throw InputError(
+        fmt::format("--recompute is keep_attention, which the schedule {} does not have; give full "
+                    "(torch.utils.checkpoint on each layer) or none",
+                    option_text(spec, training_options().front())));
+}
+
+/// Options that a schedule does not have must be left as they are.
+void check_used_options(const TrainingSpec& spec) {
+    const TrainingSpec standard;
+    for (const Option& option : training_options()) {
+        if (has_option(spec.schedule, option) || option.get(spec) == option.get(standard)) continue;
+        throw InputError(fmt::format("{} is {}, which the schedule {} does not have; leave it out",
+                                     option_flag(option), option_text(spec, option),
+                                     option_text(spec, training_options().front())));
+    }
+}
+
+}  // namespace
+
+const std::vector<Option>& training_options() {
+    static const std::vector<Option> options = declare_options();
+    return options;
+}
+
+std::string option_flag(const Option& option) {
+    std::string flag = std::string("--") + option.field;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    return flag;
+}
+
+void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
+                std::string_view where) {
+    for (const Choice& choice : option.choices) {
+        if (text == choice.name) return option.set(spec, choice.value);
+    }
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (!option.choices.empty() || (!is_number && !option.is_memory)) wrong(option, text, where);
+    if (!is_number) value = parse_memory_size(text, where);
+    const bool whole = option.is_memory || std::floor(value) == value;
+    if (!whole || !(value >= option.low && value <= option.high)) wrong(option, text, where);
+    option.set(spec, value);
+}
+
+std::string option_text(const TrainingSpec& spec, const Option& option) {
+    const double value = option.get(spec);
+    for (const Choice& choice : option.choices) {
+        if (choice.value == static_cast<int>(value)) return choice.name;
+    }
+    return fmt::format("{}", static_cast<std::int64_t>(value));
+}
+
+void set_options(TrainingSpec& spec, const JsonObject& root) {
+    std::vector<std::string> known;
+    for (const Option& option : training_options()) known.emplace_back(option.field);
+    root.allow_only(known);
+    const std::vector<std::string> given = root.keys();
+    for (const Option& option : training_options()) {
+        if (std::find(given.begin(), given.end(), option.field) == given.end()) continue;
+        const std::string value = root.scalar_text(option.field);
+        const bool takes_text = !option.choices.empty() || option.is_memory;
+        if (root.is_text(option.field) && !takes_text)
+            wrong(option, fmt::format("\"{}\"", value), root.where(option.field));
+        set_option(spec, option, value, root.where(option.field));
+    }
+}
+
+TrainingSpec parse_training_spec(std::string_view text, const std::string& file) {
+    TrainingSpec spec;
+    set_options(spec, JsonObject::parse(text, file));
+    return spec;
+}
+
+void check_training_spec(const TrainingSpec& spec) {
+    check_used_options(spec);
+    check_batch(spec);
+    if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
+        throw InputError(
+            fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)",
+                        spec.state_bytes));
+    }
+    const std::int64_t block_tokens = spec.micro_batch_block().tokens();
+    check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "--feed-forward-chunk-tokens");
+    if (spec.schedule == Schedule::streamed)
+        check_chunks(block_tokens, spec.loss_chunk_tokens, "--loss-chunk-tokens");
+    const std::int64_t part = spec.batch_of_a_gpu();
+    if (spec.micro_batches() > kMostMicroBatches) {
+        throw InputError(
+            fmt::format("--micro-batch is {}, which cuts a batch of {} into more than {} "
+                        "micro-batches; give at least {}",
+                        spec.micro_batch, part, kMostMicroBatches,
+                        (part + kMostMicroBatches - 1) / kMostMicroBatches));
+    }
+    check_recompute(spec);
+}
+
+}  // namespace sluice

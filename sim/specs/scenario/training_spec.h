@@ -1,0 +1,128 @@
+// How is the model trained: batch, buffers, recomputation, precisions. Every option is declared
+// once, here below.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.h"
+#include "sim/specs/model/layer_kernels.h"
+
+namespace sluice {
+
+class JsonObject;
+
+/// Whose order of operations: ours, or that of another system for comparison.
+enum class Schedule : std::uint8_t {
+    streamed,
+    megatrain,
+    fsdp_offload,
+    resident,
+    zero3_offload,
+    zero_infinity,
+    superoffload,
+    accelerate_offload,
+    cluster,
+};
+/// What GPUs of a cluster have a part of: parameters, gradients and states; states alone; nothing.
+enum class Sharding : std::uint8_t { full, states, none };
+enum class CheckpointPlacement : std::uint8_t { device, host };
+/// Gradient clipping by global norm: at once and redone where the norm exceeds the limit, after all
+/// gradients, or none.
+enum class Clipping : std::uint8_t { speculative, exact, off };
+/// Who updates a layer. A plan says so for each layer; today's schedules place all on the CPU.
+enum class OptimizerPlacement : std::uint8_t { cpu, gpu, resident };
+
+struct TrainingSpec {
+    Schedule schedule = Schedule::streamed;
+    std::int64_t gpus = 1;  ///< that train together (cluster)
+    Sharding sharding = Sharding::full;
+    std::int64_t batch = 8;           ///< sequences a step, of all GPUs
+    std::int64_t micro_batch = 0;     ///< sequences that pass a layer together; 0: the whole batch
+    std::int64_t sequence = 1024;     ///< tokens of a sequence
+    std::int64_t buffer_depth = 2;    ///< weight slots on the device
+    std::int64_t gradient_slabs = 2;  ///< layer gradients on the device that wait to leave
+    std::int64_t host_gradient_slabs =
+        0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
+    Recompute recompute = Recompute::full;
+    std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
+    CheckpointPlacement checkpoints = CheckpointPlacement::device;
+    std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
+    std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
+    std::int64_t state_bytes =
+        12;  ///< host bytes a parameter: 12 fp32 moments, 8 bf16, 6 blockwise 8-bit
+    std::int64_t optimizer_threads = 0;  ///< 0: the count that is fastest on the machine
+    Clipping clipping = Clipping::speculative;
+    std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
+    std::int64_t feed_forward_chunk_tokens =
+        0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
+    std::int64_t distinct_tokens =
+        0;  ///< of a batch: rows of the embedding that it uses; 0: as many as it has tokens
+    std::int64_t sub_group_elements =
+        0;  ///< that DeepSpeed's optimizer updates at once; 0: the schedule's own
+    std::int64_t offload_percent = 90;  ///< of sub-groups that the CPU updates (superoffload)
+    double device_budget_bytes = 0;     ///< use no more device memory; 0: all there is
+    double host_budget_bytes = 0;       ///< use no more host memory; 0: all there is
+
+    std::int64_t batch_of_a_gpu() const { return batch / gpus; }
+    std::int64_t micro_batch_sequences() const {
+        return micro_batch == 0 ? batch_of_a_gpu() : micro_batch;
+    }
+    std::int64_t micro_batches() const { return batch_of_a_gpu() / micro_batch_sequences(); }
+    std::int64_t tokens() const { return batch * sequence; }
+    TokenBlock micro_batch_block() const {
+        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};
+    }
+    TokenBlock batch_block() const { return {batch, sequence, 0}; }
+};
+
+/// One value of a choice and its index in the enum.
+struct Choice {
+    const char* name;
+    int value;
+};
+
+/// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), what it holds, its range,
+/// what it means.
+struct Option {
+    const char* field;
+    const char* unit;
+    double low, high;
+    std::vector<Choice> choices;  ///< empty: a number
+    const char* help;
+    bool is_memory = false;  ///< accepts 80GB as well as a number
+    double (*get)(const TrainingSpec&);
+    void (*set)(TrainingSpec&, double);
+};
+
+/// All options, in the order shown. The CLI, the JSON reader, --help and forms derive from this
+/// list.
+const std::vector<Option>& training_options();
+
+/// Whether a schedule has an option; one that it does not have must be left at its default.
+bool has_option(Schedule schedule, const Option& option);
+
+/// Sets one option from text, as a flag gives it; `where` is the name in messages. Throws
+/// InputError.
+void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
+                std::string_view where);
+
+/// Value of an option as text: a choice's name, or the number.
+std::string option_text(const TrainingSpec& spec, const Option& option);
+
+/// Sets the options that a JSON object gives, by their fields. Throws InputError.
+void set_options(TrainingSpec& spec, const JsonObject& object);
+
+/// Reads a training.json. Throws InputError.
+TrainingSpec parse_training_spec(std::string_view text, const std::string& file);
+
+/// Rules between options (batch divisible by micro-batch, ...). Throws InputError with the rule and
+/// the reason.
+void check_training_spec(const TrainingSpec& spec);
+
+/// The flag of an option's field: `--micro-batch` for `micro_batch`.
+std::string option_flag(const Option& option);
+
+}  // namespace sluice

@@ -1,0 +1,238 @@
+// Is each row the prediction of that system alone, with its own options?
+#include "sim/answers/compare/comparison.h"
+
+#include <span>
+
+#include "sim/answers/compare/findings.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/report/compare/comparison_report.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+#include "tests/sim/specs/model/input_error_of.h"
+
+using namespace sluice;
+
+namespace {
+
+/// With a drive, so that it has what every schedule needs.
+MachineSpec machine() {
+    MachineProfile profile = read_machine_profile("h200-sxm-pcie5-1.5tb");
+    profile.set("storage.read_gb_per_s", 8);
+    profile.set("storage.write_gb_per_s", 4);
+    return resolve_machine(profile);
+}
+
+ModelSpec small_model(int layers = 2) {
+    ModelSpec model = read_model("qwen2.5-14b");
+    truncate_layers(model, layers);
+    return model;
+}
+
+TrainingSpec batch_of_4() {
+    TrainingSpec training;
+    training.batch = 4;
+    return training;
+}
+
+}  // namespace
+
+TEST_CASE("compare: every declared schedule of one machine is compared, as predicted alone",
+          "[compare]") {
+    const Comparison c = compare(small_model(), machine(), batch_of_4(), all_schedules());
+    std::vector<Choice> declared = training_options().front().choices;
+    std::erase_if(declared, [](const Choice& one) {
+        return one.value == static_cast<int>(Schedule::cluster);
+    });
+    REQUIRE(c.systems.size() == declared.size());
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+        INFO(declared[i].name);
+        CHECK(c.systems[i].name == declared[i].name);
+        TrainingSpec training = batch_of_4();
+        training.schedule = static_cast<Schedule>(declared[i].value);
+        const StepReport alone = predict(small_model(), machine(), training);
+        CHECK(c.systems[i].report.step == Approx(alone.step).epsilon(1e-6));
+        CHECK(c.systems[i].report.fit.device.peak.bytes == alone.fit.device.peak.bytes);
+        REQUIRE(c.systems[i].fits());
+        CHECK(c.systems[i].report.step_low < alone.step);
+        CHECK(c.systems[i].report.step_high > alone.step);
+    }
+    CHECK(relative_speed(c, c.systems[0]) == 1.0);
+}
+
+TEST_CASE("compare: an option goes to the systems that have it", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.checkpoint_interval = 2;
+    asked.buffer_depth = 3;
+    const TrainingSpec ours = training_of(Schedule::streamed, asked);
+    CHECK(ours.buffer_depth == 3);
+    CHECK(ours.checkpoint_interval == TrainingSpec{}.checkpoint_interval);
+    const TrainingSpec theirs = training_of(Schedule::megatrain, asked);
+    CHECK(theirs.batch == 4);
+    CHECK(theirs.buffer_depth == TrainingSpec{}.buffer_depth);
+    CHECK(theirs.checkpoint_interval == 2);
+    const std::string settings = settings_text(own_settings(theirs));
+    CHECK_THAT(settings, ContainsSubstring("checkpoint_interval 2"));
+    CHECK_THAT(settings, !ContainsSubstring("buffer_depth"));
+}
+
+TEST_CASE("compare: an option that no compared system has is refused", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.checkpoint_interval = 2;
+    const std::string message =
+        input_error_of([&] { compare(small_model(), machine(), asked, {Schedule::streamed}); });
+    CHECK_THAT(message, ContainsSubstring("--checkpoint-interval is 2"));
+    CHECK_THAT(message, ContainsSubstring("none of the compared systems has"));
+}
+
+TEST_CASE("compare: schedules are named once, and spelled right", "[compare]") {
+    CHECK(parse_schedules("megatrain,streamed") ==
+          std::vector<Schedule>{Schedule::megatrain, Schedule::streamed});
+    CHECK_THAT(input_error_of([] { parse_schedules("streamed,megatrian"); }),
+               ContainsSubstring("--schedules is \"megatrian\"") &&
+                   ContainsSubstring("did you mean \"megatrain\""));
+    CHECK_THAT(input_error_of([] { parse_schedules("streamed,"); }),
+               ContainsSubstring("--schedules is \"\""));
+    CHECK_THAT(input_error_of([] { parse_schedules("streamed,streamed"); }),
+               ContainsSubstring("names streamed twice"));
+    CHECK_THAT(input_error_of([] { parse_schedules("nobody"); }),
+               ContainsSubstring("accelerate-offload") && !ContainsSubstring("cluster"));
+    CHECK_THAT(input_error_of([] { parse_schedules("cluster"); }),
+               ContainsSubstring("--cluster MACHINE:GPUS"));
+}
+
+TEST_CASE("compare: what does not fit comes with a setting that does, and its speed", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.batch = 32;
+    asked.micro_batch = 32;
+    asked.device_budget_bytes = 12e9;
+    const Comparison c = compare(small_model(8), machine(), asked, {Schedule::zero3_offload});
+    const ComparedSystem& system = c.systems.front();
+    REQUIRE_FALSE(system.fits());
+    REQUIRE_FALSE(system.report.suggestions.empty());
+    const Suggestion& first = system.report.suggestions.front();
+    CHECK_THAT(first.change, ContainsSubstring("--micro-batch "));
+    CHECK(first.training.batch == 32);
+    CHECK(first.training.micro_batch < 32);
+    CHECK(first.device_peak <= 12'000'000'000);
+    const StepReport suggested = predict(small_model(8), machine(), first.training);
+    CHECK(suggested.fit.fits());
+    CHECK(*system.suggested_tokens_per_s == Approx(suggested.tokens_per_s()).epsilon(1e-6));
+}
+
+TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batches that do",
+          "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.batch = 48;
+    asked.device_budget_bytes = 40e9;
+    for (const Schedule schedule : {Schedule::zero3_offload, Schedule::resident}) {
+        const Comparison c = compare(small_model(), machine(), asked, {schedule});
+        const ComparedSystem& system = c.systems.front();
+        REQUIRE(system.fits());
+        CHECK(system.report.has_band());
+        const TrainingSpec& taken = system.report.training;
+        CHECK(taken.batch == 48);
+        REQUIRE(taken.micro_batch > 0);
+        TrainingSpec whole = training_of(schedule, asked);
+        CHECK(predict(small_model(), machine(), whole).fit.device.shortfall() ==
+              system.short_of_whole_batch);
+        for (std::int64_t larger = taken.micro_batch + 1; larger < 48; ++larger) {
+            if (48 % larger != 0) continue;
+            whole.micro_batch = larger;
+            CHECK_FALSE(predict(small_model(), machine(), whole).fit.fits());
+        }
+        CHECK_THAT(comparison_svg(std::span(&c, 1)), ContainsSubstring("micro-batches"));
+        asked.micro_batch = 48;
+        CHECK_FALSE(compare(small_model(), machine(), asked, {schedule}).systems[0].fits());
+        asked.micro_batch = 0;
+    }
+}
+
+TEST_CASE(
+    "comparison: where checkpoints of the batch fit on no device, streamed keeps them on the host",
+    "[compare]") {
+    const ModelSpec model = read_model("qwen2.5-14b");
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    TrainingSpec asked;
+    asked.batch = 1024;
+    const Comparison c = compare(model, machine, asked, {Schedule::streamed}, {});
+    const ComparedSystem& ours = c.systems[0];
+    CHECK(ours.fits());
+    CHECK(ours.short_of_whole_batch > 0);
+    CHECK(ours.report.training.batch == 1024);
+    CHECK(ours.report.training.checkpoints == CheckpointPlacement::host);
+    CHECK_THAT(comparison_text(std::span(&c, 1)),
+               ContainsSubstring("with checkpoints on the host"));
+    CHECK(system_flags(ours).starts_with("--schedule streamed"));
+    CHECK_THAT(system_flags(ours), ContainsSubstring(" --checkpoints host"));
+    CHECK(system_flags(compare(model, machine, {}, {Schedule::megatrain}).systems[0]) ==
+          "--schedule megatrain");
+    asked.checkpoints = CheckpointPlacement::host;
+    asked.micro_batch = ours.report.training.micro_batch;
+    CHECK(compare(model, machine, asked, {Schedule::streamed}, {}).systems[0].report.step ==
+          Approx(ours.report.step));
+}
+
+TEST_CASE("compare: what only more host memory would fit is as fast with it, and has no band",
+          "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.schedule = Schedule::zero3_offload;
+    MachineSpec small = machine();
+    small.host.memory_capacity = small.host.system_reserve + 2'000'000'000;
+    const Comparison c = compare(small_model(8), small, asked, {Schedule::zero3_offload});
+    const ComparedSystem& system = c.systems.front();
+    REQUIRE_FALSE(system.fits());
+    CHECK_FALSE(system.report.has_band());
+    REQUIRE_FALSE(system.report.suggestions.empty());
+    CHECK_THAT(system.report.suggestions.front().change, ContainsSubstring("--host-memory"));
+    const StepReport with_more = predict(small_model(8), machine(), asked);
+    REQUIRE(with_more.fit.fits());
+    CHECK(*system.suggested_tokens_per_s == Approx(with_more.tokens_per_s()).epsilon(1e-6));
+}
+
+TEST_CASE("comparison: zero-infinity is compared where the machine's storage is known",
+          "[compare]") {
+    const auto has_it = [](const char* name) {
+        const std::vector<Schedule> of_it =
+            schedules_of(resolve_machine(read_machine_profile(name)));
+        return std::find(of_it.begin(), of_it.end(), Schedule::zero_infinity) != of_it.end();
+    };
+    CHECK(has_it("h200-pcie5-16vcpu-128gib"));
+    CHECK_FALSE(has_it("h200-sxm-pcie5"));
+    CHECK(left_out(resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"))).empty());
+    const auto why = left_out(resolve_machine(read_machine_profile("h200-sxm-pcie5")));
+    REQUIRE(why.size() == 1);
+    CHECK_THAT(why.front(), ContainsSubstring("zero-infinity is left out") &&
+                                ContainsSubstring("--set storage.read_gb_per_s=NUMBER"));
+}
+
+TEST_CASE("compare: clusters stand beside the machine, with the same batch and names of their own",
+          "[compare]") {
+    const MachineSpec node = resolve_machine(read_machine_profile("h100-sxm-pcie5"));
+    TrainingSpec asked;
+    asked.batch = 32;
+    asked.micro_batch = 8;  // more than the part of one of 8 GPUs, which then takes all of its part
+    const Comparison c =
+        compare(small_model(), machine(), asked, {Schedule::streamed}, {{node, 2}, {node, 8}});
+    REQUIRE(c.systems.size() == 3);
+    CHECK(c.systems[1].name == "2 x h100-sxm-pcie5");
+    CHECK(c.systems[2].name == "8 x h100-sxm-pcie5");
+    for (std::size_t i : {1, 2}) {
+        const StepReport& report = c.systems[i].report;
+        CHECK(report.training.batch == 32);
+        CHECK(report.machine_id == "h100-sxm-pcie5");
+        CHECK(report.tokens_per_s() == Approx(32 * 1024 / report.step));
+    }
+    CHECK(c.systems[1].report.training.micro_batch == 8);
+    CHECK(c.systems[2].report.training.micro_batch_sequences() == 4);
+}
+
+TEST_CASE("compare: the GPUs of a cluster come with it", "[compare]") {
+    TrainingSpec asked = batch_of_4();
+    asked.gpus = 2;
+    CHECK(input_error_of([&] { compare(small_model(), machine(), asked, {Schedule::streamed}); }) ==
+          "--gpus is 2, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out");
+    CHECK(input_error_of([] { parse_schedules("streamed,cluster"); }) ==
+          "--schedules is streamed,cluster, but cluster has machines of its own; give them with "
+          "--cluster MACHINE:GPUS");
+}

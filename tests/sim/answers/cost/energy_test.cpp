@@ -1,0 +1,168 @@
+#include "sim/answers/cost/energy.h"
+
+#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+#include "tests/sim/base/program_run.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+constexpr const char* kMeasured = "h200-pcie5-16vcpu-128gib";
+
+struct Predicted {
+    MachineProfile profile;
+    MachineSpec machine;
+    StepReport report;
+    PowerSpec power;
+    StepEnergy energy;
+};
+
+Predicted predicted(const std::string& machine, std::int64_t batch,
+                    const std::string& model = "qwen2.5-7b") {
+    Predicted out;
+    out.profile = read_machine_profile(machine);
+    out.machine = resolve_machine(out.profile);
+    TrainingSpec training;
+    training.batch = batch;
+    out.report = predict(read_model(model), out.machine, training);
+    out.power = power_spec(out.profile, out.machine);
+    out.energy = step_energy(out.report, out.machine, out.power);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("energy: a calibrated GPU draws at least idle power and at most its limit", "[cost]") {
+    for (const std::int64_t batch : {1, 8, 32}) {
+        const Predicted p = predicted(kMeasured, batch);
+        INFO("batch " << batch);
+        REQUIRE(p.power.calibrated);
+        const double watts = p.energy.gpu() / p.report.step;
+        CHECK(watts > p.power.idle_w);
+        CHECK(watts <= p.machine.gpu.clock.limit_w * (1 + 1e-9));
+        CHECK(p.energy.copies > 0);
+        CHECK(p.energy.products > p.energy.attention);
+    }
+    CHECK(predicted(kMeasured, 32).energy.at_limit);  // compute-bound
+    CHECK(!predicted(kMeasured, 1).energy.at_limit);  // waits for the host
+}
+
+TEST_CASE("energy: a copy takes what was measured beyond idling", "[cost]") {
+    Predicted p = predicted(kMeasured, 1);
+    // 1.56727 J/GB at 140.485 W, of which idling takes 122.996.
+    CHECK(p.power.copy_joules_per_byte * 1e9 == Approx(1.56727 * (1 - 122.996 / 140.485)));
+    p.report.program = {};
+    p.report.step = 10;
+    Operation copy;
+    copy.lane = Lane::host_to_device;
+    copy.link_bytes = 100e9;
+    p.report.program.operations = {copy};
+    const StepEnergy energy = step_energy(p.report, p.machine, p.power);
+    CHECK(energy.copies == Approx(100 * 1.56727 * (1 - 122.996 / 140.485)));
+    CHECK(energy.idle == Approx(1229.96));
+    CHECK(energy.gpu() == Approx(energy.copies + energy.idle));
+}
+
+TEST_CASE("energy: from a datasheet, full power while it computes", "[cost]") {
+    const Predicted p = predicted("h200-sxm-pcie5", 8);
+    REQUIRE(!p.power.calibrated);
+    CHECK(p.power.busy_w == 700);
+    CHECK(*p.power.host_w == Approx((10200 - 8 * 700) / 8.0));
+    const Seconds busy = p.report.lanes[static_cast<std::size_t>(Lane::compute)].busy;
+    CHECK(p.energy.gpu() == Approx(700 * busy + p.power.idle_w * (p.report.step - busy)));
+    CHECK(p.power.assumptions.size() == 2);
+    CHECK_THAT(p.power.host_assumption, ContainsSubstring("a node of 8 draws"));
+}
+
+TEST_CASE("energy: every machine with some power gives a power between idle and all of it",
+          "[cost]") {
+    int known = 0;
+    for (const std::string& id : library_machines()) {
+        INFO(id);
+        try {
+            const Predicted p = predicted(id, 8, "llama-3.2-1b");
+            if (!p.power.known()) continue;
+            ++known;
+            const double watts = p.energy.total() / p.report.step;
+            CHECK(watts > p.power.idle_w);
+            CHECK(watts <= std::max(p.power.busy_w, p.machine.gpu.clock.limit_w) * (1 + 1e-9) +
+                               p.power.host_w.value_or(0));
+            CHECK((!p.power.assumptions.empty() || !p.power.host_assumption.empty()));
+        } catch (const InputError&) {
+            continue;  // the profile lacks a number that nothing replaces; its message is tested
+        }
+    }
+    CHECK(known >= 15);
+}
+
+TEST_CASE("cost: the program says dollars, days and kWh with their bands", "[cost]") {
+    const Result result = run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb");
+    CHECK(result.status == 0);
+    for (const char* part :
+         {"a million tokens, at $4.97 an hour (AWS p5e capacity block: rented", "1.00 B tokens: $",
+          "(5 to 95%: $", "kWh (", "not measured", "tokens/s a watt", "Nebius on-demand", "bought"})
+        CHECK_THAT(result.output, ContainsSubstring(part));
+    CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb --json").output,
+               ContainsSubstring("\"usd_per_million_tokens\""));
+}
+
+TEST_CASE("cost: mistakes are one sentence", "[cost]") {
+    const std::string cost = "cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb ";
+    check_sluice_mistake(cost + "--tokens -1", {"--tokens is -1", "1 to 1e+18"});
+    check_sluice_mistake(cost + "--utilization 2", {"--utilization is 2", "0.001 to 1"});
+    check_sluice_mistake(cost + "--offer Nowhere", {"--offer is \"Nowhere\"", "Oracle list"});
+    check_sluice_mistake(cost + "--buy --usd-per-hour 2", {"two ways to pay; give one"});
+}
+
+TEST_CASE("cost: what the host draws is of each GPU, and is said", "[cost]") {
+    const std::string eight =
+        "cost --model qwen2.5-7b --machine h100-sxm-pcie5 --schedule cluster --gpus 8 --batch 8 ";
+    CHECK_THAT(run_sluice(eight + "--host-watts 300").output,
+               ContainsSubstring("beside each GPU 300 W, as given; counted for each of the 8 GPUs, "
+                                 "2400 W in all"));
+    const Result given = run_sluice(
+        "cost --model qwen2.5-7b --machine h200-sxm-pcie5 "
+        "--host-watts 300");
+    CHECK_THAT(given.output, ContainsSubstring("beside each GPU 300 W, as given\n"));
+    CHECK_THAT(given.output, !ContainsSubstring("shared by them"));
+}
+
+TEST_CASE("cost: no assumption is lost for a word in it", "[cost]") {
+    MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
+    const MachineSpec machine = resolve_machine(profile);
+    CostQuery query;
+    const std::vector<std::string> without =
+        machine_money(profile, machine, query).power.assumptions;
+    query.host_w = 300;
+    CHECK(machine_money(profile, machine, query).power.assumptions == without);
+    // Copies of a calibrated machine whose energy is not known go from host to device.
+    profile = read_machine_profile(kMeasured);
+    std::erase_if(profile.quantities,
+                  [](const Quantity& q) { return q.path == "power.copy_joules_per_gb"; });
+    CHECK_THAT(machine_money(profile, resolve_machine(profile), query).power.assumptions.front(),
+               ContainsSubstring("copies"));
+}
+
+TEST_CASE("cost: a rent is of a share of the host that the prediction uses whole", "[cost]") {
+    const Result rented = run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5");
+    CHECK_THAT(rented.output,
+               ContainsSubstring("predicted with all of the profile's host (112 cores"));
+    const std::string gh200 = "cost --model qwen2.5-7b --machine gh200-480gb ";
+    const std::string words = "what 1.00 TB of host memory cost more than 480.0 GB is not known";
+    CHECK_THAT(run_sluice(gh200 + "--host-memory 1TB").output, ContainsSubstring(words));
+    CHECK_THAT(run_sluice(gh200 + "--host-memory 400GB").output, !ContainsSubstring("cost more"));
+    CHECK_THAT(run_sluice(gh200).output, !ContainsSubstring("cost more"));
+    CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h100-pcie --host-memory 1TB").output,
+               ContainsSubstring("the price says nothing of 1.00 TB of host memory"));
+    const Result predicted =
+        run_sluice("predict --model qwen2.5-7b --machine gh200-480gb --host-memory 1TB");
+    CHECK_THAT(predicted.output, ContainsSubstring(words));
+    CHECK_THAT(predicted.output,
+               ContainsSubstring("host memory of 1.00 TB is more than the 480.0 GB that such a"));
+}

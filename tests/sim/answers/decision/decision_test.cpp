@@ -1,0 +1,133 @@
+// Is the right machine chosen, and do sentences and page say so?
+#include <fmt/format.h>
+
+#include "sim/report/decision/memory_bars.h"
+#include "tests/catch.h"
+#include "tests/sim/answers/decision/made_decision.h"
+#include "tests/sim/report/xml_nesting.h"
+
+namespace sluice {
+namespace {
+
+std::string joined(const Decision& decision) {
+    return fmt::format("{}", fmt::join(answer(decision), "\n"));
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        ++n;
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("decision: the cheapest token wins, and the fastest is named", "[decision]") {
+    // 3.6 $/h at 1,000 tokens/s: 0.001 $ a second and 1,000 tokens, $1 a million.
+    const Decision decision =
+        made_decision({made_candidate("slow", 1000, 3.6), made_candidate("fast", 4000, 36)});
+    REQUIRE(decision.best() != nullptr);
+    CHECK(decision.best()->name == "slow");
+    CHECK(decision.aim == Aim::cheapest);
+    const std::string words = joined(decision);
+    CHECK_THAT(words, ContainsSubstring("slow trains it for the least money: $1.00 a million "
+                                        "tokens, 1,000 tokens/s (5 to 95%: 833 to 1,111); 2 B "
+                                        "tokens take 23.1 days (20.8 to 27.8) and $2,000"));
+    // $2.5 less a tenth is more than $1 and a fifth.
+    CHECK_THAT(words, ContainsSubstring("Next is fast, 150% dearer: their bands do not overlap."));
+    CHECK_THAT(words, ContainsSubstring("Fastest is fast: 4,000 tokens/s"));
+}
+
+TEST_CASE("decision: a lead within the bands is said to be one", "[decision]") {
+    const Decision decision =
+        made_decision({made_candidate("a", 1000, 3.6), made_candidate("b", 1000, 4)});
+    CHECK_THAT(joined(decision), ContainsSubstring("Next is b, 11% dearer: their bands overlap"));
+    CHECK_THAT(joined(made_decision({made_candidate("a", 1000, 3.6)})),
+               !ContainsSubstring("Next is"));
+}
+
+TEST_CASE("decision: by speed where asked, and where no price is known", "[decision]") {
+    Decision asked =
+        made_decision({made_candidate("slow", 1000, 3.6), made_candidate("fast", 4000, 36)});
+    asked.request.aim = Aim::fastest;
+    choose(asked);
+    CHECK(asked.best()->name == "fast");
+    CHECK_THAT(joined(asked), ContainsSubstring("Cheapest is slow: $1.00 a million tokens, 1,000"));
+    CHECK_THAT(joined(asked), ContainsSubstring("fast trains it fastest") &&
+                                  ContainsSubstring("Next is slow, 75% slower: their bands do"));
+    const Decision free =
+        made_decision({made_candidate("a", 1000, 0), made_candidate("b", 2000, 0)});
+    CHECK(free.best()->name == "b");
+    CHECK_THAT(joined(free), ContainsSubstring("No price is known of a, b, so that speed decides"));
+    const Decision some =
+        made_decision({made_candidate("a", 1000, 1), made_candidate("b", 2000, 0)});
+    CHECK(some.best()->name == "a");
+    CHECK_THAT(joined(some),
+               ContainsSubstring("No price is known of b, which is no choice by cost"));
+}
+
+TEST_CASE("decision: what does not fit is no choice; it is said what would", "[decision]") {
+    const Decision decision =
+        made_decision({made_misfit_candidate("small"), made_candidate("large", 1000, 9)});
+    CHECK(decision.best()->name == "large");
+    const Decision none =
+        made_decision({made_misfit_candidate("small"), made_misfit_candidate("s")});
+    CHECK(none.best() == nullptr);
+    const std::string words = joined(none);
+    CHECK_THAT(words, ContainsSubstring("It fits on none of them."));
+    CHECK_THAT(words, ContainsSubstring("Does not fit on small: device needs 90.0 GB, has 80.0 GB "
+                                        "(short 10.0 GB)"));
+    CHECK_THAT(words, ContainsSubstring("it fits with --batch 5 (device 45.0 GB, host 250.0 GB)."));
+    CHECK(nesting_error(decision_html(none)) == std::nullopt);
+}
+
+TEST_CASE("decision: tokens of the run lose only zeros behind the point", "[decision]") {
+    Decision decision = made_decision({made_candidate("a", 1000, 1)});
+    for (const auto& [tokens, words] : {std::pair(20e9, "20 B"), std::pair(1.5e9, "1.5 B"),
+                                        std::pair(200e6, "200 M"), std::pair(2e12, "2 T")}) {
+        decision.request.money.tokens = tokens;
+        CHECK(tokens_words(decision) == words);
+    }
+}
+
+TEST_CASE("decision: the page is well-formed, escapes names and loads nothing", "[decision]") {
+    Decision decision = made_decision({made_candidate("a <&> \"b\"", 1000, 3.6),
+                                       made_candidate("c", 900, 0), made_misfit_candidate("d")});
+    decision.request.date = "<script>";
+    decision.other = Comparison{{}, {"x <b> & y"}};
+    decision.other->systems.emplace_back().name = "<system>";
+    const std::string page = decision_html(decision);
+    CHECK(nesting_error(page) == std::nullopt);
+    CHECK(page.find("<&>") == std::string::npos);
+    CHECK(page.find("<script") == std::string::npos);
+    CHECK_THAT(page, ContainsSubstring("a &lt;&amp;&gt; &quot;b&quot; (chosen)"));
+    CHECK_THAT(page, ContainsSubstring("default-src 'none'"));
+    CHECK(count(page, "<svg ") == 3);  // speed, memory, a step
+    for (const char* loads : {" src=", " href=", "url(http", "@import", "<link", "<img", "<iframe"})
+        CHECK(page.find(loads) == std::string::npos);
+    CHECK(count(page, "://") == count(page, "xmlns=\"http://www.w3.org/2000/svg\""));
+    CHECK_THAT(page,
+               ContainsSubstring("@media print") && ContainsSubstring("prefers-color-scheme:dark"));
+}
+
+TEST_CASE("memory bars: kinds side by side add up to the peak", "[decision]") {
+    MemoryBar bar;
+    bar.name = "box";
+    bar.fit.device.usable = 100'000'000'000;
+    bar.fit.device.peak.bytes = 40'000'000'000;
+    bar.fit.device.peak.by_kind[static_cast<std::size_t>(MemoryKind::weights)] = 10'000'000'000;
+    bar.fit.device.peak.by_kind[static_cast<std::size_t>(MemoryKind::loss)] = 30'000'000'000;
+    bar.fit.host = bar.fit.device;
+    bar.fit.host.peak.bytes = 120'000'000'000;
+    const std::string svg = memory_bars_svg({bar});
+    CHECK(nesting_error(svg) == std::nullopt);
+    // 620 pixels are 100 GB of the device.
+    CHECK_THAT(svg, ContainsSubstring("width=\"62\"") && ContainsSubstring("width=\"186\""));
+    CHECK_THAT(svg, ContainsSubstring("<title>box: weights 10.0 GB</title>"));
+    CHECK_THAT(svg, ContainsSubstring("40.0 GB of 100.0 GB<") &&
+                        ContainsSubstring("120.0 GB of 100.0 GB: too small"));
+    bar.unified = true;
+    CHECK_THAT(memory_bars_svg({bar}), !ContainsSubstring("device memory"));
+}
+
+}  // namespace sluice

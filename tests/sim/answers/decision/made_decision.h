@@ -1,0 +1,54 @@
+// Which decision do the tests of sentences and of the page read? Machines with given speeds and
+// prices.
+#pragma once
+
+#include "sim/answers/decision/decision.h"
+#include "tests/sim/report/one_layer_report.h"
+
+namespace sluice {
+
+/// One layer that takes 1 s, at another speed; `usd_per_hour` 0: no price is known.
+inline Candidate made_candidate(const std::string& name, double tokens_per_s, double usd_per_hour) {
+    Candidate c;
+    c.name = name;
+    c.machine.id = c.machine.name = name;
+    StepReport r = one_layer_report();
+    r.machine_id = r.machine_name = name;
+    const double faster = r.step * tokens_per_s / static_cast<double>(r.training.tokens());
+    r.step /= faster;
+    for (OperationInterval& interval : r.operations) {
+        interval.start /= faster;
+        interval.end /= faster;
+    }
+    r.lanes = lane_times(r.program, r.operations, r.step);
+    r.step_low = 0.9 * r.step;
+    r.step_high = 1.2 * r.step;
+    r.fit.device = {{40'000'000'000, 0, {}}, 80'000'000'000};
+    r.fit.host = {{250'000'000'000, 0, {}}, 500'000'000'000};
+    MachineMoney money;
+    CostQuery query;
+    query.tokens = 2e9;
+    if (usd_per_hour > 0) query.usd_per_hour = usd_per_hour;
+    c.cost = answer_cost(r, c.machine, money, query);
+    return c;
+}
+
+inline Candidate made_misfit_candidate(const std::string& name) {
+    Candidate c = made_candidate(name, 5000, 1);
+    c.cost.report.fit.device.peak.bytes = 90'000'000'000;
+    TrainingSpec smaller = c.report().training;
+    c.cost.report.suggestions = {{"--batch 5", smaller, 45'000'000'000, 250'000'000'000}};
+    return c;
+}
+
+inline Decision made_decision(std::vector<Candidate> candidates) {
+    Decision out;
+    out.request.money.tokens = 2e9;
+    out.request.date = "2026-01-02";
+    out.request.version = "9.9";
+    out.candidates = std::move(candidates);
+    choose(out);
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,72 @@
+#include "sim/answers/search/machine_choice.h"
+
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+TEST_CASE("machine choice: the front is what nothing beats", "[search]") {
+    using Front = std::vector<std::size_t>;
+    // Cost and speed: 1 costs more and is slower than 0; 3 costs as much as 2 and is slower.
+    CHECK(pareto_front({{1, 10}, {2, 9}, {3, 20}, {3, 15}, {5, 21}}) == Front{0, 2, 4});
+    CHECK(pareto_front({}).empty());
+    CHECK(pareto_front({{1, 1}, {1, 1}}) == Front{0});
+}
+
+TEST_CASE("machine choice: the cheapest of those that do it", "[search]") {
+    const ModelSpec model = read_model("llama-3.1-8b");
+    const MachineChoices any = choose_machine(model, {}, 0, false, {}, 512e9);
+    REQUIRE(any.cheapest() != nullptr);
+    const double wanted = 5000;
+    const MachineChoices choices = choose_machine(model, {}, wanted, false, {}, 512e9);
+    REQUIRE(choices.cheapest() != nullptr);
+    const MachineChoice& cheapest = *choices.cheapest();
+    CHECK(cheapest.report.tokens_per_s() >= wanted);
+    CHECK(cheapest.cost->usd_per_hour >= any.cheapest()->cost->usd_per_hour);
+    int slow = 0;
+    for (const MachineChoice& choice : choices.machines) {
+        INFO(choice.id);
+        CHECK(choice.report.has_band());
+        slow += choice.does_it ? 0 : 1;
+        if (choice.does_it && choice.cost)
+            CHECK(choice.cost->usd_per_hour >= cheapest.cost->usd_per_hour);
+    }
+    CHECK(slow > 0);
+    CHECK(choices.machines.size() + choices.left_out.size() == library_machines().size());
+    CHECK_THAT(machine_choices_text(choices), ContainsSubstring("least an hour " + cheapest.id));
+    CHECK_THAT(machine_choices_svg(choices), ContainsSubstring(cheapest.id + "</text>"));
+    CHECK_THAT(machine_choices_csv(choices), ContainsSubstring("\n" + cheapest.id + ","));
+}
+
+TEST_CASE("machine choice: where none does it", "[search]") {
+    const MachineChoices none = choose_machine(read_model("llama-3.1-8b"), {}, 1e9, false, {}, {});
+    CHECK(none.cheapest() == nullptr);
+    CHECK_THAT(machine_choices_text(none), ContainsSubstring("no machine of the library"));
+}
+
+TEST_CASE("machine choice: no machine with memory that it cannot have, and what more costs is said",
+          "[search]") {
+    // 14B needs 184 GB of host memory: not a DGX Spark, whose 128 GB are soldered.
+    const MachineChoices choices =
+        choose_machine(read_model("qwen2.5-14b"), {}, 0, false, {}, 1e12);
+    const auto find = [&](const std::string& id) -> const MachineChoice& {
+        for (const MachineChoice& choice : choices.machines)
+            if (choice.id == id) return choice;
+        throw std::runtime_error("no " + id);
+    };
+    CHECK(!find("dgx-spark-gb10").does_it);
+    CHECK(find("dgx-spark-gb10").report.fit.host.usable < 128'000'000'000);
+    CHECK(find("gh200-480gb").does_it);
+    CHECK(find("gh200-480gb").report.fit.host.usable < 480'000'000'000);
+    const std::string text = machine_choices_text(choices);
+    CHECK_THAT(text, ContainsSubstring("host memory: not 1.00 TB but the most that they can have, "
+                                       "for: ") &&
+                         ContainsSubstring("prices: what the host memory given costs more"));
+    CHECK(choices.capped.find("dgx-spark-gb10") != std::string::npos);
+    CHECK(choices.unpriced.find("h100-pcie") != std::string::npos);
+    CHECK(choices.unpriced.find("h200-sxm-pcie5") == std::string::npos);  // it has 2 TB
+    CHECK(choices.unpriced.find("gh200-480gb") == std::string::npos);
+    const MachineChoices as_sold = choose_machine(read_model("qwen2.5-14b"), {}, 0, false, {}, {});
+    CHECK(as_sold.unpriced.empty());
+    CHECK(as_sold.capped.empty());
+}

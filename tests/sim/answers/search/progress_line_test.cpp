@@ -1,0 +1,46 @@
+#include "sim/answers/search/progress_line.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+/// What is on the file after `write` has had it.
+template <typename Write>
+std::string written(Write write) {
+    std::FILE* const file = std::tmpfile();
+    REQUIRE(file != nullptr);
+    write(file);
+    std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+    std::rewind(file);
+    CHECK(std::fread(text.data(), 1, text.size(), file) == text.size());
+    std::fclose(file);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("progress: on a terminal the line is cleared before what comes next", "[search]") {
+    const std::string text = written([](std::FILE* file) {
+        ProgressLine line("sweep", file, true, std::chrono::milliseconds(0));
+        line.show({10, 2, 40});
+        line.clear();
+        std::fputs("summary\n", file);
+    });
+    CHECK(text.starts_with("\rsweep: 10 of 40 rows, 2 of them simulated;"));
+    CHECK(text.ends_with("\r\033[Ksummary\n"));
+}
+
+TEST_CASE("progress: elsewhere each is a line", "[search]") {
+    const std::string text = written([](std::FILE* file) {
+        ProgressLine line("advise", file, false, std::chrono::milliseconds(0));
+        line.show({10, 2, 40});
+        line.show({20, 3, 40});
+    });
+    CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    CHECK(text.find('\r') == std::string::npos);
+}

@@ -1,0 +1,92 @@
+// No step is simulated faster than its bound, whatever the machine, model, schedule and settings.
+#include "sim/answers/search/step_bounds.h"
+
+#include <random>
+
+#include "sim/base/input_error.h"
+#include "sim/simulate/simulate_step.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+template <typename T>
+T any_of(std::mt19937& random, const std::vector<T>& values) {
+    return values[random() % values.size()];
+}
+
+TrainingSpec any_training(std::mt19937& random) {
+    TrainingSpec t;
+    t.batch = any_of<std::int64_t>(random, {1, 2, 4, 8, 16, 32, 64, 128});
+    t.sequence = any_of<std::int64_t>(random, {512, 1024, 4096});
+    // Each that there is, and ours, which has the most settings, as often as all others.
+    const Option& schedule = training_options().front();
+    if (random() % 2 == 0) schedule.set(t, any_of(random, schedule.choices).value);
+    if (t.schedule != Schedule::streamed) return t;
+    t.micro_batch = any_of<std::int64_t>(random, {0, 0, 1, 2, 4});
+    t.buffer_depth = any_of<std::int64_t>(random, {1, 2, 3, 4});
+    t.gradient_slabs = any_of<std::int64_t>(random, {1, 2, 3});
+    t.recompute =
+        any_of<Recompute>(random, {Recompute::full, Recompute::keep_attention, Recompute::none});
+    t.checkpoints = any_of<CheckpointPlacement>(
+        random, {CheckpointPlacement::device, CheckpointPlacement::host});
+    t.state_bytes = any_of<std::int64_t>(random, {12, 8, 6});
+    t.clipping = any_of<Clipping>(random, {Clipping::speculative, Clipping::exact, Clipping::off});
+    return t;
+}
+
+}  // namespace
+
+TEST_CASE("step bounds: below every simulated step, and near most", "[search]") {
+    std::mt19937 random(11);
+    const std::vector<std::string> machines = library_machines(), models = library_models();
+    int compared = 0, near = 0;
+    while (compared < 300) {
+        const std::string machine_name = any_of(random, machines);
+        const std::string model_name = any_of(random, models);
+        TrainingSpec training = any_training(random);
+        try {
+            ModelSpec model = read_model(model_name);
+            truncate_layers(model, std::min(model.layer_count(), 12));
+            const MachineSpec machine = resolve_machine(read_machine_profile(machine_name));
+            check_training_spec(training);
+            const StepPlan plan = plan_step(model, machine, training);
+            const StepBounds bounds =
+                step_bounds(plan.program, operation_demands(plan.program, machine, training),
+                            machine, training);
+            const Seconds step = simulate_step(plan, machine, training).step;
+            INFO(machine_name << " " << model_name << " schedule "
+                              << static_cast<int>(training.schedule) << " batch " << training.batch
+                              << " seq " << training.sequence);
+            CHECK(bounds.at_least() <= step);
+            CHECK(bounds.at_least() > 0.5 * step);
+            ++compared;
+            if (bounds.at_least() > 0.95 * step) ++near;
+        } catch (const InputError&) {
+            continue;  // they do not go together
+        }
+    }
+    CHECK(near > compared / 2);
+}
+
+TEST_CASE("step bounds: energy that is saved in no time is not paid for, in any order",
+          "[search]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
+    const double limit = machine.gpu.clock.limit_w;
+    REQUIRE(machine.gpu.clock.energy_share < 1);
+    // A second each at 1.5 times the limit; the clock falls for nothing, or for a tenth.
+    const FlowDemand free = {1, 1, {1, 1, 1.5 * limit}}, dear = {1, 1, {1, 1.1, 1.5 * limit}};
+    const auto fluid = [&](std::vector<FlowDemand> demands) {
+        StepProgram program;
+        program.operations.resize(demands.size());
+        for (Operation& operation : program.operations) operation.lane = Lane::compute;
+        return step_bounds(program, demands, machine, {}).fluid;
+    };
+    CHECK(fluid({free, free}) == Approx(2));
+    CHECK(fluid({dear, free}) == Approx(2));
+    CHECK(fluid({free, dear}) == Approx(2));
+    CHECK(fluid({dear, dear}) > 2.01);
+}

@@ -1,0 +1,106 @@
+// Bytes over a step, counted by hand and against the plan's peak.
+#include "sim/plan/memory_timeline.h"
+
+#include "sim/answers/predict/predict.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+/// A step of 10 s: compute 0-4 and 4-8, a copy out 8-12 that reaches into the next step.
+StepReport three_operations() {
+    StepReport report;
+    report.step = 10;
+    report.program.operations.resize(3);
+    report.operations = {{0, 4}, {4, 8}, {8, 12}};
+    return report;
+}
+
+/// Adds a buffer that these operations use.
+void add_buffer(StepReport& report, MemoryKind kind, Bytes bytes, OperationId first,
+                OperationId last, Tier tier = Tier::device) {
+    const auto id = static_cast<BufferId>(report.buffers.size());
+    report.buffers.push_back({"buffer", kind, tier, bytes, first, last});
+    for (OperationId i = first; i >= 0 && i <= last; ++i)
+        report.program.operations[static_cast<std::size_t>(i)].uses.push_back(id);
+}
+
+}  // namespace
+
+TEST_CASE("memory over a step: buffers come with their first and go with their last operation",
+          "[report]") {
+    StepReport report = three_operations();
+    add_buffer(report, MemoryKind::weights, 100, kWholeStep, kWholeStep);
+    add_buffer(report, MemoryKind::activations, 10, 0, 0);
+    add_buffer(report, MemoryKind::checkpoints, 1, 0, 1);
+    add_buffer(report, MemoryKind::workspace, 5000, 0, -1);  // that nothing uses
+    add_buffer(report, MemoryKind::weights, 7000, 0, 1, Tier::host);
+    const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
+    REQUIRE(moments.size() == 3);
+    CHECK(moments[0].start == 0);
+    CHECK(moments[0].bytes == 111);
+    CHECK(moments[1].start == Approx(4));
+    CHECK(moments[1].bytes == 101);
+    CHECK(moments[1].by_kind[static_cast<std::size_t>(MemoryKind::activations)] == 0);
+    CHECK(moments[2].start == Approx(8));
+    CHECK(moments[2].bytes == 100);
+    CHECK(most_memory(moments).bytes == 111);
+    CHECK(memory_changes(report, Tier::device));
+    CHECK(most_memory(memory_over_step(report, Tier::host)).bytes == 7000);
+}
+
+TEST_CASE("memory over a step: what lives into the next step is there at the start of this one",
+          "[report]") {
+    StepReport report = three_operations();
+    add_buffer(report, MemoryKind::gradients, 10, 1, 2);  // 4 to 12: 4 to 10, and 0 to 2
+    const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
+    REQUIRE(moments.size() == 3);
+    CHECK(moments[0].bytes == 10);
+    CHECK(moments[1].start == Approx(2));
+    CHECK(moments[1].bytes == 0);
+    CHECK(moments[2].start == Approx(4));
+    CHECK(moments[2].bytes == 10);
+}
+
+TEST_CASE("memory over a step: what lives as long as a step is there once", "[report]") {
+    StepReport report = three_operations();
+    add_buffer(report, MemoryKind::gradients, 10, 0, 2);  // 0 to 12
+    const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
+    REQUIRE(moments.size() == 1);
+    CHECK(moments[0].bytes == 10);
+}
+
+TEST_CASE("memory over a step: one moment where nothing changes", "[report]") {
+    StepReport report = three_operations();
+    add_buffer(report, MemoryKind::weights, 100, kWholeStep, kWholeStep);
+    REQUIRE(memory_over_step(report, Tier::device).size() == 1);
+    CHECK_FALSE(memory_changes(report, Tier::device));
+}
+
+TEST_CASE("memory over a step: its most is the plan's peak, of the streamed schedule", "[report]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    for (const std::int64_t micro_batch : {0, 2}) {
+        for (const Recompute recompute : {Recompute::full, Recompute::none}) {
+            CAPTURE(micro_batch, static_cast<int>(recompute));
+            TrainingSpec training;
+            training.batch = 8;
+            training.sequence = 1024;
+            training.micro_batch = micro_batch;
+            training.recompute = recompute;
+            const StepReport report = predict(read_model("qwen2.5-7b"), machine, training);
+            const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
+            CHECK(memory_changes(report, Tier::device));
+            const MemoryMoment& most = most_memory(moments);
+            CHECK(most.bytes == report.fit.device.peak.bytes);
+            CHECK(most.by_kind == report.fit.device.peak.by_kind);
+            for (const MemoryMoment& moment : moments) {
+                Bytes sum = 0;
+                for (const Bytes bytes : moment.by_kind) sum += bytes;
+                REQUIRE(sum == moment.bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// What ZeRO-3 with offload keeps where, counted by hand.
+#include <algorithm>
+#include <numeric>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/plan/schedules/zero3_fetches.h"
+#include "sim/plan/schedules/zero3_memory.h"
+#include "sim/plan/schedules/zero3_modules.h"
+#include "sim/plan/step_plan.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr Bytes kMiBytes = 1 << 20;
+
+StepPlan plan_of(const ModelSpec& model, std::int64_t batch = 1) {
+    TrainingSpec training;
+    training.schedule = Schedule::zero3_offload;
+    training.batch = batch;
+    return plan_step(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
+}
+
+// Embedding and head of 32 M elements each, q, k, v, o of 1 M, gate, up, down of 4 M.
+const char* const kShape =
+    "layers=1,hidden=1024,heads=8,kv_heads=8,head_dim=128,intermediate=4096,vocabulary=32768";
+
+Bytes bytes_of(const StepPlan& plan, const std::string& name) {
+    Bytes bytes = 0;
+    for (const Buffer& buffer : plan.memory.buffers)
+        if (buffer.name == name) bytes += buffer.bytes;
+    return bytes;
+}
+
+/// Over the link in one step, by what is copied.
+double copied(const StepPlan& plan, OperationKind kind) {
+    double bytes = 0;
+    for (const Operation& operation : plan.program.operations)
+        if (operation.kind == kind) bytes += operation.link_bytes;
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("zero3: host memory by hand, all that is pinned in powers of two", "[plan]") {
+    const ModelSpec model = parse_generic_model(kShape);
+    const StepPlan plan = plan_of(model);
+    const std::int64_t parameters = 2 * (32 << 20) + 4 * (1 << 20) + 3 * (4 << 20) + 3 * 1024;
+    REQUIRE(total_parameters(model) == parameters);
+    CHECK(bytes_of(plan, "fp32 masters and moments") == 12 * parameters);
+    // 160 MiB and 6 KiB in bf16, twice that in fp32.
+    CHECK(bytes_of(plan, "pinned bf16 parameters") == 256 * kMiBytes);
+    CHECK(bytes_of(plan, "pinned bf16 gradients") == 256 * kMiBytes);
+    CHECK(bytes_of(plan, "pinned fp32 gradients of sub-groups") == 512 * kMiBytes);
+    CHECK(bytes_of(plan, "first pinned copies, kept by PyTorch") ==
+          (2 * 64 + 4 * 2 + 3 * 8) * kMiBytes);
+}
+
+TEST_CASE("zero3: memory in use outside the process is not resident in it", "[plan]") {
+    const StepPlan plan = plan_of(parse_generic_model(kShape));
+    const auto count = static_cast<OperationId>(plan.program.operations.size());
+    const Bytes tables = bytes_of(plan, "tables of pinned pages");
+    CHECK(tables > 10 * kMiBytes);
+    CHECK(std::abs(peak_memory(plan.memory, Tier::host, count).bytes -
+                   plan.memory.host_between_steps - tables) <= 1);
+}
+
+TEST_CASE("zero3: sub-groups end with the tensor that completes a billion elements", "[plan]") {
+    ModelSpec model = read_model("qwen2.5-7b");
+    model.tied_embeddings = false;
+    const std::vector<double> groups = zero3_sub_groups(model);
+    // The embedding's 545 M and 2 layers of 233 M; then 4 layers and a part of one, 1.03 G each.
+    CHECK(groups.size() == 8);
+    CHECK(groups[0] == 152064.0 * 3584 + 2.0 * layer_parameters(model, model.layer(0)));
+    for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
+        CHECK(groups[i] >= 1e9);
+        CHECK(groups[i] < 1e9 + 152064.0 * 3584);
+    }
+    CHECK(std::accumulate(groups.begin(), groups.end(), 0.0) ==
+          static_cast<double>(total_parameters(model)));
+}
+
+TEST_CASE("zero3: every gradient leaves as bf16, comes back and leaves as fp32", "[plan]") {
+    for (const char* tied : {"", ",tied=1"}) {
+        const ModelSpec model = parse_generic_model(std::string(kShape) + tied);
+        const StepPlan plan = plan_of(model);
+        const auto parameters = static_cast<double>(total_parameters(model));
+        CHECK(copied(plan, OperationKind::copy_gradients_out) == 6 * parameters);
+        CHECK(copied(plan, OperationKind::copy_gradients_in) == 2 * parameters);
+        // A model of less than the reuse distance is copied in once.
+        CHECK(copied(plan, OperationKind::copy_weights_in) ==
+              2 * (parameters - (model.layers.size() * 2 + 1) * 1024.0));
+    }
+}
+
+TEST_CASE("zero3: of a large model little more than max_live_parameters is on the device",
+          "[plan]") {
+    ModelSpec model = read_model("qwen2.5-7b");
+    model.tied_embeddings = false;
+    const StepPlan plan = plan_of(model);
+    const auto count = static_cast<OperationId>(plan.program.operations.size());
+    std::vector<double> live(static_cast<std::size_t>(count) + 1, 0);
+    for (const Buffer& buffer : plan.memory.buffers) {
+        if (buffer.name != "gathered parameter") continue;
+        live[static_cast<std::size_t>(buffer.first)] += static_cast<double>(buffer.bytes);
+        live[static_cast<std::size_t>(buffer.last) + 1] -= static_cast<double>(buffer.bytes);
+    }
+    std::partial_sum(live.begin(), live.end(), live.begin());
+    const double most = *std::max_element(live.begin(), live.end());
+    CHECK(most >= 2e9);
+    CHECK(most < 2 * (1e9 + 152064.0 * 3584 + 5e7 + 18944.0 * 3584 * 3));
+    // Forward and backward each need all of it, less what is kept from one to the other.
+    const double weights = copied(plan, OperationKind::copy_weights_in);
+    const auto once = 2 * static_cast<double>(total_parameters(model));
+    CHECK(weights > 1.7 * once);
+    CHECK(weights <= 2 * once);
+}
+
+TEST_CASE("zero3: smaller sub-groups are pinned closer to their size", "[plan]") {
+    TrainingSpec training;
+    training.schedule = Schedule::zero3_offload;
+    training.batch = 1;
+    training.sub_group_elements = 8 << 20;
+    const StepPlan plan =
+        plan_step(parse_generic_model(kShape),
+                  resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
+    // The embedding's 128 MiB; norms, q to gate: 8 Mi and 2 Ki elements, beyond 32 MiB; up and
+    // down; the last norm and the head, beyond 128 MiB.
+    CHECK(bytes_of(plan, "pinned fp32 gradients of sub-groups") ==
+          (128 + 64 + 32 + 256) * kMiBytes);
+}
+
+TEST_CASE("zero3: Python waits for parameters, and what leaves waits for Python", "[plan]") {
+    const ModelSpec model = read_model("qwen2.5-1.5b");
+    const StepPlan plan = plan_of(model);
+    const auto& operations = plan.program.operations;
+    const auto waits_for = [&](const Operation& operation, Lane lane) {
+        return std::any_of(
+            operation.waits_for.begin(), operation.waits_for.end(), [&](const Dependency& wait) {
+                return !wait.previous_step &&
+                       operations[static_cast<std::size_t>(wait.operation)].lane == lane;
+            });
+    };
+    int waits_for_copies = 0;
+    double of_a_forward = 0;
+    bool backward = false;
+    for (const Operation& operation : operations) {
+        backward |= operation.kind == OperationKind::loss;
+        if (operation.lane == Lane::compute) {
+            CHECK(waits_for(operation, Lane::python));
+            CHECK(operation.eager_operations == 0);  // Python's lane has it
+        }
+        if (operation.lane == Lane::python) {
+            waits_for_copies += waits_for(operation, Lane::host_to_device) ? 1 : 0;
+            if (operation.layer == 1 && !backward) of_a_forward += operation.eager_operations;
+        }
+        if (operation.kind == OperationKind::copy_gradients_out &&
+            waits_for(operation, Lane::compute))
+            CHECK(waits_for(operation, Lane::python));
+    }
+    // Once for each group that is fetched together: embedding, layers three times, head.
+    CHECK(waits_for_copies >= model.layer_count());
+    CHECK(waits_for_copies <= 3 * model.layer_count() + 6);
+    // Hooks of ten modules and seven parameters; 16 kernels; checkpointing.
+    CHECK(of_a_forward == Approx(10 * 39 + 7 * 11 + 16 * 6 + 118));
+}
+
+TEST_CASE("zero3: with few tokens the step takes as long as its Python, and is not counted twice",
+          "[plan]") {
+    const ModelSpec model = read_model("qwen2.5-1.5b");
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    TrainingSpec training;
+    training.schedule = Schedule::zero3_offload;
+    training.batch = 1;
+    training.sequence = 128;
+    const auto report_of = [&](double eager_launch) {
+        machine.gpu.eager_launch = eager_launch;
+        return predict(model, machine, training);
+    };
+    const auto busy = [](const StepReport& report, Lane lane) {
+        return report.lanes[static_cast<std::size_t>(lane)].busy;
+    };
+    const StepReport fast = report_of(10e-6), slow = report_of(20e-6);
+    CHECK(busy(slow, Lane::compute) == Approx(busy(fast, Lane::compute)).epsilon(0.01));
+    CHECK(busy(slow, Lane::python) == Approx(2 * busy(fast, Lane::python)));
+    CHECK(slow.step - fast.step == Approx(busy(fast, Lane::python)).epsilon(0.05));
+}
+
+TEST_CASE("zero3: a layer of hundreds of experts is planned in parts, with the same bytes",
+          "[plan]") {
+    ModelSpec model = read_model("qwen3-30b-a3b");
+    truncate_layers(model, 2);
+    const StepPlan plan = plan_of(model);
+    // 3 matrices of each of 128 experts, attention's 4 and the router; forward, again, backward.
+    CHECK(plan.program.operations.size() < 500);
+    const Zero3Modules modules(model);
+    ParameterFetches calls(modules.elements(), modules.step_calls());
+    std::int64_t elements = 0;
+    for (std::size_t i = 0; i < calls.calls(); ++i) {
+        const ParameterFetches::Call call = calls.next();
+        for (const auto& list : {call.missing, call.prefetched})
+            for (const int parameter : list)
+                elements += modules.elements()[static_cast<std::size_t>(parameter)];
+    }
+    CHECK(copied(plan, OperationKind::copy_weights_in) == 2.0 * static_cast<double>(elements));
+}

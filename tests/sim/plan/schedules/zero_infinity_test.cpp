@@ -1,0 +1,237 @@
+// What ZeRO-Infinity moves from and to storage, and what it keeps where, counted by hand.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/prediction_band.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/schedules/infinity_memory.h"
+#include "sim/plan/step_plan.h"
+#include "sim/plan/step_report.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+/// An H200 with a drive that reads 8 and writes 4 GB/s.
+MachineSpec machine_with_storage() {
+    MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
+    profile.set("storage.read_gb_per_s", 8);
+    profile.set("storage.write_gb_per_s", 4);
+    return resolve_machine(profile);
+}
+
+TrainingSpec infinity(std::int64_t sub_group = 0) {
+    TrainingSpec training;
+    training.schedule = Schedule::zero_infinity;
+    training.batch = 1;
+    training.sub_group_elements = sub_group;
+    return training;
+}
+
+ModelSpec four_layers_of_7b() {
+    ModelSpec model = read_model("qwen2.5-7b");
+    model.tied_embeddings = false;
+    truncate_layers(model, 4);
+    return model;
+}
+
+double moved(const StepPlan& plan, OperationKind kind) {
+    double bytes = 0;
+    for (const Operation& operation : plan.program.operations)
+        if (operation.kind == kind) bytes += operation.link_bytes;
+    return bytes;
+}
+
+Bytes bytes_of(const StepPlan& plan, const std::string& name) {
+    Bytes bytes = 0;
+    for (const Buffer& buffer : plan.memory.buffers)
+        if (buffer.name == name) bytes += buffer.bytes;
+    return bytes;
+}
+
+bool waits_for(const StepPlan& plan, std::size_t operation, OperationId on) {
+    const auto& waits = plan.program.operations[operation].waits_for;
+    return std::any_of(waits.begin(), waits.end(),
+                       [on](const Dependency& wait) { return wait.operation == on; });
+}
+
+std::vector<std::size_t> of_kind(const StepPlan& plan, OperationKind kind) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < plan.program.operations.size(); ++i)
+        if (plan.program.operations[i].kind == kind) out.push_back(i);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("zero-infinity: bytes of a step from and to storage, by hand", "[plan]") {
+    const ModelSpec model = four_layers_of_7b();
+    const auto parameters = static_cast<double>(total_parameters(model));
+    const StepPlan plan = plan_step(model, machine_with_storage(), infinity());
+    // Master, two moments and the gradient are read; all but the gradient are written again.
+    CHECK(moved(plan, OperationKind::read_states) == 16 * parameters);
+    CHECK(moved(plan, OperationKind::write_states) == 12 * parameters);
+    CHECK(moved(plan, OperationKind::write_gradients) == 4 * parameters);
+    CHECK(moved(plan, OperationKind::write_weights) == 2 * parameters);
+    // Of the tensors that are read, forward and backward need each once at least.
+    const double read = moved(plan, OperationKind::read_weights);
+    CHECK(read >= 2 * (parameters - 4 * 20e3));
+    CHECK(read <= 2 * 2 * parameters);
+    CHECK(moved(plan, OperationKind::copy_gradients_out) == 6 * parameters);
+}
+
+TEST_CASE("zero-infinity: memory by tier, by hand", "[plan]") {
+    const ModelSpec model = four_layers_of_7b();
+    const MachineSpec machine = machine_with_storage();
+    const StepPlan plan = plan_step(model, machine, infinity());
+    const std::int64_t parameters = total_parameters(model);
+    const std::int64_t table = 152064LL * 3584;
+    const std::int64_t layer = layer_parameters(model, model.layer(0));
+    CHECK(bytes_of(plan, "masters and moments on storage") == 12 * parameters);
+    CHECK(bytes_of(plan, "fp32 gradients on storage") == 4 * parameters);
+    // Norms and biases are below 1 MiB and stay.
+    const std::int64_t small = 2 * 3584 + (28 + 2 * 4) * 128;
+    CHECK(bytes_of(plan, "bf16 parameters on storage") == 2 * (parameters - 4 * small - 3584));
+    // The embedding and two layers are a sub-group; the second is two layers, norm and head.
+    const Bytes largest = std::max(table + 2 * layer, 2 * layer + 3584 + table);
+    CHECK(bytes_of(plan, "optimizer's buffers") == 12 * 4 * largest);
+    CHECK(bytes_of(plan, "updated parameters of a sub-group") == 2 * largest);
+    CHECK(bytes_of(plan, "parameter buffers") % (2 * table) == 0);
+    CHECK(bytes_of(plan, "parameter buffers") >= 5 * 2 * table);
+    // 4.1 GB of gradients and 2 GB of max_in_cpu, pinned in powers of two.
+    CHECK(bytes_of(plan, "pinned bf16 gradients") == 1LL << 32);
+    CHECK(bytes_of(plan, "pinned bf16 parameters, max_in_cpu") == 1LL << 31);
+    const Fit fit = check_fit(plan, machine, infinity());
+    CHECK(fit.storage.peak.bytes == 18 * parameters - 2 * (4 * small + 3584));
+    CHECK(fit.fits());
+}
+
+TEST_CASE("zero-infinity: what storage does not hold does not fit", "[plan]") {
+    const ModelSpec model = four_layers_of_7b();
+    MachineSpec machine = machine_with_storage();
+    machine.storage.capacity = 30'000'000'000;
+    const Fit fit = check_fit(plan_step(model, machine, infinity()), machine, infinity());
+    CHECK_FALSE(fit.fits());
+    CHECK(fit.storage.shortfall() == fit.storage.peak.bytes - 30'000'000'000);
+}
+
+TEST_CASE("zero-infinity: one sub-group is read while the one before is updated", "[plan]") {
+    const StepPlan plan = plan_step(four_layers_of_7b(), machine_with_storage(), infinity());
+    const auto reads = of_kind(plan, OperationKind::read_states);
+    const auto scales = of_kind(plan, OperationKind::clip_gradients);
+    const auto weights = of_kind(plan, OperationKind::write_weights);
+    const auto states = of_kind(plan, OperationKind::write_states);
+    REQUIRE(reads.size() == 2);
+    REQUIRE(states.size() == 2);
+    // The first read waits for all gradients, the second stands before the first update.
+    CHECK(
+        waits_for(plan, reads[0],
+                  static_cast<OperationId>(of_kind(plan, OperationKind::write_gradients).back())));
+    CHECK(reads[1] < scales[0]);
+    for (std::size_t group = 0; group < 2; ++group)
+        CHECK(waits_for(plan, scales[group], static_cast<OperationId>(reads[group])));
+    // The host waits until the bf16 parameters are written, but not for the states.
+    CHECK(waits_for(plan, scales[1], static_cast<OperationId>(weights[0])));
+    CHECK_FALSE(waits_for(plan, scales[1], static_cast<OperationId>(states[0])));
+    // The next step reads when the last states are written.
+    const auto first = of_kind(plan, OperationKind::issue).front();
+    CHECK(waits_for(plan, first, static_cast<OperationId>(states[1])));
+    const auto read = of_kind(plan, OperationKind::read_weights).front();
+    CHECK(waits_for(plan, read, static_cast<OperationId>(first)));
+}
+
+TEST_CASE("zero-infinity: reads, copies that hold the host up and Python follow each other",
+          "[plan]") {
+    const StepPlan plan = plan_step(four_layers_of_7b(), machine_with_storage(), infinity());
+    const auto& operations = plan.program.operations;
+    OperationId held_up = -1;
+    int held = 0;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const Operation& operation = operations[i];
+        if (operation.lane == Lane::python && held_up >= 0) {
+            CHECK(waits_for(plan, i, std::exchange(held_up, -1)));
+            ++held;
+        }
+        if (operation.kind == OperationKind::copy_weights_in && operation.pageable)
+            held_up = static_cast<OperationId>(i);
+    }
+    CHECK(held >= 2 * 4);
+}
+
+TEST_CASE("zero-infinity: the first sub-groups stay in host memory up to a billion elements",
+          "[plan]") {
+    const ModelSpec model = four_layers_of_7b();
+    const Zero3Modules modules(model);
+    const InfinityLayout layout(model, modules, 200e6);
+    // The embedding's 545 M, then one layer of 233 M: the next would pass 1e9.
+    CHECK(layout.sub_groups_on_host == 2);
+    CHECK_FALSE(layout.on_storage.front());
+    CHECK(layout.on_storage.back());
+    const StepPlan plan = plan_step(model, machine_with_storage(), infinity(200'000'000));
+    const auto written = of_kind(plan, OperationKind::write_weights).size();
+    CHECK(written == layout.sub_groups.size() - 2);
+    CHECK(of_kind(plan, OperationKind::write_states).size() == layout.sub_groups.size());
+}
+
+TEST_CASE("zero-infinity: a sub-group's states are written before the second after it is updated",
+          "[plan]") {
+    // Sub-groups whose parameters stay in host memory: nothing else of theirs is written.
+    const ModelSpec model =
+        parse_generic_model("layers=4,hidden=2048,vocabulary=20000,intermediate=8192");
+    const StepPlan plan = plan_step(model, machine_with_storage(), infinity(50'000'000));
+    const auto scales = of_kind(plan, OperationKind::clip_gradients);
+    const auto states = of_kind(plan, OperationKind::write_states);
+    REQUIRE(scales.size() > 3);
+    REQUIRE(of_kind(plan, OperationKind::write_weights).empty());
+    for (std::size_t group = 2; group < scales.size(); ++group) {
+        CHECK(waits_for(plan, scales[group], static_cast<OperationId>(states[group - 2])));
+        CHECK_FALSE(waits_for(plan, scales[group], static_cast<OperationId>(states[group - 1])));
+    }
+}
+
+TEST_CASE("zero-infinity: a step is at least as long as storage needs for its bytes",
+          "[simulate]") {
+    const ModelSpec model = four_layers_of_7b();
+    const MachineSpec machine = machine_with_storage();
+    const StepReport report = predict(model, machine, infinity());
+    const LaneTime& read = report.lanes[static_cast<std::size_t>(Lane::storage_read)];
+    const LaneTime& write = report.lanes[static_cast<std::size_t>(Lane::storage_write)];
+    CHECK(read.busy == Approx(read.bytes / 8e9));
+    CHECK(write.busy == Approx(write.bytes / 4e9));
+    CHECK(report.step >= std::max(read.busy, write.busy));
+    MachineSpec slow_to_start = machine;
+    slow_to_start.storage.latency = 1e-3;
+    const StepReport late = predict(model, slow_to_start, infinity());
+    const LaneTime& late_read = late.lanes[static_cast<std::size_t>(Lane::storage_read)];
+    CHECK(late_read.busy - read.busy == Approx(1e-3 * static_cast<double>(read.operations)));
+}
+
+TEST_CASE("zero-infinity: the report says what is on storage, and that rates may be half",
+          "[simulate]") {
+    const ModelSpec model = four_layers_of_7b();
+    StepReport report = predict(model, machine_with_storage(), infinity());
+    add_band(report, model, machine_with_storage(), infinity());
+    CHECK(report.step_high > 1.3 * report.step);
+    const std::string text = report_text(report);
+    CHECK(text.find("storage: weights 4.0 GB, gradients 8.1 GB, optimizer state 24.3 GB, in all") !=
+          std::string::npos);
+    CHECK(report_json(report).find("\"storage\"") != std::string::npos);
+}
+
+TEST_CASE("zero-infinity: a machine without storage is named, and how to give it", "[plan]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    REQUIRE_FALSE(machine.storage.known());
+    try {
+        plan_step(four_layers_of_7b(), machine, infinity());
+        FAIL("no error");
+    } catch (const InputError& error) {
+        const std::string message = error.what();
+        CHECK(message.find("h200-sxm-pcie5 has no storage") != std::string::npos);
+        CHECK(message.find("--set storage.read_gb_per_s=NUMBER") != std::string::npos);
+    }
+}

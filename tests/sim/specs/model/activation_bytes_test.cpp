@@ -1,0 +1,55 @@
+// Does a layer hold and keep the bytes that its shape says, counted by hand?
+#include "sim/specs/model/activation_bytes.h"
+
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+namespace sluice {
+
+TEST_CASE("activations: the activations of a small layer, byte by byte", "[model]") {
+    const ModelSpec model = parse_generic_model(
+        "layers=1,hidden=256,heads=4,kv_heads=2,head_dim=64,intermediate=512,vocabulary=100");
+    const ActivationBytes bytes = activation_bytes_per_token(model, model.layer(0));
+    CHECK(bytes.input == 512);  // 256 x 2
+    CHECK(bytes.residual == 512);
+    CHECK(bytes.attention_output == 512 + 16);  // 4 x 64 x 2, and 4 statistics of 4 bytes
+    // q, k, v (4 + 2 x 2) x 64 x 2 = 1024; attention output; residual; gate and up 2 x 512 x 2.
+    CHECK(bytes.kept_for_backward == 1024 + 528 + 512 + 2048);
+    // Input and normed input, q, k, v, attention output.
+    CHECK(bytes.forward_attention == 512 + 512 + 1024 + 528);
+    // Normed input, gate and up, their product 512 x 2.
+    CHECK(bytes.forward_feed_forward == 512 + 2048 + 1024);
+    // Normed input, q, k, v, attention output, residual.
+    CHECK(bytes.backward_attention == 512 + 1024 + 528 + 512);
+    // Gradients of the attention output and of q, k, v; the query's in fp32, a number for each of 4
+    // heads, keys and values of all heads.
+    CHECK(bytes.attention_gradients == 512 + 1024 + 4 * 64 * 4 + 4 * 4 + 2 * 512);
+}
+
+TEST_CASE("activations: experts hold a copy of every token that they are sent", "[model]") {
+    const ModelSpec model = read_model("mixtral-8x7b-v0.1");
+    const ActivationBytes bytes = activation_bytes_per_token(model, model.layer(0));
+    // Normed input 8192 bytes; two experts: copies in and out 4 x 8192, gate and up
+    // 2 x 2 x 28672, product 2 x 28672.
+    CHECK(bytes.forward_feed_forward == 8192 + 4 * 8192 + 4 * 28'672 + 2 * 28'672);
+}
+
+TEST_CASE("activations: norms behind the halves, and of q and k, keep their inputs", "[model]") {
+    ModelSpec model = parse_generic_model(
+        "layers=1,hidden=256,heads=4,kv_heads=2,head_dim=64,intermediate=512,vocabulary=100");
+    const ActivationBytes plain = activation_bytes_per_token(model, model.layer(0));
+    model.kinds[0].norms = 4;
+    const ActivationBytes gemma = activation_bytes_per_token(model, model.layer(0));
+    CHECK(gemma.attention_kept - plain.attention_kept == 512);
+    CHECK(gemma.feed_forward_kept - plain.feed_forward_kept == 512);
+    CHECK(gemma.backward_attention - plain.backward_attention == 512);
+    CHECK(gemma.backward_feed_forward - plain.backward_feed_forward == 512);
+    CHECK(gemma.forward_feed_forward == plain.forward_feed_forward);
+    model.kinds[0].norms = 2;
+    model.kinds[0].attention.qk_norm = true;
+    const ActivationBytes normed = activation_bytes_per_token(model, model.layer(0));
+    CHECK(normed.kept_for_backward - plain.kept_for_backward == (4 + 2) * 64 * 2);
+    CHECK(normed.backward_attention - plain.backward_attention == (4 + 2) * 64 * 2);
+}
+
+}  // namespace sluice

@@ -1,0 +1,167 @@
+#include "sim/specs/scenario/price.h"
+
+#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/cost/run_cost.h"
+#include "sim/base/input_error.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+Quantity quantity(const char* path, double value) {
+    Quantity q;
+    q.path = path;
+    q.value = value;
+    q.method = Method::datasheet;
+    q.source = "a page";
+    q.date = "2026-01-02";
+    return q;
+}
+
+MachineProfile profile_with_prices() {
+    MachineProfile profile;
+    profile.id = "a-machine";
+    profile.quantities = {quantity("price.rent_usd_per_gpu_hour.Dear Cloud", 8),
+                          quantity("price.rent_usd_per_gpu_hour.Cheap spot", 1),
+                          quantity("price.rent_usd_per_gpu_hour.Middle", 4),
+                          quantity("price.rent_usd_per_gpu_hour.Low", 2),
+                          quantity("price.rent_usd_per_gpu_hour.Lower middle", 3),
+                          quantity("price.ownership_usd_per_gpu_hour.owner", 1.5),
+                          quantity("price.system_usd", 80'000),
+                          quantity("price.system_gpus", 8)};
+    return profile;
+}
+
+/// 1,000 tokens in a second, between 0.5 and 2.
+StepReport thousand_tokens_a_second() {
+    StepReport report;
+    report.machine_id = "a-machine";
+    report.training.batch = 1;
+    report.training.sequence = 1000;
+    report.step = 1;
+    report.step_low = 0.5;
+    report.step_high = 2;
+    report.active_parameters = 1'000'000'000;
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("price: offers by kind and price, and the middle one of those rented", "[cost]") {
+    const PriceList prices = price_list(profile_with_prices());
+    std::vector<std::string> names;
+    for (const Offer& offer : prices.offers) names.push_back(offer.name);
+    CHECK(names == std::vector<std::string>{"Low", "Lower middle", "Middle", "Dear Cloud",
+                                            "Cheap spot", "owner"});
+    CHECK(typical_offer(prices)->name == "Lower middle");  // of four the cheaper middle one
+    CHECK(*prices.system_usd == 10'000);
+    CHECK(typical_offer(price_list({})) == nullptr);
+}
+
+TEST_CASE("price: an offer of a GPU of another size is not this one's", "[cost]") {
+    MachineProfile profile;
+    profile.quantities = {quantity("gpu.memory_capacity_gb", 85.1),
+                          quantity("price.rent_usd_per_gpu_hour.A (40 GB SXM)", 1),
+                          quantity("price.rent_usd_per_gpu_hour.B (80GB)", 2),
+                          quantity("price.rent_usd_per_gpu_hour.GB Cloud", 3)};
+    const PriceList prices = price_list(profile);
+    REQUIRE(prices.offers.size() == 2);
+    CHECK(prices.offers.front().name == "B (80GB)");
+}
+
+TEST_CASE("price: an offer by its name", "[cost]") {
+    const PriceList prices = price_list(profile_with_prices());
+    CHECK(find_offer(prices, "dear", "a-machine").usd_per_hour == 8);
+    CHECK(find_offer(prices, "low", "a-machine").name == "Low");  // whole, although two begin so
+    CHECK_THROWS_WITH(find_offer(prices, "Middel", "a-machine"),
+                      ContainsSubstring("--offer is \"Middel\", expected one of a-machine: Low") &&
+                          ContainsSubstring("did you mean \"Middle\"?"));
+    CHECK_THROWS_WITH(find_offer({}, "x", "a-machine"), ContainsSubstring("give --usd-per-hour"));
+}
+
+TEST_CASE("price: an owner's hour is the price over the hours that train", "[cost]") {
+    OwnerTerms terms;
+    terms.years = 4;
+    terms.utilization = 0.5;
+    // 87,660 USD over 4 x 8,766 x 0.5 hours = 5 USD.
+    CHECK(ownership_usd_per_hour(87'660, terms) == Approx(5));
+}
+
+TEST_CASE("run cost: by hand", "[cost]") {
+    Payment payment;
+    payment.usd_per_hour = 3.6;
+    // 3.6 USD an hour are 0.001 a second, in which it trains 1,000 tokens: 1 USD a million.
+    const RunCost cost = run_cost(thousand_tokens_a_second(), payment, 1e9, std::nullopt, {});
+    CHECK(cost.usd_per_million_tokens.value == Approx(1));
+    CHECK(cost.usd_per_million_tokens.low == Approx(0.5));
+    CHECK(cost.usd_per_million_tokens.high == Approx(2));
+    CHECK(cost.usd.value == Approx(1000));
+    CHECK(cost.days.value == Approx(1e6 / 86400));
+    CHECK(!cost.kwh);
+}
+
+TEST_CASE("run cost: an owner pays the electricity, a tenant does not", "[cost]") {
+    StepEnergy energy;
+    energy.idle = 200;
+    energy.host = 800;  // 1,000 J a step of a second: 1 kW
+    OwnerTerms terms;
+    terms.electricity_usd_per_kwh = 0.2;
+    terms.power_usage_effectiveness = 1.5;
+    Payment payment;
+    payment.usd_per_hour = 1;
+    const StepReport report = thousand_tokens_a_second();
+    CHECK(run_cost(report, payment, 1e6, energy, terms).usd_per_hour == Approx(1));
+    payment.pays_electricity = true;
+    const RunCost cost = run_cost(report, payment, 3.6e6, energy, terms);
+    CHECK(cost.usd_per_hour == Approx(1.3));
+    CHECK(cost.kwh->value == Approx(1));  // 3.6 M tokens are an hour
+    CHECK(*cost.tokens_per_joule == Approx(1));
+    CHECK(*cost.tflops_per_kw == Approx(6));  // 6 x 1e9 x 1,000 tokens/s
+}
+
+TEST_CASE("run cost: twice the tokens cost and take twice as much", "[cost]") {
+    StepEnergy energy;
+    energy.busy = 500;
+    Payment payment;
+    payment.usd_per_hour = 2;
+    const StepReport report = thousand_tokens_a_second();
+    for (const double tokens : {1.0, 1e6, 3e12}) {
+        const RunCost once = run_cost(report, payment, tokens, energy, {}),
+                      twice = run_cost(report, payment, 2 * tokens, energy, {});
+        CHECK(twice.usd.value == Approx(2 * once.usd.value));
+        CHECK(twice.usd.high == Approx(2 * once.usd.high));
+        CHECK(twice.days.value == Approx(2 * once.days.value));
+        CHECK(twice.kwh->value == Approx(2 * once.kwh->value));
+        CHECK(twice.usd_per_million_tokens.value == Approx(once.usd_per_million_tokens.value));
+    }
+}
+
+TEST_CASE("cost query: which payment is taken", "[cost]") {
+    const MachineProfile profile = profile_with_prices();
+    const MachineMoney money{price_list(profile), {}, ""};
+    const StepReport report = thousand_tokens_a_second();
+    CostQuery query;
+    CHECK(payment_of(money, query, report)->name == "Lower middle");
+    query.gpus_paid = 8;
+    CHECK(payment_of(money, query, report)->usd_per_hour == Approx(24));
+    query.buy = true;
+    CHECK(payment_of(money, query, report)->usd_per_hour == Approx(10'000 / (5 * 8766.0)));
+    query.buy = false;
+    query.usd_per_hour = 7;
+    CHECK(payment_of(money, query, report)->usd_per_hour == 7);
+    CHECK(!payment_of({}, {}, report));
+    CostQuery to_buy;
+    to_buy.buy = true;
+    CHECK(!payment_of({}, to_buy, report));
+}
+
+TEST_CASE("cost query: GPUs that train together are all paid", "[cost]") {
+    const MachineMoney money{price_list(profile_with_prices()), {}, ""};
+    StepReport report = thousand_tokens_a_second();
+    report.training.gpus = 4;
+    CHECK(payment_of(money, {}, report)->usd_per_hour == Approx(12));
+    CostQuery to_buy;
+    to_buy.buy = true;
+    CHECK(payment_of(money, to_buy, report)->usd_per_hour == Approx(40'000 / (5 * 8766.0)));
+}
