@@ -42,16 +42,16 @@ class TinyTraining {
           training_(training),
           plan_(plan_streamed(model_, MachineSpec{}, training_)),
           host_(model_, state_bytes, pool_, *device_) {
-        host_.initialise(3, 0.1F, pool_);
+        host_.initialise(3, kDeviation, pool_);
         step_ =
             std::make_unique<StreamedStep>(model_, training_, plan_, host_, *device_, pool_, type);
     }
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
-    StepOutcome run(double max_norm = 1e9) {
+    StepOutcome run(double max_norm = 1e9, float learning_rate = kLearningRate) {
         const auto now = batch(steps_ % cycle_), next = batch((steps_ + 1) % cycle_);
         AdamWStep adam;
-        adam.learning_rate = kLearningRate;
+        adam.learning_rate = learning_rate;
         adam.step = ++steps_;
         // Spans of a step are read until the one after it.
         std::array<std::vector<std::int32_t>, 3>& kept =
@@ -84,18 +84,36 @@ class TinyTraining {
     }
     /// All masters, without the gaps between tensors.
     std::vector<float> masters() const {
+        return values([](const ParameterBlock& b, auto i) {
+            return join_master({b.high[i], b.low[i]});
+        });
+    }
+    /// Moments of 4 bytes, in the order of masters().
+    std::vector<float> first_moments() const {
+        return values([](const ParameterBlock& b, auto i) {
+            return static_cast<const float*>(b.first_moment)[i];
+        });
+    }
+    std::vector<float> second_moments() const {
+        return values([](const ParameterBlock& b, auto i) {
+            return static_cast<const float*>(b.second_moment)[i];
+        });
+    }
+
+    static constexpr float kLearningRate = 0.01F;
+    static constexpr float kDeviation = 0.1F;  ///< of matrices' elements at first
+
+  private:
+    template <class Value>
+    std::vector<float> values(Value value) const {
         std::vector<float> all;
         for (const NamedTensor& tensor : host_.tensors()) {
             const ParameterBlock& b = host_.block(tensor.section);
             for (std::int64_t i = tensor.offset; i < tensor.offset + tensor.elements(); ++i)
-                all.push_back(join_master({b.high[i], b.low[i]}));
+                all.push_back(value(b, i));
         }
         return all;
     }
-
-    static constexpr float kLearningRate = 0.01F;
-
-  private:
     std::vector<std::int32_t> batch(std::int64_t number) const {
         std::vector<std::int32_t> tokens;
         for (std::int64_t i = 0; i < training_.tokens(); ++i)
