@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "engine/kernels/cpu_kernels.h"
+#include "tests/engine/rounding.h"
 
 namespace sluice {
 
@@ -79,9 +80,12 @@ class TestMatrix {
 struct Tolerance {
     double relative, absolute;
 };
-/// A result rounded to bf16 once errs by up to 2^-8 of itself, so that nearly all is used.
+/// Attention over 400 tokens and 24 heads has the most terms here: scores, their softmax, and the
+/// sums over keys, of forward and backward. Products have up to 1100.
+constexpr double kFp32Error = fp32_error(3 * (400 + 64));
+/// A result that is rounded to bf16 uses nearly all of that.
 inline Tolerance tolerance_of(DType type) {
-    return type == DType::fp32 ? Tolerance{1e-5, 1e-5} : Tolerance{1.0 / 256, 1e-5};
+    return {type == DType::fp32 ? kFp32Error : kFp32Error + kBf16Rounding, kFp32Error};
 }
 
 /// Compares the results of one kernel and prints the largest share of the tolerance used.
@@ -138,6 +142,6 @@ inline Kernels& kernels() {
 }
 
 constexpr DType kActivationTypes[] = {DType::fp32, DType::bf16};
-constexpr float kEpsilon = 1e-5F;
+constexpr float kEpsilon = 1e-2F;  // large enough to be missed
 
 }  // namespace sluice

@@ -124,7 +124,7 @@ struct CrossEntropyCase {
         expected.backward();
         double loss = 1.5;
         kernels().cross_entropy(logits.matrix(), targets.data_ptr<std::int32_t>(), 0.25F, &loss);
-        CHECK(loss == Approx(1.5 + expected.item<double>()).epsilon(1e-6));
+        CHECK(loss == Approx(1.5 + expected.item<double>()).epsilon(kFp32Error));
         comparison.check("dlogits", type, logits, leaf.grad());
     }
 };
@@ -212,10 +212,13 @@ TEST_CASE("cpu kernels: sums of squares, column sums, rounding and filling", "[c
     at::manual_seed(6);
     Comparison comparison("bias_backward"), rounding("round_to_bf16");
     for (const DType type : kActivationTypes) {
-        const TestMatrix values = TestMatrix::random(type, 1, (std::int64_t{1} << 20) + 3);
+        constexpr std::int64_t kCount = (std::int64_t{1} << 20) + 3;
+        const TestMatrix values = TestMatrix::random(type, 1, kCount);
         double sum = 2;
         kernels().sum_squares(values.vector(), &sum);
-        CHECK(sum == Approx(2 + values.values().square().sum().item<double>()).epsilon(1e-12));
+        // Added in float64.
+        CHECK(sum == Approx(2 + values.values().square().sum().item<double>())
+                         .epsilon(static_cast<double>(kCount) * 0x1p-53));
 
         const TestMatrix dy = TestMatrix::random(type, 129, 41, 3),
                          dbias = TestMatrix::random(DType::fp32, 1, 41);
@@ -228,7 +231,7 @@ TEST_CASE("cpu kernels: sums of squares, column sums, rounding and filling", "[c
     }
     const TestMatrix in = TestMatrix::random(DType::fp32, 1, 1000), out(DType::bf16, 1, 1000);
     kernels().round_to_bf16(out.vector(), in.vector());
-    rounding.check("out", DType::bf16, out, in.row(), {1.0 / 256, 0});
+    rounding.check("out", DType::bf16, out, in.row(), {kBf16Rounding, 0});
     kernels().fill_zero(out.vector().data, 1998);
     CHECK(out.row().eq(0).sum().item<int>() == 999);
 }

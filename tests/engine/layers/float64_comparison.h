@@ -18,6 +18,7 @@
 #include <string>
 
 #include "engine/kernels/cpu_kernels.h"
+#include "tests/engine/rounding.h"
 
 namespace sluice {
 

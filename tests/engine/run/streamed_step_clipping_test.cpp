@@ -18,6 +18,10 @@ TrainingSpec with_clipping(Clipping clipping) {
 
 constexpr Clipping kClippings[] = {Clipping::speculative, Clipping::exact, Clipping::off};
 
+/// Weights that round to neighbours in bf16 reach a gradient through forward and backward of seven
+/// products a layer. Their errors add up as the root of that number.
+double norm_tolerance() { return kBf16Rounding * std::sqrt(2 * 7 * tiny_model().layer_count()); }
+
 double largest_difference(const std::vector<float>& x, const std::vector<float>& y) {
     float most = 0;
     for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
@@ -37,17 +41,16 @@ void check_not_taken(TinyTraining& tiny) {
 }  // namespace
 
 TEST_CASE("streamed step: speculative clipping ends where exact clipping does", "[run]") {
-    // Rewinding and redoing rounds each master a few times more (2^-24 of values below 1), and
-    // takes the second moment of the clipped gradient, c^2 g^2, from sums that held g^2. Parameters
-    // whose upper planes then round the other way move by 2^-8 of themselves, which later steps
-    // see.
-    constexpr double kMasterTolerance = 1e-6, kLossTolerance = 1e-3, kNormTolerance = 1e-2;
+    // Rewinding and redoing rounds each master, of size 1 at most, up to eight times more. It takes
+    // the second moment of the clipped gradient, c^2 g^2, from sums that held g^2: four roundings
+    // of those, which its root halves.
+    const double master_error = fp32_error(8), root_error = fp32_error(4) / 2;
     for (const bool tied : {false, true}) {
         const double norm = train(tiny_model(tied), tiny_training(), 1).norms.front();
         for (const double factor : {0.5, 0.01}) {
             const double max_norm = factor * norm;
             const double tolerance =
-                kMasterTolerance + TinyTraining::kLearningRate * std::exp2(-23) / (factor * factor);
+                master_error + TinyTraining::kLearningRate * root_error / (factor * factor);
             TinyTraining exact(tiny_model(tied), with_clipping(Clipping::exact));
             TinyTraining speculative(tiny_model(tied), with_clipping(Clipping::speculative));
             double loss = 0;
@@ -55,11 +58,12 @@ TEST_CASE("streamed step: speculative clipping ends where exact clipping does", 
                 const StepOutcome a = exact.run(max_norm), b = speculative.run(max_norm);
                 CAPTURE(tied, max_norm, step);
                 CHECK(a.clip_factor == Approx(max_norm / a.gradient_norm).epsilon(1e-5));
-                CHECK(b.clip_factor == Approx(a.clip_factor).epsilon(kNormTolerance));
-                CHECK(b.gradient_norm == Approx(a.gradient_norm).epsilon(kNormTolerance));
+                CHECK(b.clip_factor == Approx(a.clip_factor).epsilon(norm_tolerance()));
+                CHECK(b.gradient_norm == Approx(a.gradient_norm).epsilon(norm_tolerance()));
                 CHECK_FALSE(a.redone);
                 CHECK(b.redone);
-                loss = std::max(loss, std::abs(b.loss / a.loss - 1));
+                loss = std::max(loss, std::abs(b.loss - a.loss) /
+                                          ((step + 1) * tolerance_of_rounded_weights(a)));
                 if (step > 0) continue;
                 exact.finish();
                 speculative.finish();
@@ -69,8 +73,8 @@ TEST_CASE("streamed step: speculative clipping ends where exact clipping does", 
                 CHECK(most <= tolerance);
             }
             std::printf("speculative clipping by %g: loss %.0f%% of tolerance\n", factor,
-                        100 * loss / kLossTolerance);
-            CHECK(loss <= kLossTolerance);
+                        100 * loss);
+            CHECK(loss <= 1);
         }
     }
 }
@@ -90,9 +94,9 @@ TEST_CASE("streamed step: speculative clipping follows a limit that comes and go
         const double share = std::sqrt(squares / static_cast<double>(x.size())) /
                              static_cast<double>(TinyTraining::kLearningRate);
         CAPTURE(max_norm, share);
-        CHECK(b.loss == Approx(a.loss).epsilon(1e-3));
-        CHECK(b.clip_factor == Approx(a.clip_factor).epsilon(1e-2));
-        // Of what a step moves; single parameters near zero gradient may turn about.
+        CHECK(std::abs(b.loss - a.loss) <= tolerance_of_rounded_weights(a));
+        CHECK(b.clip_factor == Approx(a.clip_factor).epsilon(norm_tolerance()));
+        // A share of what a step moves: single parameters of nearly no gradient may turn about.
         CHECK(share <= 0.02);
     }
 }

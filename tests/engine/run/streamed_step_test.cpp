@@ -62,16 +62,9 @@ TrainingSpec changed(Change change) {
     return training;
 }
 
-/// By how much two orders of the same sums may differ, as a share of the result: 2 n u for n terms,
-/// with u = 2^-24, the rounding of fp32 (Higham, Accuracy and Stability of Numerical Algorithms,
-/// section 4.2). n: terms of all sums, one after another, between a token and its loss.
+/// By how much two orders of the same sums may differ, as a share of the result.
 double order_tolerance(const ModelSpec& m, const TrainingSpec& t) {
-    const LayerSpec& kind = m.kinds.front();
-    // Two norms, queries, gate; scores; softmax and its product with values; output; down.
-    const std::int64_t layer = 4 * m.hidden + kind.attention.head_dim + 2 * t.sequence +
-                               kind.attention.query_width() + kind.feed_forward.intermediate;
-    const std::int64_t head = 2 * m.hidden + m.vocabulary;
-    return 2 * std::exp2(-24) * static_cast<double>(m.layer_count() * layer + head);
+    return 2 * fp32_error(m.layer_count() * terms_of_forward(m, t.sequence) + terms_of_loss(m));
 }
 
 /// Means of the gradients of all steps so far and of their squares, as Adam weighs them.
@@ -104,16 +97,16 @@ Shares compare_parameters(TinyTraining& a, TinyTraining& b, int steps, double or
         const std::size_t end = i + static_cast<std::size_t>(tensor.elements());
         double squares = 0;
         for (std::size_t j = i; j < end; ++j) squares += std::pow(x.root_mean_square[j], 2);
-        // Backward has two products for one of forward.
+        // Forward, and twice as much of backward.
         const double sums = 3 * order * std::sqrt(squares / static_cast<double>(end - i));
         for (; i < end; ++i) {
-            // Rounded to bf16, whose neighbours lie up to 2^-7 of themselves apart.
-            const double size = x.root_mean_square[i], gradient = sums + std::exp2(-7) * size;
+            // Rounded to bf16, and there perhaps to neighbours.
+            const double size = x.root_mean_square[i], gradient = sums + 2 * kBf16Rounding * size;
             shares.gradient = std::max(shares.gradient, std::abs(x.mean[i] - y.mean[i]) / gradient);
             // A step is rate x mean / size, where the mean is at most the size and both change by
-            // at most `gradient`. Each training rounds the master twice, by 2^-24 of itself.
+            // at most `gradient`. Each training rounds the master twice.
             const double master =
-                kRate * 2 * gradient / (size + 1e-8) + std::exp2(-22) * std::abs(double{p[i]});
+                kRate * 2 * gradient / (size + 1e-8) + fp32_error(4) * std::abs(double{p[i]});
             shares.master = std::max(shares.master, std::abs(double{p[i]} - double{q[i]}) / master);
         }
     }
@@ -178,15 +171,11 @@ TEST_CASE("streamed step: micro-batches and chunks differ by the order of sums a
         whole.finish();
         split.finish();
         const Shares shares = compare_parameters(whole, split, kSteps, order);
-        // Masters that differ may round to neighbours in bf16, which moves a weight by 2^-8 of
-        // itself. If all weights moved so, in random directions, the loss would move by 2^-8 of
-        // their size times the gradient's norm.
         for (int step = 0; step < kLaterSteps; ++step) {
             const StepOutcome expected = whole.run(), result = split.run();
             CHECK(result.finite);
-            const double tolerance =
-                std::exp2(-8) * double{TinyTraining::kDeviation} * expected.gradient_norm;
-            later_loss = std::max(later_loss, std::abs(result.loss - expected.loss) / tolerance);
+            later_loss = std::max(later_loss, std::abs(result.loss - expected.loss) /
+                                                  tolerance_of_rounded_weights(expected));
         }
         std::printf(
             "streamed step, %s: losses %.1g%%, gradients %.0f%%, masters %.0f%%, later losses "

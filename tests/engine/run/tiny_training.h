@@ -11,6 +11,7 @@
 #include "engine/run/streamed_step.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/engine/rounding.h"
 
 namespace sluice {
 
@@ -137,6 +138,12 @@ class TinyTraining {
     std::int64_t steps_ = 0;
     std::unique_ptr<StreamedStep> step_;  // last: its threads use all of the above
 };
+
+/// Masters that differ little may round to neighbours in bf16. If all weights did so in random
+/// directions, the loss would move by that share of their size times the gradient's norm.
+inline double tolerance_of_rounded_weights(const StepOutcome& outcome) {
+    return kBf16Rounding * double{TinyTraining::kDeviation} * outcome.gradient_norm;
+}
 
 /// What a few steps lead to.
 struct TinyResult {
