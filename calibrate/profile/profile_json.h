@@ -1,5 +1,5 @@
 // What does a profile's JSON look like: numbers, curves and kernel tables, each with its origin?
-// (hwprofiles/README.md has the schema.)
+// (docs/machine-profiles.md has the schema.)
 #pragma once
 
 #include <memory>

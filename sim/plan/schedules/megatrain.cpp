@@ -32,7 +32,7 @@ namespace {
 // bf16 gradient and weight read, weight written, both fp32 moments read and written.
 constexpr double kEagerAdamTraffic = 22;
 // Host time of a kernel, in that of an eager operation: its public code with the model "narrow" of
-// validation/peers (validation/peers/README.md) takes 1,137 a layer, which launches 165 kernels.
+// validation/peers (docs/other-systems.md) takes 1,137 a layer, which launches 165 kernels.
 constexpr double kEagerOperationsPerLaunch = 6.9;
 // Bytes a byte of gradient that is added up: read, and the sum read and written.
 constexpr double kAddTraffic = 3;

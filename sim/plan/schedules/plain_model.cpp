@@ -12,7 +12,7 @@ constexpr KernelStyle kStyle = KernelStyle::plain;
 
 // Host time of a plain PyTorch model, in that of an eager operation (measured with
 // validation/peers' model "narrow", of which the GPU has next to nothing to do, on an H200 machine:
-// 28 layers less 8, over the launch of an operation in the same process; validation/peers/README.md
+// 28 layers less 8, over the launch of an operation in the same process; docs/other-systems.md
 // has the rows): Python and autograd of a kernel, and what torch.utils.checkpoint adds to a layer's
 // forward and backward.
 constexpr double kForwardOperations = 6, kBackwardOperations = 9.7;

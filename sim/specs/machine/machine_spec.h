@@ -139,7 +139,7 @@ struct MachineSpec {
 };
 
 /// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see
-/// hwprofiles/README.md) and said in `assumptions`. Throws InputError where a number that nothing
+/// docs/machine-profiles.md) and said in `assumptions`. Throws InputError where a number that nothing
 /// can replace is null.
 MachineSpec resolve_machine(const MachineProfile& profile);
 
