@@ -16,7 +16,7 @@ using nlohmann::json;
 /// calibration.
 const MachineProfile& h200_by_hand() {
     static const MachineProfile profile =
-        read_machine_profile(SLUICE_SOURCE_DIR "/tests/sim/machine/h200_by_hand.json");
+        read_machine_profile(SLUICE_SOURCE_DIR "/tests/sim/specs/machine/h200_by_hand.json");
     return profile;
 }
 
