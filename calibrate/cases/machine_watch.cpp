@@ -55,14 +55,14 @@ void read_cpu_load(const HostFacts& host, MachineLoad& load) {
 void warn_of_cpus(const MachineLoad& load, std::vector<std::string>& warnings) {
     const double busy = load.cpu_busy_share.value_or(0), stolen = load.cpu_stolen_share.value_or(0);
     if (busy > kBusyWarning) {
-        warnings.push_back(fmt::format(
-            "the processors were {:.0f}% busy with other programs before the start; measurements "
-            "will be low: stop them or calibrate later",
-            100 * busy));
+        warnings.push_back(
+            fmt::format("the processors were {:.0f}% busy with other programs before the start; "
+                        "measurements will be too low: stop them or calibrate later",
+                        100 * busy));
     } else if (load.cpus > 0 && load.load_average.value_or(0) > 0.5 * load.cpus) {
         warnings.push_back(fmt::format(
-            "{:.1f} threads a processor ran in the last minute, on {} processors; measurements are "
-            "low if they go on: stop them or calibrate later",
+            "{:.1f} threads a processor ran in the last minute, on {} processors; measurements "
+            "will be too low if they continue: stop them or calibrate later",
             *load.load_average / load.cpus, load.cpus));
     }
     if (stolen > kStolenWarning) {
@@ -75,25 +75,25 @@ void warn_of_cpus(const MachineLoad& load, std::vector<std::string>& warnings) {
 
 void warn_of_gpu(const MachineLoad& load, std::vector<std::string>& warnings) {
     if (load.gpu_busy_share.value_or(0) > kBusyWarning) {
-        warnings.push_back(fmt::format(
-            "the GPU was {:.0f}% busy before the start; measurements will be low: stop what "
-            "nvidia-smi shows there or calibrate later",
-            100 * *load.gpu_busy_share));
+        warnings.push_back(
+            fmt::format("the GPU was {:.0f}% busy before the start; measurements will be too low: "
+                        "stop what nvidia-smi shows there or calibrate later",
+                        100 * *load.gpu_busy_share));
     }
     if (load.gpu_programs && load.gpu_programs->count > 0) {
         const int count = load.gpu_programs->count;
         warnings.push_back(fmt::format(
-            "{} other program{} the GPU and hold{} {:.1f} GB of its memory; measurements are low "
-            "if they work meanwhile: stop them or calibrate later",
+            "{} other program{} the GPU and hold{} {:.1f} GB of its memory; measurements will be "
+            "too low if they compute meanwhile: stop them or calibrate later",
             count, count == 1 ? " uses" : "s use", count == 1 ? "s" : "",
             load.gpu_programs->memory_bytes / kGiga));
     }
     if (load.gpu_temperature_c && load.gpu_slowdown_temperature_c &&
         *load.gpu_temperature_c > *load.gpu_slowdown_temperature_c - kHotMargin) {
-        warnings.push_back(fmt::format(
-            "the GPU was at {:.0f} C before the start and slows down from {:.0f} C on; let it cool "
-            "or see to its cooling",
-            *load.gpu_temperature_c, *load.gpu_slowdown_temperature_c));
+        warnings.push_back(
+            fmt::format("the GPU was at {:.0f} C before the start and slows down from {:.0f} C on; "
+                        "let it cool down or check its cooling",
+                        *load.gpu_temperature_c, *load.gpu_slowdown_temperature_c));
     }
 }
 
@@ -176,7 +176,7 @@ std::vector<std::string> clock_warnings(const ClockRecord& record) {
     if (record.throttled_samples == 0) return {};
     return {fmt::format(
         "the GPU was throttled ({}) in {:.0f}% of {} samples, down to {:.0f} MHz, at {:.0f} C at "
-        "most; its times are too long: see to its cooling and power and measure again",
+        "most; its times are too long: check its cooling and power and measure again",
         event_names(record.events), 100.0 * record.throttled_samples / record.samples,
         record.samples, record.clock_low_mhz, record.temperature_high_c)};
 }

@@ -94,10 +94,10 @@ CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former
     if (!request.only.empty()) return measure_only(*former, now, std::move(cases));
     const std::size_t missing = missing_cases(former->measurements, all).size();
     if (missing > 0)
-        throw InputError(fmt::format(
-            "{} holds {} of {} cases of an unfinished calibration; go on with --resume, or remove "
-            "it to begin anew",
-            former->file, all.size() - missing, all.size()));
+        throw InputError(
+            fmt::format("{} holds {} of {} cases of an unfinished calibration; continue with "
+                        "--resume, or remove it to start again",
+                        former->file, all.size() - missing, all.size()));
     return {now, std::move(cases), true};
 }
 

@@ -26,7 +26,7 @@ std::string failure_text(const MeasureFlags& flags, const std::string& file,
     const std::vector<std::string> others(left.begin() + 1, left.end());
     const bool has_former = std::filesystem::exists(file);
     std::string text = fmt::format(
-        "the case {} failed: {} ({}; go on with: {}", left.front(), reason,
+        "the case {} failed: {} ({}; continue with: {}", left.front(), reason,
         has_former ? "what was measured before is kept in " + file : "nothing was measured before",
         command_to_go_on(flags, left));
     if (!others.empty()) {

@@ -17,36 +17,35 @@ namespace sluice {
 namespace {
 
 constexpr const char* kBaseHelp =
-    "take what is not measured from this profile (a name of the library or a path), each number "
-    "with "
-    "its own origin: datasheet peaks, prices, PyTorch's rates";
+    "profile (a name of the library or a path) for what is not measured: datasheet peaks, prices, "
+    "PyTorch's rates; each number keeps its origin";
 
 void add_measure(CLI::App& app, Command& chosen) {
     const auto flags = std::make_shared<MeasureFlags>();
     const auto list = std::make_shared<bool>(false);
-    app.add_option(
-        "--out", flags->out,
-        "the profile to write; the measurements go to measurements/ beside it, after each "
-        "case. Complete measurements of before are kept under another name; unfinished "
-        "ones are gone on with (--resume), never overwritten");
+    app.add_option("--out", flags->out,
+                   "the profile to write; the measurements go to measurements/ beside it, after "
+                   "each case. Earlier complete measurements are kept under another name; "
+                   "unfinished ones are continued with --resume, never overwritten");
     app.add_flag("--quick", flags->quick, "fewer shapes and shorter repeats: 30 s, less certain");
-    app.add_option("--only", flags->only,
-                   "measure these cases again (CASE[,CASE...]), keep the others, fit all anew")
+    app.add_option(
+           "--only", flags->only,
+           "measure these cases again (CASE[,CASE...]), keep the others, and fit all of them again")
         ->delimiter(',')
         ->allow_extra_args(false);
     app.add_flag("--resume", flags->resume,
-                 "go on after an interruption: measure what is missing (and, without --quick, what "
-                 "was measured with it)");
+                 "continue after an interruption: measure what is missing and, without --quick, "
+                 "what was measured with it");
     app.add_option("--base", flags->base, kBaseHelp);
     app.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->capture_default_str();
     app.add_option("--cpu-threads", flags->cpu_threads,
-                   "of the CPU's kernels, without a GPU; 0: half the CPUs")
+                   "threads of the CPU's kernels, without a GPU; 0: half the CPUs")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--storage", flags->storage,
                    "a folder on the disk to measure: a file of up to 2 GB is written there several "
                    "times, and removed")
         ->capture_default_str();
-    app.add_flag("--list", *list, "the cases, and how long they take");
+    app.add_flag("--list", *list, "list the cases and how long they take");
     app.callback([&app, &chosen, flags, list] {
         if (!app.get_subcommands().empty()) return;
         chosen = [flags, list] {
@@ -71,12 +70,12 @@ struct FitFlags {
 void add_fit(CLI::App& app, Command& chosen) {
     CLI::App* const fit = app.add_subcommand(
         "fit",
-        "Makes a profile of measurements again, without measuring; on any machine. Several files "
-        "of one machine are pooled: a rate is their mean, its range the widest");
+        "Makes a profile from kept measurements, on any machine. Several files of one machine are "
+        "pooled: a rate is their mean, and its range covers all of theirs");
     const auto flags = std::make_shared<FitFlags>();
     fit->add_option("measurements", flags->measurements,
-                    "hwprofiles/measurements/NAME.json; more files hold the machine at other "
-                    "times, all cases or some (--only)")
+                    "hwprofiles/measurements/NAME.json; further files hold the same machine at "
+                    "other times, with all cases or some (--only)")
         ->required();
     fit->add_option("--out", flags->out, "the profile to write")->required();
     fit->add_option("--base", flags->base, kBaseHelp);
@@ -106,16 +105,17 @@ int transfer(const TransferFlags& flags) {
 }
 
 void add_transfer(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "transfer",
-        "Makes a profile for a machine that is not at hand: a measured one, scaled by datasheets");
+    CLI::App* const command = app.add_subcommand("transfer",
+                                                 "Makes a profile for a machine that you do not "
+                                                 "have, by scaling a measured one with datasheets");
     const auto flags = std::make_shared<TransferFlags>();
     command
         ->add_option("--from", flags->from, "a measured profile: a name of the library or a path")
         ->required();
     command
-        ->add_option("--datasheet", flags->datasheet,
-                     "what is published of the other machine, as calibrate/transfer/b200.json")
+        ->add_option(
+            "--datasheet", flags->datasheet,
+            "the datasheet of the other machine, in the form of calibrate/transfer/b200.json")
         ->required();
     command->add_option("--out", flags->out, "the profile to write")->required();
     command->callback([&chosen, flags] { chosen = [flags] { return transfer(*flags); }; });

@@ -34,7 +34,8 @@ std::atomic<bool> stop_requested{false};
 extern "C" void request_stop(int signal) {
     stop_requested = true;
     std::signal(signal, SIG_DFL);  // a second one ends the program at once
-    constexpr std::string_view kText = "\nstopping after this case; once more: at once\n";
+    constexpr std::string_view kText =
+        "\nstopping after this case; press Ctrl-C again to stop at once\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kText.data(), kText.size());
 }
 
@@ -189,7 +190,7 @@ class Calibration {
     bool interrupted(std::size_t done) const {
         const std::vector<std::string> left(plan_.cases.begin() + static_cast<std::ptrdiff_t>(done),
                                             plan_.cases.end());
-        fmt::print(stderr, "interrupted after {} of {} cases, which are in {}; go on with: {}\n",
+        fmt::print(stderr, "interrupted after {} of {} cases, which are in {}; continue with: {}\n",
                    done, plan_.cases.size(), file_, command_to_go_on(flags_, left));
         return false;
     }

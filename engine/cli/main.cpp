@@ -28,13 +28,14 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
     const auto add = [&app](const char* name, auto& value, const char* help) {
         return app.add_option(name, value, help)->group("Optimizer")->capture_default_str();
     };
-    add("--steps", s.steps, "steps in all, those before --resume included")
+    add("--steps", s.steps, "steps in total, including those before --resume")
         ->check(CLI::Range(1, 1'000'000'000));
-    add("--learning-rate", s.learning_rate, "its peak")->check(CLI::PositiveNumber);
-    add("--warmup-steps", s.warmup_steps, "steps until the peak")->check(CLI::NonNegativeNumber);
+    add("--learning-rate", s.learning_rate, "peak learning rate")->check(CLI::PositiveNumber);
+    add("--warmup-steps", s.warmup_steps, "steps until the peak learning rate")
+        ->check(CLI::NonNegativeNumber);
     app.add_option_function<std::string>(
            "--lr-schedule", [&s](const std::string& name) { s.schedule = kKinds.at(name); },
-           "after the warm-up: cosine, constant or linear")
+           "learning rate after the warm-up: cosine, constant or linear")
         ->group("Optimizer")
         ->check([](const std::string& name) {
             return kKinds.count(name) > 0
@@ -42,15 +43,15 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
                        : "--lr-schedule is \"" + name + "\", expected cosine, constant or linear";
         })
         ->default_str("cosine");
-    add("--final-fraction", s.final_fraction, "of the peak, at the last step")
+    add("--final-fraction", s.final_fraction, "share of the peak learning rate at the last step")
         ->check(CLI::Range(0.0, 1.0));
-    add("--beta1", s.beta1, "AdamW")->check(CLI::Range(0.0, 0.999999));
-    add("--beta2", s.beta2, "AdamW")->check(CLI::Range(0.0, 0.999999));
-    add("--epsilon", s.epsilon, "AdamW")->check(CLI::PositiveNumber);
-    add("--weight-decay", s.weight_decay, "decoupled; none on norms and biases")
+    add("--beta1", s.beta1, "AdamW's decay of the first moment")->check(CLI::Range(0.0, 0.999999));
+    add("--beta2", s.beta2, "AdamW's decay of the second moment")->check(CLI::Range(0.0, 0.999999));
+    add("--epsilon", s.epsilon, "AdamW's epsilon")->check(CLI::PositiveNumber);
+    add("--weight-decay", s.weight_decay, "decoupled weight decay; norms and biases have none")
         ->check(CLI::NonNegativeNumber);
     add("--max-norm", s.max_norm, "gradients are clipped to this norm")->check(CLI::PositiveNumber);
-    add("--seed", s.seed, "of initial weights, shuffling and stochastic rounding");
+    add("--seed", s.seed, "seed of initial weights, shuffling and stochastic rounding");
     add("--init-deviation", s.init_deviation, "standard deviation of initial weights")
         ->check(CLI::PositiveNumber);
 }
@@ -63,16 +64,18 @@ void add_run_flags(CLI::App& app, Flags& flags) {
     app.add_option("--out", s.out, "folder of checkpoints");
     app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
         ->check(CLI::NonNegativeNumber);
-    app.add_flag("--resume", s.resume, "go on from the newest checkpoint in --out");
+    app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out");
     app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-    app.add_option("--precision", s.precision, "of activations: auto, bf16, or fp32 (CPU only)")
+    app.add_option("--precision", s.precision,
+                   "precision of activations: auto, bf16, or fp32 (CPU only)")
         ->capture_default_str();
     app.add_option("--host-memory", s.host_memory,
-                   "what the host has, as 128GiB, where the system does not say it rightly");
-    app.add_option("--cpu-threads", s.cpu_threads, "of the CPU's kernels; 0: half the cores");
-    app.add_option("--log", s.log, "append a JSON object a step")->group("Output");
+                   "host memory, as in 128GiB, if the system reports it wrong");
+    app.add_option("--cpu-threads", s.cpu_threads,
+                   "threads of the CPU's kernels; 0: half the cores");
+    app.add_option("--log", s.log, "append one JSON object per step to this file")->group("Output");
     app.add_option("--dump-batches", s.dump_batches,
-                   "append each step's inputs and targets, raw int32")
+                   "append each step's inputs and targets to this file, as raw int32")
         ->group("Output");
     app.add_option("--report", flags.report, "write the measured step as JSON")->group("Output");
     app.add_option("--trace", flags.trace, "write its operations as a Chrome trace")
@@ -94,9 +97,10 @@ int train(const Flags& flags) {
     const ModelSpec model = read_model_flags(flags.model);
     const TrainingSpec training = read_training_flags(flags.training);
     if (training.schedule != Schedule::streamed)
-        throw InputError("--schedule: sluice-train runs streamed; the others are for predictions");
+        throw InputError(
+            "--schedule: sluice-train runs only streamed; the other schedules are for predictions");
     if (flags.settings.resume && !flags.settings.out)
-        throw InputError("--resume needs --out, the folder of the checkpoints to go on from");
+        throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
     if (flags.settings.save_every > 0 && !flags.settings.out)
         throw InputError("--save-every needs --out, the folder that checkpoints are written to");
     if (flags.report && (flags.report == flags.trace || flags.report == flags.timeline))
@@ -111,14 +115,14 @@ int train(const Flags& flags) {
     const RunResult result = run_training(model, training, flags.settings, measure);
     if (result.interrupted) {
         fmt::print("interrupted after step {}{}\n", result.steps_done,
-                   flags.settings.out ? "; saved, go on with --resume" : "");
+                   flags.settings.out ? "; saved, continue with --resume" : "");
     }
     if (!measure) return 0;
     if (!result.report) {
         fmt::print(stderr,
-                   "sluice-train: no --report, --trace or --timeline: they need two steps in a row "
-                   "after the third that are neither saved after nor done twice by speculative "
-                   "clipping; give more --steps, or --clipping exact\n");
+                   "sluice-train: --report, --trace and --timeline are not written; they need two "
+                   "consecutive steps after the third, without a checkpoint after them and not "
+                   "redone by speculative clipping; give more --steps, or --clipping exact\n");
         return 1;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));

@@ -24,22 +24,22 @@ Checkpoint open_index(const std::string& path) {
         // Shards lie beside their index; a path could lead anywhere.
         if (file.empty() || file.find('/') != std::string::npos) {
             throw InputError(
-                fmt::format("{}: weight_map: {} is {}, expected the name of a file beside it; mend "
-                            "the index",
+                fmt::format("{}: weight_map: {} is {}, expected the name of a file beside it; "
+                            "correct the index",
                             path, in_quotes(tensor), in_quotes(file)));
         }
         const auto [found, is_new] = opened.emplace(file, files.size());
         if (is_new) files.emplace_back((fs::path(path).parent_path() / file).string());
         if (!files[found->second].has(tensor)) {
             throw InputError(
-                fmt::format("{}: weight_map: {} should be in {}, which has no such tensor; get the "
-                            "index and its shards again",
+                fmt::format("{}: weight_map: {} should be in {}, which has no such tensor; "
+                            "download the index and its shards again",
                             path, in_quotes(tensor), in_quotes(file)));
         }
         file_of.emplace(tensor, found->second);
     }
     if (files.empty()) {
-        throw InputError(fmt::format("{}: weight_map is empty; get the index again", path));
+        throw InputError(fmt::format("{}: weight_map is empty; download the index again", path));
     }
     return Checkpoint(path, std::move(files), std::move(file_of));
 }

@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-constexpr const char* kGetAgain = "; the file is damaged, get it again";
+constexpr const char* kGetAgain = "; the file is damaged, download it again";
 
 /// Builds the list of tensors while the JSON is being parsed. No tree of it is kept, so that a
 /// header made to need much memory is refused at its first odd value.
@@ -188,7 +188,7 @@ std::int64_t header_bytes(std::span<const std::byte> file, const std::string& pa
     if (length > file.size() - sizeof(length)) {
         throw InputError(
             fmt::format("{}: has {} bytes, but says that its header has {}; the file is truncated, "
-                        "get it again",
+                        "download it again",
                         path, file.size(), length));
     }
     return static_cast<std::int64_t>(length);
@@ -221,7 +221,7 @@ void check_layout(const SafetensorsHeader& header, std::int64_t data_bytes,
     if (previous_end != data_bytes) {
         throw InputError(fmt::format(
             "{}: holds {} bytes of data, but its header says {}{}", path, data_bytes, previous_end,
-            data_bytes < previous_end ? "; the file is truncated, get it again" : kGetAgain));
+            data_bytes < previous_end ? "; the file is truncated, download it again" : kGetAgain));
     }
 }
 

@@ -74,7 +74,7 @@ void TokenShard::read_header() {
     if (file_.size() < kHeaderBytes) {
         throw InputError(
             fmt::format("{}: has {} bytes, expected a header of {} bytes after magic number {}; "
-                        "the shard is truncated, get it again",
+                        "the shard is truncated, download it again",
                         path(), file_.size(), kHeaderBytes, magic));
     }
     const std::int32_t expected = magic == kUint16Magic ? kUint16Version : kUint32Version;
@@ -88,7 +88,7 @@ void TokenShard::read_header() {
     if (tokens_ < 1 || std::cmp_not_equal(file_.size(), expected_bytes)) {
         throw InputError(
             fmt::format("{}: has {} bytes, but its header says {} tokens of {} bytes ({} bytes in "
-                        "all); the shard is damaged, get it again",
+                        "all); the shard is damaged, download it again",
                         path(), file_.size(), tokens_, bytes_of(width_), expected_bytes));
     }
 }

@@ -27,8 +27,8 @@ Bytes capacity_of(const HostFacts& facts, std::optional<Bytes> host_memory) {
     if (!host_memory) host_memory = host_memory_capacity(facts);
     if (host_memory) return *host_memory;
     throw InputError(
-        "host memory: the system does not tell how much there is (MemTotal in /proc/meminfo); give "
-        "--host-memory, as in --host-memory 64GB");
+        "host memory: the system does not report how much there is (MemTotal in /proc/meminfo); "
+        "give --host-memory, as in --host-memory 64GB");
 }
 
 /// The system takes its part of what is there, not of a limit that leaves it enough.

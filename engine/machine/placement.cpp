@@ -95,9 +95,9 @@ class Placing {
         const int threads = std::max(1, needs_.optimizer_threads);
         const char* plural = threads == 1 ? "" : "s";
         if (facts_.cpus.empty()) {
-            placement_.text =
-                fmt::format("optimizer: {} thread{}, not pinned: the system does not tell its CPUs",
-                            threads, plural);
+            placement_.text = fmt::format(
+                "optimizer: {} thread{}, not pinned: the system does not report its CPUs", threads,
+                plural);
             return;
         }
         placement_.text = fmt::format("optimizer: {} thread{} on {}; best for others: {}", threads,
@@ -121,7 +121,7 @@ class Placing {
             const auto free = static_cast<double>(*node->free);
             if (wanted <= free) continue;
             placement_.notes.push_back(fmt::format(
-                "host memory: {} are to lie on node {}, which has {} free: {} will lie on other "
+                "host memory: {} should lie on node {}, which has {} free: {} will lie on other "
                 "nodes and be read through the link between them; free memory there, or drop the "
                 "caches of files (sysctl vm.drop_caches=1)",
                 format_bytes(wanted), id, format_bytes(free), format_bytes(wanted - free)));

@@ -49,14 +49,14 @@ class Judge {
         const auto capacity = host_memory_capacity(facts_);
         if (limit && *limit < needs_.host_bytes)
             warn(
-                "host memory: the run needs {}, its control group allows {}, and the kernel ends "
-                "what goes beyond; raise the limit (docker run --memory, the memory of the job's "
-                "request)",
+                "host memory: the run needs {}, its control group allows {}, and the kernel kills "
+                "a process that takes more; raise the limit (docker run --memory, the memory that "
+                "the job requests)",
                 shown(needs_.host_bytes), shown(*limit));
         else if (capacity && *capacity < needs_.host_bytes && !facts_.memory_may_grow)
             warn(
-                "host memory: the run needs {}, this machine has {}, and the kernel swaps or ends "
-                "what goes beyond; give --host-memory no more than there is",
+                "host memory: the run needs {}, this machine has {}, and beyond that the kernel "
+                "swaps or kills the run; give --host-memory at most that",
                 shown(needs_.host_bytes), shown(*capacity));
     }
 
@@ -69,7 +69,7 @@ class Judge {
             return;
         warn(
             "host memory: the run needs {}, of {} only {} are available, the rest is used by "
-            "others; stop them (ps --sort=-rss -eo pid,rss,comm), or the kernel swaps or ends the "
+            "others; stop them (ps --sort=-rss -eo pid,rss,comm), or the kernel swaps or kills the "
             "run",
             shown(needs_.host_bytes), shown(facts_.memory_total.value_or(*capacity)),
             shown(*available));

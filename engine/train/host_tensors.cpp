@@ -77,15 +77,15 @@ Checkpoint open_tensors(const std::string& folder, const std::string& stem,
         const TensorView view = found.tensor(tensor.spec.name);
         if (view.dtype == tensor.spec.dtype && view.shape == tensor.spec.shape) continue;
         throw InputError(
-            fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}; it is of another checkpoint: "
-                        "resume from another one",
+            fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}; it belongs to another "
+                        "checkpoint: resume from another one",
                         view.file, view.name, dtype_name(view.dtype), shown_shape(view.shape),
                         dtype_name(tensor.spec.dtype), shown_shape(tensor.spec.shape)));
     }
     if (const std::size_t count = found.names().size(); count != tensors.size()) {
         throw InputError(
-            fmt::format("{}: has {} tensors, expected {}; it is of another checkpoint: resume from "
-                        "another one",
+            fmt::format("{}: has {} tensors, expected {}; it belongs to another checkpoint: resume "
+                        "from another one",
                         found.path(), count, tensors.size()));
     }
     return found;

@@ -99,7 +99,7 @@ StepReport measured_report(StepReport report, const MeasuredSteps& steps,
     add_times(report, typical.intervals, steps.step_seconds());
     if (run.redone > 0)
         report.assumptions.push_back(fmt::format(
-            "{} steps that speculative clipping did twice are not in the step time", run.redone));
+            "{} steps that speculative clipping redid are not in the step time", run.redone));
     return report;
 }
 

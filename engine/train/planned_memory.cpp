@@ -57,7 +57,7 @@ void refuse_misfit(const StepReport& report, const std::string& hint) {
     add(report.unified_memory ? "host memory, the CPU's device memory included," : "the host",
         fit.host);
     throw InputError(
-        fmt::format("does not fit: {}; sluice predict says for a machine like this what would{}",
+        fmt::format("does not fit: {}; sluice predict names what would fit a machine like this{}",
                     shortages, hint.empty() ? "" : ". " + hint));
 }
 

@@ -67,8 +67,8 @@ void Progress::report(const StepRecord& record) {
     constexpr int kMany = 10;
     if (redone_in_row_ == kMany) {
         fmt::print(
-            "note: the last {} steps were clipped and done twice; --clipping exact, which holds 2 "
-            "bytes a parameter more, is faster here\n",
+            "note: the last {} steps were clipped and redone; --clipping exact holds 2 bytes a "
+            "parameter more and is faster here\n",
             kMany);
     }
     // The first steps also build plans and fill caches.
@@ -80,7 +80,8 @@ void Progress::report(const StepRecord& record) {
     if (log_ == nullptr) return;
     const std::string text = json(record).dump() + "\n";
     if (std::fputs(text.c_str(), log_) < 0 || std::fflush(log_) != 0) {
-        fmt::print(stderr, "sluice-train: --log {}: cannot be written ({}); going on without\n",
+        fmt::print(stderr,
+                   "sluice-train: --log {}: cannot be written ({}); continuing without it\n",
                    log_name_, std::strerror(errno));
         std::fclose(log_);
         log_ = nullptr;

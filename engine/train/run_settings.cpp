@@ -93,10 +93,10 @@ std::string changed_settings(const std::string& folder, const std::string& saved
         const bool fixed =
             std::find(kMustNotChange.begin(), kMustNotChange.end(), key) != kMustNotChange.end();
         if (fixed) {
-            throw InputError(fmt::format(
-                "--resume: {} of {} is {}, expected {} as now; its place in the data would be "
-                "lost: give the same, or start anew with --load {}",
-                key, folder, shown(before, key), value.dump(), folder));
+            throw InputError(
+                fmt::format("--resume: {} of {} is {}, expected {} as now; its place in the data "
+                            "would be lost: give the same value, or start again with --load {}",
+                            key, folder, shown(before, key), value.dump(), folder));
         }
         changes += fmt::format("{}{} is {} instead of {}", changes.empty() ? "" : ", ", key,
                                value.dump(), shown(before, key));

@@ -14,7 +14,8 @@ std::atomic<bool> requested{false};
 extern "C" void request_stop(int signal) {
     requested = true;
     std::signal(signal, SIG_DFL);  // a second one ends the program at once
-    constexpr std::string_view kText = "stopping after this step; once more: at once, unsaved\n";
+    constexpr std::string_view kText =
+        "stopping after this step; a second signal stops at once, without saving\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kText.data(), kText.size());
 }
 

@@ -31,8 +31,8 @@ void check_model(const std::string& path, const nlohmann::json& found, const Mod
         const auto entry = found.find(key);
         if (entry != found.end() && *entry == nlohmann::json(value)) continue;
         throw InputError(fmt::format(
-            "{}: model.{} is {}, expected {} as in {}; give the --model that this "
-            "checkpoint is of, or another --out",
+            "{}: model.{} is {}, expected {} as in {}; give the --model of this checkpoint, or "
+            "another --out",
             path, key, entry == found.end() ? "missing" : entry->dump(), value.dump(), model.name));
     }
 }

@@ -147,11 +147,11 @@ void Run::start_parameters() {
     const auto folder = settings_.out ? newest_checkpoint(*settings_.out) : std::nullopt;
     if (folder && !settings_.resume) {
         throw InputError(fmt::format(
-            "--out {}: holds {} already; give --resume to go on from it, or another folder",
+            "--out {}: holds {} already; give --resume to continue from it, or another folder",
             *settings_.out, *folder));
     }
     if (folder) return resume(*folder);
-    if (settings_.resume) fmt::print("no checkpoint in {}: starting anew\n", *settings_.out);
+    if (settings_.resume) fmt::print("no checkpoint in {}: starting from step 1\n", *settings_.out);
     if (settings_.load) {
         load_weights(*settings_.load, model_, *host_, *pool_);
     } else {
@@ -165,10 +165,10 @@ void Run::resume(const std::string& folder) {
     const std::string changes = changed_settings(folder, state_.settings, settings);
     state_.settings = settings;
     sampler_->seek(state_.data_position);
-    fmt::print("going on from {}\n", folder);
+    fmt::print("continuing from {}\n", folder);
     if (!changes.empty()) fmt::print("note: {}\n", changes);
     if (state_.step >= settings_.steps)
-        fmt::print("all {} steps are done; give more --steps to go on\n", settings_.steps);
+        fmt::print("all {} steps are done; give more --steps to continue\n", settings_.steps);
 }
 
 StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) {
@@ -244,7 +244,7 @@ void Run::stop_at(std::int64_t step, double loss) const {
         "step {}: {} is not finite, so training stopped{}; a lower --learning-rate or a longer "
         "--warmup-steps may help",
         step, std::isfinite(loss) ? "the gradient" : "the loss",
-        saved ? fmt::format(" and {} stays as it was: --resume goes on from it", *saved) : ""));
+        saved ? fmt::format(" and {} stays as it was: --resume continues from it", *saved) : ""));
 }
 
 /// A full disk is no reason to lose what comes after: only the last checkpoint must be written.

@@ -68,12 +68,12 @@ void check_others(const Checkpoint& file, const HostModel& host, const ModelSpec
         }
     }
     if (others.empty()) return;
-    throw InputError(fmt::format(
-        "{}: has tensor {}{}, expected none such in {} layers of {}; give the --model of these "
-        "weights",
-        file.path(), in_quotes(others.front()),
-        others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
-        model.layer_count(), model.name));
+    throw InputError(
+        fmt::format("{}: has tensor {}{}, expected no such tensor in {} layers of {}; give the "
+                    "--model of these weights",
+                    file.path(), in_quotes(others.front()),
+                    others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
+                    model.layer_count(), model.name));
 }
 
 bool is_finite_bf16(std::uint16_t bits) {
@@ -84,7 +84,7 @@ bool is_finite_bf16(std::uint16_t bits) {
 [[noreturn]] void refuse_number(const TensorView& tensor, std::int64_t element, float value) {
     throw InputError(
         fmt::format("{}: tensor \"{}\" has {} at element {}, expected finite numbers that BF16 can "
-                    "hold, below 3.396e38; get the weights again, or in BF16",
+                    "hold, below 3.396e38; download the weights again, or in BF16",
                     tensor.file, tensor.name, value, element));
 }
 

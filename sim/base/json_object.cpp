@@ -80,12 +80,13 @@ JsonObject JsonObject::parse(std::string_view text, const std::string& file) {
             text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
         const auto line = std::count(text.begin(), end, '\n') + 1;
         const bool truncated = error.byte >= text.size();
-        throw InputError(fmt::format("{}: line {}: not valid JSON ({}); mend the file there", file,
-                                     line,
+        throw InputError(fmt::format("{}: line {}: not valid JSON ({}); correct the file there",
+                                     file, line,
                                      truncated ? "the text ends too early: is the file truncated?"
                                                : "unexpected character"));
     } catch (const nlohmann::json::exception&) {
-        throw InputError(fmt::format("{}: a number is too large to be read; mend the file", file));
+        throw InputError(
+            fmt::format("{}: a number is too large to be read; correct the file", file));
     }
 }
 

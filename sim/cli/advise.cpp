@@ -48,8 +48,7 @@ AdviceRequest read_request(const AdviseFlags& flags) {
         request.most_batch = static_cast<std::int64_t>(number_of(
             *flags.most_batch, "--most-batch", 1, 1e6, "a number of sequences from 1 to 1000000"));
         if (request.fixed.contains("batch"))
-            throw InputError(
-                "--batch fixes the batch, so that --most-batch says nothing; give one");
+            throw InputError("--batch fixes the batch, so --most-batch has no effect; give one");
     }
     if (flags.least_speed)
         request.least_tokens_per_s =
@@ -177,18 +176,20 @@ void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
         .add_option("--allow-state-bytes", flags.state_bytes,
                     "smaller optimizer states that may be chosen: 8, 6 or 8,6")
         ->group("Constraints");
-    command.add_option("--tokens-per-s", flags.least_speed, "wanted at least; default: any speed")
+    command
+        .add_option("--tokens-per-s", flags.least_speed,
+                    "least tokens/s to accept; default: any speed")
         ->group("Constraints");
-    command.add_option("--max-usd-per-hour", flags.most_usd, "what costs more is no choice")
+    command.add_option("--max-usd-per-hour", flags.most_usd, "leave out machines that cost more")
         ->group("Constraints");
     command
         .add_option("--price", flags.prices,
-                    "NAME=DOLLARS an hour of a machine; default: the middle of the rents that its "
-                    "profile lists")
+                    "NAME=DOLLARS an hour for a machine; default: the median rent of its profile")
         ->group("Constraints");
     command
-        .add_option("--knee", flags.knee,
-                    "tokens/s that the smaller batch beside the best may lose [percent]; default 2")
+        .add_option(
+            "--knee", flags.knee,
+            "tokens/s that the smaller batch may lose against the best [percent]; default 2")
         ->group("Constraints");
 }
 
@@ -204,24 +205,25 @@ void add_advise(CLI::App& app, Command& chosen) {
     command->get_option("--scenario")
         ->description(
             "FILE or FILE:NAME, a scenario of a project that the planner saved; flags override it. "
-            "Settings that change only speed and memory are chosen all the same, and the batch "
-            "with --most-batch");
+            "Settings that change only speed and memory are chosen anyway; --most-batch chooses "
+            "the batch too");
     add_model_flags(*command, flags->model);
     command->get_option("--model")->required(false);
     command->add_option("--machine", flags->machines,
-                        "as for predict; of several the fastest is chosen, too");
+                        "as for predict; from several, the fastest is chosen too");
     command->add_option("--host-memory", flags->host_memory,
                         "host memory of the machine, as 1.5TB or 128GiB");
     command->add_option("--set", flags->settings,
                         "another value for a number of the machine: PATH=NUMBER");
-    command->add_option("--workers", flags->workers, "processes; 0: one a processor (default)");
+    command->add_option("--workers", flags->workers,
+                        "number of processes; 0: one per processor (default)");
     add_constraint_flags(*command, *flags);
     flags->option_values.resize(training_options().size());
     for (std::size_t i = 0; i < training_options().size(); ++i) {
         const Option& option = training_options()[i];
         command
             ->add_option(option_flag(option), flags->option_values[i],
-                         std::string(option.help) + "; given: not chosen but as said")
+                         std::string(option.help) + "; if given, it is fixed")
             ->group("Training");
     }
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")

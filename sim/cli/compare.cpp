@@ -110,16 +110,15 @@ void add_compare(CLI::App& app, Command& chosen) {
         ->description(
             "only the first N layers of the model; several numbers (4,8,16) show a trend");
     command->add_option("--schedules", flags->schedules,
-                        "only these systems, as in streamed,megatrain; default: all, but "
-                        "zero-infinity only where the machine's storage is known. Options "
-                        "under Training count where a system has them");
-    command->add_option(
-        "--cluster", flags->clusters,
-        "MACHINE:GPUS, as in h100-sxm-pcie5:8: beside them, that many of those GPUs "
-        "with everything in their memory; may be given several times");
+                        "only these systems, as in streamed,megatrain; default: all, with "
+                        "zero-infinity only if the machine's storage is known. Options under "
+                        "Training apply to the systems that have them");
+    command->add_option("--cluster", flags->clusters,
+                        "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
+                        "everything in their memory; may be given several times");
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
-    command->add_flag("--csv", flags->csv, "a line a system")->group("Output");
+    command->add_flag("--csv", flags->csv, "one line per system")->group("Output");
     command->add_option("--svg", flags->svg_file, "write a bar chart of tokens/s")->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_compare(*flags); }; });
 }

@@ -43,14 +43,13 @@ std::vector<std::string> said_flags(const CLI::App& command, const std::string& 
 /// What is sought must not be said beside it; a scenario's own value counts as not said.
 void refuse_given_answer(const FitFlags& flags) {
     if (flags.find == sought_name(Sought::model) && !flags.said.empty())
-        throw InputError(
-            fmt::format("--find model goes through the library, so that {} says nothing; leave it "
-                        "out",
-                        flags.said.front()));
+        throw InputError(fmt::format(
+            "--find model tries the models of the library, so {} has no effect; leave it out",
+            flags.said.front()));
     for (const std::string& flag : flags.said)
         if (flag == "--" + flags.find)
             throw InputError(fmt::format(
-                "--find {} seeks it, so that {} says nothing; leave one out", flags.find, flag));
+                "--find {} searches it, so {} has no effect; leave one out", flags.find, flag));
 }
 
 void check_flags(const FitFlags& flags) {
@@ -73,7 +72,7 @@ void check_flags(const FitFlags& flags) {
     if (flags.find != sought_name(Sought::model) && flags.scenario.model.model.empty())
         throw InputError("--model is missing; name one of: sluice models");
     if (!machine && (flags.csv || flags.svg_file))
-        throw InputError("--csv and --svg are of --find machine; leave them out");
+        throw InputError("--csv and --svg need --find machine; leave them out");
     refuse_given_answer(flags);
     if (flags.json && flags.csv)
         throw InputError("--json and --csv both go to standard output; give one");
@@ -125,19 +124,21 @@ void add_fit(CLI::App& app, Command& chosen) {
     const auto flags = std::make_shared<FitFlags>();
     command
         ->add_option("--find", flags->find,
-                     "batch, seq, layers, model (what is largest); host-memory, hbm, link, cores "
-                     "(what is least); machine (the cheapest of the library)")
+                     "batch, seq, layers or model: the largest; host-memory, hbm, link or cores: "
+                     "the least; machine: the cheapest of the library")
         ->required();
     command->add_option("--tokens-per-s", flags->tokens_per_s,
-                        "wanted at least; default: any speed");
-    command->add_flag("--adjust", flags->adjust,
-                      "where the settings do not fit, the nearest that do and change only speed "
-                      "count too");
+                        "least tokens/s to accept; default: any speed");
+    command->add_flag(
+        "--adjust", flags->adjust,
+        "if the settings do not fit, also try the nearest ones that change only speed");
     flags->scenario.complete = false;
     add_scenario_flags(*command, flags->scenario);
     add_money_flags(*command, flags->money);
     command->add_flag("--json", flags->json, "as JSON; keys carry units")->group("Output");
-    command->add_flag("--csv", flags->csv, "a line a machine that does it (--find machine)")
+    command
+        ->add_flag("--csv", flags->csv,
+                   "one line per machine that reaches the goal (--find machine)")
         ->group("Output");
     command
         ->add_option("--svg", flags->svg_file,

@@ -64,14 +64,12 @@ void KeptOnInterrupt::keeps(std::size_t rows) {
     if (kept_in.empty())
         set_line(start_of_line() + "sweep: interrupted; nothing is kept, as --out names no file\n");
     else
-        set_line(
-            fmt::format("{}sweep: interrupted; {} kept in {}, and the same command "
-                        "goes on from "
-                        "there\n",
-                        start_of_line(),
-                        format_number_of(static_cast<std::int64_t>(rows), "simulated row") +
-                            (rows == 1 ? " is" : " are"),
-                        kept_in));
+        set_line(fmt::format(
+            "{}sweep: interrupted; {} kept in {}; the same command continues from there\n",
+            start_of_line(),
+            format_number_of(static_cast<std::int64_t>(rows), "simulated row") +
+                (rows == 1 ? " is" : " are"),
+            kept_in));
 }
 
 }  // namespace sluice

@@ -42,8 +42,8 @@ int list_machines() {
                    number(profile, "host.memory_capacity_gb"), trust(profile));
     }
     fmt::print(
-        "\nTFLOPS: bf16 dense, datasheet. H2D, D2H: GB/s alone; ?: not known. Another host memory: "
-        "append its size, as in h200-sxm-pcie5-1.5tb.\n");
+        "\nTFLOPS: bf16 dense, datasheet. H2D, D2H: GB/s with the other direction idle; ?: not "
+        "known. For another host memory append its size, as in h200-sxm-pcie5-1.5tb.\n");
     return 0;
 }
 
@@ -134,8 +134,8 @@ void add_machines(CLI::App& app, Command& chosen) {
     });
     CLI::App* const show =
         machines->add_subcommand("show",
-                                 "One machine: every number with method, date and source, and what "
-                                 "is assumed where one is missing");
+                                 "One machine: every number with method, date and source, and the "
+                                 "assumptions where one is missing");
     const auto flags = std::make_shared<ShowFlags>();
     show->add_option("name", flags->name,
                      "a name, a name with a host memory size, or a path to a profile")

@@ -176,7 +176,7 @@ int run_report(const ReportFlags& flags) {
 
 void add_report(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
-        "report", "Which machine to buy or rent for that model? One page with all it rests on");
+        "report", "Which machine to buy or rent for that model? One page with all its sources");
     const auto flags = std::make_shared<ReportFlags>();
     add_scenario_flag(*command, flags->scenario, [command, &flags = *flags](const auto* planned) {
         take_scenario(*command, flags, planned);
@@ -185,26 +185,27 @@ void add_report(CLI::App& app, Command& chosen) {
     command->get_option("--model")->required(false);
     command->add_option("--machine", flags->machines, "as for predict; may be given several times");
     command->add_option("--cluster", flags->clusters,
-                        "MACHINE:GPUS, as in h100-sxm-pcie5:8: that many of those GPUs with "
+                        "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
     command->add_option("--by", flags->aim,
-                        "what the best machine is: of the least cost per token (default), or of "
-                        "the most speed");
-    command->add_flag("--advise", flags->advise,
-                      "seek the best settings of each machine; what is given is kept");
+                        "what the best machine has: the least cost per token (cost, default) or "
+                        "the highest speed (speed)");
+    command->add_flag(
+        "--advise", flags->advise,
+        "search the best settings for each machine; settings given as flags stay fixed");
     command->add_option("--workers", flags->workers,
-                        "processes of that search; 0: one a processor (default)");
+                        "number of processes of that search; 0: one per processor (default)");
     add_training_flags(*command, flags->training);
     add_money_flags(*command, flags->money);
     command
         ->add_option("--price", flags->prices,
-                     "NAME=DOLLARS an hour of a machine or a whole cluster, electricity included; "
+                     "NAME=DOLLARS an hour for a machine or a whole cluster, electricity included; "
                      "may be given several times")
         ->group("Money and energy");
-    command->add_option("--out", flags->out_file, "the page, an HTML file")
+    command->add_option("--out", flags->out_file, "the HTML file to write")
         ->required()
         ->group("Output");
-    command->add_option("--date", flags->date, "shown on the page; default: today")
+    command->add_option("--date", flags->date, "date shown on the page; default: today")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_report(*flags); }; });
 }

@@ -76,9 +76,8 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
                     "config.json")
         ->required();
     command.add_option("--layers", flags.layers, "only the first N layers of the model");
-    command.add_flag(
-        "--untied", flags.untied,
-        "an output projection of its own even where the model ties it to the embedding");
+    command.add_flag("--untied", flags.untied,
+                     "add a separate output projection to a model that ties it to the embedding");
 }
 
 void add_training_flags(CLI::App& command, TrainingFlags& flags) {
@@ -112,7 +111,7 @@ TrainingSpec read_training_flags(const TrainingFlags& flags) {
 void add_machine_flags(CLI::App& command, MachineFlags& flags) {
     command
         .add_option("--machine", flags.machine,
-                    "a name of `sluice machines`, with a host memory size if wanted "
+                    "a name of `sluice machines`, optionally with a host memory size "
                     "(h200-sxm-pcie5-1.5tb), or a path to a profile")
         ->required();
     command.add_option("--host-memory", flags.host_memory,

@@ -143,8 +143,8 @@ void say_summary(const std::vector<SearchRow>& rows, double seconds) {
     std::array<std::size_t, 4> of_state{};
     for (const SearchRow& row : rows) ++of_state[static_cast<std::size_t>(row.state)];
     fmt::print(stderr,
-               "sweep: {} in {}: {} simulated, {} bounded (slower than the best of their group "
-               "whatever the order of work), {} too large, {} excluded\n",
+               "sweep: {} in {}: {} simulated, {} bounded (cannot be the best of their group), {} "
+               "too large, {} excluded\n",
                format_number_of(std::ssize(rows), "row"), format_seconds(seconds), of_state[3],
                of_state[2], of_state[1], of_state[0]);
 }
@@ -193,7 +193,7 @@ void search_and_write(const SweepFlags& flags, const ScenarioGrid& grid,
             on_interrupt.keeps(kept.size());
         };
         if (!known.empty())
-            fmt::print(stderr, "sweep: goes on; {} {} simulated already\n",
+            fmt::print(stderr, "sweep: continues; {} {} simulated already\n",
                        format_number_of(std::ssize(known), "row"),
                        known.size() == 1 ? "is" : "are");
     }
@@ -249,25 +249,26 @@ void add_sweep(CLI::App& app, Command& chosen) {
                         "options below; flags override it");
     command->add_option("--model", given.models, "models, as for predict");
     command->add_option("--layers", given.layers, "only the first N layers of each; a list");
-    command->add_flag("--untied", given.untied, "as for predict, of every model");
+    command->add_flag("--untied", given.untied, "as for predict, for every model");
     command->add_option("--machine", given.machines, "machines, as for predict");
     command->add_option("--host-memory", given.host_memory,
                         "host memory of each machine; a list, as in 512GB,1TB");
     command->add_option("--set", given.settings, "another value for a number of all machines");
     add_sweep_option_flags(*command, *flags);
     command->add_flag("--all", flags->every_row,
-                      "simulate every row that fits; without it only those that could be the best "
-                      "with their model, machine, schedule and sequence");
+                      "simulate every row that fits; default: only rows that could be the best of "
+                      "their model, machine, schedule and sequence");
     command->add_option("--bands", flags->bands,
                         "rows with a 5 to 95% band: none, best (default) or simulated");
-    command->add_option("--workers", flags->workers, "processes; 0: one a processor (default)");
-    command->add_flag("--csv", flags->csv, "a line a row (default)")->group("Output");
-    command->add_flag("--json", flags->json, "a line of JSON a row; keys carry units")
+    command->add_option("--workers", flags->workers,
+                        "number of processes; 0: one per processor (default)");
+    command->add_flag("--csv", flags->csv, "one line per row (default)")->group("Output");
+    command->add_flag("--json", flags->json, "one line of JSON per row; keys carry units")
         ->group("Output");
     command
         ->add_option("--out", flags->out_file,
-                     "write to this file; simulated rows are kept in FILE.part, from which the "
-                     "same command goes on")
+                     "write to this file; simulated rows are kept in FILE.part, and the same "
+                     "command continues from them")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_sweep(*flags); }; });
 }

@@ -73,7 +73,7 @@ void check_flags(const ValidateFlags& flags) {
     if (flags.json && flags.csv)
         throw InputError("--json and --csv both go to standard output; give one");
     if (flags.csv && flags.operations)
-        throw InputError("--csv has a line a run; for --operations give --json or neither");
+        throw InputError("--csv has one line per run; for --operations give --json or neither");
     std::vector<std::string> names;
     for (const auto& file : {flags.overlay_file, flags.html_file, flags.svg_file}) {
         if (!file) continue;
@@ -111,9 +111,10 @@ bool are_published(const std::vector<std::string>& files) {
     const auto published =
         static_cast<std::size_t>(std::count_if(files.begin(), files.end(), holds_published_rows));
     if (published != 0 && published != files.size())
-        throw InputError(fmt::format(
-            "{}: some are tables of published rows and some are measured runs; compare them apart",
-            fmt::join(files, ", ")));
+        throw InputError(
+            fmt::format("{}: some are tables of published rows and some are measured runs; compare "
+                        "them separately",
+                        fmt::join(files, ", ")));
     return published != 0;
 }
 
@@ -121,12 +122,12 @@ int run_published(const ValidateFlags& flags) {
     if (!flags.machine.machine.empty() || flags.machine.host_memory ||
         !flags.machine.settings.empty())
         throw InputError(
-            "--machine, --host-memory and --set are of measured runs; a published row names its "
+            "--machine, --host-memory and --set apply to measured runs; a published row names its "
             "own machine and settings");
     if (flags.csv || flags.operations || flags.html_file || flags.svg_file || flags.overlay_file)
         throw InputError(
-            "--csv, --operations, --html, --svg and --overlay are of measured runs; for published "
-            "rows give --json or none");
+            "--csv, --operations, --html, --svg and --overlay apply to measured runs; for "
+            "published rows give --json or none");
     const PublishedTable table = compare_published(read_published_rows(flags.files));
     std::fputs((flags.json ? published_json(table) : published_text(table)).c_str(), stdout);
     const std::vector<std::string> beyond = unexplained(table);
@@ -163,28 +164,28 @@ void add_validate(CLI::App& app, Command& chosen) {
     command
         ->add_option("files", flags->files,
                      "reports of sluice-train --report, tables of other systems' steps, or folders "
-                     "of them; a report's folder names its group, and reports of one name, group "
-                     "and configuration are a row of their mean step. Or tables of published rows, "
-                     "which name their machines: validation/published")
+                     "of them. A report's folder names its group. Reports of one name, group and "
+                     "configuration become one row with their mean step. Tables of published rows, "
+                     "such as validation/published, name their machines")
         ->required();
     add_machine_flags(*command, flags->machine);
     command->get_option("--machine")->required(false);
     command->add_option("--model", flags->model,
-                        "the config.json of reports whose model name is no model known here");
+                        "the config.json for reports whose model name is not known here");
     command->add_option("--limit", flags->limit,
-                        "exit status 1 where tokens/s of a run are off by more, as in 5%");
+                        "exit with status 1 if tokens/s of a run are off by more, as in 5%");
     command->add_option("--limit-mean", flags->limit_mean,
-                        "the same where tokens/s are off by more in the mean over all runs");
+                        "the same for the mean error of tokens/s over all runs");
     command->add_option("--limit-memory", flags->limit_memory,
-                        "the same where device or host memory of a run is off by more");
+                        "the same for device and host memory of a run");
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
-    command->add_flag("--csv", flags->csv, "a line a run")->group("Output");
+    command->add_flag("--csv", flags->csv, "one line per run")->group("Output");
     command
         ->add_flag("--operations", flags->operations,
-                   "what the error is made of, by kind of operation. A kind explains, to first "
-                   "order, the errors of its durations, each times the share of the operation "
-                   "that is on the critical path (mean of the measured and the predicted one)")
+                   "show which kinds of operation make the error. A kind explains, to first order, "
+                   "the sum of its errors in duration, each times the share of the operation on "
+                   "the critical path (mean of measured and predicted)")
         ->group("Output");
     command
         ->add_option("--worst", flags->worst,
@@ -192,14 +193,15 @@ void add_validate(CLI::App& app, Command& chosen) {
         ->check(CLI::Range(0, 100000))
         ->group("Output");
     command
-        ->add_option("--html", flags->html_file,
-                     "write one page that needs no other file: tables, a scatter, a bar a run")
+        ->add_option(
+            "--html", flags->html_file,
+            "write one page that needs no other file: tables, a scatter plot, one bar per run")
         ->group("Output");
-    command->add_option("--svg", flags->svg_file, "write the scatter of tokens/s alone")
+    command->add_option("--svg", flags->svg_file, "write the scatter plot of tokens/s")
         ->group("Output");
     command
         ->add_option("--overlay", flags->overlay_file,
-                     "of one run: write both timelines as a Chrome trace, lane beside lane")
+                     "for one run: write both timelines as a Chrome trace, lane beside lane")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_validate(*flags); }; });
 }

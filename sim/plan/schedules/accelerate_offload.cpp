@@ -243,7 +243,7 @@ class AccelerateOffload {
 
     void declare_host_moments() {
         const Bytes all = build_.host_peak();
-        build_.moment("loading", all - not_loaded_, "the file's pages besides");
+        build_.moment("loading", all - not_loaded_, "plus the file's pages");
         build_.moment("first step", all, "gradients and moments appear");
         build_.moment("steady", all, "");
         build_.moment("saving", all, "parameters are written as they are");

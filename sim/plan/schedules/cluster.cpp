@@ -95,7 +95,7 @@ void ClusterStep::declare_host() {
 
 void ClusterStep::declare_host_moments() {
     const Bytes processes = build_.host_peak();
-    build_.moment("loading", processes, "the file's pages besides, if they are not dropped");
+    build_.moment("loading", processes, "plus the file's pages, if they are not dropped");
     build_.moment("first step", processes, "");
     build_.moment("steady", processes, "");
     build_.moment("saving", processes, "tensors are copied to the host one at a time");

@@ -268,7 +268,7 @@ class FsdpOffload {
     void declare_host_moments() {
         const Bytes all = build_.host_peak();
         build_.moment("loading", all - not_loaded_,
-                      "parameters are pinned one after another; the file's pages besides");
+                      "parameters are pinned one after another; plus the file's pages");
         build_.moment("first step", all, "gradients and moments appear");
         build_.moment("steady", all, "freed gradients stay in the pinned allocator's cache");
         build_.moment("saving", all, "parameters are written as they are");

@@ -216,7 +216,7 @@ void declare_megatrain_host_moments(const ModelSpec& model, PlanBuilder& build) 
     const Bytes between = in_step - released;
     const auto states = static_cast<Bytes>(2 * kFp32 * all_parameters(model));
     build.moment("loading", between - states,
-                 "masters and pinned flats; the file's pages besides, if they are not dropped");
+                 "masters and pinned flats; plus the file's pages, if they are not dropped");
     build.moment("first step", in_step, "moments appear at the first update");
     build.moment("steady", in_step, "gradients included; they are released after each step");
     build.moment("saving", between, "masters are written as they are");

@@ -139,7 +139,7 @@ class Resident {
 
     void declare_host_moments() {
         const Bytes process = build_.host_peak();
-        build_.moment("loading", process, "the file's pages besides, if they are not dropped");
+        build_.moment("loading", process, "plus the file's pages, if they are not dropped");
         build_.moment("first step", process, "");
         build_.moment("steady", process, "");
         build_.moment("saving", process, "tensors are copied to the host one at a time");

@@ -121,7 +121,7 @@ class SuperOffload : Zero3Pass {
     void declare_host_moments(double outside) {
         const Bytes steady = build_.host_peak();
         const auto later = static_cast<Bytes>(3 * kFp32 * (all_parameters(model_) - gpu_elements_));
-        build_.moment("loading", steady - later, "the file's pages besides, if not dropped");
+        build_.moment("loading", steady - later, "plus the file's pages, if they are not dropped");
         build_.moment("first step", steady, "moments and shared gradients appear");
         build_.moment("steady", steady, "nothing is freed between steps");
         build_.moment("saving", steady, "states are written as they are");

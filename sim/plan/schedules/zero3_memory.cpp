@@ -76,7 +76,7 @@ void declare_zero3_host_moments(const ModelSpec& model, double outside_process,
                                 PlanBuilder& build) {
     const Bytes steady = build.host_peak();
     const auto moments = static_cast<Bytes>(2 * kFp32 * all_parameters(model));
-    build.moment("loading", steady - moments, "the file's pages besides, if they are not dropped");
+    build.moment("loading", steady - moments, "plus the file's pages, if they are not dropped");
     build.moment("first step", steady, "moments appear at the first update");
     build.moment("steady", steady, "nothing is freed between steps");
     build.moment("saving", steady, "masters and moments are written as they are");

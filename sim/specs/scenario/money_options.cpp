@@ -16,41 +16,44 @@ std::vector<MoneyOption> declare_options() {
     const OwnerTerms terms;
     const auto number = [](double value) { return fmt::format("{:g}", value); };
     return {
-        {"tokens", "tokens", Kind::number, 1, 1e18, "of the run", "1e9",
+        {"tokens", "tokens", Kind::number, 1, 1e18, "tokens of the run", "1e9",
          [](CostQuery& query, double value, const std::string&) { query.tokens = value; }},
         {"offer", "", Kind::text, 0, 0, "pay this offer of the profile, as in --offer Nebius",
-         "the middle one of those rented",
+         "the median of those rented",
          [](CostQuery& query, double, const std::string& text) { query.offer = text; }},
         {"usd_per_hour", "$ an hour", Kind::number, 1e-4, 1e7,
-         "pay that an hour, electricity included", "",
+         "pay this much an hour, electricity included", "",
          [](CostQuery& query, double value, const std::string&) { query.usd_per_hour = value; }},
         {"buy", "", Kind::flag, 0, 1, "pay as an owner, at the profile's price", "",
          [](CostQuery& query, double value, const std::string&) { query.buy = value != 0; }},
         {"price_usd", "$", Kind::number, 1, 1e10,
          "pay as an owner, at this price of the whole machine", "",
          [](CostQuery& query, double value, const std::string&) { query.price_usd = value; }},
-        {"years", "years", Kind::number, 0.1, 100, "of an owner's use", number(terms.years),
+        {"years", "years", Kind::number, 0.1, 100, "years for which an owner uses the machine",
+         number(terms.years),
          [](CostQuery& query, double value, const std::string&) { query.terms.years = value; }},
         {"utilization", "", Kind::number, 1e-3, 1, "share of an owner's hours in which it trains",
          number(terms.utilization),
          [](CostQuery& query, double value, const std::string&) {
              query.terms.utilization = value;
          }},
-        {"electricity_usd_per_kwh", "$ a kWh", Kind::number, 0, 100, "of an owner",
+        {"electricity_usd_per_kwh", "$ a kWh", Kind::number, 0, 100,
+         "price of electricity for an owner",
          number(terms.electricity_usd_per_kwh) +
              ", the average of commercial customers in the United States",
          [](CostQuery& query, double value, const std::string&) {
              query.terms.electricity_usd_per_kwh = value;
          }},
         {"power_usage_effectiveness", "", Kind::number, 1, 10,
-         "an owner's facility over the machine", number(terms.power_usage_effectiveness),
+         "power of an owner's facility over power of the machine",
+         number(terms.power_usage_effectiveness),
          [](CostQuery& query, double value, const std::string&) {
              query.terms.power_usage_effectiveness = value;
          }},
         {"host_watts", "W", Kind::number, 0, 1e6,
-         "what the machine draws beside its GPUs, for each that trains", "",
+         "power that the host draws for each GPU that trains", "",
          [](CostQuery& query, double value, const std::string&) { query.host_w = value; }},
-        {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs of the rented nodes that are paid",
+        {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs of the rented nodes that are paid for",
          "those that train",
          [](CostQuery& query, double value, const std::string&) { query.gpus_paid = value; }},
     };

@@ -130,9 +130,10 @@ std::string unpriced_memory(const MachineProfile& profile) {
     if (memory == nullptr || !memory->what_if) return "";
     const auto size = [](double gb) { return format_bytes(gb * kGiga); };
     if (!memory->replaced)
-        return fmt::format("the price says nothing of {} of host memory", size(*memory->value));
+        return fmt::format("the price of {} of host memory is not known and not counted",
+                           size(*memory->value));
     if (*memory->value <= *memory->replaced) return "";
-    return fmt::format("what {} of host memory cost more than {} is not known and not counted",
+    return fmt::format("the extra price of {} of host memory over {} is not known and not counted",
                        size(*memory->value), size(*memory->replaced));
 }
 

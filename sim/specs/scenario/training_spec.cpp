@@ -42,40 +42,40 @@ int index(Enum value) {
 std::vector<Option> declare_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
-    options.push_back(
-        option<&T::schedule>("schedule", "", 0, 8, "whose order of operations",
-                             {{"streamed", index(Schedule::streamed)},
-                              {"megatrain", index(Schedule::megatrain)},
-                              {"fsdp-offload", index(Schedule::fsdp_offload)},
-                              {"resident", index(Schedule::resident)},
-                              {"zero3-offload", index(Schedule::zero3_offload)},
-                              {"zero-infinity", index(Schedule::zero_infinity)},
-                              {"superoffload", index(Schedule::superoffload)},
-                              {"accelerate-offload", index(Schedule::accelerate_offload)},
-                              {"cluster", index(Schedule::cluster)}}));
+    options.push_back(option<&T::schedule>(
+        "schedule", "", 0, 8, "the system whose order of operations is planned",
+        {{"streamed", index(Schedule::streamed)},
+         {"megatrain", index(Schedule::megatrain)},
+         {"fsdp-offload", index(Schedule::fsdp_offload)},
+         {"resident", index(Schedule::resident)},
+         {"zero3-offload", index(Schedule::zero3_offload)},
+         {"zero-infinity", index(Schedule::zero_infinity)},
+         {"superoffload", index(Schedule::superoffload)},
+         {"accelerate-offload", index(Schedule::accelerate_offload)},
+         {"cluster", index(Schedule::cluster)}}));
     options.push_back(option<&T::gpus>(
         "gpus", "GPUs", 1, 65'536,
         "GPUs that train together: up to those of a node, or whole nodes (cluster only)"));
     options.push_back(
         option<&T::sharding>("sharding", "", 0, 2,
-                             "what each GPU has only a part of (cluster only): all as FSDP2 and "
-                             "ZeRO-3, optimizer states as ZeRO-1, nothing as DDP",
+                             "what is split over the GPUs (cluster only): everything as in FSDP2 "
+                             "and ZeRO-3, optimizer states as in ZeRO-1, nothing as in DDP",
                              {{"full", index(Sharding::full)},
                               {"states", index(Sharding::states)},
                               {"none", index(Sharding::none)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
                                         "sequences a step, of all GPUs together"));
-    options.push_back(
-        option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
-                                "sequences that pass together: a layer if streamed, else "
-                                "the whole model; 0: all of the batch, of several GPUs "
-                                "all of each one's part"));
+    options.push_back(option<&T::micro_batch>(
+        "micro_batch", "sequences", 0, 1'000'000,
+        "sequences that pass a layer (streamed) or the model (other schedules) together; 0: the "
+        "whole batch, or each GPU's part of it"));
     options.push_back(
         option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
     options.push_back(option<&T::buffer_depth>(
         "buffer_depth", "layers", 1, 64, "weight slots on the device: 2 is double buffering"));
     options.push_back(option<&T::gradient_slabs>(
-        "gradient_slabs", "layers", 1, 64, "layer gradients on the device that wait to leave"));
+        "gradient_slabs", "layers", 1, 64,
+        "layer gradients that wait on the device for their copy to the host"));
     options.push_back(
         option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
                                         "pinned layer gradients that wait for the optimizer; 0: "
@@ -92,10 +92,9 @@ std::vector<Option> declare_options() {
                                                {"host", index(CheckpointPlacement::host)}}));
     options.push_back(option<&T::checkpoint_interval>(
         "checkpoint_interval", "layers", 1, 10'000, "layers between checkpoints (megatrain only)"));
-    options.push_back(option<&T::flash_loss>(
-        "flash_loss", "", 0, 1,
-        "1: flash-attn's cross-entropy, which MegaTrain takes where that library is installed "
-        "(megatrain only)"));
+    options.push_back(option<&T::flash_loss>("flash_loss", "", 0, 1,
+                                             "1: use flash-attn's cross-entropy, as MegaTrain does "
+                                             "if that library is installed (megatrain only)"));
     options.push_back(option<&T::state_bytes>(
         "state_bytes", "bytes a parameter", 6, 12,
         "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
@@ -110,22 +109,22 @@ std::vector<Option> declare_options() {
     options.push_back(option<&T::feed_forward_chunk_tokens>(
         "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
         "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
-    options.push_back(option<&T::distinct_tokens>(
-        "distinct_tokens", "tokens", 0, 100'000'000,
-        "different tokens of a batch, whose rows of the embedding are updated between two steps; "
-        "0: as many as it has tokens"));
+    options.push_back(
+        option<&T::distinct_tokens>("distinct_tokens", "tokens", 0, 100'000'000,
+                                    "different tokens in a batch; their embedding rows are updated "
+                                    "between two steps; 0: every token differs"));
     options.push_back(option<&T::sub_group_elements>(
         "sub_group_elements", "elements", 0, 100'000'000'000,
-        "that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's own "
-        "(zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
-    options.push_back(
-        option<&T::offload_percent>("offload_percent", "percent", 0, 100,
-                                    "of sub-groups that the processor updates (DeepSpeed's ratio); "
-                                    "the others' states stay on the device (superoffload only)"));
+        "elements that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's "
+        "own (zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
+    options.push_back(option<&T::offload_percent>(
+        "offload_percent", "percent", 0, 100,
+        "share of the sub-groups that the processor updates (DeepSpeed's ratio); states of the "
+        "others stay on the device (superoffload only)"));
     options.push_back(memory_option<&T::device_budget_bytes>(
-        "device_budget_bytes", "use no more device memory; 0: all there is"));
-    options.push_back(memory_option<&T::host_budget_bytes>(
-        "host_budget_bytes", "use no more host memory; 0: all there is"));
+        "device_budget_bytes", "limit of device memory; 0: all of it"));
+    options.push_back(memory_option<&T::host_budget_bytes>("host_budget_bytes",
+                                                           "limit of host memory; 0: all of it"));
     return options;
 }
 
@@ -171,7 +170,7 @@ void check_batch(const TrainingSpec& spec) {
     if (part % spec.micro_batch_sequences() != 0)
         throw InputError(fmt::format(
             "--batch is {}{}, expected a multiple of --micro-batch ({}), so that all micro-batches "
-            "are alike; change one of them",
+            "are equal; change one of them",
             spec.batch, spec.gpus == 1 ? "" : fmt::format(", {} a GPU", part), spec.micro_batch));
 }
 

@@ -76,8 +76,8 @@ TEST_CASE("run cases: a case that throws loses no other, and both ways on are sa
         "the case gemm failed: cuda_device.cpp:88: out of memory (what was measured before is kept "
         "in " +
             run.file +
-            "; go on with: sluice-calibrate --out my.json --resume --quick; leave gemm out with: "
-            "sluice-calibrate --out my.json --only storage,adam --quick)");
+            "; continue with: sluice-calibrate --out my.json --resume --quick; leave gemm out "
+            "with: sluice-calibrate --out my.json --only storage,adam --quick)");
     CHECK(run.on_disk() == Names{"launch"});
     // As the second command has it.
     run.flags.only = {"storage", "adam"};
@@ -103,7 +103,7 @@ TEST_CASE("run cases: the last one is left out by a fit, where there is somethin
     run.flags.base = "h200-sxm-pcie5";
     run.gemm = [] { throw std::runtime_error("broken"); };
     CHECK_THROWS_WITH(run.run({"gemm"}),
-                      "the case gemm failed: broken (nothing was measured before; go on with: "
+                      "the case gemm failed: broken (nothing was measured before; continue with: "
                       "sluice-calibrate --out my.json --only gemm --base h200-sxm-pcie5)");
     run.run({"launch"});
     CHECK_THROWS_WITH(run.run({"gemm"}),

@@ -124,13 +124,13 @@ TEST_CASE("safetensors: F64 is rounded to fp32, integers and ranges outside are 
 
 TEST_CASE("safetensors: a length of the header that cannot be is refused", "[data]") {
     CHECK(message_of("abc") ==
-          "has 3 bytes, expected at least 8 of a safetensors file; the file is damaged, get it "
-          "again");
+          "has 3 bytes, expected at least 8 of a safetensors file; the file is damaged, download "
+          "it again");
     const auto length = [](std::uint64_t value) {
         return TempFolder::bytes_of(std::vector<std::uint64_t>{value});
     };
     CHECK(message_of(length(3) + "{}") ==
-          "has 10 bytes, but says that its header has 3; the file is truncated, get it again");
+          "has 10 bytes, but says that its header has 3; the file is truncated, download it again");
     CHECK_THAT(message_of(length(100'000'001) + "{}"),
                ContainsSubstring("its header has 100000001 bytes, expected at most 100000000"));
     CHECK_THAT(message_of(length(~std::uint64_t{0}) + "{}"),
@@ -188,11 +188,10 @@ TEST_CASE("safetensors: fields that are missing, doubled or of another type are 
 }
 
 TEST_CASE("safetensors: offsets must agree with dtype, shape, each other and the file", "[data]") {
-    CHECK(
-        message_of_tensor(R"("dtype":"F32","shape":[2,2],"data_offsets":[0,12])",
-                          std::string(12, 'x')) ==
-        "tensor \"w\": data_offsets are [0, 12], but F32 [2, 2] is 16 bytes; the file is damaged, "
-        "get it again");
+    CHECK(message_of_tensor(R"("dtype":"F32","shape":[2,2],"data_offsets":[0,12])",
+                            std::string(12, 'x')) ==
+          "tensor \"w\": data_offsets are [0, 12], but F32 [2, 2] is 16 bytes; the file is "
+          "damaged, download it again");
     CHECK_THAT(message_of_tensor(R"("dtype":"U8","shape":[1],"data_offsets":[1,0])", "x"),
                ContainsSubstring("data_offsets are [1, 0], but U8 [1] is 1 bytes"));
     CHECK_THAT(message_of_tensor(R"("dtype":"F64","shape":[4294967296,4294967296],)"

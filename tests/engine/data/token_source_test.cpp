@@ -140,8 +140,8 @@ TEST_CASE("tokens: a damaged shard is refused with what is wrong", "[data]") {
               "the shard again with the current llm.c");
     CHECK(open_error({temp.write("t.bin", with_header(20240801, 7, 3, Ids32{1, 2}))}) ==
           temp.path("t.bin") +
-              ": has 1032 bytes, but its header says 3 tokens of 4 bytes (1036 "
-              "bytes in all); the shard is damaged, get it again");
+              ": has 1032 bytes, but its header says 3 tokens of 4 bytes (1036 bytes in all); the "
+              "shard is damaged, download it again");
     CHECK_THAT(open_error({temp.write("n.bin", with_header(20240520, 1, -5, Ids16{1}))}),
                ContainsSubstring("its header says -5 tokens"));
     CHECK_THAT(open_error({temp.write("z.bin", with_header(20240520, 1, 0, Ids16{}))}),

@@ -73,7 +73,7 @@ TEST_CASE("machine here: what the user says of the memory counts more", "[machin
 TEST_CASE("machine here: unknown memory is asked for", "[machine]") {
     CHECK_THROWS_AS(machine_here(HostFacts{}, kGpu), InputError);
     CHECK_THROWS_WITH(machine_here(HostFacts{}, kGpu),
-                      "host memory: the system does not tell how much there is (MemTotal in "
+                      "host memory: the system does not report how much there is (MemTotal in "
                       "/proc/meminfo); give --host-memory, as in --host-memory 64GB");
 }
 

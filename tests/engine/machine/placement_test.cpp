@@ -96,7 +96,7 @@ TEST_CASE("placement: unknown CPUs are not pinned to", "[machine]") {
     const Placement placement = choose_placement(HostFacts{}, {.optimizer_threads = 1});
     CHECK(placement.optimizer_cpus.empty());
     CHECK(placement.other_cpus.empty());
-    CHECK(placement.text == "optimizer: 1 thread, not pinned: the system does not tell its CPUs");
+    CHECK(placement.text == "optimizer: 1 thread, not pinned: the system does not report its CPUs");
 }
 
 TEST_CASE("placement: a model larger than the node's free memory goes to the other, in numbers",
@@ -107,7 +107,7 @@ TEST_CASE("placement: a model larger than the node's free memory goes to the oth
     const Placement placement = choose_placement(two_sockets(), needs);
     REQUIRE(placement.notes.size() == 1);
     CHECK(placement.notes[0] ==
-          "host memory: 85.9 GB are to lie on node 0, which has 64.4 GB free: 21.5 GB will lie on "
+          "host memory: 85.9 GB should lie on node 0, which has 64.4 GB free: 21.5 GB will lie on "
           "other nodes and be read through the link between them; free memory there, or drop the "
           "caches of files (sysctl vm.drop_caches=1)");
     // Threads on both nodes touch half each.

@@ -34,8 +34,8 @@ TEST_CASE("setup warnings: the control group's memory is too small", "[machine]"
     facts.limits.memory = 64 * kGiB;
     CHECK(setup_warnings(facts, kNeeds) ==
           Texts{"host memory: the run needs 100.0 GB, its control group allows 68.7 GB, and the "
-                "kernel ends what goes beyond; raise the limit (docker run --memory, the memory of "
-                "the job's request)"});
+                "kernel kills a process that takes more; raise the limit (docker run --memory, the "
+                "memory that the job requests)"});
     facts.limits.memory = 100'000'000'000;
     CHECK(setup_warnings(facts, kNeeds) == Texts{});
 }
@@ -44,10 +44,9 @@ TEST_CASE("setup warnings: less memory than the user said", "[machine]") {
     HostFacts facts = well_set_up();
     facts.memory_total = 16 * kGiB;
     facts.memory_available = 12 * kGiB;
-    CHECK(
-        setup_warnings(facts, kNeeds) ==
-        Texts{"host memory: the run needs 100.0 GB, this machine has 17.2 GB, and the kernel swaps "
-              "or ends what goes beyond; give --host-memory no more than there is"});
+    CHECK(setup_warnings(facts, kNeeds) ==
+          Texts{"host memory: the run needs 100.0 GB, this machine has 17.2 GB, and beyond that "
+                "the kernel swaps or kills the run; give --host-memory at most that"});
     facts.memory_may_grow = true;
     CHECK(setup_warnings(facts, kNeeds) == Texts{});
 }
@@ -68,11 +67,10 @@ TEST_CASE("setup warnings: memory that is too small for a plan may grow", "[mach
 TEST_CASE("setup warnings: others use the memory", "[machine]") {
     HostFacts facts = well_set_up();
     facts.memory_available = 60 * kGiB;
-    CHECK(
-        setup_warnings(facts, kNeeds) ==
-        Texts{"host memory: the run needs 100.0 GB, of 137.4 GB only 64.4 GB are available, the "
-              "rest is used by others; stop them (ps --sort=-rss -eo pid,rss,comm), or the kernel "
-              "swaps or ends the run"});
+    CHECK(setup_warnings(facts, kNeeds) ==
+          Texts{"host memory: the run needs 100.0 GB, of 137.4 GB only 64.4 GB are available, the "
+                "rest is used by others; stop them (ps --sort=-rss -eo pid,rss,comm), or the "
+                "kernel swaps or kills the run"});
     facts.memory_may_grow = true;
     CHECK(setup_warnings(facts, kNeeds) == Texts{});
 }

@@ -179,17 +179,17 @@ TEST_CASE("checkpoint: another model or state precision is told by field", "[tra
     TinyHost other(wider);
     CHECK(load_error(folder, other) ==
           file +
-              ": model.intermediate_size is 14, expected 16 as in tiny; give the --model that this "
-              "checkpoint is of, or another --out");
+              ": model.intermediate_size is 14, expected 16 as in tiny; give the --model of this "
+              "checkpoint, or another --out");
     ModelSpec scaled = tiny_model();
     scaled.rotary.factor = 8;
     TinyHost longer(scaled);
     CHECK(load_error(folder, longer) ==
           file +
-              ": model.rope_scaling is null, expected {\"rope_type\":\"llama3\",\"factor\":8.0,"
-              "\"low_freq_factor\":1.0,\"high_freq_factor\":4.0,"
-              "\"original_max_position_embeddings\":8192} as in tiny; give the --model that this "
-              "checkpoint is of, or another --out");
+              ": model.rope_scaling is null, expected "
+              "{\"rope_type\":\"llama3\",\"factor\":8.0,\"low_freq_factor\":1.0,\"high_freq_"
+              "factor\":4.0,\"original_max_position_embeddings\":8192} as in tiny; give the "
+              "--model of this checkpoint, or another --out");
     TinyHost llama(tiny_model("llama"));
     CHECK_THAT(load_error(folder, llama),
                ContainsSubstring("model.model_type is \"qwen2\", expected \"llama\" as in tiny"));
@@ -269,16 +269,15 @@ TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]")
     const auto optimizer = optimizer_tensors(tiny.host);
     std::filesystem::rename(temp.path("b/step-00000001/optimizer.safetensors"), file);
     CHECK(load_error(temp.path("a/step-00000001"), tiny) ==
-          file +
-              fmt::format(": tensor \"sections.0.exp_avg\" is BF16 [{0}], expected F32 [{0}]; it "
-                          "is of another checkpoint: resume from another one",
-                          tiny.host.block(0).count));
+          file + fmt::format(": tensor \"sections.0.exp_avg\" is BF16 [{0}], expected F32 [{0}]; "
+                             "it belongs to another checkpoint: resume from another one",
+                             tiny.host.block(0).count));
     std::vector<HostTensor> more = optimizer;
     more.push_back(weight_tensors(tiny.host).front());
     write_tensors(temp.path("a/step-00000001"), "optimizer", more, kMaxShardBytes, tiny.pool);
     CHECK(load_error(temp.path("a/step-00000001"), tiny) ==
-          file + fmt::format(": has {} tensors, expected {}; it is of another checkpoint: resume "
-                             "from another one",
+          file + fmt::format(": has {} tensors, expected {}; it belongs to another checkpoint: "
+                             "resume from another one",
                              more.size(), optimizer.size()));
 }
 

@@ -193,8 +193,8 @@ TEST_CASE("weights: another shape, type or architecture is told before anything 
 
     CHECK(load_error(write_file(path, weights_of(tiny_model("qwen2"), Dtype::bf16)), untied) ==
           path +
-              ": has tensor \"model.layers.0.self_attn.k_proj.bias\" and 5 more, expected none "
-              "such in 2 layers of tiny; give the --model of these weights");
+              ": has tensor \"model.layers.0.self_attn.k_proj.bias\" and 5 more, expected no such "
+              "tensor in 2 layers of tiny; give the --model of these weights");
     CHECK(load_error(temp.path("absent"), untied) ==
           temp.path("absent") + ": no such file; check the path");
 }
@@ -212,8 +212,8 @@ TEST_CASE("weights: a number that is not finite in BF16 is told with its place",
     };
     const auto message = [&](const char* number) {
         return temp.path("w") + ": tensor \"model.norm.weight\" has " + number +
-               " at element 4, expected finite numbers that BF16 can hold, below 3.396e38; get the "
-               "weights again, or in BF16";
+               " at element 4, expected finite numbers that BF16 can hold, below 3.396e38; "
+               "download the weights again, or in BF16";
     };
     CHECK(error_with(std::numeric_limits<float>::infinity()) == message("inf"));
     CHECK(error_with(std::numeric_limits<float>::quiet_NaN()) == message("nan"));

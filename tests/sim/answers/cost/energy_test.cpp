@@ -154,12 +154,13 @@ TEST_CASE("cost: a rent is of a share of the host that the prediction uses whole
     CHECK_THAT(rented.output,
                ContainsSubstring("predicted with all of the profile's host (112 cores"));
     const std::string gh200 = "cost --model qwen2.5-7b --machine gh200-480gb ";
-    const std::string words = "what 1.00 TB of host memory cost more than 480.0 GB is not known";
+    const std::string words =
+        "the extra price of 1.00 TB of host memory over 480.0 GB is not known";
     CHECK_THAT(run_sluice(gh200 + "--host-memory 1TB").output, ContainsSubstring(words));
     CHECK_THAT(run_sluice(gh200 + "--host-memory 400GB").output, !ContainsSubstring("cost more"));
     CHECK_THAT(run_sluice(gh200).output, !ContainsSubstring("cost more"));
     CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h100-pcie --host-memory 1TB").output,
-               ContainsSubstring("the price says nothing of 1.00 TB of host memory"));
+               ContainsSubstring("the price of 1.00 TB of host memory is not known"));
     const Result predicted =
         run_sluice("predict --model qwen2.5-7b --machine gh200-480gb --host-memory 1TB");
     CHECK_THAT(predicted.output, ContainsSubstring(words));

@@ -124,5 +124,5 @@ TEST_CASE("advise: the nearest says what storage lacks, and prices what they do 
                ContainsSubstring("nothing fits; nearest is") && ContainsSubstring("storage "));
     CHECK_THAT(
         run_sluice(kAdvise + "--most-batch 2 --host-memory 2TB").output,
-        ContainsSubstring("what 2.00 TB of host memory cost more than 480.0 GB is not known"));
+        ContainsSubstring("the extra price of 2.00 TB of host memory over 480.0 GB is not known"));
 }

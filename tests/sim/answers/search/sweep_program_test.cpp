@@ -87,7 +87,7 @@ TEST_CASE("sweep: the same files whatever the workers, killed and resumed", "[se
     std::ofstream(name("again.jsonl.part")) << part.substr(0, part.size() / 2);
     const Result again = run_sluice(kSweep + files("again"));
     CHECK(again.status == 0);
-    CHECK_THAT(again.output, ContainsSubstring("goes on"));
+    CHECK_THAT(again.output, ContainsSubstring("continues"));
     CHECK(text_of(name("again.jsonl")) == text_of(name("one.jsonl")));
 
     // Killed at some moment, what is there is valid, and goes on to the same.
@@ -238,7 +238,7 @@ TEST_CASE("sweep: who interrupts it reads what is kept, and it goes on from ther
     CHECK(kept.status == 128 + SIGTERM);
     CHECK(std::count(kept.output.begin(), kept.output.end(), '\n') == 1);
     CHECK_THAT(kept.output, ContainsSubstring("interrupted") && ContainsSubstring(part) &&
-                                ContainsSubstring("the same command goes on"));
+                                ContainsSubstring("the same command continues"));
     const std::string rows = text_of(part);
     const auto count = std::count(rows.begin(), rows.end(), '\n') - 1;
     CHECK(count >= 2);

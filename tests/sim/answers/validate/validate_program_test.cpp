@@ -123,7 +123,7 @@ TEST_CASE("validate: mistakes are one sentence and exit 2", "[validate]") {
     check_mistake(two.runs() + " --limit-memory x%", "--limit-memory is \"x%\"");
     check_mistake(two.runs() + " --limit nan%", "--limit is \"nan%\"");
     check_mistake(two.runs() + " --json --csv", "give one");
-    check_mistake(two.runs() + " --operations --csv", "--csv has a line a run");
+    check_mistake(two.runs() + " --operations --csv", "--csv has one line per run");
     const std::string page = two.file("never.html");
     check_mistake(two.runs() + " --overlay x.json --html " + page,
                   "--overlay shows one run, but 2 are given");

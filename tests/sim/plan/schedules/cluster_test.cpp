@@ -169,7 +169,7 @@ TEST_CASE("cluster: a batch that GPUs or micro-batches do not divide is refused"
           "it; change one of them");
     CHECK(refusal(training_of(8, Sharding::full, 3)) ==
           "--batch is 32, 4 a GPU, expected a multiple of --micro-batch (3), so that all "
-          "micro-batches are alike; change one of them");
+          "micro-batches are equal; change one of them");
     CHECK(
         refusal(training_of(8, Sharding::full, 8)) ==
         "--micro-batch is 8, expected at most a GPU's part of the batch of 32 (4); give a divisor "

@@ -92,7 +92,7 @@ TEST_CASE("compare: the JSON has the numbers, units in its keys", "[compare]") {
     CHECK(json::parse(comparison_json(two_counts()))["comparisons"].size() == 2);
 }
 
-TEST_CASE("compare: the CSV has a line a system and number of layers", "[compare]") {
+TEST_CASE("compare: the CSV has one line per system and number of layers", "[compare]") {
     const std::string csv = comparison_csv(two_counts());
     CHECK(count(csv, "\n") == 5);
     CHECK(count(csv, "\ntiny,8,box,1,10,100,megatrain,") == 1);

@@ -48,7 +48,7 @@ StepReport thousand_tokens_a_second() {
 
 }  // namespace
 
-TEST_CASE("price: offers by kind and price, and the middle one of those rented", "[cost]") {
+TEST_CASE("price: offers by kind and price, and the median of those rented", "[cost]") {
     const PriceList prices = price_list(profile_with_prices());
     std::vector<std::string> names;
     for (const Offer& offer : prices.offers) names.push_back(offer.name);
