@@ -4,7 +4,7 @@ set(SLUICE_WRITE_EMBEDDED_FILES "${CMAKE_CURRENT_LIST_DIR}/write_embedded_files.
 
 # sluice_embed_files(<target> NAME <function> FILES <file>...)
 # Adds to <target> the definition of std::span<const EmbeddedFile> sluice::<function>(), which
-# sim/base/embedded_files.h declares. Written anew whenever a file changes, appears or goes; for the
+# sim/base/embedded_files.h declares. Written again whenever a file changes, appears or goes; for the
 # last two, glob the files with CONFIGURE_DEPENDS.
 function(sluice_embed_files target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "FILES")

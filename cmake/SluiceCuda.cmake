@@ -110,7 +110,7 @@ target_include_directories(sluice::cudnn_frontend INTERFACE "${cudnn_include}")
 # It would bring its own copy of nlohmann json, to write graphs to files.
 target_compile_definitions(sluice::cudnn_frontend INTERFACE CUDNN_FRONTEND_SKIP_JSON_LIB)
 
-# A100, H100 and H200, B200; compute_100 code besides for what comes later.
+# A100, H100 and H200, B200; and compute_100 code for later GPUs.
 if(NOT CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPUs to build for")
 endif()

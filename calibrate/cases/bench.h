@@ -37,7 +37,7 @@ struct Bench {
 
     /// Told by a case how far it is, 0 to 1; may be empty.
     std::function<void(double share)> progress = {};
-    /// Of one product of enqueue_large_products(); 0: there is none, without a GPU.
+    /// The time of one product of enqueue_large_products(); 0 without a GPU.
     Seconds large_product = 0;
     /// Host memory of random bf16 numbers, which the arena is filled from.
     const std::vector<std::uint16_t>* random = nullptr;

@@ -24,7 +24,7 @@ double watts_between(const EnergySample& a, const EnergySample& b) {
     return (b.joules - a.joules) / (b.at - a.at);
 }
 
-/// Of parts of a quarter of a second each, from step to step.
+/// Power of parts of a quarter of a second each, from step to step.
 std::vector<double> watts_of_parts(const std::vector<EnergySample>& steps) {
     std::vector<double> watts;
     const EnergySample* begin = &steps.front();

@@ -88,7 +88,7 @@ struct Task {
     KernelShape shape;
 };
 
-/// Of all roles.
+/// The products of all roles.
 std::vector<Task> mixed_tasks(const ShapeLimits& limits) {
     std::vector<Task> tasks;
     for (std::size_t role = 0; role < kRoles.size(); ++role)

@@ -34,7 +34,7 @@ double gemm_flops(const ShapeSize& size) {
     return 2.0 * static_cast<double>(size[0] * size[1]) * static_cast<double>(size[2]);
 }
 
-/// Of backward, which takes longer.
+/// FLOPs of backward, which takes longer than forward.
 double attention_flops(const ShapeSize& size) {
     const double sequence = static_cast<double>(size[1]);
     return 5 * sequence * sequence * static_cast<double>(size[0] * size[2] * size[4]);
@@ -90,7 +90,7 @@ bool has_heads(MemoryBoundWork work) {
            work == MemoryBoundWork::rotary;
 }
 
-/// Of the rows that `work` passes over.
+/// The width of the rows that `work` passes over.
 Size row_width(MemoryBoundWork work, const LayerSizes& layer) {
     if (has_heads(work)) return layer.query_key_width();
     switch (work) {

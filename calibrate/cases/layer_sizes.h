@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// Of a transformer's layers and head.
+/// The sizes of a transformer's layers and head.
 struct LayerSizes {
     std::int64_t hidden, heads, kv_heads, head_dim, intermediate, vocabulary;
     std::int64_t query_width() const { return heads * head_dim; }
@@ -14,10 +14,10 @@ struct LayerSizes {
     std::int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
 
-/// Of models of 0.1B to 405B parameters, none of the same sizes as those held out in all.
+/// Layers of models of 0.1B to 405B parameters, none equal to those held out.
 /// `is_gpu`: as they are; else as small(), which a CPU trains.
 std::vector<LayerSizes> fit_layers(bool is_gpu);
-/// Of Qwen2.5-3B, 14B, 72B, in this order.
+/// Layers of Qwen2.5-3B, 14B and 72B, in this order.
 std::vector<LayerSizes> held_out_layers(bool is_gpu);
 
 /// Widths an eighth (to a multiple of 16), the vocabulary a 32nd, half the heads of a quarter.
@@ -30,7 +30,8 @@ struct Linear {
     bool head = false;   ///< gives logits
 };
 
-/// Of a layer: queries, keys and values; attention output; gate and up; down; and the head.
+/// The products of a layer: queries, keys and values; attention output; gate and up; down; and the
+/// head.
 std::vector<Linear> linears(const LayerSizes& layer);
 
 /// Layers thinner than those of the models: heads' keys and values, low-rank and small ones, where

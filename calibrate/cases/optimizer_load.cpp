@@ -26,7 +26,7 @@ constexpr double kMostShareOfBudget = 0.08;
 // (H200, virtual machine), and than in training, which uses all of it.
 constexpr double kSpreadShare = 0.75, kMostSpreadBytes = 100e9;
 constexpr std::int64_t kMostBlocks = 36;
-// Of enlarged blocks: filling them takes longer than measuring.
+// Limit for enlarged blocks: filling them takes longer than measuring.
 constexpr std::int64_t kMostParameters = std::int64_t{640} << 20;
 constexpr Bytes kPage = 4096;
 // Arrays of a layer begin anywhere within a page. At the same place in it, a load looks as if it
@@ -42,7 +42,7 @@ Bytes scale_bytes(std::int64_t count) {
     return (count / kMomentBlock) * static_cast<Bytes>(sizeof(float));
 }
 
-/// Of state and gradient. `count` is a multiple of kMomentBlock.
+/// Bytes of state and gradient. `count` is a multiple of kMomentBlock.
 Bytes block_bytes(std::int64_t count, int state_bytes) {
     return count * (state_bytes + kBf16) + (state_bytes == 6 ? 2 * scale_bytes(count) : 0) +
            kMostArrays * kStagger;

@@ -24,7 +24,7 @@ class OptimizerLoad {
     void set(int state_bytes, int threads, const std::vector<int>& cpus);
     /// On the CPUs that sluice-train would choose.
     void set(int state_bytes, int threads);
-    /// Makes the parameters anew in blocks of `times` as many, and as many blocks as memory and
+    /// Makes the parameters again in blocks of `times` as many, and as many blocks as memory and
     /// patience allow. Precondition: set() was called. False, and nothing changes, where there is
     /// no memory for two of them.
     bool enlarge_blocks(int times);

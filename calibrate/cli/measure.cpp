@@ -83,7 +83,7 @@ class Calibration {
   public:
     explicit Calibration(const MeasureFlags& flags)
         : flags_(flags), file_(measurements_file(flags.out)), host_(read_host_facts()) {
-        choose_cases(flags.only, case_names());  // a wrong name is said before anything starts
+        choose_cases(flags.only, case_names());  // a wrong name is reported before anything starts
         former_ = read_former(file_);
         compute_threads_ = flags.cpu_threads > 0 ? flags.cpu_threads : default_cpu_threads(host_);
         device_ = make_device(flags.device, compute_threads_, host_);

@@ -133,7 +133,7 @@ void write_profile(const Measurements& measurements, const std::string& file,
     const std::string text = make_profile(measurements, fits, base_profile);
     const MachineProfile profile = parse_machine_profile(text, file, measurements.id);
     fmt::print("{}\n", summary_text(profile, measurements, fits));
-    std::fflush(stdout);  // before what may go wrong is said on the other stream
+    std::fflush(stdout);  // before errors are written to the other stream
     check_resolves(profile, measurements);
     write_checked(text, file, base);
 }

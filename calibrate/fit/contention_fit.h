@@ -16,7 +16,7 @@ double adam_bytes_per_parameter(double state_bytes);
 
 struct ContentionFit {
     std::vector<ContentionPoint> points;  ///< of all sets of lanes, ascending work
-    /// Of the rates in the windows held out that have several lanes: the alone rate times the
+    /// Errors of rates in held-out windows with several lanes: the alone rate times the
     /// share.
     FitError adam, in, out, compute;
     std::string worst_window;  ///< of those held out, with predicted and measured rate; "" for none

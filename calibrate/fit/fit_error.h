@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// Of kernels, of rates: as a profile keeps it.
+/// Errors of kernels or rates, as a profile keeps them.
 using FitError = HeldOutError;
 
 /// Precondition: as many predicted as measured, none measured is 0. All 0 where there is none.

@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// Of the table mixed_load; indices of the arrays below. Adam runs on the last.
+/// Lanes of the table mixed_load, indices of the arrays below. Adam runs on the last.
 enum LoadLane : std::size_t { kCompute, kIn, kOut, kWork };
 inline constexpr std::size_t kLanes = 4;
 /// Columns of the lanes' rates.

@@ -50,7 +50,7 @@ struct Measurements {
 
     /// Nothing where no case has measured it.
     const Table* find(std::string_view table) const;
-    /// Of the case that measured the table; that of the whole where none has.
+    /// The date of the case that measured the table; the date of the whole if none has.
     const std::string& date_of(std::string_view table) const;
     /// "2026-11-21", or "2026-11-21 to 2026-11-23" where cases are of several days.
     std::string days() const;

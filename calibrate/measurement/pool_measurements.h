@@ -13,12 +13,12 @@ struct MeasurementsFile {
     std::string file;
 };
 
-/// Of pooled windows of load: which of the measurements, from 0. Rates alone are those of the same.
+/// In pooled windows of load: the number of the measurement, from 0. It has the rates alone, too.
 inline constexpr const char* kCalibrationColumn = "calibration";
 
-/// One file is taken as it is. Of several, cases and tables are joined by name, and may be in some
-/// only. Rows of the same sizes and threads become one: the mean of each value, the least `low` and
-/// the largest `high`, so that a range covers how the machine drifts. Windows of load
+/// One file is taken as it is. Cases and tables of several are joined by name and may be missing
+/// in some. Rows of the same sizes and threads become one: the mean of each value, the least `low`
+/// and the largest `high`, so that a range covers how the machine drifts. Windows of load
 /// (`mixed_load`) are all kept. Dates become spans, seconds sums. Precondition: a file. Throws
 /// InputError where another machine or another name is in one of them, or a table has other
 /// columns.

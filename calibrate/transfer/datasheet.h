@@ -1,4 +1,4 @@
-// What does a datasheet say of a machine that is not at hand?
+// What does the datasheet of a machine say?
 #pragma once
 
 #include <string>

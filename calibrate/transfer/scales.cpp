@@ -77,7 +77,7 @@ double largest_rate(const MachineProfile& profile, const char* path) {
     return most;
 }
 
-/// Peak of the host's memory. Of a machine that hides it, what would give the most that was
+/// Peak of the host's memory. For a machine that hides it, the peak that would give the best rate
 /// measured there: STREAM leaves out what is read only to be overwritten, so reads and Adam show
 /// more.
 double host_peak(const MachineProfile& measured) {

@@ -113,7 +113,7 @@ double trend_us(const std::vector<double>& trend, KernelTableId id, const std::v
     return std::inner_product(trend.begin(), trend.end(), features.begin(), 0.0);
 }
 
-/// Of a range of predicted over measured, less 1, in percent: the rate may be higher or lower too.
+/// Widens the range of predicted over measured, less 1, in percent, by the range of the rate.
 void widen(HeldOutError& error, const RateRange& range) {
     error.low_percent = 100 * ((1 + error.low_percent / 100) * range.low - 1);
     error.high_percent = 100 * ((1 + error.high_percent / 100) * range.high - 1);

@@ -1,4 +1,4 @@
-// How long would measured kernels take on a GPU that is not at hand?
+// How long would measured kernels take on a GPU that cannot be measured?
 #pragma once
 
 #include "calibrate/transfer/scales.h"

@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "token ids in files are little-endian");
 
-// Of llm.c's files: the training shards, and the sets of questions it evaluates with.
+// Magic numbers of llm.c's files: training shards, and evaluation sets.
 constexpr std::int32_t kUint16Magic = 20240520, kUint16Version = 1;
 constexpr std::int32_t kUint32Magic = 20240801, kUint32Version = 7;
 constexpr std::int32_t kEvaluationMagic = 20240522;

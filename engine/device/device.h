@@ -62,7 +62,7 @@ class Device {
     /// When the event happened, in seconds of the clock of host_seconds(). Precondition:
     /// synchronized.
     virtual Seconds time_of(EventId event) = 0;
-    /// Ties time_of() to the host's clock anew, for events of the last minutes.
+    /// Ties time_of() to the host's clock again, for events of the last minutes.
     virtual void align_clocks() = 0;
 };
 

@@ -13,7 +13,8 @@ int gpu_count();
 
 /// PCI address of a GPU, "0000:1B:00.0"; "" where there is none of that number.
 std::string gpu_bus_id(int ordinal);
-/// Of the GPU that the calling thread is attached to (Device::attach_thread); "" without CUDA.
+/// Bus id of the GPU that the calling thread is attached to (Device::attach_thread); "" without
+/// CUDA.
 std::string attached_gpu_bus_id();
 
 /// Copies between memory of two GPUs, for measuring.

@@ -6,7 +6,7 @@
 namespace sluice::cpu {
 
 /// As Kernels::gemm. Needs three tiles of 1 MiB at most, whatever the size of the matrices: larger
-/// copies of them would be memory that no plan counts, which the C library maps anew at each call.
+/// copies of them would be memory that no plan counts, which the C library maps again at each call.
 void gemm(const Kernels::Product& product);
 
 }  // namespace sluice::cpu

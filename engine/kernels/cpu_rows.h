@@ -14,7 +14,7 @@ at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, float epsilon);
 struct NormGradients {
     at::Tensor dx, dweight;
 };
-/// Of norm(); dweight is the sum over all rows.
+/// Gradients of norm(); dweight is the sum over all rows.
 NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
                             float epsilon);
 

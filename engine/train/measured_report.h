@@ -49,7 +49,7 @@ class MeasuredSteps {
 /// How many different ids there are; all are in [0, vocabulary).
 std::int64_t distinct_tokens(std::span<const std::int32_t> tokens, std::int64_t vocabulary);
 
-/// What a run saw besides its steps' times.
+/// What a run saw in addition to its steps' times.
 struct RunMeasurements {
     DType activations = DType::bf16;
     Bytes most_device = 0, most_host = 0;

@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// All that a run needs besides parameters and optimizer state to go on exactly.
+/// Everything but parameters and optimizer state that a run needs to continue exactly.
 struct TrainingState {
     std::int64_t step = 0;  ///< steps done
     std::int64_t data_position =

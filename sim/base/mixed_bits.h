@@ -1,4 +1,4 @@
-// Which number looks random, yet follows from another one, on every machine alike?
+// Which number looks random, yet follows from another one, on every machine?
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ bool replace_file(const std::string& target, const std::string& text) {
     struct stat before = {};
     const bool exists = ::stat(target.c_str(), &before) == 0;
     const auto finish = [&](int descriptor) {
-        // Who may read it may go on to; some file systems know no permissions.
+        // Permissions stay as they were; some file systems have none.
         if (exists) static_cast<void>(::fchmod(descriptor, before.st_mode & 07777));
         return ::fsync(descriptor) == 0;
     };

@@ -152,8 +152,8 @@ int run_advise(const AdviseFlags& flags) {
     return 0;
 }
 
-/// Of the scenario's settings those are kept that advise does not choose for speed and memory; the
-/// batch is sought where --most-batch says so.
+/// Keeps the scenario's settings that advise does not choose for speed and memory. With
+/// --most-batch advise chooses the batch too.
 void take_scenario(const CLI::App& command, AdviseFlags& flags, const PlannedScenario* planned) {
     if (planned != nullptr) {
         PlannedScenario kept = *planned;

@@ -55,7 +55,7 @@ std::vector<ModelSpec> read_models(const ModelFlags& flags) {
     return models;
 }
 
-/// Of the machine, and of the GPUs of clusters by their own profiles.
+/// Adds the prices of the machine, and of clusters' GPUs by their own profiles.
 void add_prices(std::vector<Comparison>& comparisons, const CompareFlags& flags) {
     std::vector<MachineProfile> profiles = {read_machine_profile(flags.scenario.machine.machine)};
     for (const std::string& text : flags.clusters)

@@ -57,7 +57,7 @@ std::vector<MemoryMoment> memory_over_step(const StepReport& report, Tier tier) 
         if (report.step - start < kShortest) start = 0;
         Seconds end = start + life;
         if (end > report.step + kShortest) {
-            // Alive over the end of the step, so at its start too.
+            // Alive across the end of the step, so at its start too.
             end -= report.step;
             add(now, buffer.kind, buffer.bytes);
         }

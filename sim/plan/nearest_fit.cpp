@@ -168,7 +168,7 @@ class Search {
     std::string last_fields_;
 };
 
-/// Of a batch that does not fit at once; nothing where none does.
+/// The largest micro-batch of a batch that does not fit at once; nothing if none fits.
 std::optional<TrainingSpec> largest_micro_batch(const ModelSpec& model, const MachineSpec& machine,
                                                 const TrainingSpec& training) {
     const std::int64_t batch = training.batch_of_a_gpu();

@@ -50,12 +50,12 @@ class PlanBuilder {
     BufferId device_buffer(std::string name, MemoryKind kind, double bytes) {
         return buffer(std::move(name), kind, Tier::device, bytes);
     }
-    /// Stores a kernel list once; alike layers share the index.
+    /// Stores a kernel list once; equal layers share the index.
     std::int32_t kernels(KernelList list);
     void moment(std::string name, Bytes bytes, std::string what) {
         plan_.memory.host_moments.push_back({std::move(name), bytes, std::move(what)});
     }
-    /// Says a sentence in the report on what the plan rests on.
+    /// Adds a sentence to the report about an assumption of the plan.
     void assume(std::string sentence) { plan_.assumptions.push_back(std::move(sentence)); }
     void note(std::string sentence) { plan_.note = std::move(sentence); }
     void resident_between_steps(Bytes bytes) { plan_.memory.host_between_steps = bytes; }

@@ -114,7 +114,7 @@ struct Operation {
 
 struct StepProgram {
     KernelStyle style = KernelStyle::fused;
-    std::vector<KernelList> kernel_lists;  ///< shared by operations of alike layers
+    std::vector<KernelList> kernel_lists;  ///< shared by operations of equal layers
     std::vector<Operation>
         operations;  ///< a valid order of execution: every wait points back, or to the step before
     Flops flops() const;  ///< executed by one step

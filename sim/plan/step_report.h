@@ -28,7 +28,7 @@ struct Suggestion {
     Bytes host_peak = 0;
 };
 
-/// Settings that fit were sought in vain; what would help.
+/// No settings that fit were found; what would help.
 struct NoSuggestion {
     bool shorter_sequence = false;
     Bytes host_memory_most = 0;  ///< that the machine can have, where it is short; 0: as it has
@@ -40,13 +40,13 @@ struct Remedy {
     std::string sentence;  ///< "H2D 61 GB/s would hide the weights"
 };
 
-/// Of activations; a plan counts bf16.
+/// The precision of activations; a plan counts bf16.
 enum class Precision : std::uint8_t { bf16, fp32 };
 inline const char* precision_name(Precision precision) {
     return precision == Precision::fp32 ? "fp32" : "bf16";
 }
 
-/// Of fewer steps, 5% and 95% say no more than the fastest and the slowest.
+/// With fewer steps, 5% and 95% are the fastest and the slowest.
 inline constexpr int kFewSteps = 20;
 
 struct StepReport {
@@ -75,7 +75,7 @@ struct StepReport {
     std::vector<Suggestion> suggestions;  ///< only where it does not fit
     std::optional<NoSuggestion> no_suggestion;
 
-    // Time; of the steady step. A plan that does not fit is simulated as if it did.
+    // Time of the steady step. A plan that does not fit is simulated nevertheless.
     bool measured = false;      ///< by the trainer, not predicted
     Bytes measured_device = 0;  ///< only measured: most in use as the driver says, less the context
     Bytes measured_host = 0;    ///< only measured: most resident in the process

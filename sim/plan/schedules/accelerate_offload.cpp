@@ -126,7 +126,7 @@ class AccelerateOffload {
                 build_.device_buffer("a layer's weights", Kind::weights, layer_bytes(layer)));
     }
 
-    /// Waits for all work so far: it is on the stream that computes.
+    /// Waits for all earlier work: it is on the stream that computes.
     void arrive(int layer, double bytes) {
         Operation copy = copy_operation(bytes);
         copy.pageable = true;

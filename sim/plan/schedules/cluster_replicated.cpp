@@ -41,7 +41,7 @@ class Replicated : public ClusterStep {
     double parameters(int layer) const {
         return layer == kEmbeddingLayer ? root_parameters() : parameters_of_layer(model_, layer);
     }
-    /// Of the states, what one GPU has.
+    /// The part of the states that one GPU has.
     double part(double all) const {
         return shards_states_ ? std::ceil(all / static_cast<double>(group_.gpus)) : all;
     }

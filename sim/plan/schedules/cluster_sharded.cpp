@@ -27,8 +27,8 @@
 namespace sluice {
 namespace {
 
-// HBM bytes. Of a shard's parameter: fp32 read, bf16 written. Of a gathered one: read, written.
-// Of a gradient: bf16 read, fp32 written. Of a shard's gradient: fp32 read, for its norm; read and
+// HBM bytes. A shard's parameter: fp32 read, bf16 written. A gathered one: read, written.
+// A gradient: bf16 read, fp32 written. A shard's gradient: fp32 read, for its norm; read and
 // written, to scale it; and AdamW's parameter and moments read and written, gradient read.
 constexpr double kCastTraffic = kFp32 + kBf16, kCopyOutTraffic = 2 * kBf16;
 constexpr double kJoinTraffic = kBf16 + kFp32;

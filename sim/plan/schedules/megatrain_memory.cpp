@@ -96,9 +96,9 @@ class Declaration {
     /// 0.27 to 1.56 GB, is a table more than with a sum in place (validation/published).
     ///
     /// flash-attn's cross-entropy (inplace_backward, as there) saves the logits themselves and
-    /// writes their gradients over them: no tensor of a piece besides. The hidden state's gradient
-    /// is then what comes on top: a slice's backward fills one of the whole state with zeros, and
-    /// from the second piece on two are added.
+    /// writes their gradients over them: and no further tensor of a piece. The hidden state's
+    /// gradient is then what comes on top: a slice's backward fills one of the whole state with
+    /// zeros, and from the second piece on two are added.
     void declare_loss(MegaTrainBuffers& buffers) {
         const double vocabulary_bytes = static_cast<double>(model_.vocabulary * kBf16);
         const double piece =

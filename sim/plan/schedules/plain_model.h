@@ -18,7 +18,7 @@ class PlainModel {
     /// `build` and the rest must outlive it; `build` was made with KernelStyle::plain.
     PlainModel(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build);
 
-    /// Another pass of the model, when the one before has done its backward: buffers are anew.
+    /// Another pass of the model after the backward of the one before, with new buffers.
     void next_pass();
 
     /// Work of the compute lane, in the order in which a step adds it. The first layer's forward

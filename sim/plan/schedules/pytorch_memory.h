@@ -22,7 +22,7 @@ inline constexpr double kBlasWorkspaces = 2 * 32.0 * kMiB;
 /// Bytes that PyTorch's pinned allocator takes for a tensor: the next power of two.
 double pinned_bytes(double bytes);
 
-/// Bytes of the tensors that malloc maps anew each time, and the system while they are written:
+/// Bytes of the tensors that malloc maps each time, and the system while they are written:
 /// larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to by itself (mallopt(3)).
 /// Smaller ones are taken to find memory that was freed before.
 double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element);

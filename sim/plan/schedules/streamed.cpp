@@ -4,8 +4,8 @@
 // the optimizer applies them while backward goes on.
 //
 // The token embedding never comes to the device: the host gathers the rows of the batch's tokens,
-// which are layer 0's input, and scatters their gradients. Of its update only the rows that the
-// next batch uses stand between two steps; the others are updated while the next forward runs (the
+// which are layer 0's input, and scatters their gradients. Only the rows that the next
+// batch uses are updated between two steps; the others are updated while the next forward runs (the
 // update of every row is still exact).
 //
 //   host_to_device  rows | w0 w1 w2 ...            head |        w.. w1 w0

@@ -17,7 +17,7 @@ constexpr Bytes kSums = 256;
 // nothing beside the rest of the host's memory.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 
-/// Of a parameter: 8-bit moments have an fp32 scale for every 128, both moments.
+/// Scale bytes a parameter: both 8-bit moments have an fp32 scale for every 128.
 double scale_bytes(const TrainingSpec& training) {
     return training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
 }

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// Of the kernels, on the device: what cuBLAS asks for on Hopper.
+/// The kernels' workspace on the device: what cuBLAS asks for on Hopper.
 inline constexpr Bytes kKernelWorkspace = 32 * kMiB;
 
 /// The device buffers of the streamed schedule.

@@ -76,7 +76,7 @@ class SuperOffload : Zero3Pass {
     }
     bool clips() const { return training_.clipping == Clipping::exact; }
 
-    /// Of the rate of host work by all threads.
+    /// Share of the rate that host work has on all threads.
     double share_of_threads(double threads) const {
         const HostSpec& host = machine_.host;
         const Interpolated& adam = host.adam_bytes_per_s;

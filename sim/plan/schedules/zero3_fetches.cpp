@@ -144,8 +144,8 @@ bool ParameterFetches::wait_for_reads(const std::vector<int>& parameters) {
     return true;
 }
 
-/// Of the next uses, as many as have twice the elements that are prefetched and not used yet, and
-/// as find a free buffer.
+/// The next uses that together have at most twice the elements that are prefetched and not used
+/// yet, and that find a free buffer.
 std::vector<int> ParameterFetches::read_ahead() {
     const std::int64_t most = 2 * unused_elements_;
     std::vector<int> read;
@@ -161,8 +161,8 @@ std::vector<int> ParameterFetches::read_ahead() {
     return read;
 }
 
-/// Of the calls from the next on, as many as have `reuse_distance` elements; those that were made
-/// leave the window.
+/// The window holds the next calls with `reuse_distance` elements together; calls that were made
+/// leave it.
 void ParameterFetches::move_reuse_window() {
     const auto count = [this](std::ptrdiff_t call, int change) {
         for (const int parameter : calls_[at(call)]) {

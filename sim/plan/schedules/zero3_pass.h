@@ -3,7 +3,7 @@
 //
 // Micro-batches are DeepSpeed's gradient_accumulation_steps (runtime/zero/stage3.py's
 // partition_grads, parameter_offload.py's start of forward; the same in 0.19.8 and at edaa722).
-// Each fetches the parameters anew, by the trace of one forward and backward. The first one's
+// Each fetches the parameters again, by the trace of one forward and backward. The first one's
 // gradients are copied to pinned bf16 (data_types.grad_accum_dtype is that of the model unless it
 // is set) and back; a later one's are added on the device to what is copied there, and the sum is
 // copied out again. Only the last one's sums go on to the optimizer's fp32 gradients, after their
@@ -38,7 +38,7 @@ class Zero3Pass {
     using Kind = MemoryKind;
     using Parameters = Zero3Modules::Parameters;
 
-    /// What the operation that stands for some modules waits for besides their Python's start, and
+    /// What the operation of some modules waits for in addition to their Python's start, and
     /// which buffers it is the last to use.
     struct Fetched {
         std::vector<Dependency> waits;
