@@ -15,7 +15,7 @@ class AnsweredScenario {
     void answer() { shown_ = asked_; }
     /// Nothing is shown any more; an answer may still come.
     void take_away() { shown_.reset(); }
-    /// Of what is shown; null while nothing is.
+    /// The scenario of what is shown; null while nothing is shown.
     const PlannedScenario* shown() const { return shown_ ? &shown_->planned : nullptr; }
 
     /// Whether what is shown is of another plan than `now`, or of other files; false while nothing

@@ -71,13 +71,13 @@ void Exports::choosePrinter() {
     if (dialog.exec() == QDialog::Accepted) print(printer);
 }
 
-QString Exports::noPicture() { return tr("This page has no picture yet; let it show one first."); }
+QString Exports::noPicture() { return tr("This page has no picture yet; run it first."); }
 
 void Exports::print(QPrinter& printer) {
     const QString title = QString::fromStdString(stack_.current().name);
     if (!print_picture(pages_.svg(), title, printer))
         Q_EMIT failed(
-            tr("The printer does not take the page; check that it is on, or that the file it "
+            tr("The printer did not accept the page; check that it is on, or that the file it "
                "prints to can be written."));
 }
 
@@ -150,7 +150,7 @@ void Exports::writePagePdf(const QString& file) {
 void Exports::writeSvg(const QString& file) { write(file, pages_.svg(), noPicture()); }
 
 void Exports::writeCsv(const QString& file) {
-    write(file, pages_.csv().toUtf8(), tr("This page has no table yet; let it show one first."));
+    write(file, pages_.csv().toUtf8(), tr("This page has no table yet; run it first."));
 }
 
 void Exports::writePng(const QString& file) {

@@ -80,11 +80,12 @@ bool is_write_protected(const QString& file) {
 }
 
 bool ask_for_another(QWidget* parent, const QString& file) {
-    QMessageBox box(QMessageBox::Warning, QObject::tr("Write-protected"),
-                    QObject::tr("%1 is write-protected; save under another name, or let it be "
-                                "written first.")
-                        .arg(QDir::toNativeSeparators(file)),
-                    QMessageBox::Cancel, parent);
+    QMessageBox box(
+        QMessageBox::Warning, QObject::tr("Write-protected"),
+        QObject::tr(
+            "%1 is write-protected; save under another name, or remove the protection first.")
+            .arg(QDir::toNativeSeparators(file)),
+        QMessageBox::Cancel, parent);
     QPushButton* const save_as = box.addButton(QObject::tr("Save &as..."), QMessageBox::AcceptRole);
     box.setDefaultButton(save_as);
     box.exec();

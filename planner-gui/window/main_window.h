@@ -40,7 +40,7 @@ class MainWindow : public QMainWindow {
     bool saveFile(const QString& file);
     void openExample();
     void openEmpty();
-    /// Of all bytes in the window; kept for the next start.
+    /// The unit of all bytes in the window; kept for the next start.
     void setUnits(ByteUnits units);
 
     ScenarioStack& stack() { return stack_; }

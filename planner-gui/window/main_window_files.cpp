@@ -111,8 +111,7 @@ bool MainWindow::saveFile(const QString& file) {
 
 MainWindow::Conflict MainWindow::askConflict() {
     QMessageBox box(QMessageBox::Warning, tr("Changed on disk"),
-                    tr("%1 was changed on disk by something else since it was opened or saved "
-                       "here.")
+                    tr("Another program changed %1 on disk after it was opened or saved here.")
                         .arg(files_.file()),
                     QMessageBox::Cancel, this);
     QPushButton* const save_as = box.addButton(tr("Save &as..."), QMessageBox::AcceptRole);

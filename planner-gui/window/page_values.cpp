@@ -60,7 +60,7 @@ ParetoRow pareto_row(const MachineSystem& found) {
     out.planned = true;
     out.fits = value.fit.fits();
     out.shortages = value.shortages;
-    if (out.fits && !value.usd_per_hour) out.reason = "no price of this machine is known";
+    if (out.fits && !value.usd_per_hour) out.reason = "no price is known for this machine";
     out.model = value.model;
     out.batch = value.training.batch;
     out.sequence = value.training.sequence;

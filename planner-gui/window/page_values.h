@@ -16,7 +16,7 @@ PlannedScenario with_values(PlannedScenario planned, const std::vector<VariedVal
 
 ParetoRow pareto_row(const MachineSystem& found);
 
-/// Of what has been predicted; shares the report.
+/// The values of a prediction; they share its report.
 ComparedScenario compared_scenario(const std::string& name,
                                    const std::shared_ptr<const Prediction>& prediction);
 

@@ -37,7 +37,7 @@ class Pages : public QTabWidget {
     QSize sizeHint() const override { return minimumSizeHint(); }
     bool hasHeightForWidth() const override { return false; }
 
-    /// Of the page in front; empty where it shows nothing.
+    /// The picture or table of the page in front; empty if it shows nothing.
     QByteArray svg() const;
     QString csv() const;
     /// A word for file names: "timeline".

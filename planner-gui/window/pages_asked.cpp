@@ -31,8 +31,8 @@ void Pages::connectTimeline() {
                 if (!overlaid_.is_outdated(now, read_named_files(now))) return showRun(*run);
                 overlaid_.take_away();
                 timeline_->fail(
-                    tr("The measured step was not laid under: the scenario has changed since its "
-                       "report was chosen; choose it again."));
+                    tr("The measured step is not shown: the scenario has changed since its report "
+                       "was chosen; choose the report again."));
             });
 }
 

@@ -1,4 +1,4 @@
-// Which file is the project kept in; which were opened of late?
+// Which file is the project kept in; which were opened recently?
 #pragma once
 
 #include <QObject>

@@ -29,7 +29,7 @@ QString label_of(const char* field) {
         {QStringLiteral("Tokens"), QObject::tr("Tokens of the run")},
         {QStringLiteral("Usd per hour"), QObject::tr("Rent")},
         {QStringLiteral("Buy"), QObject::tr("Buy instead of rent")},
-        {QStringLiteral("Price usd"), QObject::tr("Price to buy")},
+        {QStringLiteral("Price usd"), QObject::tr("Purchase price")},
         {QStringLiteral("Years"), QObject::tr("Years of use")},
         {QStringLiteral("Electricity usd per kwh"), QObject::tr("Electricity")},
         {QStringLiteral("Host watts"), QObject::tr("Power of the host")},
@@ -118,10 +118,10 @@ void ScenarioForm::addModel() {
     connect(open, &QToolButton::clicked, this,
             [this] { chooseFile(tr("Open config.json"), &ScenarioForm::openModel); });
     addRow(group, QStringLiteral("layers"), tr("Layers"), FieldRow::Kind::text)
-        ->setHelp(tr("Only the first so many layers of the model; empty: all of them"));
+        ->setHelp(tr("Number of layers to keep, from the first on; empty: all of them"));
     untied_ = new QCheckBox(tr("Output projection of its own"), group->parentWidget());
     untied_->setObjectName(QStringLiteral("untied"));
-    untied_->setToolTip(tr("Even where the model ties it to the embedding"));
+    untied_->setToolTip(tr("For models that tie it to the embedding"));
     group->addWidget(untied_);
     connect(untied_, &QCheckBox::toggled, this, [this](bool on) {
         planned_.model.untied = on;
@@ -134,7 +134,7 @@ void ScenarioForm::addMachine() {
     FieldRow* const machine = addRow(group, QStringLiteral("machine"), tr("M&achine"),
                                      FieldRow::Kind::search, machine_names());
     machine->setHelp(
-        tr("A name of the library, with a host memory size if wanted (h200-sxm-pcie5-1.5tb), or a "
+        tr("A name of the library, optionally with a host memory size (h200-sxm-pcie5-1.5tb), or a "
            "path to a profile of your own"));
     auto* const open = new QToolButton(machine);
     open->setText(tr("Open..."));
@@ -160,8 +160,9 @@ void ScenarioForm::addNumbers(QVBoxLayout* group) {
     group->addWidget(toggle);
     numbers_view_ = new QTableView(group->parentWidget());
     numbers_view_->setModel(numbers_);
-    numbers_view_->setAccessibleName(tr("Numbers of the machine on which the prediction rests"));
-    numbers_view_->setToolTip(tr("Another value answers what if; an empty one is the profile's"));
+    numbers_view_->setAccessibleName(tr("Numbers of the machine that the prediction uses"));
+    numbers_view_->setToolTip(
+        tr("Enter another value to ask what if; an empty field takes the profile's"));
     numbers_view_->verticalHeader()->hide();
     numbers_view_->setTextElideMode(Qt::ElideRight);
     numbers_view_->setTabKeyNavigation(false);

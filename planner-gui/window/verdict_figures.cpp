@@ -84,8 +84,9 @@ void VerdictFigures::showSpeed(const StepReport& r) {
 
 void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
     if (!cost.cost)
-        return set(price_, buy ? tr("no price to buy known") : tr("no price known"),
-                   buy ? tr("give the price to buy") : tr("give a rent or a price to buy"), {});
+        return set(price_, buy ? tr("no purchase price known") : tr("no price known"),
+                   buy ? tr("enter the purchase price") : tr("enter a rent or a purchase price"),
+                   {});
     const RunCost& run = *cost.cost;
     set(price_, tr("%1 a million tokens").arg(from(format_usd(run.usd_per_million_tokens.value))),
         tr("%1 an hour: %2").arg(from(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),

@@ -42,7 +42,7 @@ class VerdictFigures : public QWidget {
     void showSpeed(const StepReport& report);
     void showPrice(const CostAnswer& cost, bool buy);
     void showRun(const CostAnswer& cost);
-    /// Of the widest value.
+    /// The width of the widest value.
     int valueWidth() const;
     void arrange();
 

@@ -67,7 +67,7 @@ void VerdictOffers::showButtons() {
 void VerdictOffers::addSuggestions() {
     const auto& suggestions = prediction_->report().suggestions;
     const auto& in_vain = prediction_->report().no_suggestion;
-    QString words = tr("The figures are as if it did fit.");
+    QString words = tr("The figures assume that it fits.");
     if (!suggestions.empty())
         words += tr(" It fits with:");
     else if (in_vain)

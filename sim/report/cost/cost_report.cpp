@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 void append_money(std::string& out, const CostAnswer& answer) {
     if (!answer.cost) {
-        out += "money    no price of this machine is known: give --usd-per-hour or --price-usd\n";
+        out += "money    no price is known for this machine: give --usd-per-hour or --price-usd\n";
         return;
     }
     const RunCost& cost = *answer.cost;

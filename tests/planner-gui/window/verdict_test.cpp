@@ -140,5 +140,5 @@ TEST_CASE("verdict: a machine without a price to buy at fits all the same", "[wi
     CHECK(bought->report().step == rented);
     CHECK(!bought->cost.cost);
     const auto* const price = driver.window->verdict().findChild<QLabel*>(QStringLiteral("price"));
-    CHECK(price->text() == QStringLiteral("no price to buy known"));
+    CHECK(price->text() == QStringLiteral("no purchase price known"));
 }
