@@ -9,6 +9,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/program.h"
 #include "sim/cli/scenario.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {

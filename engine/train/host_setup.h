@@ -4,12 +4,12 @@
 #include "engine/device/device.h"
 #include "engine/machine/host_facts.h"
 #include "engine/machine/placement.h"
-#include "sim/plan/step_report.h"
+#include "sim/plan/memory_plan.h"
 
 namespace sluice {
 
 /// Chooses their CPUs, and prints them and what the host is set up badly for.
 Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
-                        const StepReport& report);
+                        const Peak& host_peak, int optimizer_threads);
 
 }  // namespace sluice

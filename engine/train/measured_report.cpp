@@ -1,7 +1,5 @@
 #include "engine/train/measured_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +7,6 @@
 
 #include "engine/train/planned_memory.h"
 #include "sim/base/input_error.h"
-#include "sim/plan/plan_report.h"
 
 namespace sluice {
 namespace {
@@ -83,24 +80,21 @@ std::int64_t distinct_tokens(std::span<const std::int32_t> tokens, std::int64_t 
     return std::count(seen.begin(), seen.end(), true);
 }
 
-StepReport measured_report(StepReport report, const MeasuredSteps& steps,
-                           const RunMeasurements& run) {
+TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps& steps,
+                          const RunMeasurements& run) {
     const MeasuredStep& typical = steps.typical();
-    report.measured = true;
-    report.measured_device = run.most_device;
-    report.measured_host = run.most_host;
-    report.training.distinct_tokens = typical.distinct_tokens;
-    if (run.activations == DType::fp32) {
-        report.precision = Precision::fp32;
-        double_device_memory(report);
-    }
-    report.steps_measured = steps.count();
-    std::tie(report.step_low, report.step_high) = steps.spread();
-    add_times(report, typical.intervals, steps.step_seconds());
-    if (run.redone > 0)
-        report.assumptions.push_back(fmt::format(
-            "{} steps that speculative clipping redid are not in the step time", run.redone));
-    return report;
+    asked.training.distinct_tokens = typical.distinct_tokens;
+    const bool fp32 = run.activations == DType::fp32;
+    Measurement measured{run.most_device, run.most_host, steps.count()};
+    std::tie(measured.low, measured.high) = steps.spread();
+    measured.precision = fp32 ? Precision::fp32 : Precision::bf16;
+    measured.redone = run.redone;
+    TimedPlan out;
+    out.step = step_of(plan.program, typical.intervals, steps.step_seconds());
+    out.step.measured = measured;
+    out.asked = std::move(asked);
+    out.plan = fp32 ? with_double_device_memory(std::move(plan)) : std::move(plan);
+    return out;
 }
 
 }  // namespace sluice

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/kernels/matrix.h"
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 
@@ -56,8 +56,8 @@ struct RunMeasurements {
     std::int64_t redone = 0;  ///< steps that speculative clipping did twice
 };
 
-/// `report` is of the plan that ran. Precondition: `steps` is not empty.
-StepReport measured_report(StepReport report, const MeasuredSteps& steps,
-                           const RunMeasurements& run);
+/// Of the plan that ran. Precondition: `steps` is not empty.
+TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps& steps,
+                          const RunMeasurements& run);
 
 }  // namespace sluice

@@ -2,17 +2,18 @@
 #pragma once
 
 #include "engine/device/device.h"
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 
 /// Activations in fp32: every device buffer has twice the planned bytes.
-void double_device_memory(StepReport& report);
+PlannedStep with_double_device_memory(PlannedStep plan);
 
 /// Prints the plan's memory by kind, before anything is allocated.
-void print_planned_memory(const StepReport& report, const DeviceFacts& device, DType activations);
+void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFacts& device,
+                          DType activations);
 
 /// Throws InputError, saying by how much, where the plan does not fit. `hint` is appended.
-void refuse_misfit(const StepReport& report, const std::string& hint);
+void refuse_misfit(const PlannedStep& plan, const std::string& hint);
 
 }  // namespace sluice

@@ -23,7 +23,6 @@
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
-#include "sim/plan/plan_report.h"
 #include "sim/specs/machine/memory_size.h"
 
 namespace sluice {
@@ -107,11 +106,13 @@ void Run::prepare() {
     }
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
-    StepReport report = report_of_plan(model_, machine_, training_, plan_.step);
-    if (type_ == DType::fp32) double_device_memory(report);
-    print_planned_memory(report, device_facts_, type_);
-    refuse_misfit(report, memory_growth_hint(host_facts_, report.fit.host.peak.bytes).value_or(""));
-    const Placement placement = place_threads(host_facts_, device_facts_, report);
+    PlannedStep plan = planned_step(plan_.step, machine_, training_);
+    if (type_ == DType::fp32) plan = with_double_device_memory(std::move(plan));
+    const Peak& host_peak = plan.fit.host.peak;
+    print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
+    refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(""));
+    const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
+                                              static_cast<int>(training_.optimizer_threads));
     // What is wrong with files should be said before minutes of loading.
     if (settings_.out) prepare_output_folder(*settings_.out);
     progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
@@ -124,7 +125,7 @@ void Run::prepare() {
     } catch (const InputError&) {
         throw;
     } catch (const std::runtime_error& error) {
-        const auto hint = locked_memory_hint(host_facts_, report.fit.host.peak.bytes);
+        const auto hint = locked_memory_hint(host_facts_, host_peak.bytes);
         if (!hint) throw;
         throw std::runtime_error(fmt::format("{}. {}", error.what(), *hint));
     }
@@ -280,8 +281,9 @@ RunResult Run::go(bool measure) {
                                : "the weights were not saved: give --out to keep them");
     }
     if (!measured_.empty())
-        result.report = measured_report(report_of_plan(model_, machine_, training_, plan_.step),
-                                        measured_, {type_, most_device_, most_host_, redone_});
+        result.report = measured_report(asked_step(model_, machine_, training_),
+                                        planned_step(plan_.step, machine_, training_), measured_,
+                                        {type_, most_device_, most_host_, redone_});
     return result;
 }
 

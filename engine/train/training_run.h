@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/train/train_settings.h"
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
 
@@ -11,7 +11,7 @@ namespace sluice {
 struct RunResult {
     std::int64_t steps_done = 0;
     bool interrupted = false;
-    std::optional<StepReport> report;  ///< measured; where enough steps ran
+    std::optional<TimedPlan> report;  ///< measured; where enough steps ran
 };
 
 /// Plans, prints the plan's memory, allocates, trains, saves. Throws InputError where something

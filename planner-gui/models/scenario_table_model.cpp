@@ -9,6 +9,7 @@
 #include "planner-gui/pictures/memory_stack.h"
 #include "sim/answers/compare/comparison.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -21,9 +22,9 @@ QString peak_text(const Fit::OfTier& tier, ByteUnits units) {
              byte_text(static_cast<double>(tier.usable), units));
 }
 
-QString fit_text(const StepReport& report, ByteUnits units) {
-    return report.fit.fits() ? ScenarioTableModel::tr("yes")
-                             : ScenarioTableModel::tr("no: ") + short_text(report, units);
+QString fit_text(const Prediction& report, ByteUnits units) {
+    return report.plan.fit.fits() ? ScenarioTableModel::tr("yes")
+                                  : ScenarioTableModel::tr("no: ") + short_text(report, units);
 }
 
 bool shown_always(const Option& option) {
@@ -39,15 +40,15 @@ QString option_name(const Option& option) {
     return name;
 }
 
-QString option_value(const StepReport& report, const Option& option) {
-    if (!has_option(report.training.schedule, option)) return QStringLiteral("-");
-    return text(option_text(report.training, option));
+QString option_value(const Prediction& report, const Option& option) {
+    if (!has_option(report.asked.training.schedule, option)) return QStringLiteral("-");
+    return text(option_text(report.asked.training, option));
 }
 
 /// Of what fits; times and money of what does not are no answer.
 template <typename Words>
 QString if_fits(const ComparedScenario& scenario, Words words) {
-    return scenario.report->fit.fits() ? words(*scenario.report) : QStringLiteral("-");
+    return scenario.report->plan.fit.fits() ? words(*scenario.report) : QStringLiteral("-");
 }
 
 QString banded(const Banded& number, int digits) {
@@ -104,22 +105,24 @@ void ScenarioTableModel::build() {
     addMoney();
     addMemory();
     add(tr("Bottleneck"), tr("What the largest share of the step's critical path is spent on"),
-        [](const ComparedScenario& s) { return text(s.report->bottleneck_words); });
+        [](const ComparedScenario& s) { return text(bottleneck_text(s.report->step)); });
     add(tr("Confidence"), tr("The weakest origin among the rates that the prediction rests on"),
-        [](const ComparedScenario& s) { return text(confidence_name(s.report->confidence)); });
+        [](const ComparedScenario& s) { return text(confidence_name(s.report->plan.confidence)); });
 }
 
 void ScenarioTableModel::addAsked() {
-    add(tr("Model"), {}, [](const ComparedScenario& s) { return text(s.report->model_name); });
+    add(tr("Model"), {},
+        [](const ComparedScenario& s) { return text(s.report->asked.model_name); });
     add(tr("Parameters"), {}, [](const ComparedScenario& s) {
-        return text(format_count(static_cast<double>(s.report->parameters)));
+        return text(format_count(static_cast<double>(s.report->asked.parameters)));
     });
     add(tr("Layers"), {},
-        [](const ComparedScenario& s) { return QString::number(s.report->layers); });
-    add(tr("Machine"), {}, [](const ComparedScenario& s) { return text(s.report->machine_id); });
+        [](const ComparedScenario& s) { return QString::number(s.report->asked.layers); });
+    add(tr("Machine"), {},
+        [](const ComparedScenario& s) { return text(s.report->asked.machine_id); });
     add(tr("Changes of the machine"), tr("What-if values, as flags of the command line"),
         [](const ComparedScenario& s) {
-            const auto& changes = s.report->machine_changes;
+            const auto& changes = s.report->asked.machine_changes;
             return changes.empty() ? tr("none") : text(fmt::format("{}", fmt::join(changes, " ")));
         });
     for (const Option& option : training_options()) {
@@ -134,26 +137,26 @@ void ScenarioTableModel::addSpeed() {
         [&](const ComparedScenario& s) { return fit_text(*s.report, units_); });
     add(tr("Tokens/s"), tr("Batch x sequence / step"), [](const ComparedScenario& s) {
         return if_fits(
-            s, [](const StepReport& r) { return text(format_thousands(r.tokens_per_s())); });
+            s, [](const Prediction& r) { return text(format_thousands(r.tokens_per_s())); });
     });
     add(tr("5 to 95%"), tr("Nine of ten measured steps should lie there"),
         [](const ComparedScenario& s) {
-            return if_fits(s, [](const StepReport& r) {
-                if (!r.has_band()) return QStringLiteral("-");
+            return if_fits(s, [](const Prediction& r) {
+                if (!r.band) return QStringLiteral("-");
                 return tr("%1 to %2")
-                    .arg(text(format_thousands(r.tokens_per_s_at(r.step_high))),
-                         text(format_thousands(r.tokens_per_s_at(r.step_low))));
+                    .arg(text(format_thousands(r.tokens_per_s_at(r.band->high))),
+                         text(format_thousands(r.tokens_per_s_at(r.band->low))));
             });
         });
     add(tr("Step"), {}, [](const ComparedScenario& s) {
-        return if_fits(s, [](const StepReport& r) { return text(format_seconds(r.step)); });
+        return if_fits(s, [](const Prediction& r) { return text(format_seconds(r.step.seconds)); });
     });
 }
 
 void ScenarioTableModel::addMoney() {
     const auto cost = [](auto value) {
         return [value](const ComparedScenario& s) {
-            return s.cost && s.report->fit.fits() ? value(*s.cost, s) : QStringLiteral("-");
+            return s.cost && s.report->plan.fit.fits() ? value(*s.cost, s) : QStringLiteral("-");
         };
     };
     add(tr("$ per million tokens"), tr("$ an hour / tokens an hour, with the band of the step"),
@@ -177,9 +180,9 @@ void ScenarioTableModel::addMoney() {
 
 void ScenarioTableModel::addMemory() {
     add(tr("Device peak"), tr("Most bytes at once, of what the device offers"),
-        [&](const ComparedScenario& s) { return peak_text(s.report->fit.device, units_); });
+        [&](const ComparedScenario& s) { return peak_text(s.report->plan.fit.device, units_); });
     add(tr("Host peak"), tr("Most bytes at once, of what the host offers"),
-        [&](const ComparedScenario& s) { return peak_text(s.report->fit.host, units_); });
+        [&](const ComparedScenario& s) { return peak_text(s.report->plan.fit.host, units_); });
 }
 
 int ScenarioTableModel::rowCount(const QModelIndex& parent) const {
@@ -244,17 +247,18 @@ SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnit
         "Black line: nine of ten steps should lie there. Grey: does not fit; as long as if it did.";
     SpeedBarGroup group;
     for (const ComparedScenario& scenario : scenarios) {
-        const StepReport& r = *scenario.report;
+        const Prediction& r = *scenario.report;
         SpeedBar bar;
         bar.name = scenario.name.toStdString();
         bar.tokens_per_s = r.tokens_per_s();
-        bar.low = r.has_band() ? r.tokens_per_s_at(r.step_high) : r.tokens_per_s();
-        bar.high = r.has_band() ? r.tokens_per_s_at(r.step_low) : r.tokens_per_s();
-        if (!r.fit.fits()) bar.misfit = short_text(r, units).toStdString();
+        bar.low = r.band ? r.tokens_per_s_at(r.band->high) : r.tokens_per_s();
+        bar.high = r.band ? r.tokens_per_s_at(r.band->low) : r.tokens_per_s();
+        if (!r.plan.fit.fits()) bar.misfit = short_text(r, units).toStdString();
         bar.fill = kPointedOut;
-        bar.tooltip = fmt::format("{}\n{} on {}, {}\n{} tokens/s, {} a step", bar.name,
-                                  r.model_name, r.machine_id, schedule_name(r.training.schedule),
-                                  format_thousands(bar.tokens_per_s), format_seconds(r.step));
+        bar.tooltip =
+            fmt::format("{}\n{} on {}, {}\n{} tokens/s, {} a step", bar.name, r.asked.model_name,
+                        r.asked.machine_id, schedule_name(r.asked.training.schedule),
+                        format_thousands(bar.tokens_per_s), format_seconds(r.step.seconds));
         group.bars.push_back(std::move(bar));
     }
     chart.groups.push_back(std::move(group));

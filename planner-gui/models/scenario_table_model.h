@@ -8,14 +8,14 @@
 
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/answers/cost/run_cost.h"
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/report/compare/speed_bars.h"
 
 namespace sluice {
 
 struct ComparedScenario {
     QString name;
-    std::shared_ptr<const StepReport> report;  ///< with its band; not null
+    std::shared_ptr<const Prediction> report;  ///< with its band; not null
     std::optional<RunCost> cost;               ///< of a run; its money counts only where `priced`
     bool priced = false;
 };

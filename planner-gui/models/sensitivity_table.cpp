@@ -4,6 +4,7 @@
 
 #include "planner-gui/pictures/tornado.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -40,14 +41,15 @@ CellTable sensitivity_table(const Sensitivity& all) {
         const double speed = upgrade.report.tokens_per_s();
         const QString settings =
             dash_if_empty(fmt::format("{}", fmt::join(upgrade.machine_settings, " ")));
-        table.rows.push_back({{text(upgrade.name), {}, upgrade_sentence(upgrade)},
-                              {gain_text(upgrade.gain), upgrade.gain},
-                              {gain_text(upgrade.gain_low), upgrade.gain_low},
-                              {gain_text(upgrade.gain_high), upgrade.gain_high},
-                              {text(format_thousands(speed)), speed},
-                              {successor_text(upgrade), {}, text(upgrade.report.bottleneck_words)},
-                              {dash_if_empty(upgrade.settings)},
-                              {settings, {}, settings}});
+        table.rows.push_back(
+            {{text(upgrade.name), {}, upgrade_sentence(upgrade)},
+             {gain_text(upgrade.gain), upgrade.gain},
+             {gain_text(upgrade.gain_low), upgrade.gain_low},
+             {gain_text(upgrade.gain_high), upgrade.gain_high},
+             {text(format_thousands(speed)), speed},
+             {successor_text(upgrade), {}, text(bottleneck_text(upgrade.report.step))},
+             {dash_if_empty(upgrade.settings)},
+             {settings, {}, settings}});
     }
     return table;
 }

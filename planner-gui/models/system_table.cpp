@@ -4,6 +4,7 @@
 
 #include "sim/answers/compare/findings.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -25,15 +26,15 @@ Cell speed_cell(bool fits, double number, const std::string& words) {
 
 std::vector<Cell> row_of(const Comparison& comparison, const ComparedSystem& system,
                          ByteUnits units) {
-    const StepReport& r = system.report;
+    const Prediction& r = system.report;
     const bool fits = system.fits();
     const auto relative = relative_speed(comparison, system);
     const auto [lane, share] = bound_of(r);
     std::vector<Cell> row;
     row.push_back({text(system.name),
                    {},
-                   text(fmt::format("keeps {}\n{}", states_of(r.training),
-                                    settings_text(own_settings(r.training))))});
+                   text(fmt::format("keeps {}\n{}", states_of(r.asked.training),
+                                    settings_text(own_settings(r.asked.training))))});
     row.push_back(
         {fits ? QStringLiteral("yes") : QStringLiteral("no"),
          {},
@@ -43,24 +44,23 @@ std::vector<Cell> row_of(const Comparison& comparison, const ComparedSystem& sys
          !fits});
     row.push_back(speed_cell(fits, r.tokens_per_s(), format_thousands(r.tokens_per_s())));
     row.push_back(
-        fits && r.has_band()
-            ? Cell{text(fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.step_high)),
-                                    format_thousands(r.tokens_per_s_at(r.step_low)))),
-                   r.tokens_per_s_at(r.step_high)}
+        fits && r.band
+            ? Cell{text(fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.band->high)),
+                                    format_thousands(r.tokens_per_s_at(r.band->low)))),
+                   r.tokens_per_s_at(r.band->high)}
             : Cell{QStringLiteral("-")});
     row.push_back(relative ? Cell{text(fmt::format("{:.2f}x", *relative)), *relative}
                            : Cell{QStringLiteral("-")});
-    row.push_back(speed_cell(fits, r.step, format_seconds(r.step)));
-    row.push_back(bytes_cell(r.fit.device, units));
-    row.push_back(bytes_cell(r.fit.host, units));
+    row.push_back(speed_cell(fits, r.step.seconds, format_seconds(r.step.seconds)));
+    row.push_back(bytes_cell(r.plan.fit.device, units));
+    row.push_back(bytes_cell(r.plan.fit.host, units));
     row.push_back({fits ? text(fmt::format("{} {}", lane_label(lane), format_percent(share)))
                         : QStringLiteral("-"),
                    {},
-                   text(r.bottleneck_words)});
-    const double usd = r.usd_per_million_tokens_at(r.step);
-    row.push_back(r.has_price() ? speed_cell(fits, usd, format_usd(usd))
-                                : Cell{QStringLiteral("-")});
-    row.push_back({text(confidence_name(r.confidence))});
+                   text(bottleneck_text(r.step))});
+    const double usd = r.usd_per_million_tokens_at(r.step.seconds);
+    row.push_back(r.cost ? speed_cell(fits, usd, format_usd(usd)) : Cell{QStringLiteral("-")});
+    row.push_back({text(confidence_name(r.plan.confidence))});
     return row;
 }
 
@@ -107,16 +107,16 @@ QStringList comparison_sentences(const Comparison& comparison) {
 
 QString system_sentence(const Comparison& comparison, const ComparedSystem& system,
                         ByteUnits units) {
-    const StepReport& r = system.report;
-    const std::string settings = settings_text(own_settings(r.training));
+    const Prediction& r = system.report;
+    const std::string settings = settings_text(own_settings(r.asked.training));
     const std::string with = settings.empty() ? "" : fmt::format(" with {}", settings);
     if (!system.fits())
         return text(
             fmt::format("{}{} does not fit: {}.", system.name, with,
                         fmt::join(misfit_words(comparison, system, bytes_text(units)), "; ")));
     return text(fmt::format("{}{}: {} tokens/s, {} a step, bound by {}.", system.name, with,
-                            format_thousands(r.tokens_per_s()), format_seconds(r.step),
-                            r.bottleneck_words));
+                            format_thousands(r.tokens_per_s()), format_seconds(r.step.seconds),
+                            bottleneck_text(r.step)));
 }
 
 }  // namespace sluice

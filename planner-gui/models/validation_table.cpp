@@ -36,7 +36,7 @@ Cell throughput_error(const RunComparison& c) {
     cell.marked = *inside < processes;
     cell.tooltip = text(fmt::format(
         "{} of {} measured steps within the predicted 5 to 95%, {} to {}", *inside, processes,
-        format_seconds(c.predicted.step_low), format_seconds(c.predicted.step_high)));
+        format_seconds(c.predicted.band->low), format_seconds(c.predicted.band->high)));
     return cell;
 }
 

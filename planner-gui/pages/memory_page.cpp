@@ -6,6 +6,7 @@
 #include "planner-gui/pages/memory_view.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/painted_picture.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -31,7 +32,7 @@ MemoryPage::MemoryPage(QWidget* parent)
     refresh();
 }
 
-void MemoryPage::setReport(std::shared_ptr<const StepReport> report) {
+void MemoryPage::setReport(std::shared_ptr<const TimedPlan> report) {
     report_ = std::move(report);
     refresh();
 }
@@ -43,16 +44,17 @@ void MemoryPage::setByteUnits(ByteUnits units) {
 
 void MemoryPage::refresh() {
     view_->set_report(report_);
-    shortage_->setVisible(report_ && !report_->fit.fits());
+    shortage_->setVisible(report_ && !report_->plan.fit.fits());
     if (!report_) {
         heading_->setText(tr("No prediction: the form says what is missing or wrong"));
         return;
     }
     heading_->setText(tr("%1 on %2: %3")
-                          .arg(breakable(report_->model_name), text(report_->machine_name),
-                               report_->fit.fits() ? tr("fits") : tr("does not fit")));
+                          .arg(breakable(report_->asked.model_name),
+                               text(report_->asked.machine_name),
+                               report_->plan.fit.fits() ? tr("fits") : tr("does not fit")));
     QStringList words;
-    for (const std::string& sentence : shortages(*report_, bytes_text(view_->units())))
+    for (const std::string& sentence : shortages(report_->plan, bytes_text(view_->units())))
         words += text(sentence);
     shortage_->setText(words.join(QLatin1Char('\n')));
 }

@@ -7,7 +7,7 @@
 
 #include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 
 class QLabel;
 
@@ -21,7 +21,7 @@ class MemoryPage : public QWidget {
   public:
     explicit MemoryPage(QWidget* parent = nullptr);
 
-    void setReport(std::shared_ptr<const StepReport> report);
+    void setReport(std::shared_ptr<const TimedPlan> report);
     void setByteUnits(ByteUnits units);
 
     /// The picture as it is shown, on white. Empty without a report.
@@ -33,7 +33,7 @@ class MemoryPage : public QWidget {
     PaintedPicture painted() const;
     void refresh();
 
-    std::shared_ptr<const StepReport> report_;
+    std::shared_ptr<const TimedPlan> report_;
     QLabel* heading_;
     QLabel* shortage_;
     MemoryView* view_;

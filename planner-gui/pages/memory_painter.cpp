@@ -21,11 +21,12 @@ QFont bold(QFont font) {
 
 }  // namespace
 
-MemoryPicture::MemoryPicture(std::shared_ptr<const StepReport> of) : report(std::move(of)) {
+MemoryPicture::MemoryPicture(std::shared_ptr<const TimedPlan> of) : report(std::move(of)) {
     if (!report) return;
     stacks = memory_stacks(*report);
     host = host_bars(*report);
-    if (report->step > 0 && report->operations.size() == report->program.operations.size())
+    if (report->step.seconds > 0 &&
+        report->step.intervals.size() == report->plan.program.operations.size())
         curve = memory_over_step(*report, Tier::device);
 }
 
@@ -77,7 +78,7 @@ MemoryLayout MemoryPainter::layout(double width, double height) const {
         layout.curve_full = static_cast<Bytes>(
             kRoom *
             static_cast<double>(std::max({most_memory(picture_.curve).bytes,
-                                          picture_.report->fit.device.peak.bytes, Bytes{1}})));
+                                          picture_.report->plan.fit.device.peak.bytes, Bytes{1}})));
     }
     place_host(layout, {split, y + kTitle * line_, width - margin - split, lower});
     layout.height = y + (kTitle + kAxis) * line_ + lower + margin;
@@ -91,8 +92,8 @@ void MemoryPainter::place_host(MemoryLayout& layout, QRectF area) const {
         values = std::max(values, metrics_.horizontalAdvance(bytes(bar.bytes)));
         layout.host_full = std::max(layout.host_full, bar.bytes);
     }
-    if (!picture_.report->unified_memory)
-        layout.host_full = std::max(layout.host_full, picture_.report->fit.host.usable);
+    if (!picture_.report->plan.unified_memory)
+        layout.host_full = std::max(layout.host_full, picture_.report->plan.fit.host.usable);
     layout.host_full = std::max<Bytes>(layout.host_full, 1);
     const auto rows = static_cast<double>(picture_.host.size());
     const double pitch = std::min(3.2 * line_, area.height() / std::max(1.0, rows));

@@ -13,13 +13,13 @@ namespace sluice {
 
 /// What is painted.
 struct MemoryPicture {
-    std::shared_ptr<const StepReport> report;
+    std::shared_ptr<const TimedPlan> report;
     std::vector<MemoryStack> stacks;
     std::vector<HostBar> host;
     std::vector<MemoryMoment> curve;  ///< of the device; empty where there are no times
 
     MemoryPicture() = default;
-    explicit MemoryPicture(std::shared_ptr<const StepReport> of);
+    explicit MemoryPicture(std::shared_ptr<const TimedPlan> of);
     bool empty() const { return report == nullptr; }
 };
 

@@ -88,12 +88,14 @@ void MemoryPainter::host(QPainter& painter, const MemoryLayout& layout) const {
     double names = 0;
     for (const HostBar& bar : picture_.host)
         names = std::max(names, metrics_.horizontalAdvance(bar.name));
-    const Bytes usable = picture_.report->unified_memory ? 0 : picture_.report->fit.host.usable;
+    const Bytes usable =
+        picture_.report->plan.unified_memory ? 0 : picture_.report->plan.fit.host.usable;
     title(painter,
           QPointF(layout.host.front().left() - names - line_ / 2,
                   layout.host.front().top() - kTitle * line_),
           QStringLiteral("host, from loading to saving"),
-          picture_.report->unified_memory ? QStringLiteral("without the device's part") : QString(),
+          picture_.report->plan.unified_memory ? QStringLiteral("without the device's part")
+                                               : QString(),
           palette_.muted());
     for (std::size_t i = 0; i < layout.host.size(); ++i)
         host_row(painter, picture_.host[i], layout.host[i], layout.host_full, usable);

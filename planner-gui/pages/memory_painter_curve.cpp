@@ -10,7 +10,7 @@ namespace sluice {
 
 void MemoryPainter::curve_axes(QPainter& painter, const MemoryLayout& layout) const {
     const QRectF& plot = layout.curve;
-    const Seconds step = picture_.report->step;
+    const Seconds step = picture_.report->step.seconds;
     const double full = static_cast<double>(layout.curve_full);
     const int most = std::max(2, static_cast<int>(plot.height() / (2.5 * line_)));
     const double tick = byte_tick(layout.curve_full, most);
@@ -45,7 +45,7 @@ void MemoryPainter::curve_axes(QPainter& painter, const MemoryLayout& layout) co
 void MemoryPainter::curve(QPainter& painter, const MemoryLayout& layout,
                           std::optional<Seconds> cursor) const {
     const QRectF& plot = layout.curve;
-    const Fit::OfTier& tier = picture_.report->fit.device;
+    const Fit::OfTier& tier = picture_.report->plan.fit.device;
     const Bytes most = most_memory(picture_.curve).bytes;
     QString more = QStringLiteral("most %1").arg(bytes(most));
     if (!memory_changes(*picture_.report, Tier::device))
@@ -61,7 +61,7 @@ void MemoryPainter::curve(QPainter& painter, const MemoryLayout& layout,
     };
     const int columns = std::max(1, static_cast<int>(plot.width()));
     const std::vector<MemoryMoment> shown =
-        curve_columns(picture_.curve, picture_.report->step, columns);
+        curve_columns(picture_.curve, picture_.report->step.seconds, columns);
     // Each kind down to the axis, the topmost first: whole areas, without seams between columns.
     const auto outline = [&](int kind) {
         QPolygonF area({plot.bottomLeft()});
@@ -81,7 +81,7 @@ void MemoryPainter::curve(QPainter& painter, const MemoryLayout& layout,
         painter.setBrush(palette_.memory(static_cast<MemoryKind>(kind)));
         painter.drawPolygon(outline(kind));
     }
-    for (std::size_t i = 0; !picture_.report->unified_memory && i < shown.size();) {
+    for (std::size_t i = 0; !picture_.report->plan.unified_memory && i < shown.size();) {
         const std::size_t from = i;
         while (i < shown.size() && shown[i].bytes == shown[from].bytes) ++i;
         if (shown[from].bytes <= tier.usable) continue;
@@ -89,13 +89,13 @@ void MemoryPainter::curve(QPainter& painter, const MemoryLayout& layout,
                           QPointF(plot.left() + static_cast<double>(i), y(tier.usable)));
         hatch_as_lacking(painter, past, palette_.window(), palette_.waiting());
     }
-    if (!picture_.report->unified_memory && tier.usable <= layout.curve_full) {
+    if (!picture_.report->plan.unified_memory && tier.usable <= layout.curve_full) {
         painter.setPen(QPen(palette_.capacity(), 3));
         painter.drawLine(QPointF(plot.left(), y(tier.usable)),
                          QPointF(plot.right(), y(tier.usable)));
     }
     if (!cursor) return;
-    const double x = plot.left() + *cursor / picture_.report->step * plot.width();
+    const double x = plot.left() + *cursor / picture_.report->step.seconds * plot.width();
     painter.setPen(QPen(palette_.selection(), 1));
     painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
 }

@@ -29,7 +29,7 @@ MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Memory of device and host"));
 }
 
-void MemoryView::set_report(const std::shared_ptr<const StepReport>& report) {
+void MemoryView::set_report(const std::shared_ptr<const TimedPlan>& report) {
     picture_ = MemoryPicture(report);
     cursor_.reset();
     describe();
@@ -84,7 +84,7 @@ QString MemoryView::tooltip_at(QPointF position) const {
         if (!bar.what.isEmpty()) facts.facts.push_back({tr("beyond the steady state"), bar.what});
         return facts_html(facts);
     }
-    const auto time = layout.time_at(position, picture_.report->step);
+    const auto time = layout.time_at(position, picture_.report->step.seconds);
     return time ? facts_html(facts_at(*time)) : QString();
 }
 
@@ -139,7 +139,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
 
 void MemoryView::mouseMoveEvent(QMouseEvent* event) {
     if (picture_.empty()) return;
-    set_cursor(layout_now().time_at(event->position(), picture_.report->step));
+    set_cursor(layout_now().time_at(event->position(), picture_.report->step.seconds));
 }
 
 void MemoryView::leaveEvent(QEvent*) { set_cursor(std::nullopt); }
@@ -148,7 +148,7 @@ void MemoryView::keyPressEvent(QKeyEvent* event) {
     const bool right = event->key() == Qt::Key_Right;
     if (picture_.curve.empty() || (!right && event->key() != Qt::Key_Left))
         return QWidget::keyPressEvent(event);
-    const Seconds step = picture_.report->step;
+    const Seconds step = picture_.report->step.seconds;
     const Seconds from = cursor_.value_or(right ? -kStepOfKey * step : step);
     set_cursor(std::clamp(from + (right ? kStepOfKey : -kStepOfKey) * step, 0.0, step * 0.9999));
     const MemoryLayout layout = layout_now();

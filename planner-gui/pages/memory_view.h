@@ -16,7 +16,7 @@ class MemoryView : public QWidget {
   public:
     explicit MemoryView(QWidget* parent = nullptr);
 
-    void set_report(const std::shared_ptr<const StepReport>& report);
+    void set_report(const std::shared_ptr<const TimedPlan>& report);
     void set_byte_units(ByteUnits units);
     const MemoryPicture& picture() const { return picture_; }
     ByteUnits units() const { return units_; }

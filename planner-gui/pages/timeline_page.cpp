@@ -18,6 +18,7 @@
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/wrapping_row.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -107,19 +108,19 @@ TimelinePage::TimelinePage(QWidget* parent)
     refresh();
 }
 
-void TimelinePage::setReport(std::shared_ptr<const StepReport> report) {
+void TimelinePage::setReport(std::shared_ptr<const TimedPlan> report) {
     report_ = std::move(report);
     refresh();
 }
 
-void TimelinePage::setScenario(std::shared_ptr<const StepReport> report) {
+void TimelinePage::setScenario(std::shared_ptr<const TimedPlan> report) {
     const bool said = measured_ != nullptr || !taken_away_->isHidden();
     setMeasured(nullptr);
     taken_away_->setVisible(said);
     setReport(std::move(report));
 }
 
-void TimelinePage::setMeasured(std::shared_ptr<const StepReport> measured) {
+void TimelinePage::setMeasured(std::shared_ptr<const TimedPlan> measured) {
     taken_away_->hide();
     measured_ = std::move(measured);
     if (measured_) failure_->forget();
@@ -145,21 +146,23 @@ void TimelinePage::refresh() {
         difference_->hide();
         return;
     }
-    QString heading = tr("%1 on %2: %3 a step")
-                          .arg(breakable(report_->model_name), text(report_->machine_name),
-                               text(format_seconds(report_->step)));
+    QString heading =
+        tr("%1 on %2: %3 a step")
+            .arg(breakable(report_->asked.model_name), text(report_->asked.machine_name),
+                 text(format_seconds(report_->step.seconds)));
     const std::string difference = measured_ ? plan_difference(*report_, *measured_) : "";
     if (measured_ && !difference.empty())
-        heading += tr(", measured %1").arg(text(format_seconds(measured_->step)));
+        heading += tr(", measured %1").arg(text(format_seconds(measured_->step.seconds)));
     else if (measured_)
-        heading += tr(", measured %1 (predicted %2)")
-                       .arg(text(format_seconds(measured_->step)),
-                            text(format_error(report_->step / measured_->step - 1)));
-    if (!report_->fit.fits()) heading += tr("; does not fit into memory, shown as if it did");
+        heading +=
+            tr(", measured %1 (predicted %2)")
+                .arg(text(format_seconds(measured_->step.seconds)),
+                     text(format_error(report_->step.seconds / measured_->step.seconds - 1)));
+    if (!report_->plan.fit.fits()) heading += tr("; does not fit into memory, shown as if it did");
     heading_->setText(heading);
     difference_->setText(text(difference));
     difference_->setVisible(!difference.empty());
-    bound_->setText(text(report_->bottleneck_words));
+    bound_->setText(text(bottleneck_text(report_->step)));
 }
 
 void TimelinePage::write_words() {

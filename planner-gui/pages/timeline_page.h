@@ -7,7 +7,7 @@
 
 #include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 
 class QLabel;
 class QPushButton;
@@ -25,13 +25,13 @@ class TimelinePage : public QWidget {
     explicit TimelinePage(QWidget* parent = nullptr);
 
     /// None: says that there is no step to show.
-    void setReport(std::shared_ptr<const StepReport> report);
+    void setReport(std::shared_ptr<const TimedPlan> report);
     /// Laid under the predicted step, both from the first compute operation on; none: taken away. A
     /// sentence says so where the two are of different plans.
-    void setMeasured(std::shared_ptr<const StepReport> measured);
+    void setMeasured(std::shared_ptr<const TimedPlan> measured);
     /// The report of another scenario: a measured step under the one before is taken away, and a
     /// sentence says so until another is laid under or the page is left.
-    void setScenario(std::shared_ptr<const StepReport> report);
+    void setScenario(std::shared_ptr<const TimedPlan> report);
     /// Why no measured step can be laid under: the sentence. What is shown stays.
     void fail(const QString& sentence);
     void setByteUnits(ByteUnits units);
@@ -56,7 +56,7 @@ class TimelinePage : public QWidget {
     void write_words();
     void follow_view();
 
-    std::shared_ptr<const StepReport> report_, measured_;
+    std::shared_ptr<const TimedPlan> report_, measured_;
     FailureLabel* failure_;
     QLabel* heading_;
     QLabel* bound_;

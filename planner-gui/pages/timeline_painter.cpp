@@ -45,8 +45,8 @@ QString TimelinePainter::row_words(const TimelineRow& row) const {
     const LaneTime& time = row.time();
     const bool compute = row.lane == Lane::compute;
     return QStringLiteral("%1 busy, %2 %3")
-        .arg(text(format_percent(time.busy / row.report->step)),
-             text(format_percent((compute ? time.idle : time.exposed) / row.report->step)),
+        .arg(text(format_percent(time.busy / row.report->step.seconds)),
+             text(format_percent((compute ? time.idle : time.exposed) / row.report->step.seconds)),
              compute ? QStringLiteral("waits") : QStringLiteral("exposed"));
 }
 
@@ -86,7 +86,7 @@ void TimelinePainter::paint(QPainter& painter, const TimelineLayout& layout, con
     painter.save();
     painter.setClipRect(QRectF(layout.plot_left, 0, layout.plot_width, layout.axis_y + 1));
     for (std::size_t row = 0; row < timeline_.rows().size(); ++row) {
-        const double step = timeline_.rows()[row].report->step;
+        const double step = timeline_.rows()[row].report->step.seconds;
         const double right = std::min(view.time_to_x(step), view.left + view.width);
         painter.fillRect(QRectF(layout.plot_left, layout.row_tops[row], right - layout.plot_left,
                                 layout.row_height),
@@ -121,8 +121,9 @@ void TimelinePainter::label(QPainter& painter, const TimelineLayout& layout,
     painter.setFont(bold_);
     painter.drawText(QPointF(x, top + bold_metrics_.ascent()), row_title(of));
     painter.setFont(font_);
-    const bool waits = of.lane == Lane::compute ? of.time().idle > 0.01 * of.report->step
-                                                : of.time().exposed > 0.01 * of.report->step;
+    const bool waits = of.lane == Lane::compute
+                           ? of.time().idle > 0.01 * of.report->step.seconds
+                           : of.time().exposed > 0.01 * of.report->step.seconds;
     painter.setPen(waits ? palette_.waiting() : palette_.muted());
     painter.drawText(QPointF(x, top + metrics_.height() + metrics_.ascent()), row_words(of));
 }
@@ -161,7 +162,7 @@ TimelinePainter::Extent TimelinePainter::extent(const TimelineLayout& layout, co
 
 void TimelinePainter::blocks(QPainter& painter, const TimelineLayout& layout, const TimeView& view,
                              std::size_t row) const {
-    const StepReport& report = *timeline_.rows()[row].report;
+    const TimedPlan& report = *timeline_.rows()[row].report;
     const double top = layout.row_tops[row], height = layout.row_height;
     const double size = font_.pixelSize() > 0 ? font_.pixelSize() : metrics_.height() * 0.8;
     const std::vector<Block> shown =

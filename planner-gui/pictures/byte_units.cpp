@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/report/report.h"
+
 namespace sluice {
 
 QString byte_text(double bytes, ByteUnits units) {

@@ -4,7 +4,7 @@
 #include <QString>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 
 namespace sluice {
 

@@ -31,7 +31,7 @@ MemoryStack stack_of(const QString& name, const Fit::OfTier& tier, Bytes capacit
 
 /// The host's fullest moment may hold more than the steady state, whose kinds are known; of unified
 /// memory the device's context is such a rest too.
-void add_rest(MemoryStack& stack, const StepReport& report) {
+void add_rest(MemoryStack& stack, const TimedPlan& report) {
     Bytes from = 0;
     for (const MemorySegment& segment : stack.segments) from += segment.bytes;
     Bytes rest = stack.used - from;
@@ -42,10 +42,11 @@ void add_rest(MemoryStack& stack, const StepReport& report) {
         from += bytes;
         rest -= bytes;
     };
-    if (report.unified_memory)
-        add(std::min(rest, report.device_context), QStringLiteral("CUDA context"));
-    const auto fullest = std::ranges::max_element(report.host_timeline, {}, &HostMoment::bytes);
-    if (fullest != report.host_timeline.end())
+    if (report.plan.unified_memory)
+        add(std::min(rest, report.plan.device_context), QStringLiteral("CUDA context"));
+    const auto fullest =
+        std::ranges::max_element(report.plan.memory.host_moments, {}, &HostMoment::bytes);
+    if (fullest != report.plan.memory.host_moments.end())
         add(rest, QStringLiteral("more at %1").arg(QString::fromStdString(fullest->name)));
 }
 
@@ -61,26 +62,27 @@ QString MemoryStack::words(ByteUnits units) const {
     return words;
 }
 
-std::vector<MemoryStack> memory_stacks(const StepReport& report) {
+std::vector<MemoryStack> memory_stacks(const TimedPlan& report) {
     std::vector<MemoryStack> stacks;
-    if (!report.unified_memory)
-        stacks.push_back(
-            stack_of(QStringLiteral("device"), report.fit.device, report.device_capacity));
-    stacks.push_back(
-        stack_of(report.unified_memory ? QStringLiteral("device and host") : QStringLiteral("host"),
-                 report.fit.host, report.host_capacity));
+    if (!report.plan.unified_memory)
+        stacks.push_back(stack_of(QStringLiteral("device"), report.plan.fit.device,
+                                  report.plan.device_capacity));
+    stacks.push_back(stack_of(
+        report.plan.unified_memory ? QStringLiteral("device and host") : QStringLiteral("host"),
+        report.plan.fit.host, report.plan.host_capacity));
     add_rest(stacks.back(), report);
-    if (report.fit.storage.peak.bytes > 0)
-        stacks.push_back(stack_of(QStringLiteral("storage"), report.fit.storage, 0));
+    if (report.plan.fit.storage.peak.bytes > 0)
+        stacks.push_back(stack_of(QStringLiteral("storage"), report.plan.fit.storage, 0));
     return stacks;
 }
 
-std::vector<HostBar> host_bars(const StepReport& report) {
+std::vector<HostBar> host_bars(const TimedPlan& report) {
     std::vector<HostBar> bars;
-    for (const HostMoment& moment : report.host_timeline)
+    for (const HostMoment& moment : report.plan.memory.host_moments)
         bars.push_back({QString::fromStdString(moment.name), moment.bytes,
                         QString::fromStdString(moment.what)});
-    bars.push_back({QStringLiteral("between steps"), report.host_between_steps, QString()});
+    bars.push_back(
+        {QStringLiteral("between steps"), report.plan.memory.host_between_steps, QString()});
     return bars;
 }
 
@@ -106,7 +108,7 @@ const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds 
     return after == moments.begin() ? moments.front() : *(after - 1);
 }
 
-QString memory_csv(const StepReport& report) {
+QString memory_csv(const TimedPlan& report) {
     std::string csv = "memory,when,kind,bytes\n";
     for (const MemoryStack& stack : memory_stacks(report)) {
         const std::string name = csv_text(stack.name.toStdString());
@@ -118,7 +120,8 @@ QString memory_csv(const StepReport& report) {
     }
     for (const HostBar& bar : host_bars(report))
         csv += fmt::format("host,{},all,{}\n", csv_text(bar.name.toStdString()), bar.bytes);
-    if (report.step > 0 && report.operations.size() == report.program.operations.size()) {
+    if (report.step.seconds > 0 &&
+        report.step.intervals.size() == report.plan.program.operations.size()) {
         for (const MemoryMoment& moment : memory_over_step(report, Tier::device)) {
             for (int i = 0; i < kMemoryKindCount; ++i) {
                 const Bytes bytes = moment.by_kind[static_cast<std::size_t>(i)];
@@ -132,17 +135,17 @@ QString memory_csv(const StepReport& report) {
     return QString::fromStdString(csv);
 }
 
-QString short_text(const StepReport& report, ByteUnits units) {
+QString short_text(const TimedPlan& report, ByteUnits units) {
     QStringList parts;
     const auto add = [&](const QString& name, const Fit::OfTier& tier) {
         if (tier.shortfall() > 0)
             parts << QStringLiteral("%1 short %2")
                          .arg(name, byte_text(static_cast<double>(tier.shortfall()), units));
     };
-    add(QStringLiteral("device"), report.fit.device);
-    add(report.unified_memory ? QStringLiteral("shared memory") : QStringLiteral("host"),
-        report.fit.host);
-    add(QStringLiteral("storage"), report.fit.storage);
+    add(QStringLiteral("device"), report.plan.fit.device);
+    add(report.plan.unified_memory ? QStringLiteral("shared memory") : QStringLiteral("host"),
+        report.plan.fit.host);
+    add(QStringLiteral("storage"), report.plan.fit.storage);
     return parts.join(QStringLiteral(", "));
 }
 

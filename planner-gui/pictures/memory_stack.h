@@ -36,7 +36,7 @@ struct MemoryStack {
 };
 
 /// Device and host (one of unified memory), and storage where the plan uses it.
-std::vector<MemoryStack> memory_stacks(const StepReport& report);
+std::vector<MemoryStack> memory_stacks(const TimedPlan& report);
 
 /// Bars of host memory at the moments of a run: loading, first step, steady, saving, between steps.
 struct HostBar {
@@ -44,7 +44,7 @@ struct HostBar {
     Bytes bytes = 0;
     QString what;  ///< what is there beyond the steady state
 };
-std::vector<HostBar> host_bars(const StepReport& report);
+std::vector<HostBar> host_bars(const TimedPlan& report);
 
 /// Memory over a step for a plot of some hundred columns: for each column the moment of the most
 /// bytes, so that no peak is lost. Precondition: columns > 0, moments of a step of `step` seconds.
@@ -55,9 +55,9 @@ std::vector<MemoryMoment> curve_columns(const std::vector<MemoryMoment>& moments
 const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds time);
 
 /// memory, kind, peak bytes; then host moments; then device bytes over time, by kind.
-QString memory_csv(const StepReport& report);
+QString memory_csv(const TimedPlan& report);
 
 /// "device short 11.4 GB, host short 3.0 GB"; empty where it fits.
-QString short_text(const StepReport& report, ByteUnits units);
+QString short_text(const TimedPlan& report, ByteUnits units);
 
 }  // namespace sluice

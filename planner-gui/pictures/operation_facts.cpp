@@ -19,7 +19,7 @@ std::string moment(Seconds time) {
 }
 
 std::string label(const TimelineRow& row, OperationId id) {
-    return operation_label(row.operation(id), row.report->layers);
+    return operation_label(row.operation(id), row.report->asked.layers);
 }
 
 QString layer_text(const Operation& operation, int layers) {
@@ -35,7 +35,7 @@ double bytes_of(const Operation& operation) {
 /// "weights in 12 (H2D, until 1.23 s, the last to end)".
 QString wait_text(const TimelineRow& row, const Dependency& wait, bool last) {
     const Seconds end =
-        row.interval(wait.operation).end - (wait.previous_step ? row.report->step : 0);
+        row.interval(wait.operation).end - (wait.previous_step ? row.report->step.seconds : 0);
     return text(fmt::format("{} ({}, until {}{}{})", label(row, wait.operation),
                             lane_label(row.operation(wait.operation).lane), moment(end),
                             wait.previous_step ? ", of the step before" : "",
@@ -78,11 +78,13 @@ Facts operation_facts(const TimelineRow& row, OperationId id, ByteUnits units) {
     const OperationInterval& when = row.interval(id);
     const Seconds duration = when.end - when.start;
     Facts facts{text(label(row, id)), {}};
-    facts.facts.push_back({QStringLiteral("lane"),
-                           text(fmt::format("{}, {}", lane_label(row.lane),
-                                            row.report->measured ? "measured" : "predicted"))});
-    facts.facts.push_back({QStringLiteral("layer"), layer_text(operation, row.report->layers)});
-    if (row.report->training.micro_batches() > 1)
+    facts.facts.push_back(
+        {QStringLiteral("lane"),
+         text(fmt::format("{}, {}", lane_label(row.lane),
+                          row.report->step.measured ? "measured" : "predicted"))});
+    facts.facts.push_back(
+        {QStringLiteral("layer"), layer_text(operation, row.report->asked.layers)});
+    if (row.report->asked.training.micro_batches() > 1)
         facts.facts.push_back(
             {QStringLiteral("micro-batch"), QString::number(operation.micro_batch)});
     facts.facts.push_back({QStringLiteral("start"), text(moment(when.start))});
@@ -136,11 +138,11 @@ QString timeline_csv(const Timeline& timeline) {
     std::string csv =
         "step,lane,operation,layer,micro_batch,start_s,end_s,bytes,rate_gb_per_s,waits_for\n";
     for (const TimelineRow& row : timeline.rows()) {
-        const auto& operations = row.report->program.operations;
+        const auto& operations = row.report->plan.program.operations;
         for (std::size_t i = 0; i < operations.size(); ++i) {
             const Operation& operation = operations[i];
             if (operation.lane != row.lane) continue;
-            const OperationInterval& when = row.report->operations[i];
+            const OperationInterval& when = row.report->step.intervals[i];
             const double bytes = bytes_of(operation);
             const Seconds duration = when.end - when.start;
             std::string waits;
@@ -150,7 +152,7 @@ QString timeline_csv(const Timeline& timeline) {
                                 wait.previous_step ? " (previous step)" : "");
             csv += fmt::format(
                 "{},{},{},{},{},{:.9g},{:.9g},{:.0f},{},{}\n",
-                row.report->measured ? "measured" : "predicted", lane_name(row.lane),
+                row.report->step.measured ? "measured" : "predicted", lane_name(row.lane),
                 csv_text(label(row, static_cast<OperationId>(i))), operation.layer,
                 operation.micro_batch, when.start, when.end, bytes,
                 bytes > 0 && duration > 0 ? fmt::format("{:.6g}", bytes / duration / kGiga) : "",

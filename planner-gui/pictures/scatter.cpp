@@ -116,11 +116,11 @@ QString run_tooltip(const RunComparison& c) {
     std::string words =
         fmt::format("{}\nmeasured {} tokens/s, {} a step\npredicted {} tokens/s, {} a step ({})",
                     c.run.name, format_thousands(c.run.tokens_per_s()), format_seconds(c.run.step),
-                    format_thousands(c.predicted.tokens_per_s()), format_seconds(c.predicted.step),
-                    format_error(c.throughput_error()));
-    if (c.predicted.has_band())
-        words += fmt::format("\n5 to 95%: {} to {} a step", format_seconds(c.predicted.step_low),
-                             format_seconds(c.predicted.step_high));
+                    format_thousands(c.predicted.tokens_per_s()),
+                    format_seconds(c.predicted.step.seconds), format_error(c.throughput_error()));
+    if (c.predicted.band)
+        words += fmt::format("\n5 to 95%: {} to {} a step", format_seconds(c.predicted.band->low),
+                             format_seconds(c.predicted.band->high));
     return QString::fromStdString(words);
 }
 

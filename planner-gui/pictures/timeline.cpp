@@ -10,9 +10,9 @@
 namespace sluice {
 namespace {
 
-bool has_times(const std::shared_ptr<const StepReport>& report) {
-    return report && report->step > 0 && !report->operations.empty() &&
-           report->operations.size() == report->program.operations.size();
+bool has_times(const std::shared_ptr<const TimedPlan>& report) {
+    return report && report->step.seconds > 0 && !report->step.intervals.empty() &&
+           report->step.intervals.size() == report->plan.program.operations.size();
 }
 
 /// The parts of a wait within [0, step): a steady step repeats.
@@ -52,16 +52,17 @@ std::vector<WaitBlock> waits_of_compute(const std::vector<Block>& blocks,
 
 }  // namespace
 
-Timeline::Timeline(std::shared_ptr<const StepReport> predicted,
-                   std::shared_ptr<const StepReport> measured) {
-    std::vector<std::shared_ptr<const StepReport>> reports;
+Timeline::Timeline(std::shared_ptr<const TimedPlan> predicted,
+                   std::shared_ptr<const TimedPlan> measured) {
+    std::vector<std::shared_ptr<const TimedPlan>> reports;
     if (has_times(predicted)) reports.push_back(std::move(predicted));
     has_measured_ = has_times(measured);
     if (has_measured_) reports.push_back(std::move(measured));
     std::vector<std::vector<ExposedWait>> exposed;
     for (const auto& report : reports) {
-        length_ = std::max(length_, report->step);
-        exposed.push_back(exposed_waits(report->program, report->operations, report->step));
+        length_ = std::max(length_, report->step.seconds);
+        exposed.push_back(
+            exposed_waits(report->plan.program, report->step.intervals, report->step.seconds));
     }
     for (int lane = 0; lane < kLaneCount; ++lane) {
         for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -71,12 +72,12 @@ Timeline::Timeline(std::shared_ptr<const StepReport> predicted,
     }
 }
 
-void Timeline::add_row(const std::shared_ptr<const StepReport>& report, Lane lane,
+void Timeline::add_row(const std::shared_ptr<const TimedPlan>& report, Lane lane,
                        bool measured_below, const std::vector<ExposedWait>& exposed) {
     TimelineRow row{report, lane, measured_below, lane_blocks(*report, lane), {}};
     if (row.blocks.empty()) return;
-    row.waits = lane == Lane::compute ? waits_of_compute(row.blocks, exposed, report->step)
-                                      : waits_of(exposed, lane, report->step);
+    row.waits = lane == Lane::compute ? waits_of_compute(row.blocks, exposed, report->step.seconds)
+                                      : waits_of(exposed, lane, report->step.seconds);
     rows_.push_back(std::move(row));
 }
 
@@ -148,9 +149,9 @@ TimelinePlace Timeline::below(TimelinePlace place, int by) const {
     return hit(row, (from.start + from.end) / 2, length_).value_or(TimelinePlace{row, 0});
 }
 
-std::string plan_difference(const StepReport& predicted, const StepReport& measured) {
-    const auto& one = predicted.program.operations;
-    const auto& other = measured.program.operations;
+std::string plan_difference(const TimedPlan& predicted, const TimedPlan& measured) {
+    const auto& one = predicted.plan.program.operations;
+    const auto& other = measured.plan.program.operations;
     if (one.size() != other.size()) {
         return fmt::format(
             "The measured step has {} operations, the predicted one {}: they are of different "
@@ -168,17 +169,18 @@ std::string plan_difference(const StepReport& predicted, const StepReport& measu
             "Operation {} is {} in the measured step, {} in the predicted one: they are of "
             "different "
             "plans. Give the prediction the settings of the run.",
-            i + 1, operation_label(b, measured.layers), operation_label(a, predicted.layers));
+            i + 1, operation_label(b, measured.asked.layers),
+            operation_label(a, predicted.asked.layers));
     }
-    if (predicted.model_name != measured.model_name)
+    if (predicted.asked.model_name != measured.asked.model_name)
         return fmt::format("The measured step is of {}, the predicted one of {}.",
-                           measured.model_name, predicted.model_name);
-    if (predicted.training.batch != measured.training.batch ||
-        predicted.training.sequence != measured.training.sequence)
+                           measured.asked.model_name, predicted.asked.model_name);
+    if (predicted.asked.training.batch != measured.asked.training.batch ||
+        predicted.asked.training.sequence != measured.asked.training.sequence)
         return fmt::format(
             "The measured step is of batch {} x {} tokens, the predicted one of {} x {}.",
-            measured.training.batch, measured.training.sequence, predicted.training.batch,
-            predicted.training.sequence);
+            measured.asked.training.batch, measured.asked.training.sequence,
+            predicted.asked.training.batch, predicted.asked.training.sequence);
     return "";
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 #include "sim/report/svg_geometry.h"
 
 namespace sluice {
@@ -19,7 +19,7 @@ struct WaitBlock {
 };
 
 struct TimelineRow {
-    std::shared_ptr<const StepReport> report;
+    std::shared_ptr<const TimedPlan> report;
     Lane lane = Lane::compute;
     bool measured_below = false;  ///< the row of the measured report, beneath the predicted one's
     std::vector<Block> blocks;    ///< one an operation (two where it is cut), in order of time
@@ -27,12 +27,12 @@ struct TimelineRow {
     std::vector<WaitBlock> waits;
 
     const Operation& operation(OperationId id) const {
-        return report->program.operations[static_cast<std::size_t>(id)];
+        return report->plan.program.operations[static_cast<std::size_t>(id)];
     }
     const OperationInterval& interval(OperationId id) const {
-        return report->operations[static_cast<std::size_t>(id)];
+        return report->step.intervals[static_cast<std::size_t>(id)];
     }
-    const LaneTime& time() const { return report->lanes[static_cast<std::size_t>(lane)]; }
+    const LaneTime& time() const { return report->step.lanes[static_cast<std::size_t>(lane)]; }
 };
 
 /// A block of a row.
@@ -47,8 +47,8 @@ class Timeline {
     /// Rows of the lanes that have operations, in the order of Lane; of two reports in pairs. Both
     /// begin with the first compute operation of the step. A report without operations gives no
     /// rows.
-    explicit Timeline(std::shared_ptr<const StepReport> predicted,
-                      std::shared_ptr<const StepReport> measured = nullptr);
+    explicit Timeline(std::shared_ptr<const TimedPlan> predicted,
+                      std::shared_ptr<const TimedPlan> measured = nullptr);
 
     const std::vector<TimelineRow>& rows() const { return rows_; }
     bool empty() const { return rows_.empty(); }
@@ -77,7 +77,7 @@ class Timeline {
     TimelinePlace below(TimelinePlace place, int by) const;
 
   private:
-    void add_row(const std::shared_ptr<const StepReport>& report, Lane lane, bool measured_below,
+    void add_row(const std::shared_ptr<const TimedPlan>& report, Lane lane, bool measured_below,
                  const std::vector<ExposedWait>& exposed);
 
     std::vector<TimelineRow> rows_;
@@ -87,6 +87,6 @@ class Timeline {
 
 /// "The measured step has 412 operations, the predicted one 282: ..." where the two are not of one
 /// plan; else empty.
-std::string plan_difference(const StepReport& predicted, const StepReport& measured);
+std::string plan_difference(const TimedPlan& predicted, const TimedPlan& measured);
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -15,8 +16,8 @@ QString range_text(const Upgrade& upgrade) {
 }
 
 /// Without its share of the step.
-QString bound_text(const StepReport& report) {
-    return text(report.bottleneck_words.substr(0, report.bottleneck_words.find(',')));
+QString bound_text(const Prediction& report) {
+    return text(bottleneck_label(report.step.bottleneck()));
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ QString upgrade_sentence(const Upgrade& upgrade) {
     return QStringLiteral("%1%2: %3 (5 to 95%: %4), %5 tokens/s. Then bound by %6")
         .arg(text(upgrade.name), with, gain_text(upgrade.gain), range_text(upgrade),
              text(format_thousands(upgrade.report.tokens_per_s())),
-             text(upgrade.report.bottleneck_words));
+             text(bottleneck_text(upgrade.report.step)));
 }
 
 QString sensitivity_sentence(const Sensitivity& all) {

@@ -60,7 +60,7 @@ PlannerSession::~PlannerSession() = default;
 void PlannerSession::request(const PlannedScenario& planned) {
     const Teller tell(*this, kJobKinds, ++newest_[kJobKinds]);
     queue_->post_verdict([tell, planned] {
-        const auto tell_stage = [&tell](const Prediction& prediction) {
+        const auto tell_stage = [&tell](const ScenarioAnswer& prediction) {
             tell([value = shared(prediction)](PlannerSession& session) {
                 Q_EMIT session.predicted(value);
             });
@@ -70,13 +70,7 @@ void PlannerSession::request(const PlannedScenario& planned) {
                      PlannerSession& session) { Q_EMIT session.refused(sentence, name); });
         };
         try {
-            Prediction prediction = predict_scenario(planned);
-            tell_stage(prediction);
-            add_suggestions(prediction);
-            add_band(prediction);
-            tell_stage(prediction);
-            add_remedies(prediction);
-            tell_stage(prediction);
+            answer_scenario(planned, kWholePrediction, tell_stage);
         } catch (const Cancelled&) {
             throw;
         } catch (const FieldError& error) {
@@ -119,9 +113,9 @@ void PlannerSession::compare(const PlannedScenario& planned) {
             sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine), others);
         out.left_out = left_out(s.machine);
         for (ComparedSystem& system : out.systems) {
-            if (system.report.machine_id != s.profile.id) continue;
-            system.report.machine_changes = s.machine_changes;
-            add_price(system.report, s.profile);
+            if (system.report.asked.machine_id != s.profile.id) continue;
+            system.report.cost =
+                hourly_cost(s.profile, static_cast<double>(system.report.asked.training.gpus));
         }
         tell([value = shared(std::move(out))](PlannerSession& session) {
             Q_EMIT session.compared(value);
@@ -174,9 +168,8 @@ void PlannerSession::predictAll(const std::vector<PlannedScenario>& scenarios) {
     post_job(JobKind::scenarios, [scenarios](const Teller& tell) {
         for (std::size_t i = 0; i < scenarios.size(); ++i) {
             try {
-                Prediction prediction = predict_scenario(scenarios[i]);
-                add_suggestions(prediction);
-                add_band(prediction);
+                ScenarioAnswer prediction = answer_scenario(
+                    scenarios[i], {.band = Wanted::Band::always, .suggestions = true});
                 tell([value = shared(std::move(prediction))](PlannerSession& session) {
                     Q_EMIT session.scenarioPredicted(value);
                 });
@@ -192,10 +185,8 @@ void PlannerSession::validate(const PlannedScenario& planned, const QStringList&
     post_job(JobKind::validate, [planned, files](const Teller& tell) {
         std::vector<std::string> paths;
         for (const QString& file : files) paths.push_back(file.toStdString());
-        std::vector<std::string> changes;
-        const MachineSpec machine = read_machine_flags(planned.machine, changes);
+        const MachineSpec machine = read_machine_flags(planned.machine);
         Validation out = sluice::validate(read_measured_runs(paths, std::nullopt), machine);
-        out.machine_changes = changes;
         tell([value = shared(std::move(out))](PlannerSession& session) {
             Q_EMIT session.validated(value);
         });
@@ -204,8 +195,7 @@ void PlannerSession::validate(const PlannedScenario& planned, const QStringList&
 
 void PlannerSession::overlay(const PlannedScenario& planned, const QString& file) {
     post_job(JobKind::overlay, [planned, file = file.toStdString()](const Teller& tell) {
-        std::vector<std::string> changes;
-        const MachineSpec machine = read_machine_flags(planned.machine, changes);
+        const MachineSpec machine = read_machine_flags(planned.machine);
         RunComparison run =
             compare_run(read_measured_runs({file}, std::nullopt).runs.front(), machine);
         if (!run.measured)

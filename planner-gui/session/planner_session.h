@@ -47,7 +47,7 @@ class PlannerSession : public QObject {
     void cancel(JobKind kind);
 
   Q_SIGNALS:
-    void predicted(std::shared_ptr<const sluice::Prediction> prediction);
+    void predicted(std::shared_ptr<const sluice::ScenarioAnswer> prediction);
     /// `field` as in FieldError.
     void refused(QString sentence, QString field);
 
@@ -55,7 +55,7 @@ class PlannerSession : public QObject {
     void sensitivityFound(std::shared_ptr<const sluice::Sensitivity> sensitivity);
     void explored(std::shared_ptr<const sluice::ExploredCell> cell);
     void machineFound(std::shared_ptr<const sluice::MachineSystem> row);
-    void scenarioPredicted(std::shared_ptr<const sluice::Prediction> prediction);
+    void scenarioPredicted(std::shared_ptr<const sluice::ScenarioAnswer> prediction);
     void validated(std::shared_ptr<const sluice::Validation> validation);
     void overlaid(std::shared_ptr<const sluice::RunComparison> run);
     void decided(std::shared_ptr<const sluice::Decision> decision);

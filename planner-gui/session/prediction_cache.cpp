@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-std::shared_ptr<const Prediction> PredictionCache::find(const PlannedScenario& planned) {
+std::shared_ptr<const ScenarioAnswer> PredictionCache::find(const PlannedScenario& planned) {
     const auto found = std::find_if(newest_.begin(), newest_.end(), [&](const auto& one) {
         return ask_the_same(one->planned, planned);
     });
@@ -13,7 +13,7 @@ std::shared_ptr<const Prediction> PredictionCache::find(const PlannedScenario& p
     return newest_.front();
 }
 
-void PredictionCache::add(const std::shared_ptr<const Prediction>& prediction) {
+void PredictionCache::add(const std::shared_ptr<const ScenarioAnswer>& prediction) {
     if (prediction->stage == PredictionStage::step) return;
     std::erase_if(newest_,
                   [&](const auto& one) { return ask_the_same(one->planned, prediction->planned); });

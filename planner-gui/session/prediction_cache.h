@@ -14,15 +14,15 @@ namespace sluice {
 class PredictionCache {
   public:
     /// Null where there is none of these values and of the files as they are now.
-    std::shared_ptr<const Prediction> find(const PlannedScenario& planned);
+    std::shared_ptr<const ScenarioAnswer> find(const PlannedScenario& planned);
     /// Those without a band are passed over.
-    void add(const std::shared_ptr<const Prediction>& prediction);
+    void add(const std::shared_ptr<const ScenarioAnswer>& prediction);
     /// Room for so many scenarios, and for kSpare more that were edited since.
     void keep(std::size_t scenarios);
     static constexpr std::size_t kSpare = 256;
 
   private:
-    std::deque<std::shared_ptr<const Prediction>> newest_;
+    std::deque<std::shared_ptr<const ScenarioAnswer>> newest_;
     std::size_t most_ = kSpare;
 };
 

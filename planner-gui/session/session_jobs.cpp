@@ -6,6 +6,7 @@
 #include <set>
 
 #include "planner-gui/session/prediction.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -57,7 +58,7 @@ DecisionRequest decision_request(const PlannedScenario& planned,
     out.model = own.model;
     out.training = own.training;
     out.money = own.money;
-    out.machines.push_back({own.profile, gpus, std::nullopt, own.machine_changes});
+    out.machines.push_back({own.profile, gpus, std::nullopt});
     std::set<std::pair<std::string, std::int64_t>> named = {{planned.machine.machine, gpus}};
     for (const PlannedScenario& other : others) {
         PlannedScenario asked = other;
@@ -69,7 +70,7 @@ DecisionRequest decision_request(const PlannedScenario& planned,
         const Scenario one = resolve(asked);
         const std::int64_t its_gpus = gpus_of(one.training);
         if (!named.insert({other.machine.machine, its_gpus}).second) continue;
-        out.machines.push_back({one.profile, its_gpus, std::nullopt, one.machine_changes});
+        out.machines.push_back({one.profile, its_gpus, std::nullopt});
         if (its_gpus != gpus) out.machines.back().training = one.training;
         out.machines.back().money = paid_as(own.money, one.money);
     }
@@ -82,17 +83,19 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
     ScenarioValue out;
     out.planned = planned;
     try {
-        Prediction prediction = predict_scenario(planned);
-        if (with_band && prediction.report().fit.fits()) add_band(prediction);
-        const StepReport& report = prediction.report();
-        out.fit = report.fit;
-        out.shortages = find_shortages(report);
-        out.model = report.model_name;
-        out.training = report.training;
-        out.step = report.step;
-        out.step_low = report.step_low;
-        out.step_high = report.step_high;
-        out.bottleneck = report.bottleneck_words;
+        const ScenarioAnswer prediction = answer_scenario(
+            planned, {.band = with_band ? Wanted::Band::where_it_fits : Wanted::Band::none});
+        const Prediction& report = prediction.report();
+        out.fit = report.plan.fit;
+        out.shortages = find_shortages(report.plan);
+        out.model = report.asked.model_name;
+        out.training = report.asked.training;
+        out.step = report.step.seconds;
+        if (report.band) {
+            out.step_low = report.band->low;
+            out.step_high = report.band->high;
+        }
+        out.bottleneck = bottleneck_text(report.step);
         if (prediction.cost.cost) {
             out.usd_per_hour = prediction.cost.cost->usd_per_hour;
             out.usd_per_million_tokens = prediction.cost.cost->usd_per_million_tokens.value;

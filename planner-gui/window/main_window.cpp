@@ -105,7 +105,7 @@ void MainWindow::connectParts() {
         showTitle();
     });
     connect(&session_, &PlannerSession::predicted, this,
-            [this](const std::shared_ptr<const Prediction>& prediction) {
+            [this](const std::shared_ptr<const ScenarioAnswer>& prediction) {
                 prediction_ = prediction;
                 form_->setResolved(prediction->scenario);
                 verdict_->setPrediction(prediction);

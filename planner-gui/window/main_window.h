@@ -50,7 +50,7 @@ class MainWindow : public QMainWindow {
     VerdictPanel& verdict() { return *verdict_; }
     ScenarioForm& form() { return *form_; }
     /// What is shown; nothing where the scenario is refused.
-    std::shared_ptr<const Prediction> prediction() const { return prediction_; }
+    std::shared_ptr<const ScenarioAnswer> prediction() const { return prediction_; }
 
   protected:
     void changeEvent(QEvent* event) override;
@@ -101,7 +101,7 @@ class MainWindow : public QMainWindow {
     ProjectFiles files_;
     QString recovery_;
     std::unique_ptr<Autosave> autosave_;
-    std::shared_ptr<const Prediction> prediction_;
+    std::shared_ptr<const ScenarioAnswer> prediction_;
     NamedFiles asked_files_;  ///< when the verdict was asked for
     VerdictPanel* verdict_;
     ScenarioForm* form_;

@@ -76,13 +76,13 @@ ParetoRow pareto_row(const MachineSystem& found) {
 }
 
 ComparedScenario compared_scenario(const std::string& name,
-                                   const std::shared_ptr<const Prediction>& prediction) {
+                                   const std::shared_ptr<const ScenarioAnswer>& prediction) {
     return {QString::fromStdString(name), shared_report(prediction), cost_or_free(prediction->cost),
             prediction->cost.cost.has_value()};
 }
 
-std::shared_ptr<const StepReport> shared_report(const std::shared_ptr<const Prediction>& of) {
-    return of == nullptr ? nullptr : std::shared_ptr<const StepReport>(of, &of->report());
+std::shared_ptr<const Prediction> shared_report(const std::shared_ptr<const ScenarioAnswer>& of) {
+    return of == nullptr ? nullptr : std::shared_ptr<const Prediction>(of, &of->report());
 }
 
 }  // namespace sluice

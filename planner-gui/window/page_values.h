@@ -18,9 +18,9 @@ ParetoRow pareto_row(const MachineSystem& found);
 
 /// The values of a prediction; they share its report.
 ComparedScenario compared_scenario(const std::string& name,
-                                   const std::shared_ptr<const Prediction>& prediction);
+                                   const std::shared_ptr<const ScenarioAnswer>& prediction);
 
 /// The report alone, which lives as long as its prediction does.
-std::shared_ptr<const StepReport> shared_report(const std::shared_ptr<const Prediction>& of);
+std::shared_ptr<const Prediction> shared_report(const std::shared_ptr<const ScenarioAnswer>& of);
 
 }  // namespace sluice

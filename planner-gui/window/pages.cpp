@@ -57,7 +57,7 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     connect(&stack_, &ScenarioStack::currentChanged, this, &Pages::showOutdated);
 }
 
-void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
+void Pages::setPrediction(const std::shared_ptr<const ScenarioAnswer>& prediction) {
     const bool another = prediction != nullptr &&
                          (prediction_ == nullptr || prediction_->files != prediction->files ||
                           !ask_the_same(prediction_->planned, prediction->planned));
@@ -66,12 +66,12 @@ void Pages::setPrediction(const std::shared_ptr<const Prediction>& prediction) {
     memory_->setReport(shared_report(prediction));
     if (prediction == nullptr) return;
     side_by_side_->add(prediction);
-    const StepReport& report = prediction->report();
+    const Prediction& report = prediction->report();
     if (another)
         explore_->setScenario(prediction->scenario.training, prediction->scenario.profile,
                               tr("%1 on %2")
-                                  .arg(QString::fromStdString(report.model_name),
-                                       QString::fromStdString(report.machine_id)));
+                                  .arg(QString::fromStdString(report.asked.model_name),
+                                       QString::fromStdString(report.asked.machine_id)));
     showScenarios();
 }
 

@@ -28,7 +28,7 @@ class Pages : public QTabWidget {
     Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent = nullptr);
 
     /// Null: the scenario is refused.
-    void setPrediction(const std::shared_ptr<const Prediction>& prediction);
+    void setPrediction(const std::shared_ptr<const ScenarioAnswer>& prediction);
     void setByteUnits(ByteUnits units);
 
     /// The same of every page, so that no tab moves when another comes to the front.
@@ -93,7 +93,7 @@ class Pages : public QTabWidget {
 
     ScenarioStack& stack_;
     PlannerSession& session_;
-    std::shared_ptr<const Prediction> prediction_;
+    std::shared_ptr<const ScenarioAnswer> prediction_;
     std::shared_ptr<const Validation> validation_;
     SideBySide* side_by_side_;
     AnsweredScenario compared_, tried_, explored_, improved_, validated_, overlaid_;

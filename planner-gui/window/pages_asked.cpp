@@ -39,8 +39,8 @@ void Pages::connectTimeline() {
 void Pages::showRun(const RunComparison& run) {
     if (!run.measured) return;
     overlaid_.answer();
-    timeline_->setReport(std::make_shared<const StepReport>(run.predicted));
-    timeline_->setMeasured(std::make_shared<const StepReport>(*run.measured));
+    timeline_->setReport(std::make_shared<const Prediction>(run.predicted));
+    timeline_->setMeasured(std::make_shared<const Prediction>(*run.measured));
     setCurrentWidget(timeline_);
 }
 

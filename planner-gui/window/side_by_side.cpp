@@ -25,7 +25,7 @@ SideBySide::SideBySide(ScenarioStack& stack, PlannerSession& session, ComparePag
             [this](int column) { stack_.setCurrent(columns_[static_cast<std::size_t>(column)]); });
 }
 
-void SideBySide::take(const std::shared_ptr<const Prediction>& prediction) {
+void SideBySide::take(const std::shared_ptr<const ScenarioAnswer>& prediction) {
     cache_.add(prediction);
     std::erase(asked_, Asked{prediction->planned, prediction->files});
     if (!shown_soon_.isActive()) shown_soon_.start();

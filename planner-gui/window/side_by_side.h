@@ -20,7 +20,7 @@ class SideBySide : public QObject {
     SideBySide(ScenarioStack& stack, PlannerSession& session, ComparePage& page);
 
     /// A verdict, which is one of the columns too.
-    void add(const std::shared_ptr<const Prediction>& prediction) { cache_.add(prediction); }
+    void add(const std::shared_ptr<const ScenarioAnswer>& prediction) { cache_.add(prediction); }
     /// What has been predicted; asks for the rest. Nothing while the page is hidden.
     void show();
 
@@ -33,7 +33,7 @@ class SideBySide : public QObject {
             return ask_the_same(planned, other.planned) && files == other.files;
         }
     };
-    void take(const std::shared_ptr<const Prediction>& prediction);
+    void take(const std::shared_ptr<const ScenarioAnswer>& prediction);
     void predict(std::vector<Asked> missing);
 
     ScenarioStack& stack_;

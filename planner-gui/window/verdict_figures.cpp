@@ -66,20 +66,20 @@ VerdictFigures::Figure VerdictFigures::add(const QString& name, const QString& o
     return out;
 }
 
-void VerdictFigures::setPrediction(const Prediction& prediction) {
+void VerdictFigures::setPrediction(const ScenarioAnswer& prediction) {
     showSpeed(prediction.report());
     showPrice(prediction.cost, prediction.scenario.money.buy);
     showRun(prediction.cost);
     arrange();
 }
 
-void VerdictFigures::showSpeed(const StepReport& r) {
-    const Banded speed{r.tokens_per_s(), r.has_band() ? r.tokens_per_s_at(r.step_high) : 0,
-                       r.has_band() ? r.tokens_per_s_at(r.step_low) : 0};
+void VerdictFigures::showSpeed(const Prediction& r) {
+    const Banded speed{r.tokens_per_s(), r.band ? r.tokens_per_s_at(r.band->high) : 0,
+                       r.band ? r.tokens_per_s_at(r.band->low) : 0};
     set(speed_, tr("%1 tokens/s").arg(from(format_thousands(speed.value))),
         band_of(speed, [](double value) { return format_thousands(value); }),
         tr("Tokens of a step over its time, %1; nine of ten measured steps should lie in the band")
-            .arg(from(format_seconds(r.step))));
+            .arg(from(format_seconds(r.step.seconds))));
 }
 
 void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {

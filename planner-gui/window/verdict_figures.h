@@ -18,7 +18,7 @@ class VerdictFigures : public QWidget {
   public:
     explicit VerdictFigures(QWidget* parent = nullptr);
 
-    void setPrediction(const Prediction& prediction);
+    void setPrediction(const ScenarioAnswer& prediction);
     void clear();
     /// They are of before.
     void setPending(bool pending);
@@ -39,7 +39,7 @@ class VerdictFigures : public QWidget {
     std::array<Figure, 4> figures() const { return {speed_, price_, days_, energy_}; }
     void set(const Figure& figure, const QString& value, const QString& more,
              const QString& tooltip);
-    void showSpeed(const StepReport& report);
+    void showSpeed(const Prediction& report);
     void showPrice(const CostAnswer& cost, bool buy);
     void showRun(const CostAnswer& cost);
     /// The width of the widest value.

@@ -5,6 +5,7 @@
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/wrapping_row.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -28,13 +29,13 @@ VerdictOffers::VerdictOffers(QWidget* parent) : QWidget(parent) {
     setMinimumHeight(QPushButton(tr("Fits with:"), this).sizeHint().height());
 }
 
-void VerdictOffers::setPrediction(std::shared_ptr<const Prediction> prediction) {
+void VerdictOffers::setPrediction(std::shared_ptr<const ScenarioAnswer> prediction) {
     // Suggestions come with the second stage; other buttons stay under the mouse.
     const bool same =
         prediction_ != nullptr && prediction != nullptr &&
         ask_the_same(prediction_->planned, prediction->planned) &&
         prediction->stage != PredictionStage::step &&
-        (prediction->report().fit.fits() || prediction_->stage != PredictionStage::step);
+        (prediction->report().plan.fit.fits() || prediction_->stage != PredictionStage::step);
     prediction_ = std::move(prediction);
     if (!same) showButtons();
 }
@@ -58,15 +59,15 @@ void VerdictOffers::showButtons() {
         item->widget()->deleteLater();
         delete item;
     }
-    if (prediction_ != nullptr && !prediction_->report().fit.fits())
+    if (prediction_ != nullptr && !prediction_->report().plan.fit.fits())
         addSuggestions();
     else
         addQuestions();
 }
 
 void VerdictOffers::addSuggestions() {
-    const auto& suggestions = prediction_->report().suggestions;
-    const auto& in_vain = prediction_->report().no_suggestion;
+    const auto& suggestions = prediction_->report().advice.suggestions;
+    const auto& in_vain = prediction_->report().advice.no_suggestion;
     QString words = tr("The figures assume that it fits.");
     if (!suggestions.empty())
         words += tr(" It fits with:");
@@ -77,7 +78,7 @@ void VerdictOffers::addSuggestions() {
     sentence->setWordWrap(suggestions.empty());
     layout()->addWidget(sentence);
     for (const Suggestion& suggestion : suggestions) {
-        const QString flags = QString::fromStdString(suggestion.change);
+        const QString flags = QString::fromStdString(setting_flags(suggestion.settings));
         auto* const button = new QPushButton(in_words(flags), this);
         button->setObjectName(QStringLiteral("suggestion"));
         // Sizes there are in the units that fields and command lines take.

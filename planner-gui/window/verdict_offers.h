@@ -16,7 +16,7 @@ class VerdictOffers : public QWidget {
     explicit VerdictOffers(QWidget* parent = nullptr);
 
     /// Null: the scenario is refused.
-    void setPrediction(std::shared_ptr<const Prediction> prediction);
+    void setPrediction(std::shared_ptr<const ScenarioAnswer> prediction);
     void setByteUnits(ByteUnits units);
     /// They give way to suggestions while the scenario does not fit.
     void setQuestions(const QStringList& questions);
@@ -31,7 +31,7 @@ class VerdictOffers : public QWidget {
     void addSuggestions();
     void addQuestions();
 
-    std::shared_ptr<const Prediction> prediction_;
+    std::shared_ptr<const ScenarioAnswer> prediction_;
     ByteUnits units_ = ByteUnits::decimal;
     QStringList questions_;
 };

@@ -8,6 +8,7 @@
 #include "planner-gui/window/verdict_figures.h"
 #include "planner-gui/window/verdict_offers.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -60,7 +61,7 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
         column->addWidget(part);
 }
 
-void VerdictPanel::setPrediction(std::shared_ptr<const Prediction> prediction) {
+void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> prediction) {
     prediction_ = std::move(prediction);
     setPending(false);
     showHeadline();
@@ -100,7 +101,7 @@ void VerdictPanel::setByteUnits(ByteUnits units) {
 void VerdictPanel::setQuestions(const QStringList& questions) { offers_->setQuestions(questions); }
 
 void VerdictPanel::showHeadline() {
-    const Fit& fit = prediction_->report().fit;
+    const Fit& fit = prediction_->report().plan.fit;
     QStringList shorts;
     for (const auto& [name, tier] :
          {std::pair(tr("device memory"), &fit.device), std::pair(tr("host memory"), &fit.host),
@@ -121,30 +122,31 @@ void VerdictPanel::showHeadline() {
 }
 
 void VerdictPanel::showDetail() {
-    const StepReport& r = prediction_->report();
+    const Prediction& r = prediction_->report();
     detail_->setText(QStringLiteral("%1 (%2) on %3: %4, %5")
-                         .arg(breakable(r.model_name),
+                         .arg(breakable(r.asked.model_name),
                               tr("%1 parameters, %2 layers")
-                                  .arg(from(format_count(static_cast<double>(r.parameters))))
-                                  .arg(r.layers),
-                              breakable(r.machine_id), used(tr("device"), r.fit.device, units_),
-                              used(tr("host"), r.fit.host, units_)));
+                                  .arg(from(format_count(static_cast<double>(r.asked.parameters))))
+                                  .arg(r.asked.layers),
+                              breakable(r.asked.machine_id),
+                              used(tr("device"), r.plan.fit.device, units_),
+                              used(tr("host"), r.plan.fit.host, units_)));
 }
 
 void VerdictPanel::showLimit() {
-    const StepReport& r = prediction_->report();
-    QStringList sentences{tr("Bound by %1").arg(from(r.bottleneck_words))};
-    for (const Remedy& remedy : r.remedies) sentences << from(remedy.sentence);
+    const Prediction& r = prediction_->report();
+    QStringList sentences{tr("Bound by %1").arg(from(bottleneck_text(r.step)))};
+    for (const Remedy& remedy : r.advice.remedies) sentences << from(remedy_text(remedy));
     bound_->setText(sentences.join(QLatin1Char('\n')));
 }
 
 void VerdictPanel::showConfidence() {
-    const StepReport& r = prediction_->report();
+    const Prediction& r = prediction_->report();
     QStringList assumptions;
-    for (const std::string& one : r.assumptions) assumptions << from(one);
+    for (const std::string& one : r.plan.assumptions) assumptions << from(one);
     for (const std::string& one : prediction_->cost.assumptions) assumptions << from(one);
     confidence_->setText(tr("Confidence: %1 rates of the machine; assumptions: %2")
-                             .arg(from(confidence_name(r.confidence)))
+                             .arg(from(confidence_name(r.plan.confidence)))
                              .arg(assumptions.size()));
     confidence_->setToolTip(wrapped_tooltip(assumptions.join(QLatin1Char('\n'))));
 }

@@ -18,7 +18,7 @@ class VerdictPanel : public QFrame {
   public:
     explicit VerdictPanel(QWidget* parent = nullptr);
 
-    void setPrediction(std::shared_ptr<const Prediction> prediction);
+    void setPrediction(std::shared_ptr<const ScenarioAnswer> prediction);
     /// Nothing can be predicted: the sentence.
     void setRefused(const QString& sentence);
     /// A newer prediction is under way: what is shown is of before.
@@ -42,7 +42,7 @@ class VerdictPanel : public QFrame {
     void showLimit();
     void showConfidence();
 
-    std::shared_ptr<const Prediction> prediction_;
+    std::shared_ptr<const ScenarioAnswer> prediction_;
     ByteUnits units_ = ByteUnits::decimal;
     QLabel *headline_, *detail_, *bound_, *confidence_;
     VerdictFigures* figures_;

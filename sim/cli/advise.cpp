@@ -130,10 +130,9 @@ int run_advise(const AdviseFlags& flags) {
     const ModelSpec model = read_model_flags(flags.model);
     std::vector<MachineAdvice> machines;
     std::vector<ScenarioGrid> grids;  // all mistakes before any work
-    std::vector<std::string> changes;
     for (const std::string& name : flags.machines) {
         const MachineFlags of_machine{name, flags.host_memory, flags.settings};
-        const MachineProfile profile = read_profile_flags(of_machine, changes);
+        const MachineProfile profile = read_profile_flags(of_machine);
         const MachineSpec machine = resolve_machine_flags(profile, of_machine);
         machines.push_back({machine.id, price_of(name, profile, flags.prices), "", std::nullopt});
         if (most_usd) machines.back().left_out = over_budget(machines.back().price, *most_usd);

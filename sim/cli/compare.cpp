@@ -63,14 +63,15 @@ void add_prices(std::vector<Comparison>& comparisons, const CompareFlags& flags)
     for (Comparison& comparison : comparisons)
         for (ComparedSystem& system : comparison.systems)
             for (const MachineProfile& profile : profiles)
-                if (profile.id == system.report.machine_id) add_price(system.report, profile);
+                if (profile.id == system.report.asked.machine_id)
+                    system.report.cost = hourly_cost(
+                        profile, static_cast<double>(system.report.asked.training.gpus));
 }
 
 int run_compare(const CompareFlags& flags) {
     check_flags(flags);
-    std::vector<std::string> changes;
     const std::vector<ModelSpec> models = read_models(flags.scenario.model);
-    const MachineSpec machine = read_machine_flags(flags.scenario.machine, changes);
+    const MachineSpec machine = read_machine_flags(flags.scenario.machine);
     const TrainingSpec training = read_training(flags.scenario);
     const std::vector<Schedule> schedules =
         flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine);
@@ -85,9 +86,6 @@ int run_compare(const CompareFlags& flags) {
     for (const ModelSpec& model : models) {
         comparisons.push_back(compare(model, machine, training, schedules, clusters));
         if (!flags.schedules) comparisons.back().left_out = left_out(machine);
-        for (ComparedSystem& system : comparisons.back().systems)
-            if (system.report.training.schedule != Schedule::cluster)
-                system.report.machine_changes = changes;
     }
     add_prices(comparisons, flags);
     if (flags.svg_file) write_file(*flags.svg_file, comparison_svg(comparisons));

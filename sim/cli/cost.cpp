@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
@@ -24,9 +23,8 @@ int run_cost_command(const CostFlags& flags) {
     check_money(flags.query);
     const Scenario scenario = read_scenario(flags.scenario);
     const MachineSpec& machine = scenario.machine;
-    StepReport report = predict(scenario.model, machine, scenario.training);
-    report.machine_changes = scenario.machine_changes;
-    add_band(report, scenario.model, machine, scenario.training);
+    const Prediction report =
+        predict(scenario.model, machine, scenario.training, {.band = Wanted::Band::always});
     const CostAnswer answer = answer_cost(
         report, machine, machine_money(scenario.profile, machine, flags.query), flags.query);
     if (flags.query.buy && !answer.payment)

@@ -104,8 +104,7 @@ int run_fit(const FitFlags& flags) {
     check_flags(flags);
     query.tokens_per_s = flags.tokens_per_s;
     query.adjust = flags.adjust;
-    std::vector<std::string> changes;
-    const MachineSpec machine = read_machine_flags(flags.scenario.machine, changes);
+    const MachineSpec machine = read_machine_flags(flags.scenario.machine);
     const ModelSpec model =
         query.sought == Sought::model ? ModelSpec{} : read_model_flags(flags.scenario.model);
     const FitAnswer answer =

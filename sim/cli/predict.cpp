@@ -6,12 +6,10 @@
 #include <cstdio>
 #include <memory>
 
-#include "sim/answers/cost/cost_query.h"
-#include "sim/answers/predict/advice.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -32,30 +30,24 @@ void check_files(const PredictFlags& flags) {
             fmt::format("--trace and --timeline are both {}; give two names", *flags.trace_file));
 }
 
-StepReport predict_scenario(const Scenario& scenario) {
-    StepReport report = predict(scenario.model, scenario.machine, scenario.training);
-    report.machine_changes = scenario.machine_changes;
-    return report;
-}
-
 int run_predict(const PredictFlags& flags) {
     check_files(flags);
-    const Scenario scenario = read_scenario(flags.scenario);
-    StepReport report = predict_scenario(scenario);
-    add_band(report, scenario.model, scenario.machine, scenario.training);
-    add_suggestions(report, scenario.model, scenario.machine);
-    add_remedies(report, scenario.model, scenario.machine);
-    add_price(report, scenario.profile);
-    if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(report));
-    if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(report));
-    const std::string text = flags.json ? report_json(report) : report_text(report);
+    const Scenario s = read_scenario(flags.scenario);
+    const Prediction prediction = predict(s.model, s.machine, s.training,
+                                          {.band = Wanted::Band::always,
+                                           .suggestions = true,
+                                           .remedies = true,
+                                           .prices = &s.profile});
+    if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
+    if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(prediction));
+    const std::string text = flags.json ? report_json(prediction) : report_text(prediction);
     std::fputs(text.c_str(), stdout);
     return 0;
 }
 
 int run_explain(const ScenarioFlags& flags) {
-    const StepReport report = predict_scenario(read_scenario(flags));
-    std::fputs(report_operations(report).c_str(), stdout);
+    const Scenario s = read_scenario(flags);
+    std::fputs(report_operations(predict(s.model, s.machine, s.training)).c_str(), stdout);
     return 0;
 }
 

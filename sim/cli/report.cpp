@@ -50,15 +50,14 @@ double price_number(const std::string& text, const std::string& flag) {
 std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFlags& flags) {
     std::vector<std::pair<std::string, AskedMachine>> out;
     for (const std::string& name : flags.machines) {
-        std::vector<std::string> changes;
         const MachineFlags machine{name, flags.host_memory, flags.settings};
-        MachineProfile profile = read_profile_flags(machine, changes);
+        MachineProfile profile = read_profile_flags(machine);
         resolve_machine_flags(profile, machine);  // refuses a number on which nothing rests
-        out.push_back({name, {std::move(profile), 0, std::nullopt, std::move(changes)}});
+        out.push_back({name, {std::move(profile), 0, std::nullopt}});
     }
     for (const std::string& text : flags.clusters) {
         ClusterFlag cluster = read_cluster_flag(text);
-        out.push_back({text, {std::move(cluster.profile), cluster.gpus, std::nullopt, {}}});
+        out.push_back({text, {std::move(cluster.profile), cluster.gpus, std::nullopt}});
     }
     for (std::size_t i = 0; i < out.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)

@@ -135,7 +135,7 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
 Scenario read_scenario(const ScenarioFlags& flags) {
     Scenario scenario;
     scenario.model = read_model_flags(flags.model);
-    scenario.profile = read_profile_flags(flags.machine, scenario.machine_changes);
+    scenario.profile = read_profile_flags(flags.machine);
     scenario.machine = resolve_machine_flags(scenario.profile, flags.machine);
     scenario.training = read_training_flags(flags.training);
     return scenario;

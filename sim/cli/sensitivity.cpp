@@ -23,8 +23,7 @@ int run_sensitivity(const SensitivityFlags& flags) {
         throw InputError("--svg needs the name of a file, not an empty one");
     if (!flags.gpu.empty())
         read_machine_profile(flags.gpu, "--next-gpu");  // refuses an unknown one first
-    std::vector<std::string> changes;
-    const MachineProfile profile = read_profile_flags(flags.scenario.machine, changes);
+    const MachineProfile profile = read_profile_flags(flags.scenario.machine);
     const MachineSpec machine = resolve_machine_flags(profile, flags.scenario.machine);
     const Sensitivity all = sensitivity(read_model_flags(flags.scenario.model), profile, machine,
                                         read_training_flags(flags.scenario.training), flags.gpu);

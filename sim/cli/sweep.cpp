@@ -94,11 +94,10 @@ Swept read_swept(const SweepSpec& spec) {
     for (const std::string& name : spec.models)
         for (const auto& layers : parts_of(spec.layers))
             grid.models.push_back(read_model_flags({name, layers, spec.untied}));
-    std::vector<std::string> changes;
     for (const std::string& name : spec.machines)
         for (const auto& memory : parts_of(spec.host_memory)) {
             const MachineFlags flags{name, memory, spec.settings};
-            out.profiles.push_back(read_profile_flags(flags, changes));
+            out.profiles.push_back(read_profile_flags(flags));
             grid.machines.push_back(resolve_machine_flags(out.profiles.back(), flags));
         }
     return out;

@@ -12,6 +12,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
+#include "sim/report/report.h"
 #include "sim/report/validate/validation_report.h"
 #include "sim/report/validate/validation_svg.h"
 
@@ -141,10 +142,8 @@ int run_validate(const ValidateFlags& flags) {
     if (flags.machine.machine.empty())
         throw InputError("--machine is missing; name the machine that the runs were measured on");
     const Limits limits = parse_limits(flags);
-    std::vector<std::string> changes;
-    const MachineSpec machine = read_machine_flags(flags.machine, changes);
-    Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
-    validation.machine_changes = std::move(changes);
+    const MachineSpec machine = read_machine_flags(flags.machine);
+    const Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
     // Refused before any file is written.
     const std::string overlay = flags.overlay_file ? overlay_of(validation) : "";
     if (flags.html_file) write_file(*flags.html_file, validation_html(validation));

@@ -20,14 +20,14 @@ bool comes_and_goes(const Buffer& buffer) {
 }
 
 /// When each buffer's first use starts and its last one ends.
-std::vector<OperationInterval> lifetimes(const StepReport& report) {
+std::vector<OperationInterval> lifetimes(const TimedPlan& report) {
     constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
-    std::vector<OperationInterval> alive(report.buffers.size(), {kNever, -kNever});
-    for (std::size_t i = 0; i < report.program.operations.size(); ++i) {
-        for (const BufferId id : report.program.operations[i].uses) {
+    std::vector<OperationInterval> alive(report.plan.memory.buffers.size(), {kNever, -kNever});
+    for (std::size_t i = 0; i < report.plan.program.operations.size(); ++i) {
+        for (const BufferId id : report.plan.program.operations[i].uses) {
             OperationInterval& life = alive[static_cast<std::size_t>(id)];
-            life.start = std::min(life.start, report.operations[i].start);
-            life.end = std::max(life.end, report.operations[i].end);
+            life.start = std::min(life.start, report.step.intervals[i].start);
+            life.end = std::max(life.end, report.step.intervals[i].end);
         }
     }
     return alive;
@@ -40,25 +40,26 @@ void add(MemoryMoment& to, MemoryKind kind, Bytes bytes) {
 
 }  // namespace
 
-std::vector<MemoryMoment> memory_over_step(const StepReport& report, Tier tier) {
+std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier) {
     const std::vector<OperationInterval> alive = lifetimes(report);
     MemoryMoment now;
     std::vector<Change> changes;
-    for (std::size_t i = 0; i < report.buffers.size(); ++i) {
-        const Buffer& buffer = report.buffers[i];
+    for (std::size_t i = 0; i < report.plan.memory.buffers.size(); ++i) {
+        const Buffer& buffer = report.plan.memory.buffers[i];
         const bool unused = buffer.first != kWholeStep && !comes_and_goes(buffer);
         if (buffer.tier != tier || unused) continue;
         const Seconds life = alive[i].end - alive[i].start;
-        if (!comes_and_goes(buffer) || life >= report.step - kShortest) {
+        if (!comes_and_goes(buffer) || life >= report.step.seconds - kShortest) {
             add(now, buffer.kind, buffer.bytes);
             continue;
         }
-        Seconds start = alive[i].start - std::floor(alive[i].start / report.step) * report.step;
-        if (report.step - start < kShortest) start = 0;
+        Seconds start =
+            alive[i].start - std::floor(alive[i].start / report.step.seconds) * report.step.seconds;
+        if (report.step.seconds - start < kShortest) start = 0;
         Seconds end = start + life;
-        if (end > report.step + kShortest) {
+        if (end > report.step.seconds + kShortest) {
             // Alive across the end of the step, so at its start too.
-            end -= report.step;
+            end -= report.step.seconds;
             add(now, buffer.kind, buffer.bytes);
         }
         changes.push_back({start, buffer.kind, buffer.bytes});
@@ -72,7 +73,7 @@ std::vector<MemoryMoment> memory_over_step(const StepReport& report, Tier tier) 
         if (time > kShortest && moments.empty()) moments.push_back(now);
         for (; i < changes.size() && changes[i].time <= time + kShortest; ++i)
             add(now, changes[i].kind, changes[i].bytes);
-        if (time >= report.step - kShortest) break;
+        if (time >= report.step.seconds - kShortest) break;
         now.start = moments.empty() ? 0 : time;
         moments.push_back(now);
     }
@@ -84,8 +85,8 @@ const MemoryMoment& most_memory(const std::vector<MemoryMoment>& moments) {
     return *std::ranges::max_element(moments, {}, &MemoryMoment::bytes);
 }
 
-bool memory_changes(const StepReport& report, Tier tier) {
-    return std::ranges::any_of(report.buffers, [&](const Buffer& buffer) {
+bool memory_changes(const TimedPlan& report, Tier tier) {
+    return std::ranges::any_of(report.plan.memory.buffers, [&](const Buffer& buffer) {
         return buffer.tier == tier && comes_and_goes(buffer);
     });
 }

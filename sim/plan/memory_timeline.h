@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 
@@ -20,12 +20,12 @@ struct MemoryMoment {
 /// operations of other lanes use buffers, those of two steps may be alive at once, which the plan's
 /// peak, that walks the program in order, does not count. Precondition: step > 0, and one interval
 /// an operation.
-std::vector<MemoryMoment> memory_over_step(const StepReport& report, Tier tier);
+std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier);
 
 /// The moment of the most bytes, the first of equals. Precondition: a moment at least.
 const MemoryMoment& most_memory(const std::vector<MemoryMoment>& moments);
 
 /// Whether any buffer of the tier is freed and taken within a step; else the curve is flat.
-bool memory_changes(const StepReport& report, Tier tier);
+bool memory_changes(const TimedPlan& report, Tier tier);
 
 }  // namespace sluice

@@ -1,5 +1,7 @@
 #include "sim/plan/step_program.h"
 
+#include <fmt/format.h>
+
 namespace sluice {
 
 const char* lane_name(Lane lane) {
@@ -86,6 +88,44 @@ const char* operation_name(OperationKind kind) {
             return "issue";
     }
     return "";
+}
+
+const char* lane_label(Lane lane) {
+    switch (lane) {
+        case Lane::host_to_device:
+            return "H2D";
+        case Lane::compute:
+            return "compute";
+        case Lane::device_to_host:
+            return "D2H";
+        case Lane::optimizer:
+            return "optimizer";
+        case Lane::host:
+            return "host";
+        case Lane::storage_read:
+            return "read";
+        case Lane::storage_write:
+            return "write";
+        case Lane::interconnect:
+            return "interconnect";
+        case Lane::python:
+            return "Python";
+    }
+    return "";
+}
+
+std::string operation_label(const Operation& operation, int layers) {
+    const char* name = operation_name(operation.kind);
+    if (operation.kind == OperationKind::loss) return name;
+    if (operation.layer == kEmbeddingLayer) {
+        const bool says_so = std::string_view(name).find("embedding") != std::string_view::npos;
+        return says_so || operation.lane == Lane::optimizer ? name
+                                                            : fmt::format("{} (embedding)", name);
+    }
+    if (operation.layer == layers) return fmt::format("{} (head)", name);
+    return operation.micro_batch == 0
+               ? fmt::format("{} {}", name, operation.layer)
+               : fmt::format("{} {} micro-batch {}", name, operation.layer, operation.micro_batch);
 }
 
 Flops StepProgram::flops() const {

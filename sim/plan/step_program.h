@@ -31,6 +31,8 @@ enum class Lane : std::uint8_t {
 };
 inline constexpr int kLaneCount = 9;
 const char* lane_name(Lane lane);
+/// As people say it: "H2D", "compute", "D2H", "optimizer", "host", "read", "write".
+const char* lane_label(Lane lane);
 
 enum class OperationKind : std::uint8_t {
     copy_embeddings_in,  ///< rows of the batch's tokens
@@ -111,6 +113,9 @@ struct Operation {
     double host_bytes = 0;  ///< payload of host_work, in the unit of its rate
     double host_share = 1;  ///< of that rate, where fewer threads than the machine's work
 };
+
+/// "backward 12", "loss", "weights in (embedding)": an operation and its layer.
+std::string operation_label(const Operation& operation, int layers);
 
 struct StepProgram {
     KernelStyle style = KernelStyle::fused;

@@ -8,7 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -35,11 +36,11 @@ std::size_t lane_index(const Operation& operation) {
     return static_cast<std::size_t>(operation.lane);
 }
 
-const char* how(const StepReport& report) { return report.measured ? "measured" : "predicted"; }
+const char* how(const TimedPlan& report) { return report.step.measured ? "measured" : "predicted"; }
 
-Seconds first_start(const StepReport& report) {
+Seconds first_start(const TimedPlan& report) {
     Seconds first = std::numeric_limits<Seconds>::infinity();
-    for (const OperationInterval& interval : report.operations)
+    for (const OperationInterval& interval : report.step.intervals)
         first = std::min(first, interval.start);
     return first;
 }
@@ -64,7 +65,7 @@ struct Threads {
 /// Writes the events of one report. Time 0 of the trace is `first` seconds after its first compute.
 class ReportTrace {
   public:
-    ReportTrace(const StepReport& report, Threads threads, Seconds first, Events& events)
+    ReportTrace(const TimedPlan& report, Threads threads, Seconds first, Events& events)
         : report_(report), threads_(threads), events_(events) {
         lay_out(first);
     }
@@ -72,25 +73,27 @@ class ReportTrace {
     void write() {
         metadata();
         for (int step = 0; step < kSteps; ++step) {
-            for (std::size_t i = 0; i < report_.operations.size(); ++i) operation(step, i);
+            for (std::size_t i = 0; i < report_.step.intervals.size(); ++i) operation(step, i);
         }
     }
 
   private:
-    const Operation& operation_at(std::size_t i) const { return report_.program.operations[i]; }
+    const Operation& operation_at(std::size_t i) const {
+        return report_.plan.program.operations[i];
+    }
     const Slice& slice(int step, std::size_t i) const {
-        return slices_[static_cast<std::size_t>(step) * report_.operations.size() + i];
+        return slices_[static_cast<std::size_t>(step) * report_.step.intervals.size() + i];
     }
     std::string label(const Operation& operation) const {
-        return operation_label(operation, report_.layers);
+        return operation_label(operation, report_.asked.layers);
     }
 
     void lay_out(Seconds first) {
         std::array<double, kLaneCount> lane_end{};
         for (int step = 0; step < kSteps; ++step) {
-            for (std::size_t i = 0; i < report_.operations.size(); ++i) {
-                const OperationInterval& interval = report_.operations[i];
-                const Seconds shift = step * report_.step - first;
+            for (std::size_t i = 0; i < report_.step.intervals.size(); ++i) {
+                const OperationInterval& interval = report_.step.intervals[i];
+                const Seconds shift = step * report_.step.seconds - first;
                 double& free = lane_end[lane_index(operation_at(i))];
                 const double start = std::max(free, microseconds(interval.start + shift));
                 const double end = std::max(start, microseconds(interval.end + shift));
@@ -106,7 +109,7 @@ class ReportTrace {
 
     void metadata() {
         std::array<bool, kLaneCount> used{};
-        for (const Operation& operation : report_.program.operations)
+        for (const Operation& operation : report_.plan.program.operations)
             used[lane_index(operation)] = true;
         for (int i = 0; i < kLaneCount; ++i) {
             const auto lane = static_cast<Lane>(i);
@@ -146,7 +149,7 @@ class ReportTrace {
         if (operation.link_bytes > 0) args["link_bytes"] = std::llround(operation.link_bytes);
         if (operation.host_bytes > 0) args["host_bytes"] = std::llround(operation.host_bytes);
         const double bytes = operation.link_bytes > 0 ? operation.link_bytes : operation.host_bytes;
-        const Seconds time = report_.operations[i].end - report_.operations[i].start;
+        const Seconds time = report_.step.intervals[i].end - report_.step.intervals[i].start;
         if (bytes > 0 && time > 0) args["rate_gb_per_s"] = std::round(bytes / time / kMega) / kKilo;
         Json waits = Json::array();
         for (const Dependency& wait : operation.waits_for) {
@@ -185,24 +188,24 @@ class ReportTrace {
         events_.add(event);
     }
 
-    const StepReport& report_;
+    const TimedPlan& report_;
     const Threads threads_;
     Events& events_;
     std::vector<Slice> slices_;  // of all steps, in the program's order
 };
 
 /// Reports of one plan, on one clock that is 0 at the start of each one's first compute.
-std::string trace_text(const std::vector<const StepReport*>& reports) {
+std::string trace_text(const std::vector<const TimedPlan*>& reports) {
     Events events;
     Seconds first = std::numeric_limits<Seconds>::infinity();
     std::vector<std::string> kinds;
-    for (const StepReport* report : reports) {
+    for (const TimedPlan* report : reports) {
         first = std::min(first, first_start(*report));
         kinds.emplace_back(how(*report));
     }
-    const StepReport& front = *reports.front();
-    const std::string process = fmt::format("sluice {} on {} ({})", front.model_name,
-                                            front.machine_name, fmt::join(kinds, " and "));
+    const TimedPlan& front = *reports.front();
+    const std::string process = fmt::format("sluice {} on {} ({})", front.asked.model_name,
+                                            front.asked.machine_name, fmt::join(kinds, " and "));
     events.add(
         {{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", process}}}});
     const int count = static_cast<int>(reports.size());
@@ -214,9 +217,9 @@ std::string trace_text(const std::vector<const StepReport*>& reports) {
 
 }  // namespace
 
-std::string report_chrome_trace(const StepReport& report) { return trace_text({&report}); }
+std::string report_chrome_trace(const TimedPlan& report) { return trace_text({&report}); }
 
-std::string overlay_chrome_trace(const StepReport& predicted, const StepReport& measured) {
+std::string overlay_chrome_trace(const TimedPlan& predicted, const TimedPlan& measured) {
     return trace_text({&predicted, &measured});
 }
 

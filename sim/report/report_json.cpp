@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/json_text.h"
-#include "sim/plan/step_report.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -41,10 +41,10 @@ Json tier_json(const Fit::OfTier& tier) {
             {"by_kind", by_kind_json(tier.peak.by_kind)}};
 }
 
-Json lanes_json(const StepReport& r) {
+Json lanes_json(const Step& step) {
     Json out;
     for (int i = 0; i < kLaneCount; ++i) {
-        const LaneTime& lane = r.lanes[static_cast<std::size_t>(i)];
+        const LaneTime& lane = step.lanes[static_cast<std::size_t>(i)];
         if (lane.operations == 0) continue;
         out[lane_name(static_cast<Lane>(i))] = {{"busy_s", lane.busy},
                                                 {"exposed_s", lane.exposed},
@@ -56,98 +56,130 @@ Json lanes_json(const StepReport& r) {
 }
 
 /// A row an operation, in the plan's order; seconds from the start of the first compute operation.
-Json operations_json(const StepReport& r) {
+Json operations_json(const TimedPlan& r) {
     constexpr int kDigits = 9;
     Json rows = Json::array();
-    for (std::size_t i = 0; i < r.operations.size(); ++i) {
-        const Operation& operation = r.program.operations[i];
-        rows.push_back({operation_label(operation, r.layers), lane_name(operation.lane),
-                        operation.micro_batch, rounded(r.operations[i].start, kDigits),
-                        rounded(r.operations[i].end, kDigits)});
+    for (std::size_t i = 0; i < r.step.intervals.size(); ++i) {
+        const Operation& operation = r.plan.program.operations[i];
+        rows.push_back({operation_label(operation, r.asked.layers), lane_name(operation.lane),
+                        operation.micro_batch, rounded(r.step.intervals[i].start, kDigits),
+                        rounded(r.step.intervals[i].end, kDigits)});
     }
     return {{"columns", {"operation", "lane", "micro_batch", "start_s", "end_s"}}, {"rows", rows}};
 }
 
-Json host_timeline_json(const StepReport& r) {
+Json host_timeline_json(const MemoryPlan& memory) {
     Json out = Json::array();
-    for (const HostMoment& moment : r.host_timeline)
+    for (const HostMoment& moment : memory.host_moments)
         out.push_back(
             {{"moment", moment.name}, {"bytes", moment.bytes}, {"beyond_steady", moment.what}});
     return out;
 }
 
-void add_advice_json(Json& out, const StepReport& r) {
+void add_advice_json(Json& out, const StepAdvice& advice) {
     out["remedies"] = Json::array();
-    for (const Remedy& remedy : r.remedies)
-        out["remedies"].push_back({{"lane", lane_name(remedy.lane)}, {"change", remedy.sentence}});
+    for (const Remedy& remedy : advice.remedies)
+        out["remedies"].push_back(
+            {{"lane", lane_name(remedy.lane)}, {"change", remedy_text(remedy)}});
     out["suggestions"] = Json::array();
-    for (const Suggestion& s : r.suggestions)
-        out["suggestions"].push_back({{"flags", s.change},
+    for (const Suggestion& s : advice.suggestions)
+        out["suggestions"].push_back({{"flags", setting_flags(s.settings)},
                                       {"device_peak_bytes", s.device_peak},
                                       {"host_peak_bytes", s.host_peak}});
-    if (r.no_suggestion) out["no_suggestion"] = no_suggestion_text(*r.no_suggestion);
+    if (advice.no_suggestion) out["no_suggestion"] = no_suggestion_text(*advice.no_suggestion);
 }
 
-}  // namespace
+void add_measurement_json(Json& out, const Measurement& measured) {
+    out["measured_device_bytes"] = measured.device;
+    out["measured_host_bytes"] = measured.host;
+    out["steps_measured"] = measured.steps;
+    out["precision"] = precision_name(measured.precision);
+}
 
-std::string report_json(const StepReport& r) {
-    Json out;
-    out["model"] = {{"name", r.model_name},
-                    {"parameters", r.parameters},
-                    {"active_parameters", r.active_parameters},
-                    {"layers", r.layers},
-                    {"tied_embeddings", r.tied_embeddings}};
-    out["machine"] = {
-        {"id", r.machine_id}, {"name", r.machine_name}, {"changes", r.machine_changes}};
-    out["training"] = training_json(r.training);
-    out["fits"] = r.fit.fits();
-    out["measured"] = r.measured;
-    if (r.measured) {
-        out["measured_device_bytes"] = r.measured_device;
-        out["measured_host_bytes"] = r.measured_host;
-        out["steps_measured"] = r.steps_measured;
-        out["precision"] = precision_name(r.precision);
+void add_cost_json(Json& out, const Prediction& r) {
+    if (!r.cost) return;
+    out["usd_per_hour"] = r.cost->usd_per_hour;
+    out["usd_per_hour_of"] = hourly_cost_origin(*r.cost);
+    out["usd_per_million_tokens"] = r.usd_per_million_tokens_at(r.step.seconds);
+}
+
+/// With the range of the step's time: the band of a prediction, the spread of what was measured.
+void add_speed_json(Json& out, const TimedPlan& r, const std::optional<Band>& range) {
+    if (range) {
+        out["step_5_percent_s"] = range->low;
+        out["step_95_percent_s"] = range->high;
     }
-    if (r.has_band()) {
-        out["step_5_percent_s"] = r.step_low;
-        out["step_95_percent_s"] = r.step_high;
-    }
-    out["step_s"] = r.step;
-    if (!r.measured) out["first_step_s"] = r.first_step;
-    out["tokens_per_step"] = r.training.tokens();
+    out["step_s"] = r.step.seconds;
+    if (!r.step.measured) out["first_step_s"] = r.step.first;
+    out["tokens_per_step"] = r.asked.training.tokens();
     out["tokens_per_s"] = r.tokens_per_s();
-    if (r.has_band()) {
-        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(r.step_high);
-        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.step_low);
+    if (range) {
+        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(range->high);
+        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(range->low);
     }
-    if (r.has_price()) {
-        out["usd_per_hour"] = r.usd_per_hour;
-        out["usd_per_hour_of"] = r.usd_per_hour_of;
-        out["usd_per_million_tokens"] = r.usd_per_million_tokens_at(r.step);
-    }
+}
+
+void add_use_json(Json& out, const TimedPlan& r) {
     out["model_tflops_per_s"] = r.model_flops_per_s() / kTera;
     out["model_tflops_formula"] = "6 x active parameters x tokens / step_s";
     out["executed_tflops_per_s"] = r.executed_flops_per_s() / kTera;
     out["utilization"] = Json::object();
-    for (const Utilization& used : r.utilization) out["utilization"][used.resource] = used.share;
-    out["bottleneck"] = r.bottleneck;
-    out["bottleneck_words"] = r.bottleneck_words;
-    out["confidence"] = confidence_name(r.confidence);
-    out["device_peak_bytes"] = r.fit.device.peak.bytes;
-    out["device_capacity_bytes"] = r.device_capacity;
-    out["device_context_bytes"] = r.device_context;
-    out["host_peak_bytes"] = r.fit.host.peak.bytes;
-    out["host_between_steps_bytes"] = r.host_between_steps;
-    out["host_capacity_bytes"] = r.host_capacity;
-    out["unified_memory"] = r.unified_memory;
-    out["memory"] = {{"device", tier_json(r.fit.device)}, {"host", tier_json(r.fit.host)}};
-    if (r.fit.storage.peak.bytes > 0) out["memory"]["storage"] = tier_json(r.fit.storage);
-    out["host_timeline"] = host_timeline_json(r);
-    out["lanes"] = lanes_json(r);
-    add_advice_json(out, r);
-    out["assumptions"] = r.assumptions;
-    if (r.measured) out["operations"] = operations_json(r);
+    for (const Utilization& used : r.step.utilization)
+        out["utilization"][used.resource] = used.share;
+    out["bottleneck"] = bottleneck_name(r.step.bottleneck());
+    out["bottleneck_words"] = bottleneck_text(r.step);
+    out["confidence"] = confidence_name(r.plan.confidence);
+}
+
+void add_memory_json(Json& out, const PlannedStep& plan) {
+    out["device_peak_bytes"] = plan.fit.device.peak.bytes;
+    out["device_capacity_bytes"] = plan.device_capacity;
+    out["device_context_bytes"] = plan.device_context;
+    out["host_peak_bytes"] = plan.fit.host.peak.bytes;
+    out["host_between_steps_bytes"] = plan.memory.host_between_steps;
+    out["host_capacity_bytes"] = plan.host_capacity;
+    out["unified_memory"] = plan.unified_memory;
+    out["memory"] = {{"device", tier_json(plan.fit.device)}, {"host", tier_json(plan.fit.host)}};
+    if (plan.fit.storage.peak.bytes > 0) out["memory"]["storage"] = tier_json(plan.fit.storage);
+    out["host_timeline"] = host_timeline_json(plan.memory);
+}
+
+/// `prediction` is `r`, where that is predicted, else null.
+std::string json_of(const TimedPlan& r, const Prediction* prediction) {
+    Json out;
+    const AskedStep& asked = r.asked;
+    out["model"] = {{"name", asked.model_name},
+                    {"parameters", asked.parameters},
+                    {"active_parameters", asked.active_parameters},
+                    {"layers", asked.layers},
+                    {"tied_embeddings", asked.tied_embeddings}};
+    out["machine"] = {
+        {"id", asked.machine_id}, {"name", asked.machine_name}, {"changes", asked.machine_changes}};
+    out["training"] = training_json(asked.training);
+    out["fits"] = r.plan.fit.fits();
+    out["measured"] = r.step.measured.has_value();
+    std::optional<Band> range;
+    if (r.step.measured) {
+        add_measurement_json(out, *r.step.measured);
+        if (r.step.measured->high > 0) range = {r.step.measured->low, r.step.measured->high};
+    } else if (prediction != nullptr) {
+        range = prediction->band;
+    }
+    add_speed_json(out, r, range);
+    if (prediction != nullptr) add_cost_json(out, *prediction);
+    add_use_json(out, r);
+    add_memory_json(out, r.plan);
+    out["lanes"] = lanes_json(r.step);
+    add_advice_json(out, prediction != nullptr ? prediction->advice : StepAdvice());
+    out["assumptions"] = assumptions(r);
+    if (r.step.measured) out["operations"] = operations_json(r);
     return readable_json(out);
 }
+
+}  // namespace
+
+std::string report_json(const Prediction& prediction) { return json_of(prediction, &prediction); }
+
+std::string report_json(const TimedPlan& measured) { return json_of(measured, nullptr); }
 
 }  // namespace sluice

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/answers/predict/prediction.h"
 #include "sim/base/format.h"
-#include "sim/plan/step_report.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -13,29 +14,30 @@ namespace {
 constexpr std::size_t kMostAssumptions = 6;
 constexpr std::size_t kLongestLine = 116;
 
-void append_heading(std::string& out, const StepReport& r) {
+void append_heading(std::string& out, const TimedPlan& r) {
     const std::string active =
-        r.active_parameters == r.parameters
+        r.asked.active_parameters == r.asked.parameters
             ? ""
-            : fmt::format(", {} active", format_count(static_cast<double>(r.active_parameters)));
-    out += fmt::format("{} ({} parameters{}, {}) on {}\n", r.model_name,
-                       format_count(static_cast<double>(r.parameters)), active,
-                       format_number_of(r.layers, "layer"), r.machine_id);
+            : fmt::format(", {} active",
+                          format_count(static_cast<double>(r.asked.active_parameters)));
+    out += fmt::format("{} ({} parameters{}, {}) on {}\n", r.asked.model_name,
+                       format_count(static_cast<double>(r.asked.parameters)), active,
+                       format_number_of(r.asked.layers, "layer"), r.asked.machine_id);
     std::string settings;
     const TrainingSpec standard;
     for (const Option& option : training_options()) {
         const std::string field = option.field;
-        if (!has_option(r.training.schedule, option)) continue;
+        if (!has_option(r.asked.training.schedule, option)) continue;
         const bool always =
             field == "schedule" || field == "batch" || field == "seq" || field == "buffer_depth";
-        if (!always && option.get(r.training) == option.get(standard)) continue;
+        if (!always && option.get(r.asked.training) == option.get(standard)) continue;
         settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", field,
-                                option_text(r.training, option));
+                                option_text(r.asked.training, option));
     }
     out += settings + "\n";
-    if (!r.machine_changes.empty())
-        out += fmt::format("what-if: {}\n", fmt::join(r.machine_changes, " "));
-    for (const std::string& note : {r.model_note, r.schedule_note})
+    if (!r.asked.machine_changes.empty())
+        out += fmt::format("what-if: {}\n", fmt::join(r.asked.machine_changes, " "));
+    for (const std::string& note : {r.asked.model_note, r.plan.note})
         if (!note.empty()) out += fmt::format("note: {}\n", note);
 }
 
@@ -44,193 +46,189 @@ std::string used_of(const Fit::OfTier& tier) {
                        format_bytes(static_cast<double>(tier.usable)));
 }
 
-Shortage shortage_of(const char* memory, const Fit::OfTier& tier) {
-    const auto& kinds = tier.peak.by_kind;
-    const auto largest = std::max_element(kinds.begin(), kinds.end());
-    return {memory, tier.peak.bytes, tier.usable, static_cast<MemoryKind>(largest - kinds.begin()),
-            *largest};
-}
-
-void append_misfit(std::string& out, const StepReport& r) {
+void append_misfit(std::string& out, const TimedPlan& r, const StepAdvice& advice) {
     out += "DOES NOT FIT\n";
-    for (const std::string& words : shortages(r)) out += fmt::format("  {}\n", words);
-    for (const Suggestion& s : r.suggestions) {
-        out += fmt::format("  fits with {} (device {}, host {})\n", s.change,
+    for (const std::string& words : shortages(r.plan)) out += fmt::format("  {}\n", words);
+    for (const Suggestion& s : advice.suggestions) {
+        out += fmt::format("  fits with {} (device {}, host {})\n", setting_flags(s.settings),
                            format_bytes(static_cast<double>(s.device_peak)),
                            format_bytes(static_cast<double>(s.host_peak)));
     }
-    if (r.no_suggestion) out += fmt::format("  {}\n", no_suggestion_text(*r.no_suggestion));
+    if (advice.no_suggestion)
+        out += fmt::format("  {}\n", no_suggestion_text(*advice.no_suggestion));
     out += "  speed below: as if it did fit\n";
 }
 
-std::string measured_range(const StepReport& r) {
-    if (r.steps_measured == 1) return "; of one step";
+std::string measured_range(const Measurement& measured) {
+    if (measured.steps == 1) return "; of one step";
     const std::string range =
-        fmt::format("{} to {}", format_seconds(r.step_low), format_seconds(r.step_high));
-    return r.steps_measured > 0 && r.steps_measured < kFewSteps
-               ? fmt::format("; fastest and slowest of {}: {}", r.steps_measured, range)
+        fmt::format("{} to {}", format_seconds(measured.low), format_seconds(measured.high));
+    return measured.steps > 0 && measured.steps < kFewSteps
+               ? fmt::format("; fastest and slowest of {}: {}", measured.steps, range)
                : fmt::format("; nine in ten steps took {}", range);
 }
 
 /// Of a measured step its range; of a predicted one its band and the first step.
-std::string beside_speed(const StepReport& r) {
-    if (r.measured) return measured_range(r);
-    const std::string band =
-        r.has_band()
-            ? fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(r.step_high)),
-                          format_thousands(r.tokens_per_s_at(r.step_low)))
-            : "";
-    return fmt::format("{}; the first step takes {}", band, format_seconds(r.first_step));
+std::string beside_speed(const TimedPlan& r, const std::optional<Band>& band) {
+    if (r.step.measured) return measured_range(*r.step.measured);
+    const std::string range =
+        band ? fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(band->high)),
+                           format_thousands(r.tokens_per_s_at(band->low)))
+             : "";
+    return fmt::format("{}; the first step takes {}", range, format_seconds(r.step.first));
 }
 
-void append_verdict(std::string& out, const StepReport& r) {
-    if (r.fit.fits()) {
-        out += fmt::format(
-            "fits         device {} (CUDA context {} besides), host {}\n", used_of(r.fit.device),
-            format_bytes(static_cast<double>(r.device_context)), used_of(r.fit.host));
+void append_fit(std::string& out, const TimedPlan& r, const StepAdvice& advice) {
+    if (r.plan.fit.fits()) {
+        out += fmt::format("fits         device {} (CUDA context {} besides), host {}\n",
+                           used_of(r.plan.fit.device),
+                           format_bytes(static_cast<double>(r.plan.device_context)),
+                           used_of(r.plan.fit.host));
     } else {
-        append_misfit(out, r);
+        append_misfit(out, r, advice);
     }
-    out += fmt::format("speed        {} a step, {} tokens/s{}\n", format_seconds(r.step),
-                       format_thousands(r.tokens_per_s()), beside_speed(r));
+}
+
+void append_speed(std::string& out, const TimedPlan& r, const std::optional<Band>& band) {
+    out += fmt::format("speed        {} a step, {} tokens/s{}\n", format_seconds(r.step.seconds),
+                       format_thousands(r.tokens_per_s()), beside_speed(r, band));
     out += fmt::format(
         "             {:.1f} TFLOPS useful (6PT: six a token and active parameter), {:.1f} "
         "executed\n",
         r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
-    out += fmt::format("bound by     {}\n", r.bottleneck_words);
-    if (r.has_price())
-        out += fmt::format("cost         {} a million tokens{}, at {} an hour ({})\n",
-                           format_usd(r.usd_per_million_tokens_at(r.step)),
-                           r.has_band()
-                               ? fmt::format(" (5 to 95%: {} to {})",
-                                             format_usd(r.usd_per_million_tokens_at(r.step_low)),
-                                             format_usd(r.usd_per_million_tokens_at(r.step_high)))
-                               : "",
-                           format_usd(r.usd_per_hour), r.usd_per_hour_of);
-    if (r.measured) {
-        out += fmt::format("measured     device {} at most, host {} resident\n",
-                           format_bytes(static_cast<double>(r.measured_device)),
-                           format_bytes(static_cast<double>(r.measured_host)));
-        return;
-    }
-    out += fmt::format("confidence   {} rates of the machine\n", confidence_name(r.confidence));
+    out += fmt::format("bound by     {}\n", bottleneck_text(r.step));
+}
+
+void append_cost(std::string& out, const Prediction& r) {
+    if (!r.cost) return;
+    const auto usd = [&](Seconds step) { return format_usd(r.usd_per_million_tokens_at(step)); };
+    const std::string range =
+        r.band ? fmt::format(" (5 to 95%: {} to {})", usd(r.band->low), usd(r.band->high)) : "";
+    out +=
+        fmt::format("cost         {} a million tokens{}, at {} an hour ({})\n", usd(r.step.seconds),
+                    range, format_usd(r.cost->usd_per_hour), hourly_cost_origin(*r.cost));
 }
 
 std::string with_share(Seconds seconds, Seconds step) {
     return fmt::format("{:>8} {:>5}", format_seconds(seconds), format_percent(seconds / step));
 }
 
-void append_lanes(std::string& out, const StepReport& r) {
+void append_lanes(std::string& out, const TimedPlan& r, const std::vector<Remedy>& remedies) {
     out += fmt::format("\n{:<12} {:>14}   {:>14}   {:>14}   {:>10}\n", "lane", "busy", "exposed",
                        "idle", "moved");
     for (int i = 0; i < kLaneCount; ++i) {
-        const LaneTime& lane = r.lanes[static_cast<std::size_t>(i)];
+        const LaneTime& lane = r.step.lanes[static_cast<std::size_t>(i)];
         if (lane.operations == 0) continue;
         const bool compute = static_cast<Lane>(i) == Lane::compute;
         out += fmt::format("{:<12} {}   {:>14}   {}   {:>10}\n", lane_label(static_cast<Lane>(i)),
-                           with_share(lane.busy, r.step),
-                           compute ? "-" : with_share(lane.exposed, r.step),
-                           with_share(lane.idle, r.step), compute ? "-" : format_bytes(lane.bytes));
+                           with_share(lane.busy, r.step.seconds),
+                           compute ? "-" : with_share(lane.exposed, r.step.seconds),
+                           with_share(lane.idle, r.step.seconds),
+                           compute ? "-" : format_bytes(lane.bytes));
     }
-    for (const Remedy& remedy : r.remedies) out += fmt::format("  {}\n", remedy.sentence);
+    for (const Remedy& remedy : remedies) out += fmt::format("  {}\n", remedy_text(remedy));
     std::string shares;
-    for (const Utilization& used : r.utilization)
+    for (const Utilization& used : r.step.utilization)
         shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", used.resource,
                               format_percent(used.share));
     if (!shares.empty()) out += fmt::format("used: {}\n", shares);
 }
 
-void append_memory(std::string& out, const StepReport& r) {
+void append_memory(std::string& out, const TimedPlan& r) {
     out += fmt::format("\n{:<16} {:>10} {:>10}\n", "memory in a step", "device", "host");
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<std::size_t>(i);
-        const double device = static_cast<double>(r.fit.device.peak.by_kind[kind]),
-                     host = static_cast<double>(r.fit.host.peak.by_kind[kind]);
+        const double device = static_cast<double>(r.plan.fit.device.peak.by_kind[kind]),
+                     host = static_cast<double>(r.plan.fit.host.peak.by_kind[kind]);
         if (device + host == 0) continue;
         out += fmt::format("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
                            device > 0 ? format_bytes(device) : "-",
                            host > 0 ? format_bytes(host) : "-");
     }
-    if (r.fit.storage.peak.bytes > 0) {
+    if (r.plan.fit.storage.peak.bytes > 0) {
         out += "storage:";
         for (int i = 0; i < kMemoryKindCount; ++i) {
-            const Bytes bytes = r.fit.storage.peak.by_kind[static_cast<std::size_t>(i)];
+            const Bytes bytes = r.plan.fit.storage.peak.by_kind[static_cast<std::size_t>(i)];
             if (bytes > 0)
                 out += fmt::format(" {} {},", memory_kind_name(static_cast<MemoryKind>(i)),
                                    format_bytes(static_cast<double>(bytes)));
         }
         out += fmt::format(" in all {}\n",
-                           format_bytes(static_cast<double>(r.fit.storage.peak.bytes)));
+                           format_bytes(static_cast<double>(r.plan.fit.storage.peak.bytes)));
     }
     out += "host over time:";
-    for (const HostMoment& moment : r.host_timeline)
+    for (const HostMoment& moment : r.plan.memory.host_moments)
         out += fmt::format(" {} {},", moment.name, format_bytes(static_cast<double>(moment.bytes)));
-    out +=
-        fmt::format(" between steps {}\n", format_bytes(static_cast<double>(r.host_between_steps)));
+    out += fmt::format(" between steps {}\n",
+                       format_bytes(static_cast<double>(r.plan.memory.host_between_steps)));
 }
 
-void append_assumptions(std::string& out, const StepReport& r) {
-    if (r.assumptions.empty()) return;
+void append_assumptions(std::string& out, const TimedPlan& r) {
+    const std::vector<std::string> all = assumptions(r);
+    if (all.empty()) return;
     out += "\nassumed:\n";
-    for (std::size_t i = 0; i < std::min(kMostAssumptions, r.assumptions.size()); ++i) {
-        const std::string& sentence = r.assumptions[i];
+    for (std::size_t i = 0; i < std::min(kMostAssumptions, all.size()); ++i) {
+        const std::string& sentence = all[i];
         out += sentence.size() <= kLongestLine
                    ? fmt::format("  {}\n", sentence)
                    : fmt::format("  {}...\n", sentence.substr(0, kLongestLine - 3));
     }
-    if (r.assumptions.size() > kMostAssumptions)
-        out += fmt::format("  and {} more, whole in --json\n",
-                           r.assumptions.size() - kMostAssumptions);
+    if (all.size() > kMostAssumptions)
+        out += fmt::format("  and {} more, whole in --json\n", all.size() - kMostAssumptions);
+}
+
+/// "H2D 61 GB/s (now 55.3; both ways 52, now 47)": what would be so much faster.
+std::string faster_words(Lane lane, const FasterLane& faster) {
+    const double rate = faster.rate / kGiga, both = faster.both_ways / kGiga;
+    switch (lane) {
+        case Lane::host_to_device:
+        case Lane::device_to_host:
+            return fmt::format("{} {:.0f} GB/s (now {:.1f}; both ways {:.0f}, now {:.0f})",
+                               lane_label(lane), rate * faster.factor, rate, both * faster.factor,
+                               both);
+        case Lane::storage_read:
+        case Lane::storage_write:
+            return fmt::format("storage {} {:.1f} GB/s (now {:.1f})", lane_label(lane),
+                               rate * faster.factor, rate);
+        case Lane::python:
+            return fmt::format("a core that runs Python {:.1f} times as fast", faster.factor);
+        case Lane::interconnect:
+            return fmt::format("links and network between GPUs {:.1f} times as fast",
+                               faster.factor);
+        default:
+            return fmt::format("host work {:.1f} times as fast", faster.factor);
+    }
+}
+
+const char* hidden_work(Lane lane) {
+    switch (lane) {
+        case Lane::host_to_device:
+            return "weights";
+        case Lane::device_to_host:
+            return "gradients";
+        case Lane::host:
+            return "collecting of gradients";
+        case Lane::interconnect:
+            return "collectives";
+        case Lane::python:
+            return "issuing of work";
+        case Lane::storage_read:
+            return "reading";
+        case Lane::storage_write:
+            return "writing";
+        default:
+            return "optimizer";
+    }
 }
 
 }  // namespace
 
-const char* lane_label(Lane lane) {
-    switch (lane) {
-        case Lane::host_to_device:
-            return "H2D";
-        case Lane::compute:
-            return "compute";
-        case Lane::device_to_host:
-            return "D2H";
-        case Lane::optimizer:
-            return "optimizer";
-        case Lane::host:
-            return "host";
-        case Lane::storage_read:
-            return "read";
-        case Lane::storage_write:
-            return "write";
-        case Lane::interconnect:
-            return "interconnect";
-        case Lane::python:
-            return "Python";
-    }
-    return "";
-}
-
-std::string operation_label(const Operation& operation, int layers) {
-    const char* name = operation_name(operation.kind);
-    if (operation.kind == OperationKind::loss) return name;
-    if (operation.layer == kEmbeddingLayer) {
-        const bool says_so = std::string_view(name).find("embedding") != std::string_view::npos;
-        return says_so || operation.lane == Lane::optimizer ? name
-                                                            : fmt::format("{} (embedding)", name);
-    }
-    if (operation.layer == layers) return fmt::format("{} (head)", name);
-    return operation.micro_batch == 0
-               ? fmt::format("{} {}", name, operation.layer)
-               : fmt::format("{} {} micro-batch {}", name, operation.layer, operation.micro_batch);
-}
-
-std::vector<Shortage> find_shortages(const StepReport& report) {
-    std::vector<Shortage> out;
-    for (const auto& [memory, tier] :
-         {std::pair("device", &report.fit.device),
-          std::pair(report.unified_memory ? "shared memory" : "host", &report.fit.host),
-          std::pair("storage", &report.fit.storage)})
-        if (tier->shortfall() > 0) out.push_back(shortage_of(memory, *tier));
-    return out;
+std::string bottleneck_text(const Step& step) {
+    const Lane lane = step.bottleneck();
+    return fmt::format("{}, {} of the step's critical path; compute is busy {} of the step",
+                       bottleneck_label(lane),
+                       format_percent(step.critical_shares[static_cast<std::size_t>(lane)]),
+                       format_percent(step.lane(Lane::compute).busy / step.seconds));
 }
 
 std::string shortage_text(const Shortage& shortage, const BytesText& bytes) {
@@ -251,31 +249,81 @@ std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes)
     return out;
 }
 
-std::vector<std::string> shortages(const StepReport& report, const BytesText& bytes) {
+std::vector<std::string> shortages(const PlannedStep& plan, const BytesText& bytes) {
     std::vector<std::string> out;
-    for (const Shortage& shortage : find_shortages(report))
+    for (const Shortage& shortage : find_shortages(plan))
         out.push_back(shortage_text(shortage, bytes));
     return out;
 }
 
-std::string report_text(const StepReport& report) {
-    std::string out;
-    append_heading(out, report);
-    out += "\n";
-    append_verdict(out, report);
-    append_lanes(out, report);
-    append_memory(out, report);
-    append_assumptions(out, report);
+std::string remedy_text(const Remedy& remedy) {
+    if (!remedy.faster)
+        return fmt::format("a faster {} alone brings less than {:.0f}%", lane_label(remedy.lane),
+                           kLeastGain * 100);
+    const FasterLane& faster = *remedy.faster;
+    const std::string memory =
+        faster.host_memory > 0
+            ? fmt::format(" and host memory at {:.0f} GB/s (now {:.0f})",
+                          faster.host_memory / kGiga * faster.factor, faster.host_memory / kGiga)
+            : "";
+    return fmt::format("{}{} would hide the {}: {} a step", faster_words(remedy.lane, faster),
+                       memory, hidden_work(remedy.lane), format_seconds(faster.step));
+}
+
+std::string hourly_cost_origin(const HourlyCost& cost) {
+    return fmt::format("{}, {}, {}{}{}", cost.provider, offer_kind_name(cost.kind), cost.date,
+                       cost.unpriced.empty() ? "" : "; ", cost.unpriced);
+}
+
+std::vector<std::string> assumptions(const TimedPlan& timed) {
+    std::vector<std::string> out = timed.plan.assumptions;
+    if (timed.step.unsettled > 0)
+        out.push_back(fmt::format("the step time does not settle in {} steps; it is their mean",
+                                  timed.step.unsettled));
+    if (timed.step.measured && timed.step.measured->redone > 0)
+        out.push_back(
+            fmt::format("{} steps that speculative clipping redid are not in the step time",
+                        timed.step.measured->redone));
     return out;
 }
 
-std::string report_operations(const StepReport& r) {
+std::string report_text(const Prediction& prediction) {
+    std::string out;
+    append_heading(out, prediction);
+    out += "\n";
+    append_fit(out, prediction, prediction.advice);
+    append_speed(out, prediction, prediction.band);
+    append_cost(out, prediction);
+    out += fmt::format("confidence   {} rates of the machine\n",
+                       confidence_name(prediction.plan.confidence));
+    append_lanes(out, prediction, prediction.advice.remedies);
+    append_memory(out, prediction);
+    append_assumptions(out, prediction);
+    return out;
+}
+
+std::string report_text(const TimedPlan& measured) {
+    std::string out;
+    append_heading(out, measured);
+    out += "\n";
+    append_fit(out, measured, {});
+    append_speed(out, measured, {});
+    out += fmt::format("measured     device {} at most, host {} resident\n",
+                       format_bytes(static_cast<double>(measured.step.measured->device)),
+                       format_bytes(static_cast<double>(measured.step.measured->host)));
+    append_lanes(out, measured, {});
+    append_memory(out, measured);
+    append_assumptions(out, measured);
+    return out;
+}
+
+std::string report_operations(const TimedPlan& r) {
     std::string out =
         fmt::format("{:>5}  {:<12} {:<28} {:>11} {:>11} {:>10} {:>9}  {}\n", "id", "lane",
                     "operation", "start", "duration", "moved", "GB/s", "waits for");
-    for (std::size_t i = 0; i < r.program.operations.size(); ++i) {
-        const Operation& op = r.program.operations[i];
-        const OperationInterval& when = r.operations[i];
+    for (std::size_t i = 0; i < r.plan.program.operations.size(); ++i) {
+        const Operation& op = r.plan.program.operations[i];
+        const OperationInterval& when = r.step.intervals[i];
         std::string waits;
         for (const Dependency& wait : op.waits_for)
             waits += fmt::format("{}{}{}", waits.empty() ? "" : " ", wait.operation,
@@ -284,7 +332,7 @@ std::string report_operations(const StepReport& r) {
         const Seconds duration = when.end - when.start;
         out +=
             fmt::format("{:>5}  {:<12} {:<28} {:>8.3f} ms {:>8.3f} ms {:>10} {:>9}  {}\n", i,
-                        lane_label(op.lane), operation_label(op, r.layers), when.start * 1e3,
+                        lane_label(op.lane), operation_label(op, r.asked.layers), when.start * 1e3,
                         duration * 1e3, moved > 0 ? format_bytes(moved) : "-",
                         moved > 0 ? fmt::format("{:.1f}", moved / duration / kGiga) : "-", waits);
     }

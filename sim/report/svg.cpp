@@ -8,8 +8,9 @@
 #include <iterator>
 
 #include "sim/base/format.h"
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 #include "sim/report/colours.h"
+#include "sim/report/report.h"
 #include "sim/report/svg_geometry.h"
 #include "sim/report/svg_text.h"
 
@@ -51,11 +52,11 @@ constexpr const char* kNote =
 /// Draws from top to bottom; y_ is where the next thing goes.
 class Drawing {
   public:
-    explicit Drawing(const StepReport& report) : report_(report) {}
+    explicit Drawing(const TimedPlan& report) : report_(report) {}
 
     std::string text() {
         header();
-        if (report_.step > 0 && !report_.operations.empty()) timeline();
+        if (report_.step.seconds > 0 && !report_.step.intervals.empty()) timeline();
         y_ += kMargin;
         return fmt::format(
             R"(<?xml version="1.0" encoding="UTF-8"?>
@@ -68,7 +69,7 @@ class Drawing {
     }
 
   private:
-    double pixels(Seconds time) const { return time / report_.step * kPlotWidth; }
+    double pixels(Seconds time) const { return time / report_.step.seconds * kPlotWidth; }
 
     void write_text(double x, double y, double size, const std::string& text,
                     const std::string& attributes = "") {
@@ -91,23 +92,23 @@ class Drawing {
 
     void header() {
         y_ = 8;
-        paragraph(report_.model_name + " on " + report_.machine_name, kTitle,
+        paragraph(report_.asked.model_name + " on " + report_.asked.machine_name, kTitle,
                   "font-weight=\"bold\"");
         paragraph(facts(), kNormal);
-        if (!report_.bottleneck_words.empty()) paragraph(report_.bottleneck_words, kNormal, kGrey);
+        if (report_.step.seconds > 0) paragraph(bottleneck_text(report_.step), kNormal, kGrey);
     }
 
     std::string facts() const {
-        const TrainingSpec& t = report_.training;
+        const TrainingSpec& t = report_.asked.training;
         return fmt::format(
             "{}: batch {} x {} tokens, {} a step, {} tokens/s{}{}",
-            report_.measured ? "measured" : "predicted", t.batch,
-            format_thousands(static_cast<double>(t.sequence)), format_seconds(report_.step),
+            report_.step.measured ? "measured" : "predicted", t.batch,
+            format_thousands(static_cast<double>(t.sequence)), format_seconds(report_.step.seconds),
             format_thousands(report_.tokens_per_s()),
             t.schedule == Schedule::streamed
                 ? ""
                 : fmt::format(", {} schedule", option_text(t, training_options().front())),
-            report_.fit.fits() ? "" : "; does not fit into memory, shown as if it did");
+            report_.plan.fit.fits() ? "" : "; does not fit into memory, shown as if it did");
     }
 
     void timeline() {
@@ -138,13 +139,15 @@ class Drawing {
 
     /// Ticks below the rows, with lines that blocks then cover.
     void axis(double height) {
-        const char* name = report_.step >= 1 ? "s" : report_.step >= 1 / kKilo ? "ms" : "us";
-        const double unit = report_.step >= 1           ? 1
-                            : report_.step >= 1 / kKilo ? 1 / kKilo
-                                                        : 1 / kMega;
-        const double tick = round_tick(report_.step / unit, kMostTicks);
+        const char* name = report_.step.seconds >= 1           ? "s"
+                           : report_.step.seconds >= 1 / kKilo ? "ms"
+                                                               : "us";
+        const double unit = report_.step.seconds >= 1           ? 1
+                            : report_.step.seconds >= 1 / kKilo ? 1 / kKilo
+                                                                : 1 / kMega;
+        const double tick = round_tick(report_.step.seconds / unit, kMostTicks);
         const double y = y_ + height;
-        for (int i = 0; i * tick * unit <= report_.step; ++i) {
+        for (int i = 0; i * tick * unit <= report_.step.seconds; ++i) {
             const double x = kPlotLeft + pixels(i * tick * unit);
             append(body_, "<path d=\"M{:.6g} {}V{}\" stroke=\"#ccc\"/>", x, y_ - 4, y + 6);
             write_text(x, y + 20, kSmall, fmt::format("{:g}", i * tick),
@@ -156,27 +159,28 @@ class Drawing {
     void row(Lane lane) {
         lane_title(lane);
         const std::vector<Block> blocks = lane_blocks(report_, lane);
-        const Seconds shortest = kShortest / kPlotWidth * report_.step;
+        const Seconds shortest = kShortest / kPlotWidth * report_.step.seconds;
         if (lane == Lane::compute) {
             // Below the operations, which the outlines of pauses would narrow.
-            for (const Block& pause : merge_short(pauses(blocks, report_.step), shortest)) {
+            for (const Block& pause : merge_short(pauses(blocks, report_.step.seconds), shortest)) {
                 pause_block(pause);
             }
         }
         const std::vector<Block> drawn = merge_short(blocks, shortest);
         for (std::size_t i = 0; i < drawn.size(); ++i) {
-            const Seconds next = i + 1 < drawn.size() ? drawn[i + 1].start : 2 * report_.step;
+            const Seconds next =
+                i + 1 < drawn.size() ? drawn[i + 1].start : 2 * report_.step.seconds;
             operation_block(drawn[i], next - drawn[i].end < shortest / 10);
         }
         y_ += kRowPitch;
     }
 
     void lane_title(Lane lane) {
-        const LaneTime& time = report_.lanes[static_cast<std::size_t>(lane)];
+        const LaneTime& time = report_.step.lanes[static_cast<std::size_t>(lane)];
         const bool compute = lane == Lane::compute;
-        const std::string busy = format_percent(time.busy / report_.step);
+        const std::string busy = format_percent(time.busy / report_.step.seconds);
         const std::string waits =
-            format_percent((compute ? time.idle : time.exposed) / report_.step);
+            format_percent((compute ? time.idle : time.exposed) / report_.step.seconds);
         write_text(kMargin, y_ + 17, kNormal, lane_label(lane), "font-weight=\"bold\"");
         write_text(kMargin, y_ + 33, kSmall,
                    fmt::format("{} busy, {} {}", busy, waits, compute ? "waits" : "exposed"),
@@ -220,7 +224,7 @@ class Drawing {
     /// The families that occur, in one line: about 900 pixels if all do.
     void legend() {
         std::array<bool, kFamilyCount> used{};
-        for (const Operation& operation : report_.program.operations)
+        for (const Operation& operation : report_.plan.program.operations)
             used[static_cast<std::size_t>(family_of(operation.kind))] = true;
         double x = kPlotLeft;
         y_ += kSwatch;
@@ -240,7 +244,7 @@ class Drawing {
         return x + kSwatch + 5 + text_width(name, kSmall) + 12;
     }
 
-    const StepReport& report_;
+    const TimedPlan& report_;
     double y_ = 0;
     std::string body_;
     std::string inside_;  // text in blocks: drawn above all of them
@@ -248,6 +252,6 @@ class Drawing {
 
 }  // namespace
 
-std::string report_svg(const StepReport& report) { return Drawing(report).text(); }
+std::string report_svg(const TimedPlan& report) { return Drawing(report).text(); }
 
 }  // namespace sluice

@@ -94,13 +94,13 @@ Family family_of(OperationKind kind) {
     return Family::other;
 }
 
-std::vector<Block> lane_blocks(const StepReport& report, Lane lane) {
+std::vector<Block> lane_blocks(const TimedPlan& report, Lane lane) {
     std::vector<Block> blocks;
-    for (std::size_t i = 0; i < report.program.operations.size(); ++i) {
-        const Operation& operation = report.program.operations[i];
+    for (std::size_t i = 0; i < report.plan.program.operations.size(); ++i) {
+        const Operation& operation = report.plan.program.operations[i];
         if (operation.lane != lane) continue;
         add_parts(blocks, static_cast<OperationId>(i), family_of(operation.kind),
-                  report.operations[i], report.step);
+                  report.step.intervals[i], report.step.seconds);
     }
     std::ranges::stable_sort(blocks, {}, &Block::start);
     return blocks;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 
@@ -36,7 +36,7 @@ struct Block {
 /// The lane's operations cut to [0, step), in order of time. What starts before 0 or ends after
 /// `step` appears at both ends: a steady step repeats. Precondition: step > 0, and one interval an
 /// operation.
-std::vector<Block> lane_blocks(const StepReport& report, Lane lane);
+std::vector<Block> lane_blocks(const TimedPlan& report, Lane lane);
 
 /// The parts of [0, step) without a block. `first` and `last` are the operation that ends the
 /// pause.

@@ -13,16 +13,16 @@ constexpr double kEmsPerByte = 0.6;  // mean width of a character is about 0.52 
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-const Operation& operation_at(const StepReport& report, OperationId id) {
-    return report.program.operations[static_cast<std::size_t>(id)];
+const Operation& operation_at(const TimedPlan& report, OperationId id) {
+    return report.plan.program.operations[static_cast<std::size_t>(id)];
 }
 
-const OperationInterval& interval_of(const StepReport& report, OperationId id) {
-    return report.operations[static_cast<std::size_t>(id)];
+const OperationInterval& interval_of(const TimedPlan& report, OperationId id) {
+    return report.step.intervals[static_cast<std::size_t>(id)];
 }
 
-std::string label_of(const StepReport& report, OperationId id) {
-    return operation_label(operation_at(report, id), report.layers);
+std::string label_of(const TimedPlan& report, OperationId id) {
+    return operation_label(operation_at(report, id), report.asked.layers);
 }
 
 std::string moment(Seconds time) {
@@ -87,7 +87,7 @@ std::vector<std::string> wrap_text(std::string_view text, double size, double wi
     return lines;
 }
 
-std::string operation_tooltip(const StepReport& report, const Block& block) {
+std::string operation_tooltip(const TimedPlan& report, const Block& block) {
     if (block.count > 1) {
         return fmt::format("{} operations, {} ... {}\nat {}, {} in all", block.count,
                            label_of(report, block.first), label_of(report, block.last),
@@ -100,12 +100,12 @@ std::string operation_tooltip(const StepReport& report, const Block& block) {
                        bytes_and_rate(operation_at(report, block.first), time));
 }
 
-OperationId last_wait(const StepReport& report, OperationId id) {
+OperationId last_wait(const TimedPlan& report, OperationId id) {
     OperationId latest = -1;
     Seconds latest_end = 0;
     for (const Dependency& wait : operation_at(report, id).waits_for) {
-        const Seconds end =
-            interval_of(report, wait.operation).end - (wait.previous_step ? report.step : 0);
+        const Seconds end = interval_of(report, wait.operation).end -
+                            (wait.previous_step ? report.step.seconds : 0);
         if (latest >= 0 && end <= latest_end) continue;
         latest = wait.operation;
         latest_end = end;
@@ -113,7 +113,7 @@ OperationId last_wait(const StepReport& report, OperationId id) {
     return latest;
 }
 
-std::string pause_tooltip(const StepReport& report, const Block& pause) {
+std::string pause_tooltip(const TimedPlan& report, const Block& pause) {
     const std::string waits = fmt::format("compute waits {}", format_seconds(pause.busy));
     if (pause.count > 1)
         return fmt::format("{} in {} pauses\nat {}", waits, pause.count, moment(pause.start));
@@ -125,16 +125,16 @@ std::string pause_tooltip(const StepReport& report, const Block& pause) {
                        lane_label(operation_at(report, cause).lane), when);
 }
 
-std::string text_inside(const StepReport& report, const Block& block, double size, double width) {
+std::string text_inside(const TimedPlan& report, const Block& block, double size, double width) {
     if (block.count > 1) return "";
     const Operation& operation = operation_at(report, block.first);
     const std::string label = label_of(report, block.first);
     if (text_width(label, size) <= width) return label;
-    const bool in_layer = operation.layer >= 0 && operation.layer < report.layers;
+    const bool in_layer = operation.layer >= 0 && operation.layer < report.asked.layers;
     const std::string shorter =
         in_layer ? std::to_string(operation.layer) : operation_name(operation.kind);
     // Either all numbers of like blocks or none.
-    const std::string widest = in_layer ? std::to_string(report.layers - 1) : shorter;
+    const std::string widest = in_layer ? std::to_string(report.asked.layers - 1) : shorter;
     return text_width(widest, size) <= width ? shorter : "";
 }
 

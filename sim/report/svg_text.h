@@ -21,17 +21,17 @@ std::vector<std::string> wrap_text(std::string_view text, double size, double wi
 
 /// What a block is, when, how long, how many bytes at which rate. Precondition: the block is of
 /// this report.
-std::string operation_tooltip(const StepReport& report, const Block& block);
+std::string operation_tooltip(const TimedPlan& report, const Block& block);
 
 /// What ended last among what the operation waited for on other lanes; -1 where it waits for
 /// nothing.
-OperationId last_wait(const StepReport& report, OperationId id);
+OperationId last_wait(const TimedPlan& report, OperationId id);
 
 /// How long compute waits and for what.
-std::string pause_tooltip(const StepReport& report, const Block& pause);
+std::string pause_tooltip(const TimedPlan& report, const Block& pause);
 
 /// "weights in 12" where it fits into `width` pixels, else "12" (or, outside layers, "weights in"),
 /// else nothing. Nothing for several operations.
-std::string text_inside(const StepReport& report, const Block& block, double size, double width);
+std::string text_inside(const TimedPlan& report, const Block& block, double size, double width);
 
 }  // namespace sluice

@@ -30,10 +30,10 @@ inline MachineSpec machine_of(const std::string& name) {
     return resolve_machine(read_machine_profile(name));
 }
 
-inline std::shared_ptr<const StepReport> predicted(const std::string& model,
+inline std::shared_ptr<const Prediction> predicted(const std::string& model,
                                                    const std::string& machine,
                                                    const TrainingSpec& training) {
-    return std::make_shared<const StepReport>(
+    return std::make_shared<const Prediction>(
         simulated([&] { return predict(read_model(model), machine_of(machine), training); }));
 }
 

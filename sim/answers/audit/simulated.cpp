@@ -12,6 +12,7 @@
 #include "sim/answers/search/fit.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -19,20 +20,20 @@ namespace {
 constexpr std::int64_t kLargestBatch = 1024;
 
 /// A step that fits, of one batch.
-struct Step {
-    StepReport report;
+struct FittingStep {
+    Prediction report;
     std::string changes;
 };
 
 const char* changes_words(const std::string& changes) { return changes.empty() ? "" : " with "; }
 
-std::optional<Step> step_of(const Claim& claim, TrainingSpec training, bool with_band) {
+std::optional<FittingStep> fitting_step(const Claim& claim, TrainingSpec training, bool with_band) {
     try {
         const auto fitting = fitting_training(claim.model, claim.machine, training, true);
         if (!fitting) return std::nullopt;
-        Step step{predict(claim.model, claim.machine, fitting->training), fitting->flags};
-        if (with_band) add_band(step.report, claim.model, claim.machine, fitting->training);
-        return step;
+        const Wanted wanted{.band = with_band ? Wanted::Band::always : Wanted::Band::none};
+        return FittingStep{predict(claim.model, claim.machine, fitting->training, wanted),
+                           fitting->flags};
     } catch (const InputError&) {
         return std::nullopt;  // model, machine and schedule do not go together
     }
@@ -54,7 +55,7 @@ std::optional<TrainingSpec> states_on_storage(const Claim& claim) {
         TrainingSpec training = claim.training;
         training.batch = batches(claim).front();
         training = training_of(Schedule::zero_infinity, training);
-        if (step_of(claim, training, false)) return training;
+        if (fitting_step(claim, training, false)) return training;
     } catch (const InputError&) {
         // the claimed options do not go with that schedule
     }
@@ -69,7 +70,7 @@ std::optional<TrainingSpec> fitting_states(const Claim& claim) {
         if (bytes > training.state_bytes) continue;
         training.state_bytes = bytes;
         training.batch = batches(claim).front();
-        if (step_of(claim, training, false)) return training;
+        if (fitting_step(claim, training, false)) return training;
         if (training.schedule != Schedule::streamed) break;  // others have no smaller states
     }
     return states_on_storage(claim);
@@ -83,34 +84,35 @@ std::string states_words(const TrainingSpec& training) {
                : fmt::format(" ({} bytes a parameter)", training.state_bytes);
 }
 
-std::string speed_words(const StepReport& r) {
+std::string speed_words(const Prediction& r) {
     return fmt::format("{} tokens/s (5 to 95%: {} to {}) at {} x {} tokens",
                        format_thousands(r.tokens_per_s()),
-                       format_thousands(r.tokens_per_s_at(r.step_high)),
-                       format_thousands(r.tokens_per_s_at(r.step_low)), r.training.batch,
-                       format_thousands(static_cast<double>(r.training.sequence)));
+                       format_thousands(r.tokens_per_s_at(r.band->high)),
+                       format_thousands(r.tokens_per_s_at(r.band->low)), r.asked.training.batch,
+                       format_thousands(static_cast<double>(r.asked.training.sequence)));
 }
 
 Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& training) {
     if (training) {
-        const Step step = *step_of(claim, *training, false);
-        return {training->state_bytes == 12 ? Verdict::possible : Verdict::doubtful, "simulated",
-                fmt::format("fits{}{}{}: device {}, host {}", states_words(*training),
-                            changes_words(step.changes), step.changes,
-                            format_bytes(static_cast<double>(step.report.fit.device.peak.bytes)),
-                            format_bytes(static_cast<double>(step.report.fit.host.peak.bytes))),
-                training->state_bytes == 12 ? "" : "smaller states than fp32 moments"};
+        const FittingStep step = *fitting_step(claim, *training, false);
+        return {
+            training->state_bytes == 12 ? Verdict::possible : Verdict::doubtful, "simulated",
+            fmt::format("fits{}{}{}: device {}, host {}", states_words(*training),
+                        changes_words(step.changes), step.changes,
+                        format_bytes(static_cast<double>(step.report.plan.fit.device.peak.bytes)),
+                        format_bytes(static_cast<double>(step.report.plan.fit.host.peak.bytes))),
+            training->state_bytes == 12 ? "" : "smaller states than fp32 moments"};
     }
     TrainingSpec asked = claim.training;
     asked.batch = batches(claim).front();
-    StepReport r;
+    Prediction r;
     try {
         r = predict(claim.model, claim.machine, asked);
     } catch (const InputError& error) {
         return {Verdict::doubtful, "simulated", error.what(), "settings that go together"};
     }
     std::string words;
-    for (const std::string& one : shortages(r)) words += (words.empty() ? "" : "; ") + one;
+    for (const std::string& one : shortages(r.plan)) words += (words.empty() ? "" : "; ") + one;
     return {claim.storage_gb > 0 ? Verdict::doubtful : Verdict::impossible, "simulated",
             "does not fit, nor with the nearest settings: " + words,
             claim.storage_gb > 0 ? "states on storage" : "more memory"};
@@ -118,32 +120,32 @@ Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& trai
 
 Finding speed_finding(const Claim& claim, const TrainingSpec& training) {
     const double claimed = *claim.tokens_per_s;
-    std::optional<Step> best, reaches;
+    std::optional<FittingStep> best, reaches;
     for (const std::int64_t batch : batches(claim)) {
         TrainingSpec one = training;
         one.batch = batch;
-        auto step = step_of(claim, one, true);
+        auto step = fitting_step(claim, one, true);
         if (!step) continue;
         if (!reaches && step->report.tokens_per_s() >= claimed) reaches = step;
         if (!best || step->report.tokens_per_s() > best->report.tokens_per_s()) best = step;
     }
-    const StepReport& r = best->report;
+    const Prediction& r = best->report;
     Finding finding;
     finding.by = "simulated";
     if (reaches) {
         finding.sentence = fmt::format("reached by a batch of {}: {}; the most is {}",
-                                       reaches->report.training.batch, speed_words(reaches->report),
-                                       speed_words(r));
+                                       reaches->report.asked.training.batch,
+                                       speed_words(reaches->report), speed_words(r));
         return finding;
     }
     finding.verdict = Verdict::doubtful;
-    const bool within = claimed <= r.tokens_per_s_at(r.step_low);
+    const bool within = claimed <= r.tokens_per_s_at(r.band->low);
     finding.sentence =
         fmt::format("the most is {}; {} is {}", speed_words(r), format_thousands(claimed),
                     within ? "within its band" : "beyond its band");
     finding.would_need =
         within ? "a machine at the upper end of what is published of its kind"
-               : "rates that nothing published of such a machine shows: " + r.bottleneck_words;
+               : "rates that nothing published of such a machine shows: " + bottleneck_text(r.step);
     return finding;
 }
 
@@ -155,9 +157,9 @@ Finding speedup_finding(const Claim& claim) {
         ours.batch = other.batch = batch;
         other.sequence = ours.sequence;
         other.schedule = claim.speedup->over;
-        const auto a = step_of(claim, ours, false), b = step_of(claim, other, false);
+        const auto a = fitting_step(claim, ours, false), b = fitting_step(claim, other, false);
         if (!a || !b) continue;
-        const double times = b->report.step / a->report.step;
+        const double times = b->report.step.seconds / a->report.step.seconds;
         const std::string where = fmt::format("{:.2f} at a batch of {}", times, batch);
         if (least == 0 || times < least) std::tie(least, where_least) = std::pair(times, where);
         if (times > most) std::tie(most, where_most) = std::pair(times, where);
@@ -217,10 +219,11 @@ std::optional<BusyAt> busy_at(const Claim& claim, std::int64_t batch) {
     for (const BusyClaim& busy : claim.busy) {
         TrainingSpec training = busy.training;
         training.batch = batch;
-        const auto step = step_of(claim, training, false);
+        const auto step = fitting_step(claim, training, false);
         if (!step) return std::nullopt;
-        const StepReport& r = step->report;
-        const double share = r.lanes[static_cast<std::size_t>(Lane::compute)].busy / r.step;
+        const Prediction& r = step->report;
+        const double share =
+            r.step.lanes[static_cast<std::size_t>(Lane::compute)].busy / r.step.seconds;
         out.miss += std::max({0.0, busy.low - share, share - busy.high});
         out.shares += fmt::format("{}{}{}{}", out.shares.empty() ? "" : ", ", format_percent(share),
                                   busy.settings.empty() ? "" : " with ", busy.settings);

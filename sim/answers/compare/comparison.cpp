@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/answers/predict/advice.h"
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 
@@ -44,28 +42,23 @@ bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
                        [&](const Option& option) { return option.get(a) == option.get(b); });
 }
 
-/// Takes the settings with which the batch fits, if any do; else changes nothing.
-void make_batch_fit(ComparedSystem& system, const ModelSpec& model, const MachineSpec& machine) {
-    const auto fitting = whole_batch_that_fits(model, machine, system.report.training);
-    if (!fitting) return;
-    const Fit& fit = system.report.fit;
-    system.short_of_whole_batch = (machine.unified_memory ? fit.host : fit.device).shortfall();
-    system.report = predict(model, machine, *fitting);
-}
-
 ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& training) {
+                           const TrainingSpec& asked) {
     ComparedSystem out;
-    out.name = schedule_name(training.schedule);
-    out.report = predict(model, machine, training);
-    if (!out.fits()) make_batch_fit(out, model, machine);
-    if (out.fits()) {
-        add_band(out.report, model, machine, out.report.training);
-        return out;
+    out.name = schedule_name(asked.schedule);
+    TrainingSpec training = asked;
+    PlannedStep plan = planned_step(plan_step(model, machine, training), machine, training);
+    if (const auto fitting =
+            plan.fit.fits() ? std::nullopt : whole_batch_that_fits(model, machine, asked)) {
+        const Fit& fit = plan.fit;
+        out.short_of_whole_batch = (machine.unified_memory ? fit.host : fit.device).shortfall();
+        training = *fitting;
+        plan = planned_step(plan_step(model, machine, training), machine, training);
     }
-    add_suggestions(out.report, model, machine);
-    if (out.report.suggestions.empty()) return out;
-    const TrainingSpec& suggested = out.report.suggestions.front().training;
+    out.report = predict(std::move(plan), model, machine, training,
+                         {.band = Wanted::Band::where_it_fits, .suggestions = true});
+    if (out.report.advice.suggestions.empty()) return out;
+    const TrainingSpec& suggested = out.report.advice.suggestions.front().training;
     // Only more host memory: the step is the same.
     out.suggested_tokens_per_s = same_options(suggested, training)
                                      ? out.report.tokens_per_s()
@@ -93,7 +86,7 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
 
 const ComparedSystem* Comparison::ours() const {
     for (const ComparedSystem& system : systems)
-        if (system.report.training.schedule == Schedule::streamed)
+        if (system.report.asked.training.schedule == Schedule::streamed)
             return system.fits() ? &system : nullptr;
     return nullptr;
 }

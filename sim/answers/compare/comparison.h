@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -17,14 +17,14 @@ namespace sluice {
 
 struct ComparedSystem {
     std::string name;   ///< of its schedule, or "8 x h100-sxm-pcie5"
-    StepReport report;  ///< with its band or, where it does not fit, what would
+    Prediction report;  ///< with its band or, where it does not fit, what would
     /// Bytes by which device or shared memory is short of the batch at once, where `report` is of
     /// micro-batches or checkpoints on the host that were chosen for that; else 0.
     Bytes short_of_whole_batch = 0;
     /// With the first of report.suggestions; only where there is one.
     std::optional<double> suggested_tokens_per_s;
 
-    bool fits() const { return report.fit.fits(); }
+    bool fits() const { return report.plan.fit.fits(); }
 };
 
 /// One model, machine, batch and sequence. Precondition of what takes one: `systems` is not empty.
@@ -34,7 +34,7 @@ struct Comparison {
     std::vector<std::string> left_out = {};
 
     /// What is the same in all reports: model, machine, batch.
-    const StepReport& shared() const { return systems.front().report; }
+    const Prediction& shared() const { return systems.front().report; }
     /// The streamed schedule, where it is compared and fits: the 1.00x of relative speeds.
     const ComparedSystem* ours() const;
 };

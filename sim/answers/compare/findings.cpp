@@ -6,6 +6,7 @@
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -14,8 +15,8 @@ std::string bytes_text(Bytes bytes) { return format_bytes(static_cast<double>(by
 
 /// Tokens of shorter sequences are less work: their speed is no measure of the system.
 bool of_the_same_sequence(const Comparison& comparison, const ComparedSystem& system) {
-    return system.report.suggestions.front().training.sequence ==
-           comparison.shared().training.sequence;
+    return system.report.advice.suggestions.front().training.sequence ==
+           comparison.shared().asked.training.sequence;
 }
 
 /// ", 0.36x of streamed", or nothing where that would compare different work.
@@ -28,23 +29,24 @@ std::string of_ours(const Comparison& comparison, const ComparedSystem& system) 
 
 std::string would_fit(const Comparison& comparison, const ComparedSystem& system,
                       const BytesText& bytes) {
-    if (system.report.suggestions.empty())
-        return no_suggestion_text(system.report.no_suggestion.value_or(NoSuggestion()), bytes);
-    const Suggestion& first = system.report.suggestions.front();
+    if (system.report.advice.suggestions.empty())
+        return no_suggestion_text(system.report.advice.no_suggestion.value_or(NoSuggestion()),
+                                  bytes);
+    const Suggestion& first = system.report.advice.suggestions.front();
     return fmt::format(
-        "fits with {} (device {}, host {}): {} tokens/s{}", first.change,
+        "fits with {} (device {}, host {}): {} tokens/s{}", setting_flags(first.settings),
         bytes(static_cast<double>(first.device_peak)), bytes(static_cast<double>(first.host_peak)),
         format_thousands(*system.suggested_tokens_per_s), of_ours(comparison, system));
 }
 
-bool bands_overlap(const StepReport& a, const StepReport& b) {
-    return a.has_band() && b.has_band() && a.step_high >= b.step_low && b.step_high >= a.step_low;
+bool bands_overlap(const Prediction& a, const Prediction& b) {
+    return a.band && b.band && a.band->high >= b.band->low && b.band->high >= a.band->low;
 }
 
 /// Two speeds of systems that keep different states are not of the same training.
 std::string other_states(const ComparedSystem& ours, const ComparedSystem& other) {
-    const std::string own = states_of(ours.report.training);
-    const std::string others = states_of(other.report.training);
+    const std::string own = states_of(ours.report.asked.training);
+    const std::string others = states_of(other.report.asked.training);
     return own == others ? "" : fmt::format("; it keeps {}, {} {}", others, ours.name, own);
 }
 
@@ -61,7 +63,7 @@ std::string faster_sentence(const ComparedSystem& ours, const ComparedSystem& ot
 std::string faster_if_changed(const ComparedSystem& ours, const ComparedSystem& other) {
     return fmt::format(
         "{} does not fit as asked, but with {} is faster than {}: {} tokens/s against {}{}",
-        other.name, other.report.suggestions.front().change, ours.name,
+        other.name, setting_flags(other.report.advice.suggestions.front().settings), ours.name,
         format_thousands(*other.suggested_tokens_per_s),
         format_thousands(ours.report.tokens_per_s()), other_states(ours, other));
 }
@@ -70,7 +72,8 @@ std::string faster_if_changed(const ComparedSystem& ours, const ComparedSystem& 
 std::string ours_does_not_fit(const ComparedSystem& ours) {
     const std::string changed =
         ours.suggested_tokens_per_s
-            ? fmt::format(" (with {}: {} tokens/s)", ours.report.suggestions.front().change,
+            ? fmt::format(" (with {}: {} tokens/s)",
+                          setting_flags(ours.report.advice.suggestions.front().settings),
                           format_thousands(*ours.suggested_tokens_per_s))
             : "";
     return fmt::format("{} does not fit as asked{}; ", ours.name, changed);
@@ -82,7 +85,7 @@ std::string fastest_sentence(const Comparison& comparison) {
     std::string start;
     for (const ComparedSystem& system : comparison.systems) {
         const double speed = system.report.tokens_per_s();
-        if (system.report.training.schedule == Schedule::streamed)
+        if (system.report.asked.training.schedule == Schedule::streamed)
             start = ours_does_not_fit(system);
         if (system.fits() && (fastest == nullptr || speed > fastest->report.tokens_per_s()))
             fastest = &system;
@@ -98,24 +101,25 @@ std::vector<std::pair<int, double>> relative_by_layers(std::span<const Compariso
     std::vector<std::pair<int, double>> out;
     for (const Comparison& comparison : comparisons)
         if (const auto relative = relative_speed(comparison, comparison.systems[place]))
-            out.emplace_back(comparison.shared().layers, *relative);
+            out.emplace_back(comparison.shared().asked.layers, *relative);
     return out;
 }
 
 }  // namespace
 
-std::pair<Lane, double> bound_of(const StepReport& report) {
-    const auto& shares = report.critical_shares;
+std::pair<Lane, double> bound_of(const Prediction& report) {
+    const auto& shares = report.step.critical_shares;
     const auto largest = std::max_element(shares.begin(), shares.end());
     return {static_cast<Lane>(largest - shares.begin()), *largest};
 }
 
-std::string short_by(const StepReport& report) {
-    const Bytes device = report.fit.device.shortfall(), host = report.fit.host.shortfall();
+std::string short_by(const Prediction& report) {
+    const Bytes device = report.plan.fit.device.shortfall(),
+                host = report.plan.fit.host.shortfall();
     std::vector<std::string> parts;
     if (device > 0) parts.push_back("device short " + bytes_text(device));
     if (host > 0)
-        parts.push_back((report.unified_memory ? "shared memory short " : "host short ") +
+        parts.push_back((report.plan.unified_memory ? "shared memory short " : "host short ") +
                         bytes_text(host));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -161,22 +165,23 @@ std::string states_of(const TrainingSpec& training) {
 
 std::string micro_batch_words(const ComparedSystem& system) {
     if (system.short_of_whole_batch == 0) return "";
-    const StepReport& r = system.report;
-    const bool cut = r.training.micro_batch > 0;
-    std::string how =
-        cut ? fmt::format("in micro-batches of {}, the largest that fits", r.training.micro_batch)
-            : "";
-    if (r.training.schedule == Schedule::streamed &&
-        r.training.checkpoints == CheckpointPlacement::host)
+    const Prediction& r = system.report;
+    const bool cut = r.asked.training.micro_batch > 0;
+    std::string how = cut ? fmt::format("in micro-batches of {}, the largest that fits",
+                                        r.asked.training.micro_batch)
+                          : "";
+    if (r.asked.training.schedule == Schedule::streamed &&
+        r.asked.training.checkpoints == CheckpointPlacement::host)
         how += cut ? ", with checkpoints on the host" : "with checkpoints on the host";
     return fmt::format("{}: {}; with {} at once{} {} is {} short", system.name, how,
-                       r.training.batch_of_a_gpu(), cut ? "" : " and checkpoints on the device",
-                       r.unified_memory ? "shared memory" : "the device",
+                       r.asked.training.batch_of_a_gpu(),
+                       cut ? "" : " and checkpoints on the device",
+                       r.plan.unified_memory ? "shared memory" : "the device",
                        bytes_text(system.short_of_whole_batch));
 }
 
 std::string system_flags(const ComparedSystem& system) {
-    const TrainingSpec& training = system.report.training;
+    const TrainingSpec& training = system.report.asked.training;
     std::string out;
     for (const Option& option : training_options()) {
         const std::string_view field = option.field;
@@ -192,7 +197,7 @@ std::string system_flags(const ComparedSystem& system) {
 
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system,
                                       const BytesText& bytes) {
-    std::vector<std::string> out = shortages(system.report, bytes);
+    std::vector<std::string> out = shortages(system.report.plan, bytes);
     out.push_back(would_fit(comparison, system, bytes));
     return out;
 }
@@ -206,7 +211,7 @@ std::vector<std::string> verdict(const Comparison& comparison) {
     for (const ComparedSystem& other : comparison.systems) {
         if (&other == ours) continue;
         another_fits = another_fits || other.fits();
-        if (other.fits() && other.report.step < ours->report.step) {
+        if (other.fits() && other.report.step.seconds < ours->report.step.seconds) {
             out.push_back(faster_sentence(*ours, other));
         } else if (!other.fits() &&
                    other.suggested_tokens_per_s.value_or(0) > ours->report.tokens_per_s() &&
@@ -223,7 +228,7 @@ std::vector<std::string> trend(std::span<const Comparison> comparisons) {
     std::vector<std::string> out;
     const std::vector<ComparedSystem>& systems = comparisons.front().systems;
     for (std::size_t i = 0; i < systems.size(); ++i) {
-        if (systems[i].report.training.schedule == Schedule::streamed) continue;
+        if (systems[i].report.asked.training.schedule == Schedule::streamed) continue;
         const auto points = relative_by_layers(comparisons, i);
         if (points.size() < 2) continue;
         const auto& [first_layers, first] = points.front();
@@ -243,7 +248,7 @@ std::vector<std::string> trend(std::span<const Comparison> comparisons) {
 std::vector<SharedAssumption> shared_assumptions(const Comparison& comparison) {
     std::vector<SharedAssumption> out;
     for (const ComparedSystem& system : comparison.systems) {
-        for (const std::string& sentence : system.report.assumptions) {
+        for (const std::string& sentence : system.report.plan.assumptions) {
             const auto known =
                 std::find_if(out.begin(), out.end(), [&](const SharedAssumption& assumption) {
                     return assumption.sentence == sentence;

@@ -13,10 +13,10 @@
 namespace sluice {
 
 /// The lane with the largest share of the step's critical path, and that share.
-std::pair<Lane, double> bound_of(const StepReport& report);
+std::pair<Lane, double> bound_of(const Prediction& report);
 
 /// "device short 11.4 GB, host short 3.0 GB"; empty where it fits.
-std::string short_by(const StepReport& report);
+std::string short_by(const Prediction& report);
 
 /// Field and value of the options that a schedule has, but for schedule, batch and seq, and for
 /// what is left at 0, which leaves it to the schedule or the machine.

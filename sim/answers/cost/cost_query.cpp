@@ -10,9 +10,9 @@
 namespace sluice {
 namespace {
 
-double gpus_of(const StepReport& report) { return static_cast<double>(report.training.gpus); }
+double gpus_of(const Prediction& report) { return static_cast<double>(report.asked.training.gpus); }
 
-double gpus_paid(const CostQuery& query, const StepReport& report) {
+double gpus_paid(const CostQuery& query, const Prediction& report) {
     return query.gpus_paid.value_or(gpus_of(report));
 }
 
@@ -41,14 +41,14 @@ void add_others(CostAnswer& answer, const PriceList& prices, const CostQuery& qu
 
 void say_what_rents_are_for(CostAnswer& answer, const MachineSpec& machine,
                             const CostQuery& query) {
-    const StepReport& r = answer.report;
+    const Prediction& r = answer.report;
     const double paid = gpus_paid(query, r);
     answer.assumptions.push_back(fmt::format(
         "an hour's rent is for {:g} GPU{} of a node and its share of the host, but the step is "
         "predicted with all of the profile's host ({:g} cores, {:.0f} GB/s of memory) and uses {} "
         "of its memory; --gpus-paid counts more GPUs",
         paid, paid == 1 ? "" : "s", machine.host.cores, machine.host.dram_bandwidth / kGiga,
-        format_bytes(static_cast<double>(r.fit.host.peak.bytes))));
+        format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
 }
 
 /// Of all GPUs that train: which each draws its part of what the host does.
@@ -81,7 +81,7 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
 }
 
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
-                                  const StepReport& report) {
+                                  const Prediction& report) {
     if (query.usd_per_hour) {
         Payment payment;
         payment.name = query.usd_per_hour_flag;
@@ -91,7 +91,7 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
         return payment;
     }
     if (query.offer)
-        return rented(find_offer(money.prices, *query.offer, report.machine_id),
+        return rented(find_offer(money.prices, *query.offer, report.asked.machine_id),
                       gpus_paid(query, report));
     const Offer* const typical = typical_offer(money.prices);
     if (typical != nullptr && !query.buy && !query.price_usd)
@@ -101,18 +101,7 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     return payment;
 }
 
-void add_price(StepReport& report, const MachineProfile& profile) {
-    const PriceList prices = price_list(profile);
-    const Offer* const typical = typical_offer(prices);
-    if (typical == nullptr) return;
-    const Payment payment = rented(*typical, gpus_of(report));
-    report.usd_per_hour = payment.usd_per_hour;
-    report.usd_per_hour_of = fmt::format("{}, {}", payment.name, payment.origin);
-    if (const std::string words = unpriced_memory(profile); !words.empty())
-        report.usd_per_hour_of += "; " + words;
-}
-
-CostAnswer answer_cost(const StepReport& report, const MachineSpec& machine,
+CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query) {
     CostAnswer answer;
     answer.report = report;

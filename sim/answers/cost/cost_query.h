@@ -35,13 +35,10 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
 /// The payment asked for, else the typical offer, else as an owner; nothing where no such price is
 /// known. Throws InputError where an offer is unknown.
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
-                                  const StepReport& report);
-
-/// Sets the report's price of an hour to that of the typical offer, where the profile has one.
-void add_price(StepReport& report, const MachineProfile& profile);
+                                  const Prediction& report);
 
 /// `report` is of predict(), with its band.
-CostAnswer answer_cost(const StepReport& report, const MachineSpec& machine,
+CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query);
 
 }  // namespace sluice

@@ -86,18 +86,19 @@ void add_kernels(StepEnergy& energy, const KernelList& kernels, const ClockSpec&
     }
 }
 
-void add_calibrated(StepEnergy& energy, const StepReport& report, const MachineSpec& machine,
+void add_calibrated(StepEnergy& energy, const TimedPlan& report, const MachineSpec& machine,
                     const PowerSpec& power) {
     const ClockSpec& clock = machine.gpu.clock;
     double link_bytes = 0;
-    for (const Operation& operation : report.program.operations) {
+    for (const Operation& operation : report.plan.program.operations) {
         for (const std::int32_t list : operation.kernels)
-            add_kernels(energy, report.program.kernel_lists[static_cast<std::size_t>(list)], clock);
+            add_kernels(energy, report.plan.program.kernel_lists[static_cast<std::size_t>(list)],
+                        clock);
         if (operation.lane == Lane::host_to_device || operation.lane == Lane::device_to_host)
             link_bytes += operation.link_bytes;
     }
     energy.copies = power.copy_joules_per_byte * link_bytes;
-    const double allowed = clock.limit_w * report.step;
+    const double allowed = clock.limit_w * report.step.seconds;
     if (energy.gpu() <= allowed) return;
     energy.at_limit = true;
     const double share = (allowed - energy.idle) / (energy.gpu() - energy.idle);
@@ -118,18 +119,18 @@ PowerSpec power_spec(const MachineProfile& profile, const MachineSpec& machine) 
     return power;
 }
 
-StepEnergy step_energy(const StepReport& report, const MachineSpec& machine,
+StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine,
                        const PowerSpec& power) {
     StepEnergy energy;
-    energy.idle = power.idle_w * report.step;
-    energy.host = power.host_w.value_or(0) * report.step;
+    energy.idle = power.idle_w * report.step.seconds;
+    energy.host = power.host_w.value_or(0) * report.step.seconds;
     if (power.calibrated) {
         add_calibrated(energy, report, machine, power);
     } else {
-        const Seconds computes = report.lanes[static_cast<std::size_t>(Lane::compute)].busy;
+        const Seconds computes = report.step.lanes[static_cast<std::size_t>(Lane::compute)].busy;
         energy.busy = (power.busy_w - power.idle_w) * computes;
     }
-    const auto gpus = static_cast<double>(report.training.gpus);
+    const auto gpus = static_cast<double>(report.asked.training.gpus);
     for (double* part : {&energy.idle, &energy.products, &energy.attention, &energy.elementwise,
                          &energy.copies, &energy.busy, &energy.host})
         *part *= gpus;

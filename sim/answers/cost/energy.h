@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/machine_spec.h"
 
@@ -47,7 +47,6 @@ struct StepEnergy {
 /// Of a steady step of a report of predict(). Calibrated: the energy of each kernel at the GPU's
 /// highest clock (ClockSpec); where that is more than the power limit allows in the step's time,
 /// the clock falls and work takes what the limit leaves. Precondition: power.known().
-StepEnergy step_energy(const StepReport& report, const MachineSpec& machine,
-                       const PowerSpec& power);
+StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, const PowerSpec& power);
 
 }  // namespace sluice

@@ -11,25 +11,25 @@ constexpr double kHour = 3600, kDay = 86400, kJoulesPerKwh = 3.6e6;
 
 /// `of_step` times each of the step's three times.
 template <typename OfStep>
-Banded banded(const StepReport& report, OfStep of_step) {
+Banded banded(const Prediction& report, OfStep of_step) {
     Banded out;
-    out.value = of_step(report.step);
-    if (report.has_band()) {
-        out.low = of_step(report.step_low);
-        out.high = of_step(report.step_high);
+    out.value = of_step(report.step.seconds);
+    if (report.band) {
+        out.low = of_step(report.band->low);
+        out.high = of_step(report.band->high);
     }
     return out;
 }
 
 }  // namespace
 
-RunCost run_cost(const StepReport& report, const Payment& payment, double tokens,
+RunCost run_cost(const Prediction& report, const Payment& payment, double tokens,
                  const std::optional<StepEnergy>& energy, const OwnerTerms& terms) {
     RunCost cost;
     cost.tokens = tokens;
     cost.usd_per_hour = payment.usd_per_hour;
     if (energy) {
-        const double watts = energy->total() / report.step;
+        const double watts = energy->total() / report.step.seconds;
         cost.mean_w = watts;
         cost.tokens_per_joule = report.tokens_per_s() / watts;
         cost.tflops_per_kw = report.model_flops_per_s() / kTera / (watts / kKilo);

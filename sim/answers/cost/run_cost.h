@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/answers/cost/energy.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/base/format.h"
-#include "sim/plan/step_report.h"
 #include "sim/specs/scenario/price.h"
 
 namespace sluice {
@@ -43,7 +43,7 @@ struct RunCost {
 };
 
 /// Precondition: tokens > 0. Without `energy` the owner's electricity is not counted.
-RunCost run_cost(const StepReport& report, const Payment& payment, double tokens,
+RunCost run_cost(const Prediction& report, const Payment& payment, double tokens,
                  const std::optional<StepEnergy>& energy, const OwnerTerms& terms);
 
 /// As a rented offer; `gpus` of them are paid.
@@ -53,7 +53,7 @@ Payment bought(double price_usd, const std::string& origin, const OwnerTerms& te
 
 /// What is asked of a machine's price, and what is known: the answer of `sluice cost`.
 struct CostAnswer {
-    StepReport report;  ///< with its band
+    Prediction report;  ///< with its band
     OwnerTerms terms;
     std::optional<Payment> payment;                   ///< the one asked for, else the typical offer
     std::optional<RunCost> cost;                      ///< with that payment

@@ -4,9 +4,7 @@
 #include <set>
 
 #include "sim/answers/decision/decision.h"
-#include "sim/answers/predict/advice.h"
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/search/advise.h"
 #include "sim/answers/search/worker_pool.h"
 #include "sim/base/input_error.h"
@@ -58,12 +56,8 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.machine = machine;
     out.advised = request.advise.has_value();
     out.name = asked.gpus == 0 ? machine.id : fmt::format("{} x {}", asked.gpus, machine.id);
-    StepReport report = predict(request.model, machine, training);
-    report.machine_changes = asked.changes;
-    if (report.fit.fits())
-        add_band(report, request.model, machine, training);
-    else
-        add_suggestions(report, request.model, machine);
+    const Prediction report = predict(request.model, machine, training,
+                                      {.band = Wanted::Band::where_it_fits, .suggestions = true});
     const CostQuery query = money_of(request, asked);
     out.cost = answer_cost(report, machine, machine_money(asked.profile, machine, query), query);
     return out;
@@ -72,8 +66,8 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
 /// Other systems take of the chosen settings what they have; whom those break a rule is left out.
 void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
-    const bool cluster = best.report().training.schedule == Schedule::cluster;
-    TrainingSpec asked = best.report().training;
+    const bool cluster = best.report().asked.training.schedule == Schedule::cluster;
+    TrainingSpec asked = best.report().asked.training;
     asked.gpus = 1;
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared;
@@ -89,14 +83,14 @@ void compare_others(Decision& decision) {
         }
     }
     std::vector<ClusterToCompare> clusters;
-    if (cluster) clusters.push_back({best.machine, best.report().training.gpus});
+    if (cluster) clusters.push_back({best.machine, best.report().asked.training.gpus});
     decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters);
     decision.other->left_out = std::move(not_compared);
 }
 
 void add_upgrades(Decision& decision) {
     const Candidate& best = *decision.best();
-    const TrainingSpec& training = best.report().training;
+    const TrainingSpec& training = best.report().asked.training;
     const auto& advise = decision.request.advise;
     if (training.schedule != Schedule::cluster)
         decision.upgrades =

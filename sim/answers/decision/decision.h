@@ -21,9 +21,8 @@ enum class Aim { cheapest, fastest };
 /// A machine, or a number of its GPUs with everything in their memory.
 struct AskedMachine {
     MachineProfile profile;
-    std::int64_t gpus = 0;                  ///< 0: one, from host memory
-    std::optional<double> usd_per_hour;     ///< of all of it; nothing: as the query says
-    std::vector<std::string> changes = {};  ///< what-if values of the profile, as flags
+    std::int64_t gpus = 0;               ///< 0: one, from host memory
+    std::optional<double> usd_per_hour;  ///< of all of it; nothing: as the query says
     /// Its own settings, and what is paid for it, in place of the request's.
     std::optional<TrainingSpec> training = std::nullopt;
     std::optional<CostQuery> money = std::nullopt;
@@ -50,8 +49,8 @@ struct Candidate {
     CostAnswer cost;       ///< its report has a band or, where it does not fit, what would
     bool advised = false;  ///< the settings were sought
 
-    const StepReport& report() const { return cost.report; }
-    bool fits() const { return report().fit.fits(); }
+    const Prediction& report() const { return cost.report; }
+    bool fits() const { return report().plan.fit.fits(); }
 };
 
 struct Decision {

@@ -1,60 +1,81 @@
 #include "sim/answers/predict/predict.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "sim/plan/plan_report.h"
+#include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/prediction_band.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
 
 namespace sluice {
 namespace {
 
-std::size_t at(Lane lane) { return static_cast<std::size_t>(lane); }
-
-std::vector<Utilization> utilization(const StepReport& report, const MachineSpec& machine) {
-    const std::vector<FlowDemand> demands =
-        operation_demands(report.program, machine, report.training);
+std::vector<Utilization> utilization(const StepProgram& program, const Step& step,
+                                     const MachineSpec& machine, const TrainingSpec& training) {
+    const std::vector<FlowDemand> demands = operation_demands(program, machine, training);
     double hbm = 0, dram = 0;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        const Lane lane = report.program.operations[i].lane;
+        const Lane lane = program.operations[i].lane;
         const bool copies = lane == Lane::host_to_device || lane == Lane::device_to_host;
         const bool on_device = lane == Lane::compute || lane == Lane::interconnect;
         if (on_device || copies) hbm += demands[i].bytes;
         if (!on_device) dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
     }
-    const LaneTimes& lanes = report.lanes;
+    const Seconds seconds = step.seconds;
     return {
-        {"gpu_compute", lanes[at(Lane::compute)].busy / report.step},
-        {"hbm", hbm / machine.gpu.memory_bandwidth / report.step},
+        {"gpu_compute", step.lane(Lane::compute).busy / seconds},
+        {"hbm", hbm / machine.gpu.memory_bandwidth / seconds},
         {"host_to_device",
-         lanes[at(Lane::host_to_device)].bytes / machine.link.host_to_device / report.step},
+         step.lane(Lane::host_to_device).bytes / machine.link.host_to_device / seconds},
         {"device_to_host",
-         lanes[at(Lane::device_to_host)].bytes / machine.link.device_to_host / report.step},
-        {"host_dram", dram / machine.host.dram_bandwidth / report.step},
+         step.lane(Lane::device_to_host).bytes / machine.link.device_to_host / seconds},
+        {"host_dram", dram / machine.host.dram_bandwidth / seconds},
         {"optimizer_threads",
-         std::min(1.0,
-                  (lanes[at(Lane::optimizer)].busy + lanes[at(Lane::host)].busy) / report.step)},
+         std::min(1.0, (step.lane(Lane::optimizer).busy + step.lane(Lane::host).busy) / seconds)},
     };
+}
+
+Step predict_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
+    SimulatedStep simulated = simulate_step(plan, machine, training);
+    Step step = step_of(plan.program, std::move(simulated.operations), simulated.step);
+    step.first = simulated.first_step;
+    step.unsettled = simulated.steady ? 0 : simulated.steps;
+    step.utilization = utilization(plan.program, step, machine, training);
+    return step;
 }
 
 }  // namespace
 
-StepReport predict(const ModelSpec& model, const MachineSpec& machine,
-                   const TrainingSpec& training) {
-    check_training_spec(training);
-    StepPlan plan = plan_step(model, machine, training);
-    const SimulatedStep simulated = simulate_step(plan, machine, training);
+Prediction predict(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training, const Wanted& wanted,
+                   const std::function<void(const Prediction&)>& so_far) {
+    const auto tell = [&](const Prediction& prediction) {
+        if (so_far) so_far(prediction);
+    };
+    Prediction out;
+    out.asked = asked_step(model, machine, training);
+    out.step = predict_step(plan, machine, training);
+    out.plan = std::move(plan);
+    if (wanted.prices != nullptr)
+        out.cost = hourly_cost(*wanted.prices, static_cast<double>(training.gpus));
+    tell(out);
+    const bool fits = out.plan.fit.fits();
+    if (wanted.suggestions && !fits) out.advice = find_suggestions(out, model, machine);
+    if (wanted.band == Wanted::Band::always || (wanted.band != Wanted::Band::none && fits))
+        out.band = predict_band(out, machine);
+    if (out.band || wanted.suggestions) tell(out);
+    if (wanted.remedies) {
+        out.advice.remedies = find_remedies(out, machine);
+        tell(out);
+    }
+    return out;
+}
 
-    StepReport report = report_of_plan(model, machine, training, std::move(plan));
-    report.first_step = simulated.first_step;
-    add_times(report, simulated.operations, simulated.step);
-    report.utilization = utilization(report, machine);
-    if (!simulated.steady)
-        report.assumptions.push_back(fmt::format(
-            "the step time does not settle in {} steps; it is their mean", simulated.steps));
-    return report;
+Prediction predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   const Wanted& wanted, const std::function<void(const Prediction&)>& so_far) {
+    check_training_spec(training);
+    return predict(planned_step(plan_step(model, machine, training), machine, training), model,
+                   machine, training, wanted, so_far);
 }
 
 }  // namespace sluice

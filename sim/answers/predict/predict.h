@@ -1,16 +1,32 @@
-// From the three specs to a report: plan, check the fit, simulate, find the bound.
+// From the three specs to a prediction: plan, check the fit, simulate, and what else is wanted.
 #pragma once
 
-#include "sim/plan/step_report.h"
-#include "sim/specs/machine/machine_spec.h"
-#include "sim/specs/model/model_spec.h"
-#include "sim/specs/scenario/training_spec.h"
+#include <functional>
+
+#include "sim/answers/predict/prediction.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 
-/// Predicts a steady step. A plan that does not fit is simulated as if it did; the report says by
-/// how much it does not. Throws InputError where the training spec breaks a rule.
-StepReport predict(const ModelSpec& model, const MachineSpec& machine,
-                   const TrainingSpec& training);
+/// Which parts of a prediction are wanted besides plan and step, and so how many simulations.
+struct Wanted {
+    enum class Band { none, where_it_fits, always };
+    Band band = Band::none;                  ///< ten simulations
+    bool suggestions = false;                ///< where it does not fit, some dozens of plans
+    bool remedies = false;                   ///< some tens of simulations
+    const MachineProfile* prices = nullptr;  ///< an hour's cost by its typical offer
+};
+
+/// Predicts a steady step. A plan that does not fit is simulated as if it did; the plan says by how
+/// much it does not. `so_far` is called with the step, again with band and suggestions, and at last
+/// with all. Throws InputError where the training spec breaks a rule.
+Prediction predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   const Wanted& wanted = {},
+                   const std::function<void(const Prediction&)>& so_far = {});
+
+/// The same from the plan of these specs.
+Prediction predict(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training, const Wanted& wanted = {},
+                   const std::function<void(const Prediction&)>& so_far = {});
 
 }  // namespace sluice

@@ -117,12 +117,13 @@ RateRange kernels_range(const StepProgram& program, const MachineSpec& machine) 
     return {middle - half, middle + half};
 }
 
-void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& machine,
-              const TrainingSpec& training) {
-    const StepPlan plan = plan_step(model, machine, training);
+Band predict_band(const TimedPlan& timed, const MachineSpec& machine) {
+    const StepProgram& program = timed.plan.program;
+    const TrainingSpec& training = timed.asked.training;
+    const Seconds step = timed.step.seconds;
     const RateRanges& ranges = machine.ranges;
     std::vector<Group> groups = {
-        {kernels_range(plan.program, machine), scale_kernels},
+        {kernels_range(program, machine), scale_kernels},
         {ranges.host_memory,
          ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
         {ranges.link, scale_link}};
@@ -132,13 +133,13 @@ void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& mac
     } else {
         groups.push_back({host_of_others(ranges), scale_optimizer_and_host_work});
     }
-    if (uses_storage(plan.program)) groups.push_back({ranges.storage, scale_storage});
-    std::vector<double> longer = {structural_error(training.schedule) * report.step};
+    if (uses_storage(program)) groups.push_back({ranges.storage, scale_storage});
+    std::vector<double> longer = {structural_error(training.schedule) * step};
     std::vector<double> shorter = longer;
     const auto deviation = [&](const Group& group, double factor) {
         MachineSpec scaled = machine;
         group.scale(scaled, factor);
-        return simulate_step(plan, scaled, training).step - report.step;
+        return simulate_step(timed.plan, scaled, training).step - step;
     };
     for (const Group& group : groups) {
         const auto [least, most] = std::minmax(
@@ -146,8 +147,7 @@ void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& mac
         longer.push_back(most);
         shorter.push_back(least);
     }
-    report.step_low = report.step - combined(shorter);
-    report.step_high = report.step + combined(longer);
+    return {step - combined(shorter), step + combined(longer)};
 }
 
 }  // namespace sluice

@@ -18,10 +18,7 @@
 
 #include <span>
 
-#include "sim/plan/step_plan.h"
-#include "sim/plan/step_report.h"
-#include "sim/specs/machine/machine_spec.h"
-#include "sim/specs/model/model_spec.h"
+#include "sim/answers/predict/prediction.h"
 
 namespace sluice {
 
@@ -43,10 +40,8 @@ inline constexpr double kErrorOffloading = 0.12;
 /// to half at most (RateRanges).
 inline constexpr double kSlowestHostOfOthers = 0.5;
 
-/// Sets step_low and step_high of a report of predict() with the same arguments; simulates its step
-/// ten times.
-void add_band(StepReport& report, const ModelSpec& model, const MachineSpec& machine,
-              const TrainingSpec& training);
+/// Of a step that predict() predicted on that machine; simulates its plan ten times.
+Band predict_band(const TimedPlan& timed, const MachineSpec& machine);
 
 /// Of all kernels of the plan together.
 RateRange kernels_range(const StepProgram& program, const MachineSpec& machine);

@@ -1,7 +1,6 @@
 #include "sim/answers/search/evaluate.h"
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/search/fresh_process.h"
 #include "sim/answers/search/step_bounds.h"
 #include "sim/base/input_error.h"
@@ -39,14 +38,16 @@ SearchRow bound_scenario(const GridPoint& point) {
 
 SearchRow simulate_row(const SearchRow& row, const GridPoint& point, bool with_band) {
     const std::string answer = in_fresh_process([&] {
-        StepReport report = predict(*point.model, *point.machine, point.training);
-        if (with_band) add_band(report, *point.model, *point.machine, point.training);
+        const Wanted wanted{.band = with_band ? Wanted::Band::always : Wanted::Band::none};
+        const Prediction report = predict(*point.model, *point.machine, point.training, wanted);
         SearchRow out = row;
         out.state = RowState::simulated;
-        out.step = report.step;
-        out.step_low = report.step_low;
-        out.step_high = report.step_high;
-        out.bottleneck = report.bottleneck;
+        out.step = report.step.seconds;
+        if (report.band) {
+            out.step_low = report.band->low;
+            out.step_high = report.band->high;
+        }
+        out.bottleneck = bottleneck_name(report.step.bottleneck());
         std::string bytes;
         put_row(bytes, out);
         return bytes;

@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/search/changed_machine.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -139,8 +138,7 @@ class FitSearch {
             training = adjusted->training;
             out.changes = adjusted->flags;
         }
-        out.report = predict(t.model, t.machine, training);
-        add_band(out.report, t.model, t.machine, training);
+        out.report = predict(t.model, t.machine, training, {.band = Wanted::Band::always});
         return out;
     }
 

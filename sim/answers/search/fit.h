@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -35,9 +35,9 @@ struct FitQuery {
 struct FitSide {
     double value = 0;     ///< in the unit of the answer
     std::string subject;  ///< "57 sequences", "llama-3.1-70b"
-    StepReport report;    ///< with its band
+    Prediction report;    ///< with its band
     std::string changes;  ///< flags beside the asked settings, or empty
-    bool fits() const { return report.fit.fits(); }
+    bool fits() const { return report.plan.fit.fits(); }
 };
 
 struct FitAnswer {

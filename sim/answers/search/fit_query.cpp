@@ -66,9 +66,9 @@ std::optional<AdjustedTraining> fitting_training(const ModelSpec& model, const M
 bool FitAnswer::speed_within_band() const {
     if (query.tokens_per_s <= 0) return false;
     const auto holds = [&](const FitSide& side) {
-        const StepReport& r = side.report;
-        return side.fits() && r.has_band() && r.tokens_per_s_at(r.step_high) < query.tokens_per_s &&
-               r.tokens_per_s_at(r.step_low) > query.tokens_per_s;
+        const Prediction& r = side.report;
+        return side.fits() && r.band && r.tokens_per_s_at(r.band->high) < query.tokens_per_s &&
+               r.tokens_per_s_at(r.band->low) > query.tokens_per_s;
     };
     return (best && holds(*best)) || (other && holds(*other));
 }

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
@@ -25,9 +24,8 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
         used = adjusted->training;
         choice.changes = adjusted->flags;
     }
-    choice.report = predict(model, machine, used);
-    add_band(choice.report, model, machine, used);
-    choice.does_it = choice.report.fit.fits() && choice.report.tokens_per_s() >= tokens_per_s;
+    choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
+    choice.does_it = choice.report.plan.fit.fits() && choice.report.tokens_per_s() >= tokens_per_s;
     const CostAnswer answer =
         answer_cost(choice.report, machine, machine_money(profile, machine, query), query);
     choice.payment = answer.payment;

@@ -14,7 +14,7 @@ namespace sluice {
 struct MachineChoice {
     std::string id;
     std::string changes;  ///< flags beside the asked settings
-    StepReport report;    ///< with its band
+    Prediction report;    ///< with its band
     std::optional<Payment> payment;
     std::optional<RunCost> cost;
     bool does_it = false;

@@ -68,8 +68,8 @@ std::optional<NearbySettings> fastest_nearby(const ModelSpec& model, const Machi
     std::optional<NearbySettings> best;
     for (const auto& [training, flags] : choices) {
         if (!fits_machine(model, machine, training)) continue;
-        StepReport report = predict(model, machine, training);
-        if (!best || report.step < kWorthChanging * best->report.step)
+        Prediction report = predict(model, machine, training);
+        if (!best || report.step.seconds < kWorthChanging * best->report.step.seconds)
             best = NearbySettings{training, flags, std::move(report)};
     }
     return best;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -31,7 +31,7 @@ inline constexpr double kWorthChanging = 0.999;
 struct NearbySettings {
     TrainingSpec training;
     std::string flags;  ///< what differs from those asked for; or empty
-    StepReport report;
+    Prediction report;
 };
 
 /// The fastest that fit, of the asked settings and nearby_choices(). Nothing where none fit.

@@ -38,8 +38,8 @@ bool same_step(const ModelSpec& model, const MachineProfile& profile,
     const auto machine = machine_with_settings(profile, settings);
     if (!machine || !fits_machine(model, *machine, after.training)) return false;
     constexpr double kSame = 0.001;
-    const Seconds step = predict(model, *machine, after.training).step;
-    return std::abs(step / after.report.step - 1) < kSame;
+    const Seconds step = predict(model, *machine, after.training).step.seconds;
+    return std::abs(step / after.report.step.seconds - 1) < kSame;
 }
 
 /// Steps before and after a change, as groups of rates move.
@@ -85,7 +85,7 @@ class GainBand {
     }
 
     void add(double gain_at_low, double gain_at_high) {
-        const double nominal = base_.report.step / after_.report.step - 1;
+        const double nominal = base_.report.step.seconds / after_.report.step.seconds - 1;
         const auto [least, most] =
             std::minmax({gain_at_low - nominal, gain_at_high - nominal, 0.0});
         less_.push_back(least);
@@ -106,8 +106,8 @@ class GainBand {
         const auto gain = [&](double factor) {
             MachineSpec machine = of_after ? changed_ : machine_;
             scale_kernels(machine, factor);
-            return of_after ? base_.report.step / after(machine) - 1
-                            : before(machine) / after_.report.step - 1;
+            return of_after ? base_.report.step.seconds / after(machine) - 1
+                            : before(machine) / after_.report.step.seconds - 1;
         };
         add(gain(range.low), gain(range.high));
     }
@@ -204,17 +204,17 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
         upgrade.name = candidate.name;
         if (same_step(model, profile, candidate.settings, *after))
             upgrade.machine_settings = candidate.settings;
-        upgrade.gain = base->report.step / after->report.step - 1;
+        upgrade.gain = base->report.step.seconds / after->report.step.seconds - 1;
         GainBand(model, machine, *base, candidate, *after).set(upgrade);
-        add_band(after->report, model, changed, after->training);
+        after->report.band = predict_band(after->report, changed);
         upgrade.settings = after->flags;
-        upgrade.successor = after->report.bottleneck;
+        upgrade.successor = bottleneck_name(after->report.step.bottleneck());
         upgrade.report = std::move(after->report);
         out.upgrades.push_back(std::move(upgrade));
     }
     std::stable_sort(out.upgrades.begin(), out.upgrades.end(),
                      [](const Upgrade& a, const Upgrade& b) { return a.gain > b.gain; });
-    add_band(base->report, model, machine, base->training);
+    base->report.band = predict_band(base->report, machine);
     out.base_settings = base->flags;
     out.base = std::move(base->report);
     return out;

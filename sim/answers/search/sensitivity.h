@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/model_spec.h"
@@ -17,7 +17,7 @@ namespace sluice {
 /// One change of the machine.
 struct Upgrade {
     std::string name;       ///< "link twice as fast"
-    StepReport report;      ///< with its band
+    Prediction report;      ///< with its band
     std::string settings;   ///< flags that use it, beside the asked ones; or empty
     std::string successor;  ///< the resource that binds then
     double gain = 0;        ///< of tokens/s, over the base: 0.1 is a tenth more
@@ -30,7 +30,7 @@ struct Upgrade {
 };
 
 struct Sensitivity {
-    StepReport base;  ///< with its band; with the settings that are fastest of those tried
+    Prediction base;  ///< with its band; with the settings that are fastest of those tried
     std::string base_settings;
     std::vector<Upgrade> upgrades;          ///< the largest gain first
     std::vector<std::string> not_possible;  ///< "16 GB more device memory: host and device are one"

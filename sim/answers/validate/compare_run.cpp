@@ -5,10 +5,8 @@
 #include <algorithm>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/validate/phases.h"
 #include "sim/base/input_error.h"
-#include "sim/plan/plan_report.h"
 
 namespace sluice {
 namespace {
@@ -17,15 +15,15 @@ constexpr const char* kOtherVersion =
     "the report was made by another version of the planner; measure again";
 
 /// Both come from one plan: operation by operation they must be the same.
-void check_operations(const MeasuredRun& run, const StepReport& predicted) {
-    const std::vector<Operation>& planned = predicted.program.operations;
+void check_operations(const MeasuredRun& run, const Prediction& predicted) {
+    const std::vector<Operation>& planned = predicted.plan.program.operations;
     if (run.operations.size() != planned.size())
         throw InputError(fmt::format("{}: operations: {} rows, expected the {} of its plan; {}",
                                      run.file, run.operations.size(), planned.size(),
                                      kOtherVersion));
     for (std::size_t i = 0; i < planned.size(); ++i) {
         const MeasuredOperation& row = run.operations[i];
-        const std::string label = operation_label(planned[i], predicted.layers);
+        const std::string label = operation_label(planned[i], predicted.asked.layers);
         const char* lane = lane_name(planned[i].lane);
         if (row.label == label && row.lane == lane && row.micro_batch == planned[i].micro_batch)
             continue;
@@ -37,38 +35,33 @@ void check_operations(const MeasuredRun& run, const StepReport& predicted) {
     }
 }
 
-StepReport measured_step(const MeasuredRun& run, const StepReport& predicted) {
+TimedPlan measured_step(const MeasuredRun& run, const Prediction& predicted) {
     check_operations(run, predicted);
     std::vector<OperationInterval> intervals;
     for (const MeasuredOperation& operation : run.operations)
         intervals.push_back(operation.interval);
-    StepReport report = predicted;
-    report.measured = true;
-    report.measured_device = run.device;
-    report.measured_host = run.host;
-    report.steps_measured = run.steps;
-    report.precision = run.precision;
-    report.step_low = run.step_low;
-    report.step_high = run.step_high;
-    add_times(report, std::move(intervals), run.step);
-    return report;
+    TimedPlan out = predicted;
+    out.step = step_of(out.plan.program, std::move(intervals), run.step);
+    out.step.measured = {run.device,    run.host,      run.steps, run.step_low,
+                         run.step_high, run.precision, 0};
+    return out;
 }
 
 /// Device buffers of fp32 are twice as large as planned, which is for bf16.
-Bytes device_memory(const MeasuredRun& run, const StepReport& predicted) {
-    const Bytes planned = predicted.fit.device.peak.bytes;
+Bytes device_memory(const MeasuredRun& run, const Prediction& predicted) {
+    const Bytes planned = predicted.plan.fit.device.peak.bytes;
     return run.precision == Precision::fp32 ? 2 * planned : planned;
 }
 
 /// The trainer's host memory is the most that was resident over its steps: the plan's steady
 /// moment. On the CPU the device's buffers are resident too, but the moments of the plan are
 /// without them.
-Bytes host_memory(const MeasuredRun& run, const StepReport& predicted, Bytes device) {
-    if (run.host_between_steps) return predicted.host_between_steps;
-    const auto steady =
-        std::find_if(predicted.host_timeline.begin(), predicted.host_timeline.end(),
-                     [](const HostMoment& moment) { return moment.name == "steady"; });
-    if (steady == predicted.host_timeline.end())
+Bytes host_memory(const MeasuredRun& run, const Prediction& predicted, Bytes device) {
+    if (run.host_between_steps) return predicted.plan.memory.host_between_steps;
+    const auto steady = std::find_if(
+        predicted.plan.memory.host_moments.begin(), predicted.plan.memory.host_moments.end(),
+        [](const HostMoment& moment) { return moment.name == "steady"; });
+    if (steady == predicted.plan.memory.host_moments.end())
         throw InternalError("a plan without a steady moment");
     return steady->bytes + (run.unified_memory ? device : 0);
 }
@@ -90,11 +83,9 @@ std::vector<PhaseComparison> compare_phases(const RunComparison& comparison) {
     return out;
 }
 
-StepReport predict_run(const MeasuredRun& run, const MachineSpec& machine) {
+Prediction predict_run(const MeasuredRun& run, const MachineSpec& machine) {
     try {
-        StepReport report = predict(run.model, machine, run.training);
-        add_band(report, run.model, machine, run.training);
-        return report;
+        return predict(run.model, machine, run.training, {.band = Wanted::Band::always});
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: training: {}", run.file, error.what()));
     }

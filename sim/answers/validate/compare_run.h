@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/answers/predict/prediction.h"
 #include "sim/answers/validate/measured_run.h"
-#include "sim/plan/step_report.h"
 
 namespace sluice {
 
@@ -16,23 +16,23 @@ struct PhaseComparison {
 
 struct RunComparison {
     MeasuredRun run;
-    StepReport predicted;
+    Prediction predicted;
     /// The plan of `predicted` with the measured times; none where the file has no operations.
-    std::optional<StepReport> measured;
+    std::optional<Prediction> measured;
     Bytes predicted_device = 0;  ///< what run.device measures
     Bytes predicted_host = 0;    ///< what run.host measures
     std::vector<PhaseComparison> phases;
 
     // Predicted over measured, less 1.
-    double step_error() const { return predicted.step / run.step - 1; }
-    double throughput_error() const { return run.step / predicted.step - 1; }
+    double step_error() const { return predicted.step.seconds / run.step - 1; }
+    double throughput_error() const { return run.step / predicted.step.seconds - 1; }
     std::optional<double> device_error() const { return relative(predicted_device, run.device); }
     std::optional<double> host_error() const { return relative(predicted_host, run.host); }
     /// How many processes' steps lie in the predicted 5-95% band; none where there is no band.
     std::optional<int> steps_in_band() const {
-        if (predicted.step_high <= 0) return std::nullopt;
+        if (!predicted.band) return std::nullopt;
         const auto inside = [&](Seconds step) {
-            return step >= predicted.step_low && step <= predicted.step_high;
+            return step >= predicted.band->low && step <= predicted.band->high;
         };
         if (run.processes.empty()) return inside(run.step) ? 1 : 0;
         return static_cast<int>(

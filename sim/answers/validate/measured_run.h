@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
 

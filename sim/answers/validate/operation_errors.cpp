@@ -27,21 +27,22 @@ KindError& kind_of(std::vector<KindError>& kinds, const Operation& operation) {
 }
 
 std::vector<OperationError> errors_of_run(const RunComparison& run) {
-    const StepReport &measured = *run.measured, &predicted = run.predicted;
+    const TimedPlan &measured = *run.measured, &predicted = run.predicted;
     const std::vector<Seconds> explained =
-        explained_seconds(predicted.program, measured.operations, measured.step,
-                          predicted.operations, predicted.step);
+        explained_seconds(predicted.plan.program, measured.step.intervals, measured.step.seconds,
+                          predicted.step.intervals, predicted.step.seconds);
     std::vector<OperationError> errors;
     for (std::size_t i = 0; i < explained.size(); ++i)
-        errors.push_back({&run, i, duration(measured.operations[i]),
-                          duration(predicted.operations[i]), explained[i]});
+        errors.push_back({&run, i, duration(measured.step.intervals[i]),
+                          duration(predicted.step.intervals[i]), explained[i]});
     return errors;
 }
 
 void add_to_kinds(std::vector<KindError>& kinds, const std::vector<OperationError>& errors) {
     std::vector<KindError> of_run;
     for (const OperationError& error : errors) {
-        KindError& kind = kind_of(of_run, error.run->predicted.program.operations[error.operation]);
+        KindError& kind =
+            kind_of(of_run, error.run->predicted.plan.program.operations[error.operation]);
         ++kind.operations;
         kind.measured += error.measured;
         kind.predicted += error.predicted;
@@ -110,8 +111,8 @@ OperationErrors operation_errors(const std::vector<const RunComparison*>& runs, 
 }
 
 std::string operation_label(const OperationError& error) {
-    const StepReport& report = error.run->predicted;
-    return operation_label(report.program.operations[error.operation], report.layers);
+    const TimedPlan& report = error.run->predicted;
+    return operation_label(report.plan.program.operations[error.operation], report.asked.layers);
 }
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/step_report.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 
@@ -17,6 +17,6 @@ std::vector<std::string> phase_names(Schedule schedule);
 /// `megatrain`: as that system times itself. All others: forward with the loss, backward until
 /// all gradients have arrived, then what the optimizer does. Precondition: the report has
 /// operations.
-std::vector<Seconds> step_phases(const StepReport& report);
+std::vector<Seconds> step_phases(const TimedPlan& report);
 
 }  // namespace sluice

@@ -20,7 +20,7 @@ MachineSpec machine_of(const PublishedRow& row) {
     return resolve_machine(profile);
 }
 
-StepReport predict_row(const PublishedRow& row) {
+Prediction predict_row(const PublishedRow& row) {
     try {
         return predict(row.model, machine_of(row), row.training);
     } catch (const InputError& error) {
@@ -28,10 +28,10 @@ StepReport predict_row(const PublishedRow& row) {
     }
 }
 
-double speed_of(const StepReport& report, PublishedSpeed kind) {
+double speed_of(const Prediction& report, PublishedSpeed kind) {
     switch (kind) {
         case PublishedSpeed::step:
-            return report.step;
+            return report.step.seconds;
         case PublishedSpeed::tokens:
             return report.tokens_per_s();
         case PublishedSpeed::tflops:
@@ -58,9 +58,9 @@ PublishedComparison compare_row(PublishedRow row) {
     out.row = std::move(row);
     out.predicted = predict_row(out.row);
     out.predicted_speed = speed_of(out.predicted, out.row.speed_kind);
-    out.predicted_device = out.predicted.fit.device.peak.bytes;
-    out.predicted_host = out.predicted.host_between_steps;
-    out.predicted_fits = out.predicted.fit.fits();
+    out.predicted_device = out.predicted.plan.fit.device.peak.bytes;
+    out.predicted_host = out.predicted.plan.memory.host_between_steps;
+    out.predicted_fits = out.predicted.plan.fit.fits();
     return out;
 }
 

@@ -1,9 +1,9 @@
 // How far are predictions from what others have published, and is each large error explained?
 #pragma once
 
+#include "sim/answers/predict/prediction.h"
 #include "sim/answers/validate/published_row.h"
 #include "sim/answers/validate/validation.h"
-#include "sim/plan/step_report.h"
 
 namespace sluice {
 
@@ -12,7 +12,7 @@ inline constexpr double kExplainedBeyond = 0.15;
 
 struct PublishedComparison {
     PublishedRow row;
-    StepReport predicted;
+    Prediction predicted;
     double predicted_speed = 0;  ///< in the unit of row.speed
     Bytes predicted_device = 0, predicted_host = 0;
     bool predicted_fits = true;

@@ -27,7 +27,8 @@ GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::strin
         if (!group.empty() && c.run.group != group) continue;
         ++summary.runs;
         add_error(summary.throughput, c.throughput_error(), c.run.name);
-        add_error(bound_of(summary, c.predicted.bottleneck), c.throughput_error(), c.run.name);
+        add_error(bound_of(summary, bottleneck_name(c.predicted.step.bottleneck())),
+                  c.throughput_error(), c.run.name);
         add_error(summary.device, c.device_error(), c.run.name);
         add_error(summary.host, c.host_error(), c.run.name);
         measured.push_back(c.run.tokens_per_s());
@@ -103,6 +104,7 @@ std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs) {
 Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
     Validation out;
     out.machine_id = machine.id;
+    out.machine_changes = machine.changes;
     out.left_out = std::move(measured.left_out);
     out.other_machines = runs_of_other_machines(measured.runs, machine);
     std::vector<MeasuredRun> runs = join_repeated_runs(std::move(measured.runs));

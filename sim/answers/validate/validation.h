@@ -19,7 +19,7 @@ void add_error(ErrorSummary& summary, std::optional<double> error, const std::st
 
 /// Errors of tokens/s of the runs that one lane limits, as predicted.
 struct BoundSummary {
-    std::string bound;  ///< StepReport::bottleneck
+    std::string bound;  ///< bottleneck_name() of the prediction
     ErrorSummary throughput;
 };
 

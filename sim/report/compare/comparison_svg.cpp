@@ -10,25 +10,25 @@ namespace sluice {
 namespace {
 
 std::string tooltip(const ComparedSystem& system) {
-    const StepReport& r = system.report;
+    const Prediction& r = system.report;
     const std::string cut = micro_batch_words(system);
     return fmt::format("{}: {} a step\ndevice {}, host {}\n{}{}{}", system.name,
-                       format_seconds(r.step),
-                       format_bytes(static_cast<double>(r.fit.device.peak.bytes)),
-                       format_bytes(static_cast<double>(r.fit.host.peak.bytes)),
-                       settings_text(own_settings(r.training)), cut.empty() ? "" : "\n", cut);
+                       format_seconds(r.step.seconds),
+                       format_bytes(static_cast<double>(r.plan.fit.device.peak.bytes)),
+                       format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes)),
+                       settings_text(own_settings(r.asked.training)), cut.empty() ? "" : "\n", cut);
 }
 
 SpeedBar bar_of(const Comparison& c, const ComparedSystem& system) {
-    const StepReport& r = system.report;
+    const Prediction& r = system.report;
     const auto relative = relative_speed(c, system);
     return {system.name,
             r.tokens_per_s(),
-            r.tokens_per_s_at(r.step_high),
-            r.tokens_per_s_at(r.step_low),
+            r.tokens_per_s_at(r.band->high),
+            r.tokens_per_s_at(r.band->low),
             relative ? fmt::format(" ({:.2f}x)", *relative) : "",
             system.fits() ? "" : short_by(r),
-            r.training.schedule == Schedule::streamed ? kPointedOut : kOtherBar,
+            r.asked.training.schedule == Schedule::streamed ? kPointedOut : kOtherBar,
             tooltip(system)};
 }
 
@@ -57,19 +57,20 @@ std::string note(std::span<const Comparison> comparisons) {
 
 SpeedBars comparison_bars(std::span<const Comparison> comparisons) {
     const bool several = comparisons.size() > 1;
-    const StepReport& r = comparisons.back().shared();
+    const Prediction& r = comparisons.back().shared();
     SpeedBars chart;
-    chart.title = r.model_name + " on " + r.machine_name;
-    chart.subtitle = fmt::format("predicted tokens/s, batch {} x {} tokens{}", r.training.batch,
-                                 format_thousands(static_cast<double>(r.training.sequence)),
-                                 several ? "" : ", " + format_number_of(r.layers, "layer"));
+    chart.title = r.asked.model_name + " on " + r.asked.machine_name;
+    chart.subtitle =
+        fmt::format("predicted tokens/s, batch {} x {} tokens{}", r.asked.training.batch,
+                    format_thousands(static_cast<double>(r.asked.training.sequence)),
+                    several ? "" : ", " + format_number_of(r.asked.layers, "layer"));
     chart.note = note(comparisons);
     for (const Comparison& c : comparisons) {
         SpeedBarGroup group;
         if (several)
             group.heading =
-                fmt::format("{}, {} parameters", format_number_of(c.shared().layers, "layer"),
-                            format_count(static_cast<double>(c.shared().parameters)));
+                fmt::format("{}, {} parameters", format_number_of(c.shared().asked.layers, "layer"),
+                            format_count(static_cast<double>(c.shared().asked.parameters)));
         for (const ComparedSystem& system : c.systems) group.bars.push_back(bar_of(c, system));
         chart.groups.push_back(std::move(group));
     }

@@ -5,6 +5,7 @@
 #include "sim/answers/compare/findings.h"
 #include "sim/base/format.h"
 #include "sim/report/compare/comparison_report.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -18,16 +19,17 @@ std::string relative_text(const std::optional<double>& relative) {
     return relative ? fmt::format("{:.2f}x", *relative) : "-";
 }
 
-std::string heading(const StepReport& r, bool one_count) {
+std::string heading(const Prediction& r, bool one_count) {
     const std::string size =
-        one_count
-            ? fmt::format(" ({} parameters, {})", format_count(static_cast<double>(r.parameters)),
-                          format_number_of(r.layers, "layer"))
-            : "";
-    std::string out = fmt::format("{}{} on {}\nbatch {}, seq {}\n", r.model_name, size,
-                                  r.machine_id, r.training.batch, r.training.sequence);
-    if (!r.machine_changes.empty())
-        out += fmt::format("what-if: {}\n", fmt::join(r.machine_changes, " "));
+        one_count ? fmt::format(" ({} parameters, {})",
+                                format_count(static_cast<double>(r.asked.parameters)),
+                                format_number_of(r.asked.layers, "layer"))
+                  : "";
+    std::string out =
+        fmt::format("{}{} on {}\nbatch {}, seq {}\n", r.asked.model_name, size, r.asked.machine_id,
+                    r.asked.training.batch, r.asked.training.sequence);
+    if (!r.asked.machine_changes.empty())
+        out += fmt::format("what-if: {}\n", fmt::join(r.asked.machine_changes, " "));
     return out + "\n";
 }
 
@@ -37,23 +39,23 @@ std::size_t name_width(const Comparison& c) {
     return width;
 }
 
-std::string band_text(const StepReport& r) {
-    return fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.step_high)),
-                       format_thousands(r.tokens_per_s_at(r.step_low)));
+std::string band_text(const Prediction& r) {
+    return fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.band->high)),
+                       format_thousands(r.tokens_per_s_at(r.band->low)));
 }
 
 std::string system_row(const Comparison& c, const ComparedSystem& system) {
-    const StepReport& r = system.report;
+    const Prediction& r = system.report;
     const auto [lane, share] = bound_of(r);
     const bool fits = system.fits();
-    return fmt::format("{:<{}}  {:<4} {:>9} {:>18} {:>6} {:>9} {:>9} {:>9}  {:<14} {}\n",
-                       system.name, name_width(c), fits ? "yes" : "NO",
-                       fits ? format_thousands(r.tokens_per_s()) : "-", fits ? band_text(r) : "-",
-                       relative_text(relative_speed(c, system)),
-                       fits ? format_seconds(r.step) : "-", bytes_text(r.fit.device.peak.bytes),
-                       bytes_text(r.fit.host.peak.bytes),
-                       fits ? fmt::format("{} {}", lane_label(lane), format_percent(share)) : "-",
-                       confidence_name(r.confidence));
+    return fmt::format(
+        "{:<{}}  {:<4} {:>9} {:>18} {:>6} {:>9} {:>9} {:>9}  {:<14} {}\n", system.name,
+        name_width(c), fits ? "yes" : "NO", fits ? format_thousands(r.tokens_per_s()) : "-",
+        fits ? band_text(r) : "-", relative_text(relative_speed(c, system)),
+        fits ? format_seconds(r.step.seconds) : "-", bytes_text(r.plan.fit.device.peak.bytes),
+        bytes_text(r.plan.fit.host.peak.bytes),
+        fits ? fmt::format("{} {}", lane_label(lane), format_percent(share)) : "-",
+        confidence_name(r.plan.confidence));
 }
 
 std::string table(const Comparison& c) {
@@ -61,7 +63,7 @@ std::string table(const Comparison& c) {
                                   "system", name_width(c), "fits", "tokens/s", "5 to 95%", "speed",
                                   "step", "device", "host", "bound by", "confidence");
     for (const ComparedSystem& system : c.systems) out += system_row(c, system);
-    const Fit& fit = c.shared().fit;
+    const Fit& fit = c.shared().plan.fit;
     return out + fmt::format("{:<{}}  {:<4} {:>9} {:>18} {:>6} {:>9} {:>9} {:>9}\n", "there is",
                              name_width(c), "", "", "", "", "", bytes_text(fit.device.usable),
                              bytes_text(fit.host.usable));
@@ -71,8 +73,8 @@ std::string table(const Comparison& c) {
 std::string about_clusters(const Comparison& c) {
     std::string out;
     for (const ComparedSystem& system : c.systems) {
-        if (system.report.training.schedule != Schedule::cluster) continue;
-        const Fit& fit = system.report.fit;
+        if (system.report.asked.training.schedule != Schedule::cluster) continue;
+        const Fit& fit = system.report.plan.fit;
         out += fmt::format(
             "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a "
             "node\n",
@@ -87,10 +89,10 @@ std::string about_micro_batches(std::span<const Comparison> comparisons) {
         for (const ComparedSystem& system : c.systems) {
             const std::string words = micro_batch_words(system);
             if (words.empty()) continue;
-            out +=
-                comparisons.size() > 1
-                    ? fmt::format("{}, {}\n", format_number_of(c.shared().layers, "layer"), words)
-                    : words + "\n";
+            out += comparisons.size() > 1
+                       ? fmt::format("{}, {}\n", format_number_of(c.shared().asked.layers, "layer"),
+                                     words)
+                       : words + "\n";
         }
     }
     return out;
@@ -125,15 +127,16 @@ std::string trend_table(std::span<const Comparison> comparisons) {
         out += fmt::format("  {:>{}}", systems[i].name, widths[i]);
     out += "\n";
     for (const Comparison& c : comparisons) {
-        out += fmt::format("{:>6} {:>10}", c.shared().layers,
-                           format_count(static_cast<double>(c.shared().parameters)));
+        out += fmt::format("{:>6} {:>10}", c.shared().asked.layers,
+                           format_count(static_cast<double>(c.shared().asked.parameters)));
         for (std::size_t i = 0; i < systems.size(); ++i)
             out += fmt::format("  {:>{}}", cell(c, c.systems[i]), widths[i]);
         out += "\n";
     }
     out += fmt::format("{:>17}", "confidence");
     for (std::size_t i = 0; i < systems.size(); ++i)
-        out += fmt::format("  {:>{}}", confidence_name(systems[i].report.confidence), widths[i]);
+        out +=
+            fmt::format("  {:>{}}", confidence_name(systems[i].report.plan.confidence), widths[i]);
     return out + "\n";
 }
 
@@ -163,7 +166,7 @@ std::string settings_lines(const TrainingSpec& training, const std::string& name
 std::string settings_block(const Comparison& c) {
     std::string out = "\nsettings of each:\n";
     for (const ComparedSystem& system : c.systems)
-        out += settings_lines(system.report.training, system.name, name_width(c));
+        out += settings_lines(system.report.asked.training, system.name, name_width(c));
     return out;
 }
 
@@ -208,13 +211,14 @@ std::string misfits(const Comparison& c) {
 std::string money(const Comparison& c) {
     std::string out, price;
     for (const ComparedSystem& system : c.systems) {
-        const StepReport& r = system.report;
-        if (!system.fits() || !r.has_price()) continue;
-        const std::string at =
-            fmt::format("at {} an hour ({})", format_usd(r.usd_per_hour), r.usd_per_hour_of);
+        const Prediction& r = system.report;
+        if (!system.fits() || !r.cost) continue;
+        const std::string at = fmt::format("at {} an hour ({})", format_usd(r.cost->usd_per_hour),
+                                           hourly_cost_origin(*r.cost));
         out += at == price ? ", " : fmt::format("\na million tokens {}:\n  ", at);
         price = at;
-        out += fmt::format("{} {}", system.name, format_usd(r.usd_per_million_tokens_at(r.step)));
+        out += fmt::format("{} {}", system.name,
+                           format_usd(r.usd_per_million_tokens_at(r.step.seconds)));
     }
     return out.empty() ? "" : out + "\n";
 }

@@ -6,6 +6,7 @@
 #include "sim/answers/cost/run_cost.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -99,15 +100,15 @@ Json energy_json(const CostAnswer& answer, const RunCost& cost) {
 }  // namespace
 
 std::string cost_text(const CostAnswer& answer) {
-    const StepReport& r = answer.report;
-    std::string out = fmt::format("{} on {}: {} tokens/s", r.model_name, r.machine_id,
+    const Prediction& r = answer.report;
+    std::string out = fmt::format("{} on {}: {} tokens/s", r.asked.model_name, r.asked.machine_id,
                                   format_thousands(r.tokens_per_s()));
-    if (r.has_band())
+    if (r.band)
         out +=
-            fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(r.step_high)),
-                        format_thousands(r.tokens_per_s_at(r.step_low)));
+            fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(r.band->high)),
+                        format_thousands(r.tokens_per_s_at(r.band->low)));
     out += "\n";
-    for (const std::string& words : shortages(r))
+    for (const std::string& words : shortages(r.plan))
         out += fmt::format("DOES NOT FIT: {}; costs below as if it did\n", words);
     append_money(out, answer);
     const RunCost cost = cost_or_free(answer);
@@ -125,15 +126,15 @@ std::string cost_text(const CostAnswer& answer) {
 }
 
 std::string cost_json(const CostAnswer& answer) {
-    const StepReport& r = answer.report;
+    const Prediction& r = answer.report;
     Json out;
-    out["model"] = r.model_name;
-    out["machine"] = {{"id", r.machine_id}, {"changes", r.machine_changes}};
-    out["fits"] = r.fit.fits();
+    out["model"] = r.asked.model_name;
+    out["machine"] = {{"id", r.asked.machine_id}, {"changes", r.asked.machine_changes}};
+    out["fits"] = r.plan.fit.fits();
     out["tokens_per_s"] = r.tokens_per_s();
-    if (r.has_band()) {
-        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(r.step_high);
-        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.step_low);
+    if (r.band) {
+        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(r.band->high);
+        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.band->low);
     }
     out["tokens"] = answer.tokens;
     const RunCost cost = cost_or_free(answer);

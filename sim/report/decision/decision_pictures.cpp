@@ -6,6 +6,7 @@
 #include "sim/report/compare/speed_bars.h"
 #include "sim/report/decision/decision_parts.h"
 #include "sim/report/decision/memory_bars.h"
+#include "sim/report/report.h"
 #include "sim/report/svg_text.h"
 
 namespace sluice {
@@ -19,22 +20,23 @@ std::string figure(const std::string& caption, const std::string& svg) {
 }
 
 SpeedBar bar_of(const Decision& decision, const Candidate& c) {
-    const StepReport& r = c.report();
+    const Prediction& r = c.report();
     const auto& cost = c.cost.cost;
     return {
         c.name,
         r.tokens_per_s(),
-        r.tokens_per_s_at(r.step_high),
-        r.tokens_per_s_at(r.step_low),
+        r.tokens_per_s_at(r.band->high),
+        r.tokens_per_s_at(r.band->low),
         cost ? fmt::format(", {} a million", format_usd(cost->usd_per_million_tokens.value)) : "",
         c.fits() ? "" : short_by(r),
         &c == decision.best() ? kPointedOut : kOtherBar,
-        fmt::format("{}: {} a step, bound by {}", c.name, format_seconds(r.step), r.bottleneck)};
+        fmt::format("{}: {} a step, bound by {}", c.name, format_seconds(r.step.seconds),
+                    bottleneck_name(r.step.bottleneck()))};
 }
 
 std::string speed_picture(const Decision& decision) {
     SpeedBars chart;
-    chart.title = decision.candidates.front().report().model_name;
+    chart.title = decision.candidates.front().report().asked.model_name;
     chart.subtitle = "predicted tokens/s, with what a million tokens cost";
     chart.note = "Black line: nine of ten steps should lie there. ";
     if (decision.chosen) chart.note += fmt::format("Blue: {}. ", decision.best()->name);
@@ -50,7 +52,7 @@ std::string speed_picture(const Decision& decision) {
 std::string memory_picture(const Decision& decision) {
     std::vector<MemoryBar> bars;
     for (const Candidate& c : decision.candidates)
-        bars.push_back({c.name, c.report().fit, c.report().unified_memory});
+        bars.push_back({c.name, c.report().plan.fit, c.report().plan.unified_memory});
     return memory_bars_svg(bars);
 }
 

@@ -22,7 +22,7 @@ bool concerns(const std::string& path, const TrainingSpec& training) {
 std::set<std::string> paths_of(const Candidate& c) {
     std::set<std::string> out;
     for (const std::string& path : c.machine.inputs)
-        if (concerns(path, c.report().training)) out.insert(path);
+        if (concerns(path, c.report().asked.training)) out.insert(path);
     if (c.cost.energy)
         for (const Quantity& quantity : c.profile.quantities)
             if (quantity.path == "gpu.tdp_w" || quantity.path.starts_with("power."))

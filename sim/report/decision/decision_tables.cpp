@@ -26,8 +26,8 @@ std::string range(double low, double high, const std::string& shown_low,
     return number(low, shown_low) + " to " + number(high, shown_high);
 }
 
-std::string speed_range(const StepReport& r) {
-    const double low = r.tokens_per_s_at(r.step_high), high = r.tokens_per_s_at(r.step_low);
+std::string speed_range(const Prediction& r) {
+    const double low = r.tokens_per_s_at(r.band->high), high = r.tokens_per_s_at(r.band->low);
     return range(low, high, format_thousands(low), format_thousands(high));
 }
 
@@ -37,7 +37,7 @@ std::string used_of(const Fit::OfTier& tier) {
            " of " + escape_xml(format_bytes(static_cast<double>(tier.usable)));
 }
 
-std::string bound_words(const StepReport& r) {
+std::string bound_words(const Prediction& r) {
     const auto [lane, share] = bound_of(r);
     return fmt::format("{} {}", lane_label(lane), format_percent(share));
 }
@@ -69,7 +69,7 @@ std::string money_cells(const CostAnswer& answer) {
 std::string gain_text(double gain) { return format_error(std::abs(gain) < 0.0005 ? 0.0 : gain); }
 
 std::string machine_row(const Decision& decision, const Candidate& c) {
-    const StepReport& r = c.report();
+    const Prediction& r = c.report();
     const bool best = &c == decision.best();
     std::string out = fmt::format("<tr{}>", best ? " class=\"best\"" : "");
     out += cell(escape_xml(c.name) + (best ? " (chosen)" : ""));
@@ -81,10 +81,10 @@ std::string machine_row(const Decision& decision, const Candidate& c) {
     } else {
         out += cell("-") + cell("-");
     }
-    out += cell(used_of(r.fit.device)) + cell(used_of(r.fit.host));
+    out += cell(used_of(r.plan.fit.device)) + cell(used_of(r.plan.fit.host));
     out +=
         c.fits() ? money_cells(c.cost) : cell("-") + cell("-") + cell("-") + cell("-") + cell("-");
-    return out + cell(confidence_name(r.confidence)) + "</tr>\n";
+    return out + cell(confidence_name(r.plan.confidence)) + "</tr>\n";
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ std::string settings_list(const Decision& decision) {
     std::string out = "<dl>\n";
     for (const Candidate& c : decision.candidates)
         out += fmt::format("<dt>{}</dt><dd><code>{}</code></dd>\n", escape_xml(c.name),
-                           escape_xml(settings_flags(c.report().training)));
+                           escape_xml(settings_flags(c.report().asked.training)));
     return out + "</dl>\n";
 }
 
@@ -116,7 +116,7 @@ std::string systems_table(const Decision& decision) {
                                 "device memory", "host memory", "bound by", "confidence"},
                                "th");
     for (const ComparedSystem& system : decision.other->systems) {
-        const StepReport& r = system.report;
+        const Prediction& r = system.report;
         const bool fits = system.fits();
         const auto relative = relative_speed(*decision.other, system);
         out += "<tr>" + cell(escape_xml(system.name)) +
@@ -124,9 +124,10 @@ std::string systems_table(const Decision& decision) {
                cell(fits ? number(r.tokens_per_s(), format_thousands(r.tokens_per_s())) : "-") +
                cell(fits ? speed_range(r) : "-") +
                cell(relative ? fmt::format("{:.2f}x", *relative) : "-") +
-               cell(fits ? escape_xml(format_seconds(r.step)) : "-") + cell(used_of(r.fit.device)) +
-               cell(used_of(r.fit.host)) + cell(fits ? escape_xml(bound_words(r)) : "-") +
-               cell(confidence_name(r.confidence)) + "</tr>\n";
+               cell(fits ? escape_xml(format_seconds(r.step.seconds)) : "-") +
+               cell(used_of(r.plan.fit.device)) + cell(used_of(r.plan.fit.host)) +
+               cell(fits ? escape_xml(bound_words(r)) : "-") +
+               cell(confidence_name(r.plan.confidence)) + "</tr>\n";
     }
     return out + "</table></div>\n";
 }
@@ -149,9 +150,9 @@ std::string assumption_lists(const Decision& decision) {
     for (const Candidate& c : decision.candidates) {
         ComparedSystem system;
         system.name = c.name;
-        system.report.assumptions = c.report().assumptions;
+        system.report.plan.assumptions = c.report().plan.assumptions;
         for (const std::string& sentence : c.cost.assumptions)
-            system.report.assumptions.push_back("cost: " + sentence);
+            system.report.plan.assumptions.push_back("cost: " + sentence);
         all.systems.push_back(std::move(system));
     }
     // Sentences that the same machines rest on stand together.

@@ -11,21 +11,21 @@ namespace sluice {
 namespace {
 
 std::string row(const Candidate& c, std::size_t width) {
-    const StepReport& r = c.report();
+    const Prediction& r = c.report();
     const RunCost cost = cost_or_free(c.cost);
     const bool fits = c.fits(), paid = fits && c.cost.cost;
     return fmt::format(
         "{:<{}}  {:<4} {:>9} {:>18} {:>9} {:>9} {:>10} {:>10} {:>8}  {}\n", c.name, width,
         fits ? "yes" : "NO", fits ? format_thousands(r.tokens_per_s()) : "-",
-        fits ? fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.step_high)),
-                           format_thousands(r.tokens_per_s_at(r.step_low)))
+        fits ? fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.band->high)),
+                           format_thousands(r.tokens_per_s_at(r.band->low)))
              : "-",
-        format_bytes(static_cast<double>(r.fit.device.peak.bytes)),
-        format_bytes(static_cast<double>(r.fit.host.peak.bytes)),
+        format_bytes(static_cast<double>(r.plan.fit.device.peak.bytes)),
+        format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes)),
         paid ? format_usd(cost.usd_per_hour) : "-",
         paid ? format_usd(cost.usd_per_million_tokens.value) : "-",
         fits ? fmt::format("{:.3g}", cost.days.value) : "-",
-        fits ? confidence_name(r.confidence) : short_by(r));
+        fits ? confidence_name(r.plan.confidence) : short_by(r));
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ std::string decision_text(const Decision& decision) {
     for (const Candidate& c : decision.candidates) out += row(c, width);
     out += "\n";
     for (const Candidate& c : decision.candidates)
-        out += fmt::format("{:<{}}  {}\n", c.name, width, settings_flags(c.report().training));
+        out +=
+            fmt::format("{:<{}}  {}\n", c.name, width, settings_flags(c.report().asked.training));
     return out;
 }
 

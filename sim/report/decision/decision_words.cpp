@@ -5,6 +5,7 @@
 
 #include "sim/answers/decision/decision.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -12,9 +13,9 @@ namespace {
 /// The number a machine is chosen by, so that less is better: dollars, or seconds a token.
 Banded measure(const Decision& decision, const Candidate& c) {
     if (decision.aim == Aim::cheapest) return c.cost.cost->usd_per_million_tokens;
-    const StepReport& r = c.report();
-    return {1 / r.tokens_per_s(), 1 / r.tokens_per_s_at(r.step_low),
-            1 / r.tokens_per_s_at(r.step_high)};
+    const Prediction& r = c.report();
+    return {1 / r.tokens_per_s(), 1 / r.tokens_per_s_at(r.band->low),
+            1 / r.tokens_per_s_at(r.band->high)};
 }
 
 /// The next best that is a choice, or null.
@@ -29,10 +30,10 @@ const Candidate* runner_up(const Decision& decision) {
     return next;
 }
 
-std::string speed_words(const StepReport& r) {
+std::string speed_words(const Prediction& r) {
     return fmt::format("{} tokens/s (5 to 95%: {} to {})", format_thousands(r.tokens_per_s()),
-                       format_thousands(r.tokens_per_s_at(r.step_high)),
-                       format_thousands(r.tokens_per_s_at(r.step_low)));
+                       format_thousands(r.tokens_per_s_at(r.band->high)),
+                       format_thousands(r.tokens_per_s_at(r.band->low)));
 }
 
 std::string best_sentence(const Decision& decision) {
@@ -99,13 +100,14 @@ std::string fastest_sentence(const Decision& decision) {
 
 /// Of a machine on which it does not fit.
 std::string misfit_sentence(const Candidate& c) {
-    const StepReport& r = c.report();
-    std::string out = fmt::format("{}: {}", c.name, fmt::join(shortages(r), "; "));
-    if (r.suggestions.empty())
+    const Prediction& r = c.report();
+    std::string out = fmt::format("{}: {}", c.name, fmt::join(shortages(r.plan), "; "));
+    if (r.advice.suggestions.empty())
         return fmt::format("{}; {}.", out,
-                           no_suggestion_text(r.no_suggestion.value_or(NoSuggestion())));
-    const Suggestion& first = r.suggestions.front();
-    return out + fmt::format("; it fits with {} (device {}, host {}).", first.change,
+                           no_suggestion_text(r.advice.no_suggestion.value_or(NoSuggestion())));
+    const Suggestion& first = r.advice.suggestions.front();
+    return out + fmt::format("; it fits with {} (device {}, host {}).",
+                             setting_flags(first.settings),
                              format_bytes(static_cast<double>(first.device_peak)),
                              format_bytes(static_cast<double>(first.host_peak)));
 }
@@ -126,17 +128,17 @@ std::string tokens_words(const Decision& decision) {
 }
 
 std::string question(const Decision& decision) {
-    const StepReport& r = decision.candidates.front().report();
+    const Prediction& r = decision.candidates.front().report();
     const std::size_t count = decision.candidates.size();
-    const TrainingSpec& t = r.training;
+    const TrainingSpec& t = r.asked.training;
     const std::string how = decision.request.advise
                                 ? "with the best settings of each"
                                 : fmt::format("with batch {} x {} tokens", t.batch,
                                               format_thousands(static_cast<double>(t.sequence)));
     const std::string what =
-        fmt::format("train {} ({} parameters, {}) on {} tokens", r.model_name,
-                    format_count(static_cast<double>(r.parameters)),
-                    format_number_of(r.layers, "layer"), tokens_words(decision));
+        fmt::format("train {} ({} parameters, {}) on {} tokens", r.asked.model_name,
+                    format_count(static_cast<double>(r.asked.parameters)),
+                    format_number_of(r.asked.layers, "layer"), tokens_words(decision));
     return count == 1 ? fmt::format("Should {} {} {}?", decision.candidates.front().name, what, how)
                       : fmt::format("Which of {} machines should {} {}?", count, what, how);
 }

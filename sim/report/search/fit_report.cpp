@@ -6,22 +6,23 @@
 #include "sim/answers/search/fit.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string speed_text(const StepReport& r) {
+std::string speed_text(const Prediction& r) {
     return fmt::format("{} tokens/s (5 to 95%: {} to {})", format_thousands(r.tokens_per_s()),
-                       format_thousands(r.tokens_per_s_at(r.step_high)),
-                       format_thousands(r.tokens_per_s_at(r.step_low)));
+                       format_thousands(r.tokens_per_s_at(r.band->high)),
+                       format_thousands(r.tokens_per_s_at(r.band->low)));
 }
 
-std::string memory_text(const StepReport& r) {
+std::string memory_text(const Prediction& r) {
     return fmt::format("device {}, host {}",
-                       format_bytes(static_cast<double>(r.fit.device.peak.bytes)),
-                       format_bytes(static_cast<double>(r.fit.host.peak.bytes)));
+                       format_bytes(static_cast<double>(r.plan.fit.device.peak.bytes)),
+                       format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes)));
 }
 
 void append_sides(std::string& out, const FitAnswer& answer) {
@@ -31,7 +32,7 @@ void append_sides(std::string& out, const FitAnswer& answer) {
         out += fmt::format("does it      {}: {}, {}\n", side.subject, speed_text(side.report),
                            memory_text(side.report));
         if (!side.changes.empty()) out += fmt::format("             with {}\n", side.changes);
-        out += fmt::format("             bound by {}\n", side.report.bottleneck_words);
+        out += fmt::format("             bound by {}\n", bottleneck_text(side.report.step));
     }
     if (!answer.other) return;
     out += fmt::format("does not     {}: {}{}\n", answer.other->subject,
@@ -43,19 +44,19 @@ void append_sides(std::string& out, const FitAnswer& answer) {
 
 Json side_json(const std::optional<FitSide>& side) {
     if (!side) return {};
-    const StepReport& r = side->report;
+    const Prediction& r = side->report;
     return {{"value", side->value},
             {"subject", side->subject},
-            {"model", r.model_name},
-            {"parameters", r.parameters},
+            {"model", r.asked.model_name},
+            {"parameters", r.asked.parameters},
             {"changes", side->changes},
             {"fits", side->fits()},
             {"tokens_per_s", r.tokens_per_s()},
-            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.step_high)},
-            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.step_low)},
-            {"device_peak_bytes", r.fit.device.peak.bytes},
-            {"host_peak_bytes", r.fit.host.peak.bytes},
-            {"bottleneck", r.bottleneck}};
+            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.band->high)},
+            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.band->low)},
+            {"device_peak_bytes", r.plan.fit.device.peak.bytes},
+            {"host_peak_bytes", r.plan.fit.host.peak.bytes},
+            {"bottleneck", bottleneck_name(r.step.bottleneck())}};
 }
 
 const char* unit(Sought sought) {
@@ -83,18 +84,19 @@ const char* unit(Sought sought) {
 
 std::string why_not(const FitSide& side, double tokens_per_s) {
     std::string out;
-    for (const std::string& words : shortages(side.report))
+    for (const std::string& words : shortages(side.report.plan))
         out += (out.empty() ? "" : "; ") + words;
     if (!out.empty()) return out;
     return fmt::format("{}, wanted {}; bound by {}", speed_text(side.report),
-                       format_thousands(tokens_per_s), side.report.bottleneck_words);
+                       format_thousands(tokens_per_s), bottleneck_text(side.report.step));
 }
 
 std::string fit_text(const FitAnswer& answer) {
-    const StepReport& r = (answer.best ? *answer.best : *answer.other).report;
+    const Prediction& r = (answer.best ? *answer.best : *answer.other).report;
     const bool finds_model = answer.query.sought == Sought::model;
-    std::string out = fmt::format("{}{} on {}", answer.asked,
-                                  finds_model ? "" : " for " + r.model_name, r.machine_id);
+    std::string out =
+        fmt::format("{}{} on {}", answer.asked, finds_model ? "" : " for " + r.asked.model_name,
+                    r.asked.machine_id);
     if (answer.query.tokens_per_s > 0)
         out += fmt::format(" at {} tokens/s", format_thousands(answer.query.tokens_per_s));
     out += answer.best ? fmt::format(": {}\n", answer.best->subject) : ": none\n";

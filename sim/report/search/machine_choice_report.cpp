@@ -8,6 +8,7 @@
 #include "sim/answers/search/machine_points.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -15,16 +16,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string verdict(const MachineChoice& choice, double wanted) {
-    const StepReport& r = choice.report;
-    if (!r.fit.fits()) {
+    const Prediction& r = choice.report;
+    if (!r.plan.fit.fits()) {
         std::string words;
-        for (const std::string& one : shortages(r))
+        for (const std::string& one : shortages(r.plan))
             words += (words.empty() ? "" : "; ") + one.substr(0, one.find(';'));
         return words;
     }
     if (r.tokens_per_s() < wanted) return "too slow";
     if (!choice.cost) return "no price known";
-    if (r.tokens_per_s_at(r.step_high) < wanted) return "does it, but its band begins below";
+    if (r.tokens_per_s_at(r.band->high) < wanted) return "does it, but its band begins below";
     return choice.changes.empty() ? "does it" : "does it with " + choice.changes;
 }
 
@@ -56,14 +57,14 @@ std::string lead_text(const MachineChoices& choices) {
 }
 
 Json choice_json(const MachineChoice& choice, const FrontMarks& marks) {
-    const StepReport& r = choice.report;
+    const Prediction& r = choice.report;
     Json out = {{"machine", choice.id},
                 {"does_it", choice.does_it},
-                {"fits", r.fit.fits()},
+                {"fits", r.plan.fit.fits()},
                 {"changes", choice.changes},
                 {"tokens_per_s", r.tokens_per_s()},
-                {"tokens_per_s_5_percent", r.tokens_per_s_at(r.step_high)},
-                {"tokens_per_s_95_percent", r.tokens_per_s_at(r.step_low)}};
+                {"tokens_per_s_5_percent", r.tokens_per_s_at(r.band->high)},
+                {"tokens_per_s_95_percent", r.tokens_per_s_at(r.band->low)}};
     if (!choice.cost) return out;
     const Banded& million = choice.cost->usd_per_million_tokens;
     out["payment"] = choice.payment->name;
@@ -86,8 +87,8 @@ std::string machine_choices_text(const MachineChoices& choices) {
             "least an hour {}: {} ({}), {} tokens/s (5 to 95%: {} to {})\n", cheapest->id,
             format_usd(cheapest->cost->usd_per_hour), cheapest->payment->name,
             format_thousands(cheapest->report.tokens_per_s()),
-            format_thousands(cheapest->report.tokens_per_s_at(cheapest->report.step_high)),
-            format_thousands(cheapest->report.tokens_per_s_at(cheapest->report.step_low)));
+            format_thousands(cheapest->report.tokens_per_s_at(cheapest->report.band->high)),
+            format_thousands(cheapest->report.tokens_per_s_at(cheapest->report.band->low)));
         out += lead_text(choices);
     } else {
         out += "no machine of the library with a known price does it\n";
@@ -97,12 +98,12 @@ std::string machine_choices_text(const MachineChoices& choices) {
                        "5 to 95%", "$ an hour", "$ a million", "front", "");
     for (std::size_t i = 0; i < choices.machines.size(); ++i) {
         const MachineChoice& choice = choices.machines[i];
-        const StepReport& r = choice.report;
+        const Prediction& r = choice.report;
         out += fmt::format(
             "{:<26} {:>9} {:>19} {:>9} {:>11} {:>5}  {}\n", choice.id,
             format_thousands(r.tokens_per_s()),
-            fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.step_high)),
-                        format_thousands(r.tokens_per_s_at(r.step_low))),
+            fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.band->high)),
+                        format_thousands(r.tokens_per_s_at(r.band->low))),
             price_text(choice, choice.cost ? choice.cost->usd_per_hour : 0),
             price_text(choice, choice.cost ? choice.cost->usd_per_million_tokens.value : 0),
             fmt::format("{}{}", marks[i].by_hour ? "h" : "", marks[i].by_token ? "t" : ""),
@@ -141,10 +142,10 @@ std::string machine_choices_csv(const MachineChoices& choices) {
     for (std::size_t i = 0; i < choices.machines.size(); ++i) {
         const MachineChoice& choice = choices.machines[i];
         if (!choice.does_it || !choice.cost) continue;
-        const StepReport& r = choice.report;
+        const Prediction& r = choice.report;
         out += fmt::format("{},{:.1f},{:.1f},{:.1f},{:.4f},{:.6f},{},{:d},{:d}\n",
-                           csv_text(choice.id), r.tokens_per_s(), r.tokens_per_s_at(r.step_high),
-                           r.tokens_per_s_at(r.step_low), choice.cost->usd_per_hour,
+                           csv_text(choice.id), r.tokens_per_s(), r.tokens_per_s_at(r.band->high),
+                           r.tokens_per_s_at(r.band->low), choice.cost->usd_per_hour,
                            choice.cost->usd_per_million_tokens.value,
                            csv_text(choice.payment->name), marks[i].by_hour, marks[i].by_token);
     }

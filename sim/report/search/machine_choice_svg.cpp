@@ -43,7 +43,7 @@ class Plot {
         for (const MachinePoint& point : points_) {
             most_usd_ = std::max(most_usd_, point.usd * kRoom);
             most_speed_ = std::max(most_speed_,
-                                   report(point).tokens_per_s_at(report(point).step_low) * kRoom);
+                                   report(point).tokens_per_s_at(report(point).band->low) * kRoom);
         }
         std::sort(points_.begin(), points_.end(),
                   [](const auto& a, const auto& b) { return a.usd < b.usd; });
@@ -61,7 +61,7 @@ class Plot {
     }
 
   private:
-    const StepReport& report(const MachinePoint& point) const {
+    const Prediction& report(const MachinePoint& point) const {
         return choices_.machines[point.machine].report;
     }
     double x(double usd) const { return left_ + usd / most_usd_ * kPlotWidth; }
@@ -99,10 +99,10 @@ class Plot {
     }
 
     void dot(const MachinePoint& point) {
-        const StepReport& r = report(point);
+        const Prediction& r = report(point);
         canvas_.line(
-            x(point.usd), y(r.tokens_per_s_at(r.step_high)), x(point.usd),
-            y(r.tokens_per_s_at(r.step_low)),
+            x(point.usd), y(r.tokens_per_s_at(r.band->high)), x(point.usd),
+            y(r.tokens_per_s_at(r.band->low)),
             point.on_front ? R"(stroke="#0072b2" stroke-opacity="0.4")" : "stroke=\"#dddddd\"");
         canvas_.add(
             "<circle cx=\"{:.6g}\" cy=\"{:.6g}\" r=\"{}\" fill=\"{}\"><title>{}</title></circle>\n",
@@ -161,9 +161,9 @@ class Plot {
 
 /// Nothing where the machines take different batches.
 std::string batch_words(const MachineChoices& choices) {
-    const TrainingSpec& first = choices.machines.front().report.training;
+    const TrainingSpec& first = choices.machines.front().report.asked.training;
     for (const MachineChoice& machine : choices.machines) {
-        const TrainingSpec& t = machine.report.training;
+        const TrainingSpec& t = machine.report.asked.training;
         if (t.batch != first.batch || t.sequence != first.sequence) return "";
     }
     return fmt::format(", batch {} x {} tokens", first.batch,
@@ -175,8 +175,8 @@ std::string batch_words(const MachineChoices& choices) {
 std::string machine_choices_svg(const MachineChoices& choices) {
     SvgCanvas canvas;
     if (!choices.machines.empty()) {
-        const StepReport& r = choices.machines.front().report;
-        canvas.text(kMargin, 30, kTitle, r.model_name + ": speed and money by machine",
+        const Prediction& r = choices.machines.front().report;
+        canvas.text(kMargin, 30, kTitle, r.asked.model_name + ": speed and money by machine",
                     "font-weight=\"bold\"");
         canvas.text(kMargin, 52, kNormal,
                     fmt::format("predicted{}; thin lines: 5 to 95%; blue: no machine is faster for "

@@ -9,6 +9,7 @@
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/colours.h"
+#include "sim/report/report.h"
 #include "sim/report/svg_canvas.h"
 #include "sim/report/svg_geometry.h"
 
@@ -44,11 +45,11 @@ std::string choice_text(const std::vector<Upgrade>& upgrades) {
                                         first.name, within);
 }
 
-Json report_json_of(const StepReport& r) {
+Json report_json_of(const Prediction& r) {
     return {{"tokens_per_s", r.tokens_per_s()},
-            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.step_high)},
-            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.step_low)},
-            {"bottleneck", r.bottleneck}};
+            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.band->high)},
+            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.band->low)},
+            {"bottleneck", bottleneck_name(r.step.bottleneck())}};
 }
 
 // Pixels, font sizes.
@@ -70,13 +71,13 @@ class Tornado {
     }
 
     std::string text() {
-        const StepReport& r = all_.base;
-        canvas_.text(kMargin, 30, kTitle, r.model_name + " on " + r.machine_id,
+        const Prediction& r = all_.base;
+        canvas_.text(kMargin, 30, kTitle, r.asked.model_name + " on " + r.asked.machine_id,
                      "font-weight=\"bold\"");
         canvas_.text(kMargin, 52, kNormal,
                      fmt::format("gain of tokens/s, predicted, from {}; batch {} x {} tokens",
-                                 format_thousands(r.tokens_per_s()), r.training.batch,
-                                 format_thousands(static_cast<double>(r.training.sequence))),
+                                 format_thousands(r.tokens_per_s()), r.asked.training.batch,
+                                 format_thousands(static_cast<double>(r.asked.training.sequence))),
                      kGrey);
         const double bottom = kTop + kRow * static_cast<double>(all_.upgrades.size());
         axis(bottom);
@@ -127,17 +128,17 @@ class Tornado {
 }  // namespace
 
 std::string sensitivity_text(const Sensitivity& all) {
-    const StepReport& r = all.base;
-    std::string out = fmt::format("{} on {}: {} tokens/s (5 to 95%: {} to {}){}\n", r.model_name,
-                                  r.machine_id, format_thousands(r.tokens_per_s()),
-                                  format_thousands(r.tokens_per_s_at(r.step_high)),
-                                  format_thousands(r.tokens_per_s_at(r.step_low)),
-                                  all.base_settings.empty() ? "" : " with " + all.base_settings);
-    out += fmt::format("bound by {}\n", r.bottleneck_words);
+    const Prediction& r = all.base;
+    std::string out = fmt::format(
+        "{} on {}: {} tokens/s (5 to 95%: {} to {}){}\n", r.asked.model_name, r.asked.machine_id,
+        format_thousands(r.tokens_per_s()), format_thousands(r.tokens_per_s_at(r.band->high)),
+        format_thousands(r.tokens_per_s_at(r.band->low)),
+        all.base_settings.empty() ? "" : " with " + all.base_settings);
+    out += fmt::format("bound by {}\n", bottleneck_text(r.step));
     if (!all.upgrades.empty() && all.upgrades.front().gain > 0)
         out += fmt::format("most is gained by {}: {}, then bound by {}\n",
                            all.upgrades.front().name, signed_percent(all.upgrades.front().gain),
-                           all.upgrades.front().report.bottleneck_words);
+                           bottleneck_text(all.upgrades.front().report.step));
     out += choice_text(all.upgrades);
     out += fmt::format("\n{:<28} {:>8} {:>18} {:>9}  {:<16} {}\n", "change", "gain", "5 to 95%",
                        "tokens/s", "then bound by", "");
@@ -153,8 +154,8 @@ std::string sensitivity_text(const Sensitivity& all) {
 
 std::string sensitivity_json(const Sensitivity& all) {
     Json out;
-    out["model"] = all.base.model_name;
-    out["machine"] = all.base.machine_id;
+    out["model"] = all.base.asked.model_name;
+    out["machine"] = all.base.asked.machine_id;
     out["base"] = report_json_of(all.base);
     out["base"]["settings"] = all.base_settings;
     out["upgrades"] = Json::array();

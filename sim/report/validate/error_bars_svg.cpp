@@ -58,10 +58,10 @@ class ErrorBars {
   private:
     /// As throughput_error(), were the step at an end of its band; else 0.
     static double band_low(const RunComparison& c) {
-        return c.in_band() ? c.run.step / c.predicted.step_high - 1 : 0;
+        return c.in_band() ? c.run.step / c.predicted.band->high - 1 : 0;
     }
     static double band_high(const RunComparison& c) {
-        return c.in_band() ? c.run.step / c.predicted.step_low - 1 : 0;
+        return c.in_band() ? c.run.step / c.predicted.band->low - 1 : 0;
     }
     double x(double error) const { return left_ + (error / most_ + 1) / 2 * kPlot; }
 

@@ -25,9 +25,9 @@ std::string truth(std::optional<bool> value) { return value ? (*value ? "true" :
 
 std::string line(const RunComparison& c) {
     const MeasuredRun& run = c.run;
-    const StepReport& predicted = c.predicted;
+    const Prediction& predicted = c.predicted;
     std::optional<Seconds> low, high;
-    if (predicted.has_band()) low = predicted.step_low, high = predicted.step_high;
+    if (predicted.band) low = predicted.band->low, high = predicted.band->high;
     const std::vector<std::string> fields = {csv_text(run.group),
                                              csv_text(run.name),
                                              csv_text(run.model.name),
@@ -35,7 +35,7 @@ std::string line(const RunComparison& c) {
                                              count(run.training.batch),
                                              count(run.training.sequence),
                                              number(run.step),
-                                             number(predicted.step),
+                                             number(predicted.step.seconds),
                                              number(c.step_error()),
                                              number(run.tokens_per_s()),
                                              number(predicted.tokens_per_s()),

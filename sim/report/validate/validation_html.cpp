@@ -12,20 +12,21 @@ std::string run_row(const RunComparison& c) {
     std::string band = "-";
     if (c.in_band()) {
         const int out = c.run.process_count() - *c.steps_in_band();
-        band = fmt::format("{} to {}{}", format_seconds(c.predicted.step_low),
-                           format_seconds(c.predicted.step_high),
+        band = fmt::format("{} to {}{}", format_seconds(c.predicted.band->low),
+                           format_seconds(c.predicted.band->high),
                            out == 0                     ? ""
                            : c.run.process_count() == 1 ? ", outside"
                                                         : fmt::format(", {} outside", out));
     }
     const auto spread = c.run.process_spread();
-    return html_row({c.run.name, format_seconds(c.run.step), format_seconds(c.predicted.step),
-                     format_error(c.step_error()), band, format_thousands(c.run.tokens_per_s()),
-                     format_thousands(c.predicted.tokens_per_s()),
-                     format_error(c.throughput_error()), format_error(c.device_error()),
-                     format_error(c.host_error()), fmt::format("{}", c.run.process_count()),
-                     spread ? fmt::format("{:.1f}%", 100 * *spread) : "-"},
-                    "td");
+    return html_row(
+        {c.run.name, format_seconds(c.run.step), format_seconds(c.predicted.step.seconds),
+         format_error(c.step_error()), band, format_thousands(c.run.tokens_per_s()),
+         format_thousands(c.predicted.tokens_per_s()), format_error(c.throughput_error()),
+         format_error(c.device_error()), format_error(c.host_error()),
+         fmt::format("{}", c.run.process_count()),
+         spread ? fmt::format("{:.1f}%", 100 * *spread) : "-"},
+        "td");
 }
 
 std::string runs_table(const Validation& v) {

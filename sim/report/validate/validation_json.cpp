@@ -48,11 +48,12 @@ Json run_json(const RunComparison& c) {
     out["measured"]["process_spread"] = or_null(run.process_spread());
     out["measured"]["device_bytes"] = run.device > 0 ? Json(run.device) : Json();
     out["measured"]["host_bytes"] = run.host > 0 ? Json(run.host) : Json();
-    out["predicted"] = step_json(c.predicted.step, c.predicted.step_low, c.predicted.step_high,
-                                 c.predicted.tokens_per_s());
+    const Band band = c.predicted.band.value_or(Band());
+    out["predicted"] =
+        step_json(c.predicted.step.seconds, band.low, band.high, c.predicted.tokens_per_s());
     out["predicted"]["device_bytes"] = c.predicted_device;
     out["predicted"]["host_bytes"] = c.predicted_host;
-    out["predicted"]["fits"] = c.predicted.fit.fits();
+    out["predicted"]["fits"] = c.predicted.plan.fit.fits();
     out["step_error"] = c.step_error();
     out["throughput_error"] = c.throughput_error();
     out["device_error"] = or_null(c.device_error());

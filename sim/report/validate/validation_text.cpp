@@ -35,15 +35,15 @@ std::string process_columns(const RunComparison& c) {
 std::string run_line(const RunComparison& c, std::size_t width, bool with_processes) {
     const std::string processes = with_processes ? process_columns(c) : "";
     const std::string band =
-        c.in_band() ? fmt::format("  {:>8} to {:<8}{}", format_seconds(c.predicted.step_low),
-                                  format_seconds(c.predicted.step_high), outside(c))
+        c.in_band() ? fmt::format("  {:>8} to {:<8}{}", format_seconds(c.predicted.band->low),
+                                  format_seconds(c.predicted.band->high), outside(c))
                     : "";
     std::string line = fmt::format(
         "{:<{}} {:>9} {:>9} {:>7}  {:>9} {:>9} {:>7}  {:>7} {:>7}{}{}", c.run.name, width,
-        format_seconds(c.run.step), format_seconds(c.predicted.step), format_error(c.step_error()),
-        format_thousands(c.run.tokens_per_s()), format_thousands(c.predicted.tokens_per_s()),
-        format_error(c.throughput_error()), format_error(c.device_error()),
-        format_error(c.host_error()), processes, band);
+        format_seconds(c.run.step), format_seconds(c.predicted.step.seconds),
+        format_error(c.step_error()), format_thousands(c.run.tokens_per_s()),
+        format_thousands(c.predicted.tokens_per_s()), format_error(c.throughput_error()),
+        format_error(c.device_error()), format_error(c.host_error()), processes, band);
     return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
@@ -188,7 +188,7 @@ std::string validation_text(const Validation& v) {
     for (const GroupSummary& summary : v.summaries) out += summary_lines(summary);
     out += option_lines(v) + process_lines(v);
     for (const RunComparison& c : v.runs)
-        if (!c.predicted.fit.fits())
+        if (!c.predicted.plan.fit.fits())
             out += fmt::format("\n{}: predicted not to fit, and timed as if it did\n", c.run.name);
     for (const auto* sentences : {&v.other_machines, &v.left_out})
         for (const std::string& sentence : *sentences) out += "\n" + sentence + "\n";

@@ -60,6 +60,7 @@ struct MachineProfile {
     std::vector<Quantity> quantities;
     std::vector<Curve> curves;
     std::vector<KernelEntry> kernels;  ///< all of KernelTableId, or none
+    std::vector<std::string> changes;  ///< what-if values, as flags
 
     /// Nothing where the profile lacks the path.
     const Quantity* find(std::string_view path) const;

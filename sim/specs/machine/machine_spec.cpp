@@ -21,6 +21,7 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     MachineSpec machine;
     machine.id = profile.id;
     machine.name = profile.name;
+    machine.changes = profile.changes;
     machine.unified_memory = profile.flag("host.unified_memory");
     machine.gpu = resolve_gpu(reader);
     machine.link = resolve_link(reader, machine.unified_memory);

@@ -135,7 +135,8 @@ struct MachineSpec {
     /// The same, of what only schedules of other systems (PyTorch's kernels) rest on; where there
     /// are any, their confidence is `transferred` at best.
     std::vector<std::string> others_assumptions;
-    std::vector<std::string> inputs;  ///< paths of the numbers that the spec rests on
+    std::vector<std::string> inputs;   ///< paths of the numbers that the spec rests on
+    std::vector<std::string> changes;  ///< what-if values, as flags
 };
 
 /// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see

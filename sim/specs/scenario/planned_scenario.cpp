@@ -62,7 +62,7 @@ Scenario resolve(const PlannedScenario& planned) {
     in_field("machine", [&] {
         if (planned.machine.machine.empty())
             throw InputError("--machine is missing; name one of: sluice machines");
-        out.profile = read_profile_flags(planned.machine, out.machine_changes);
+        out.profile = read_profile_flags(planned.machine);
         out.machine = resolve_machine_flags(out.profile, planned.machine);
     });
     out.training = read_training(planned);

@@ -43,7 +43,6 @@ struct Scenario {
     MachineSpec machine;
     TrainingSpec training;
     CostQuery money;
-    std::vector<std::string> machine_changes;  ///< what-if values, as flags
 };
 
 /// Reads the model and the machine and checks all values. Throws FieldError.

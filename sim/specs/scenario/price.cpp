@@ -107,6 +107,14 @@ const Offer* typical_offer(const PriceList& prices) {
     return &prices.offers[static_cast<std::size_t>((rented - 1) / 2)];
 }
 
+std::optional<HourlyCost> hourly_cost(const MachineProfile& profile, double gpus) {
+    const PriceList prices = price_list(profile);
+    const Offer* const typical = typical_offer(prices);
+    if (typical == nullptr) return std::nullopt;
+    return HourlyCost{gpus * typical->usd_per_hour, typical->name, typical->kind, typical->date,
+                      unpriced_memory(profile)};
+}
+
 const Offer& find_offer(const PriceList& prices, const std::string& name,
                         const std::string& machine) {
     std::vector<std::string> names;

@@ -43,6 +43,17 @@ PriceList price_list(const MachineProfile& profile);
 /// the cheapest corner of the market nor a list price that few pay. Nothing where none is rented.
 const Offer* typical_offer(const PriceList& prices);
 
+/// What an hour of training costs.
+struct HourlyCost {
+    double usd_per_hour = 0;  ///< of all GPUs that train
+    std::string provider;
+    OfferKind kind = OfferKind::rented;
+    std::string date;
+    std::string unpriced;  ///< host memory that the price does not know of, or empty
+};
+/// By the typical offer; nothing where none is rented.
+std::optional<HourlyCost> hourly_cost(const MachineProfile& profile, double gpus);
+
 /// The offer whose name that is, whatever its case, or begins so; throws InputError where none or
 /// several do. `machine` names it in messages.
 const Offer& find_offer(const PriceList& prices, const std::string& name,

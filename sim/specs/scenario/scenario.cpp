@@ -12,12 +12,12 @@
 namespace sluice {
 namespace {
 
-struct Setting {
+struct WhatIf {
     std::string path;
     double value;
 };
 
-Setting parse_setting(const std::string& text) {
+WhatIf parse_what_if(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos) {
         throw InputError(fmt::format(
@@ -28,7 +28,7 @@ Setting parse_setting(const std::string& text) {
 }
 
 /// A number that no rate of the machine rests on would change nothing in silence.
-void check_used(const Setting& setting, const MachineSpec& machine) {
+void check_used(const WhatIf& setting, const MachineSpec& machine) {
     const std::vector<std::string>& used = machine.inputs;
     if (std::find(used.begin(), used.end(), setting.path) != used.end()) return;
     throw InputError(fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}",
@@ -75,7 +75,7 @@ ModelSpec read_model_flags(const ModelFlags& flags) {
     return model;
 }
 
-MachineProfile read_profile_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
+MachineProfile read_profile_flags(const MachineFlags& flags) {
     MachineProfile profile = read_machine_profile(flags.machine);
     if (flags.host_memory) {
         const double bytes = parse_memory_size(*flags.host_memory, "--host-memory");
@@ -85,24 +85,24 @@ MachineProfile read_profile_flags(const MachineFlags& flags, std::vector<std::st
                 *flags.host_memory));
         }
         profile.set("host.memory_capacity_gb", bytes / kGiga);
-        changes.push_back("--host-memory " + *flags.host_memory);
+        profile.changes.push_back("--host-memory " + *flags.host_memory);
     }
     for (const std::string& text : flags.settings) {
-        const Setting setting = parse_setting(text);
+        const WhatIf setting = parse_what_if(text);
         profile.set(setting.path, setting.value);
-        changes.push_back("--set " + text);
+        profile.changes.push_back("--set " + text);
     }
     return profile;
 }
 
 MachineSpec resolve_machine_flags(const MachineProfile& profile, const MachineFlags& flags) {
     MachineSpec machine = resolve_machine(profile);
-    for (const std::string& text : flags.settings) check_used(parse_setting(text), machine);
+    for (const std::string& text : flags.settings) check_used(parse_what_if(text), machine);
     return machine;
 }
 
-MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes) {
-    return resolve_machine_flags(read_profile_flags(flags, changes), flags);
+MachineSpec read_machine_flags(const MachineFlags& flags) {
+    return resolve_machine_flags(read_profile_flags(flags), flags);
 }
 
 }  // namespace sluice

@@ -29,12 +29,12 @@ struct MachineFlags {
     std::vector<std::string> settings;  ///< --set path=value
     bool operator==(const MachineFlags&) const = default;
 };
-/// Its profile with what-if values; `changes` gets them, as flags.
-MachineProfile read_profile_flags(const MachineFlags& flags, std::vector<std::string>& changes);
+/// Its profile with what-if values.
+MachineProfile read_profile_flags(const MachineFlags& flags);
 /// Refuses a what-if value on which no prediction for that machine rests.
 MachineSpec resolve_machine_flags(const MachineProfile& profile, const MachineFlags& flags);
 /// Both.
-MachineSpec read_machine_flags(const MachineFlags& flags, std::vector<std::string>& changes);
+MachineSpec read_machine_flags(const MachineFlags& flags);
 
 /// What an option holds, its range and default, in a line.
 std::string option_help(const Option& option);

@@ -197,6 +197,11 @@ void check_used_options(const TrainingSpec& spec) {
     }
 }
 
+std::string flag_of(std::string field) {
+    std::replace(field.begin(), field.end(), '_', '-');
+    return "--" + field;
+}
+
 }  // namespace
 
 const std::vector<Option>& training_options() {
@@ -204,10 +209,13 @@ const std::vector<Option>& training_options() {
     return options;
 }
 
-std::string option_flag(const Option& option) {
-    std::string flag = std::string("--") + option.field;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    return flag;
+std::string option_flag(const Option& option) { return flag_of(option.field); }
+
+std::string setting_flags(const std::vector<Setting>& settings) {
+    std::string out;
+    for (const Setting& one : settings)
+        out += fmt::format("{}{} {}", out.empty() ? "" : " ", flag_of(one.field), one.value);
+    return out;
 }
 
 void set_option(TrainingSpec& spec, const Option& option, std::string_view text,

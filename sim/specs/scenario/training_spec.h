@@ -125,4 +125,12 @@ void check_training_spec(const TrainingSpec& spec);
 /// The flag of an option's field: `--micro-batch` for `micro_batch`.
 std::string option_flag(const Option& option);
 
+/// A field of a scenario and its value, as typed: {"micro_batch", "8"}, {"host_memory", "512GB"}.
+struct Setting {
+    std::string field, value;
+    bool operator==(const Setting&) const = default;
+};
+/// "--host-memory 512GB --micro-batch 8".
+std::string setting_flags(const std::vector<Setting>& settings);
+
 }  // namespace sluice

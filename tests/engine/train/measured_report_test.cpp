@@ -112,25 +112,25 @@ TEST_CASE("measured report: different tokens are counted once each", "[train]") 
 }
 
 TEST_CASE("measured report: the plan's report with what was measured", "[train]") {
-    StepReport plan;
+    PlannedStep plan;
     plan.program = program();
     plan.fit.device.peak.bytes = 1000;
     plan.assumptions = {"one"};
     const MeasuredSteps steps = steps_of({2, 3});
-    StepReport report = measured_report(plan, steps, {DType::bf16, 70, 80, 0});
-    CHECK(report.measured);
-    CHECK(report.step == Approx(3));
-    CHECK(report.steps_measured == 1);
-    CHECK(report.measured_device == 70);
-    CHECK(report.measured_host == 80);
-    CHECK(report.training.distinct_tokens == 1);
-    CHECK(report.operations.size() == 2);
-    CHECK(report.precision == Precision::bf16);
-    CHECK(report.fit.device.peak.bytes == 1000);
-    CHECK(report.assumptions.size() == 1);
-    report = measured_report(plan, steps, {DType::fp32, 70, 80, 3});
-    CHECK(report.precision == Precision::fp32);
-    CHECK(report.fit.device.peak.bytes == 2000);
-    REQUIRE(report.assumptions.size() == 2);
-    CHECK_THAT(report.assumptions[1], ContainsSubstring("3 steps that speculative clipping"));
+    TimedPlan report = measured_report({}, plan, steps, {DType::bf16, 70, 80, 0});
+    CHECK(report.step.measured);
+    CHECK(report.step.seconds == Approx(3));
+    CHECK(report.step.measured->steps == 1);
+    CHECK(report.step.measured->device == 70);
+    CHECK(report.step.measured->host == 80);
+    CHECK(report.asked.training.distinct_tokens == 1);
+    CHECK(report.step.intervals.size() == 2);
+    CHECK(report.step.measured->precision == Precision::bf16);
+    CHECK(report.plan.fit.device.peak.bytes == 1000);
+    CHECK(report.plan.assumptions.size() == 1);
+    report = measured_report({}, plan, steps, {DType::fp32, 70, 80, 3});
+    CHECK(report.step.measured->precision == Precision::fp32);
+    CHECK(report.plan.fit.device.peak.bytes == 2000);
+    REQUIRE(assumptions(report).size() == 2);
+    CHECK_THAT(assumptions(report)[1], ContainsSubstring("3 steps that speculative clipping"));
 }

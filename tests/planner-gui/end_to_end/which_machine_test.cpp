@@ -110,13 +110,13 @@ void pick_and_lack_memory(const WindowDriver& driver) {
     driver.type("machine", "h200-sxm-pcie5-1.5tb");
     driver.type("batch", "32");
     driver.type("micro_batch", "");
-    CHECK(driver.settled()->report().fit.fits());
+    CHECK(driver.settled()->report().plan.fit.fits());
     for (const char* memory : {"512GB", "256GB", "128GB"}) {
         driver.type("host_memory", memory);
-        if (!driver.settled()->report().fit.fits()) break;
+        if (!driver.settled()->report().plan.fit.fits()) break;
     }
     const auto lacking = driver.settled();
-    REQUIRE(!lacking->report().fit.fits());
+    REQUIRE(!lacking->report().plan.fit.fits());
     CHECK(lacking->planned.machine.host_memory == "128GB");
     const auto cli = test::printed_json(
         QProcess::splitCommand(text(command_line(lacking->planned)) + QStringLiteral(" --json"))
@@ -133,7 +133,7 @@ void adopt_first_suggestion(const WindowDriver& driver) {
         driver.window->verdict().findChildren<QPushButton*>(QStringLiteral("suggestion"));
     REQUIRE(!buttons.empty());
     QTest::mouseClick(buttons.front(), Qt::LeftButton);
-    CHECK(driver.settled()->report().fit.fits());
+    CHECK(driver.settled()->report().plan.fit.fits());
     CHECK(shown(*driver.window, "headline") == QStringLiteral("\u2713 Fits"));
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("end to end: from a model to a machine, files that say why, the comman
     REQUIRE(window.stack().count() == 2);
     driver.type("host_memory", "");
     driver.type("machine", "gh200-480gb");
-    CHECK(driver.settled()->report().fit.fits());
+    CHECK(driver.settled()->report().plan.fit.fits());
     const std::string second = window.stack().current().name;
 
     Pages& pages = window.pages();

@@ -73,7 +73,6 @@ TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[
     Upgrade link;
     link.name = "link twice as fast";
     link.report = made_system(Schedule::streamed, 1250).report;
-    link.report.bottleneck_words = "optimizer, 60% of the step's critical path";
     link.gain = 0.25;
     link.gain_low = 0.2;
     link.gain_high = 0.3;
@@ -95,13 +94,11 @@ TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[
 TEST_CASE("validation table: errors with their signs, what is outside of its band", "[models]") {
     Validation validation;
     RunComparison near = made_run("near", "held-out", 1.0, 1.01);
-    near.predicted.step_low = 0.9;
-    near.predicted.step_high = 1.1;
+    near.predicted.band = {0.9, 1.1};
     near.run.device = 100'000'000'000;
     near.predicted_device = 99'000'000'000;
     RunComparison far = made_run("far", "held-out", 1.0, 0.8);
-    far.predicted.step_low = 0.7;
-    far.predicted.step_high = 0.9;
+    far.predicted.band = {0.7, 0.9};
     validation.runs = {near, far, made_run("unbanded", "look", 10, 10)};
     CellTableModel model;
     model.setTable(validation_table(validation, ByteUnits::decimal));

@@ -19,11 +19,8 @@ ComparedScenario scenario(const char* name, const char* machine_id, const Traini
     const MachineProfile profile = read_machine_profile(machine_id);
     const MachineSpec machine = resolve_machine(profile);
     const ModelSpec model = read_model("qwen2.5-7b");
-    auto report = std::make_shared<StepReport>(test::simulated([&] {
-        StepReport out = predict(model, machine, training);
-        add_band(out, model, machine, training);
-        return out;
-    }));
+    auto report = std::make_shared<Prediction>(test::simulated(
+        [&] { return predict(model, machine, training, {.band = Wanted::Band::always}); }));
     const CostQuery query;
     const CostAnswer answer =
         answer_cost(*report, machine, machine_money(profile, machine, query), query);
@@ -64,7 +61,7 @@ TEST_CASE("scenario table: a column a scenario, with the command line's digits",
     REQUIRE(model.columnCount() == 2);
     CHECK(model.headerData(1, Qt::Horizontal) == QStringLiteral("larger"));
     const auto values = column(model, 1);
-    const StepReport& r = *scenarios[1].report;
+    const Prediction& r = *scenarios[1].report;
     CHECK(values.at(QStringLiteral("Batch")) == QStringLiteral("64"));
     CHECK(values.at(QStringLiteral("Fits")) == QStringLiteral("yes"));
     CHECK(values.at(QStringLiteral("Tokens/s")).toStdString() ==
@@ -112,14 +109,14 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
     const std::vector<ComparedScenario> scenarios = {
         scenario("streamed", "rtx-3090-64gb", deep),
         scenario("resident", "rtx-3090-64gb", resident)};
-    REQUIRE(!scenarios[1].report->fit.fits());
+    REQUIRE(!scenarios[1].report->plan.fit.fits());
     model.setScenarios(scenarios);
     CHECK(column(model, 0).at(QStringLiteral("Buffer depth")) == QStringLiteral("3"));
     const auto values = column(model, 1);
     CHECK(values.at(QStringLiteral("Buffer depth")) == QStringLiteral("-"));
     CHECK(values.at(QStringLiteral("Tokens/s")) == QStringLiteral("-"));
     CHECK(values.at(QStringLiteral("$ per million tokens")) == QStringLiteral("-"));
-    const Fit::OfTier& device = scenarios[1].report->fit.device;
+    const Fit::OfTier& device = scenarios[1].report->plan.fit.device;
     const auto short_by = [&](ByteUnits units) {
         return byte_text(static_cast<double>(device.shortfall()), units);
     };

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "planner-gui/pages/memory_view.h"
+#include "sim/report/report.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"
@@ -16,12 +17,12 @@ using test::pixels_of;
 using test::says;
 using test::show;
 
-std::shared_ptr<const StepReport> fitting() {
+std::shared_ptr<const TimedPlan> fitting() {
     static const auto report =
         test::predicted("qwen2.5-14b", "h200-sxm-pcie5-1.5tb", test::batch_of(32));
     return report;
 }
-std::shared_ptr<const StepReport> too_large() {
+std::shared_ptr<const TimedPlan> too_large() {
     static const auto report =
         test::predicted("qwen2.5-72b", "h200-pcie5-16vcpu-128gib", test::batch_of(256, 2048));
     return report;
@@ -62,13 +63,13 @@ TEST_CASE("a shortage is drawn past the line of what there is", "[pages]") {
         page.setReport(too_large());
         show(page);
         CHECK(says(page, QStringLiteral("does not fit")));
-        CHECK(says(page, QString::fromStdString(shortages(*too_large()).front())));
+        CHECK(says(page, QString::fromStdString(shortages(too_large()->plan).front())));
         const MemoryLayout layout = layout_of(page);
         const QImage image = page.view()->grab().toImage();
         const QColor red = (dark ? Palette::dark() : Palette::light()).waiting();
         const double there =
             layout.bars[0].left() + layout.bars[0].width() *
-                                        static_cast<double>(too_large()->fit.device.usable) /
+                                        static_cast<double>(too_large()->plan.fit.device.usable) /
                                         static_cast<double>(layout.full[0]);
         QRectF before = layout.bars[0], past = layout.bars[0];
         before.setRight(there - 4);
@@ -124,7 +125,7 @@ TEST_CASE("a model of 400 layers in many micro-batches is shown", "[pages]") {
     show(page);
     const MemoryLayout layout = layout_of(page);
     CHECK(page.view()->tooltip_at(layout.curve.center()).contains(QStringLiteral("checkpoints")));
-    CHECK(most_memory(page.view()->picture().curve).bytes == report->fit.device.peak.bytes);
+    CHECK(most_memory(page.view()->picture().curve).bytes == report->plan.fit.device.peak.bytes);
 }
 
 }  // namespace sluice

@@ -11,6 +11,7 @@
 #include "planner-gui/pictures/palette.h"
 #include "sim/answers/validate/compare_run.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"
@@ -23,7 +24,7 @@ using test::pixels_of;
 using test::says;
 using test::show;
 
-std::shared_ptr<const StepReport> example() {
+std::shared_ptr<const TimedPlan> example() {
     static const auto report =
         test::predicted("qwen2.5-14b", "h200-sxm-pcie5-1.5tb", test::batch_of(8));
     return report;
@@ -42,7 +43,7 @@ TEST_CASE("the timeline shows all of a step, then what is zoomed and panned to",
     page.setReport(example());
     show(page);
     TimelineView& view = *page.view();
-    const Seconds step = example()->step;
+    const Seconds step = example()->step.seconds;
     CHECK(view.time_view().begin == 0);
     CHECK(view.time_view().end == Approx(step));
 
@@ -168,11 +169,11 @@ TEST_CASE("a measured step is laid under, and taken away", "[pages]") {
         return compare_run(runs.runs.front(), test::machine_of("h200-pcie5-16vcpu-128gib"));
     });
     REQUIRE(run.measured);
-    const auto measured = std::make_shared<const StepReport>(*run.measured);
+    const auto measured = std::make_shared<const TimedPlan>(*run.measured);
     TimelinePage page;
     QSignalSpy wanted(&page, &TimelinePage::measuredReportWanted);
     QSignalSpy taken(&page, &TimelinePage::measuredTakenAway);
-    page.setReport(std::make_shared<const StepReport>(run.predicted));
+    page.setReport(std::make_shared<const TimedPlan>(run.predicted));
     show(page);
     const std::size_t rows = page.view()->timeline().rows().size();
     QAbstractButton *lay = nullptr, *take = nullptr;
@@ -189,7 +190,7 @@ TEST_CASE("a measured step is laid under, and taken away", "[pages]") {
     page.setMeasured(measured);
     CHECK(page.view()->timeline().rows().size() == 2 * rows);
     CHECK(says(page, QStringLiteral("measured ") +
-                         QString::fromStdString(format_seconds(measured->step))));
+                         QString::fromStdString(format_seconds(measured->step.seconds))));
     CHECK_FALSE(says(page, QStringLiteral("different plans")));
     CHECK(page.csv().contains(QStringLiteral("\nmeasured,")));
     CHECK(pixels_of(drawn(page.svg()), Palette::family(Family::update)) > 10'000);
@@ -219,7 +220,7 @@ TEST_CASE("an exported timeline is the library's picture", "[pages]") {
     page.setReport(example());
     CHECK(page.svg().toStdString() == report_svg(*example()));
     CHECK(page.csv().count(QLatin1Char('\n')) ==
-          static_cast<qsizetype>(example()->operations.size()) + 1);
+          static_cast<qsizetype>(example()->step.intervals.size()) + 1);
     page.setReport(nullptr);
     show(page);  // paints that there is nothing
     CHECK(says(page, QStringLiteral("No prediction: the form says")));

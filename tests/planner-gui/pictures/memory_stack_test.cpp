@@ -12,8 +12,8 @@ TEST_CASE("stacks add up to the peaks of the report", "[pictures]") {
     const std::vector<MemoryStack> stacks = memory_stacks(*report);
     REQUIRE(stacks.size() == 2);
     CHECK(stacks[0].name == QStringLiteral("device"));
-    CHECK(stacks[0].used == report->fit.device.peak.bytes);
-    CHECK(stacks[1].used == report->fit.host.peak.bytes);
+    CHECK(stacks[0].used == report->plan.fit.device.peak.bytes);
+    CHECK(stacks[1].used == report->plan.fit.host.peak.bytes);
     for (const MemoryStack& stack : stacks) {
         Bytes at = 0;
         for (const MemorySegment& segment : stack.segments) {
@@ -32,24 +32,24 @@ TEST_CASE("stacks add up to the peaks of the report", "[pictures]") {
 TEST_CASE("what does not fit is short by what the report says", "[pictures]") {
     const auto report =
         test::predicted("qwen2.5-72b", "h200-pcie5-16vcpu-128gib", test::batch_of(256, 2048));
-    REQUIRE_FALSE(report->fit.fits());
+    REQUIRE_FALSE(report->plan.fit.fits());
     const std::vector<MemoryStack> stacks = memory_stacks(*report);
-    CHECK(stacks[0].shortage() == report->fit.device.shortfall());
-    CHECK(stacks[1].shortage() == report->fit.host.shortfall());
+    CHECK(stacks[0].shortage() == report->plan.fit.device.shortfall());
+    CHECK(stacks[1].shortage() == report->plan.fit.host.shortfall());
     CHECK(stacks[0].words(ByteUnits::decimal).contains(QStringLiteral(", short ")));
 }
 
 TEST_CASE("unified memory is one stack, storage one of its own", "[pictures]") {
-    StepReport report;
-    report.unified_memory = true;
-    report.device_context = 5;
-    report.fit.device.peak.bytes = 30;
-    report.fit.host.peak = {100, 0, {}};
-    report.fit.host.peak.by_kind[0] = 95;
-    report.fit.host.usable = 200;
-    report.fit.storage.peak.bytes = 7;
-    report.fit.storage.peak.by_kind[6] = 7;
-    report.fit.storage.usable = 7;
+    TimedPlan report;
+    report.plan.unified_memory = true;
+    report.plan.device_context = 5;
+    report.plan.fit.device.peak.bytes = 30;
+    report.plan.fit.host.peak = {100, 0, {}};
+    report.plan.fit.host.peak.by_kind[0] = 95;
+    report.plan.fit.host.usable = 200;
+    report.plan.fit.storage.peak.bytes = 7;
+    report.plan.fit.storage.peak.by_kind[6] = 7;
+    report.plan.fit.storage.usable = 7;
     const std::vector<MemoryStack> stacks = memory_stacks(report);
     REQUIRE(stacks.size() == 2);
     CHECK(stacks[0].name == QStringLiteral("device and host"));
@@ -61,10 +61,10 @@ TEST_CASE("unified memory is one stack, storage one of its own", "[pictures]") {
 TEST_CASE("host bars are the report's moments", "[pictures]") {
     const auto report = test::predicted("qwen2.5-7b", "h200-sxm-pcie5-1.5tb", test::batch_of(8));
     const std::vector<HostBar> bars = host_bars(*report);
-    REQUIRE(bars.size() == report->host_timeline.size() + 1);
+    REQUIRE(bars.size() == report->plan.memory.host_moments.size() + 1);
     CHECK(bars[0].name == QStringLiteral("loading"));
-    CHECK(bars[0].bytes == report->host_timeline[0].bytes);
-    CHECK(bars.back().bytes == report->host_between_steps);
+    CHECK(bars[0].bytes == report->plan.memory.host_moments[0].bytes);
+    CHECK(bars.back().bytes == report->plan.memory.host_between_steps);
 }
 
 TEST_CASE("columns of a curve lose no peak", "[pictures]") {
@@ -86,10 +86,11 @@ TEST_CASE("the table of memory says what the picture shows", "[pictures]") {
     const auto report = test::predicted("qwen2.5-7b", "h200-sxm-pcie5-1.5tb", test::batch_of(8));
     const QString csv = memory_csv(*report);
     CHECK(csv.startsWith(QStringLiteral("memory,when,kind,bytes\n")));
-    CHECK(csv.contains(QStringLiteral("device,peak,all,%1\n").arg(report->fit.device.peak.bytes)));
-    CHECK(csv.contains(QStringLiteral("device,,usable,%1\n").arg(report->fit.device.usable)));
     CHECK(csv.contains(
-        QStringLiteral("host,between steps,all,%1\n").arg(report->host_between_steps)));
+        QStringLiteral("device,peak,all,%1\n").arg(report->plan.fit.device.peak.bytes)));
+    CHECK(csv.contains(QStringLiteral("device,,usable,%1\n").arg(report->plan.fit.device.usable)));
+    CHECK(csv.contains(
+        QStringLiteral("host,between steps,all,%1\n").arg(report->plan.memory.host_between_steps)));
     for (const QString& line : csv.trimmed().split(QLatin1Char('\n')))
         CHECK(line.count(QLatin1Char(',')) == 3);
 }

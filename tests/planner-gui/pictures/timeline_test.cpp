@@ -11,21 +11,21 @@
 namespace sluice {
 namespace {
 
-std::shared_ptr<const StepReport> one_layer() {
-    return std::make_shared<const StepReport>(one_layer_report());
+std::shared_ptr<const TimedPlan> one_layer() {
+    return std::make_shared<const TimedPlan>(one_layer_report());
 }
 
 /// The same step, `factor` times slower.
-std::shared_ptr<const StepReport> slower(double factor) {
-    StepReport report = one_layer_report();
-    report.measured = true;
-    report.step *= factor;
-    for (OperationInterval& interval : report.operations) {
+std::shared_ptr<const TimedPlan> slower(double factor) {
+    TimedPlan report = one_layer_report();
+    report.step.measured.emplace();
+    report.step.seconds *= factor;
+    for (OperationInterval& interval : report.step.intervals) {
         interval.start *= factor;
         interval.end *= factor;
     }
-    report.lanes = lane_times(report.program, report.operations, report.step);
-    return std::make_shared<const StepReport>(std::move(report));
+    report.step.lanes = lane_times(report.plan.program, report.step.intervals, report.step.seconds);
+    return std::make_shared<const TimedPlan>(std::move(report));
 }
 
 QString value(const Facts& facts, const QString& name) {
@@ -108,19 +108,19 @@ TEST_CASE("a measured step lies under the predicted one, lane beside lane", "[pi
 TEST_CASE("a report without times gives no rows", "[pictures]") {
     CHECK(Timeline().empty());
     CHECK(Timeline(nullptr, nullptr).empty());
-    CHECK(Timeline(std::make_shared<const StepReport>()).empty());
+    CHECK(Timeline(std::make_shared<const TimedPlan>()).empty());
 }
 
 TEST_CASE("steps of different plans are told apart", "[pictures]") {
-    const StepReport one = one_layer_report();
-    StepReport other = one;
+    const TimedPlan one = one_layer_report();
+    TimedPlan other = one;
     CHECK(plan_difference(one, other).empty());
-    other.training.batch = 5;
+    other.asked.training.batch = 5;
     CHECK(plan_difference(one, other).find("batch 5 x 1000") != std::string::npos);
     other = one;
-    other.program.operations[1].layer = 7;
+    other.plan.program.operations[1].layer = 7;
     CHECK(plan_difference(one, other).find("Operation 2") != std::string::npos);
-    other.program.operations.pop_back();
+    other.plan.program.operations.pop_back();
     CHECK(plan_difference(one, other).find("has 3 operations, the predicted one 4") !=
           std::string::npos);
 }
@@ -134,8 +134,8 @@ TEST_CASE("what is too short for a pixel is drawn together, however many", "[pic
     for (std::size_t row = 0; row < timeline.rows().size(); ++row) {
         const std::vector<Block>& all = timeline.rows()[row].blocks;
         constexpr int kPixels = 100;
-        const Seconds pixel = report->step / kPixels;
-        const std::vector<Block> shown = timeline.visible(row, 0, report->step, pixel);
+        const Seconds pixel = report->step.seconds / kPixels;
+        const std::vector<Block> shown = timeline.visible(row, 0, report->step.seconds, pixel);
         CHECK(shown.size() <= 3 * kPixels);
         Seconds busy = 0, busy_shown = 0;
         std::int64_t count = 0;

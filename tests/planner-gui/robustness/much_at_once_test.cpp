@@ -51,15 +51,15 @@ TEST_CASE("robust: a model of 400 layers is predicted and drawn on every page", 
     deep.machine.host_memory = "20TB";
     deep.training = {{"batch", "16"}};
     const auto prediction = driver.open(deep);
-    CHECK(prediction->report().layers == 400);
-    CHECK(prediction->report().operations.size() > 2400);
+    CHECK(prediction->report().asked.layers == 400);
+    CHECK(prediction->report().step.intervals.size() > 2400);
     for (int page = 0; page < window.pages().count(); ++page) {
         window.pages().setCurrentIndex(page);
         CHECK(!window.grab().isNull());
     }
     // As table, an operation a line.
     CHECK(window.pages().timeline().csv().count(QLatin1Char('\n')) >=
-          static_cast<int>(prediction->report().operations.size()));
+          static_cast<int>(prediction->report().step.intervals.size()));
 }
 
 TEST_CASE("robust: keys faster than predictions: the last is answered, undo goes back in one",

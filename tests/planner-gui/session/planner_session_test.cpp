@@ -29,7 +29,7 @@ struct Heard {
     bool complete() const {
         return !predictions.empty() && predictions.back()->stage == PredictionStage::remedies;
     }
-    std::vector<std::shared_ptr<const Prediction>> predictions;
+    std::vector<std::shared_ptr<const ScenarioAnswer>> predictions;
     std::vector<std::shared_ptr<const ExploredCell>> cells;
     QStringList refusals, failed;
     std::vector<JobKind> finished;
@@ -43,9 +43,10 @@ TEST_CASE("session: a verdict comes in three stages", "[session]") {
     session.request(small_scenario());
     REQUIRE(wait_until([&] { return heard.complete(); }));
     REQUIRE(heard.predictions.size() == 3);
-    CHECK(!heard.predictions[0]->report().has_band());
-    CHECK(heard.predictions[1]->report().has_band());
-    CHECK(heard.predictions[0]->report().step == heard.predictions[2]->report().step);
+    CHECK(!heard.predictions[0]->report().band);
+    CHECK(heard.predictions[1]->report().band);
+    CHECK(heard.predictions[0]->report().step.seconds ==
+          heard.predictions[2]->report().step.seconds);
     CHECK(heard.predictions[1]->cost.cost->usd_per_million_tokens.high > 0);
 }
 
@@ -98,7 +99,7 @@ TEST_CASE("session: a verdict comes before the end of a long job, which still en
     session.request(heard.cells[77]->value.planned);
     const std::size_t before = heard.predictions.size();
     REQUIRE(wait_until([&] { return heard.predictions.size() == before + 3; }));
-    CHECK(heard.predictions.back()->report().step ==
+    CHECK(heard.predictions.back()->report().step.seconds ==
           Approx(heard.cells[77]->value.step).epsilon(1e-9));
 }
 
@@ -197,10 +198,10 @@ TEST_CASE("session: a report compares a cluster with one GPU, each as planned", 
     session.decide(one, {one, eight});
     REQUIRE(wait_until([&] { return decision != nullptr; }));
     REQUIRE(decision->candidates.size() == 2);
-    CHECK(decision->candidates[0].report().training.schedule == Schedule::streamed);
+    CHECK(decision->candidates[0].report().asked.training.schedule == Schedule::streamed);
     CHECK(decision->candidates[1].name == "8 x h100-sxm-pcie5");
-    CHECK(decision->candidates[1].report().training.gpus == 8);
-    CHECK(decision->candidates[1].report().training.batch == 32);
+    CHECK(decision->candidates[1].report().asked.training.gpus == 8);
+    CHECK(decision->candidates[1].report().asked.training.batch == 32);
     REQUIRE(decision->candidates[1].cost.cost);
     CHECK(decision->candidates[1].cost.cost->usd_per_hour == 20);
     REQUIRE(decision->candidates[0].cost.cost);
@@ -225,7 +226,7 @@ TEST_CASE("session: a cluster's scenario is compared with the systems of one of 
                      [&](const auto& value) { comparison = value; });
     QObject::connect(&session, &PlannerSession::failed,
                      [&](JobKind, const QString& sentence) { refused = sentence; });
-    std::shared_ptr<const Prediction> alone;
+    std::shared_ptr<const ScenarioAnswer> alone;
     QObject::connect(&session, &PlannerSession::predicted,
                      [&](const auto& value) { alone = value; });
     session.request(cluster);
@@ -233,11 +234,11 @@ TEST_CASE("session: a cluster's scenario is compared with the systems of one of 
     REQUIRE(wait_until([&] { return alone && (comparison || !refused.isEmpty()); }));
     CHECK(refused.isEmpty());
     REQUIRE(comparison);
-    const StepReport& last = comparison->systems.back().report;
-    CHECK(last.training.schedule == Schedule::cluster);
-    CHECK(last.training.gpus == 8);
-    CHECK(last.usd_per_hour == alone->report().usd_per_hour);
-    CHECK(last.step == Approx(alone->report().step));
+    const Prediction& last = comparison->systems.back().report;
+    CHECK(last.asked.training.schedule == Schedule::cluster);
+    CHECK(last.asked.training.gpus == 8);
+    CHECK(last.cost->usd_per_hour == alone->report().cost->usd_per_hour);
+    CHECK(last.step.seconds == Approx(alone->report().step.seconds));
 }
 
 TEST_CASE("session: one that goes away in the middle of its work leaves the next one well",
@@ -255,5 +256,5 @@ TEST_CASE("session: one that goes away in the middle of its work leaves the next
     large.machine.host_memory = "20TB";
     session.request(large);
     REQUIRE(wait_until([&] { return heard.complete(); }));
-    CHECK(heard.predictions.back()->report().layers == 400);
+    CHECK(heard.predictions.back()->report().asked.layers == 400);
 }

@@ -12,12 +12,9 @@ using namespace sluice;
 
 namespace {
 
-std::shared_ptr<const Prediction> with_band(const PlannedScenario& planned) {
-    return std::make_shared<const Prediction>(test::simulated([&] {
-        Prediction out = predict_scenario(planned);
-        add_band(out);
-        return out;
-    }));
+std::shared_ptr<const ScenarioAnswer> with_band(const PlannedScenario& planned) {
+    return std::make_shared<const ScenarioAnswer>(
+        test::simulated([&] { return answer_scenario(planned, {.band = Wanted::Band::always}); }));
 }
 
 /// A cache with the prediction of a scenario, then of that file one word is another.
@@ -32,7 +29,7 @@ void check_file(const PlannedScenario& planned, const QString& file, const QByte
     test::write(file, QByteArray(before).replace(word, other));
     CHECK(cache.find(planned) == nullptr);
     const auto second = with_band(planned);
-    CHECK(second->report().step != first->report().step);
+    CHECK(second->report().step.seconds != first->report().step.seconds);
     cache.add(second);
     CHECK(cache.find(planned) == second);
     REQUIRE(QFile::remove(file));
@@ -86,7 +83,7 @@ TEST_CASE("prediction cache: scenarios that are looked at stay, however many wer
     planned.machine.machine = "gh200-480gb";
     const auto first = with_band(planned);
     const auto typed = [&](std::size_t number) {
-        auto other = std::make_shared<Prediction>(*first);
+        auto other = std::make_shared<ScenarioAnswer>(*first);
         other->planned.training["batch"] = std::to_string(number + 1);
         return other;
     };

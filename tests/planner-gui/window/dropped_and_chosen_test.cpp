@@ -47,7 +47,7 @@ TEST_CASE("dropped: a config.json, a checkpoint's folder, a profile, a project",
         CHECK(drop(window, model));
         CHECK(window.stack().current().model.model == model.toStdString());
         CHECK(driver.line("model")->text() == model);
-        CHECK(driver.settled()->report().layers == 28);
+        CHECK(driver.settled()->report().asked.layers == 28);
     }
     CHECK(drop(window, kProfile));
     CHECK(window.stack().current().machine.machine == kProfile.toStdString());

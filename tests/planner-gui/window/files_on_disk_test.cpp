@@ -80,7 +80,7 @@ TEST_CASE("files on disk: a profile that changes is predicted anew, beside other
     put_profile(other, "gh200-480gb");
     window.files().start(small_scenario(8, other.toStdString()));
     window.stack().add(small_scenario(16, own.toStdString()));
-    const double before = driver.settled()->report().step;
+    const double before = driver.settled()->report().step.seconds;
     ComparePage& page = window.pages().compare();
     window.pages().setCurrentWidget(&page);
     const auto* const table = page.findChild<ScenarioTableModel*>();
@@ -90,7 +90,7 @@ TEST_CASE("files on disk: a profile that changes is predicted anew, beside other
     put_profile(own, "h100-sxm-pcie5");
     put_profile(other, "h100-sxm-pcie5");
     window.pages().setCurrentIndex(0);
-    REQUIRE(test::wait_until([&] { return driver.settled()->report().step != before; }));
+    REQUIRE(test::wait_until([&] { return driver.settled()->report().step.seconds != before; }));
     window.pages().setCurrentWidget(&page);
     REQUIRE(test::wait_until([&] { return table->columnCount() == 2; }));
     const QStringList old_rows = old_table.split(QLatin1Char('\n')),

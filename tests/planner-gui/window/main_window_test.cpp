@@ -9,6 +9,7 @@
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "sim/base/format.h"
+#include "sim/report/report.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/window/window_driver.h"
 
@@ -27,7 +28,7 @@ TEST_CASE("window: a first start opens the example with three questions", "[wind
     QTest::mouseClick(questions[0], Qt::LeftButton);
     CHECK(driver.window->stack().count() == 2);
     const auto answered = driver.settled();
-    CHECK(!answered->report().fit.fits());
+    CHECK(!answered->report().plan.fit.fits());
     CHECK(driver.window->verdict().headline().contains(QStringLiteral("Does not fit")));
 }
 
@@ -63,7 +64,7 @@ TEST_CASE("window: what does not fit moves no tab away from under the mouse", "[
     QApplication::processEvents();
     const int top = window.pages().y();
     driver.type("host_memory", "512GB");
-    CHECK(!driver.settled()->report().fit.fits());
+    CHECK(!driver.settled()->report().plan.fit.fits());
     QApplication::processEvents();
     CHECK(window.pages().y() == top);
 }
@@ -140,17 +141,17 @@ TEST_CASE("window: less memory until it does not fit, a suggestion, undo, save, 
     CHECK(driver.line("batch")->text() == QStringLiteral("8"));
     driver.type("batch", "32");
     driver.type("micro_batch", "");
-    CHECK(driver.settled()->report().fit.fits());
+    CHECK(driver.settled()->report().plan.fit.fits());
     driver.type("host_memory", "160GB");
     const auto short_of = driver.settled();
-    REQUIRE(!short_of->report().fit.fits());
-    REQUIRE(!short_of->report().suggestions.empty());
+    REQUIRE(!short_of->report().plan.fit.fits());
+    REQUIRE(!short_of->report().advice.suggestions.empty());
 
     const auto buttons = window.verdict().findChildren<QPushButton*>(QStringLiteral("suggestion"));
     REQUIRE(!buttons.empty());
     QTest::mouseClick(buttons.front(), Qt::LeftButton);
     const auto adopted = driver.settled();
-    CHECK(adopted->report().fit.fits());
+    CHECK(adopted->report().plan.fit.fits());
     window.stack().undoStack().undo();
     CHECK(driver.settled()->planned == short_of->planned);
     CHECK(driver.line("host_memory")->text() == QStringLiteral("160GB"));

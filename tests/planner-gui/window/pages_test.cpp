@@ -38,8 +38,8 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     const auto& rows = page.model().rows();
     REQUIRE(rows.size() >= 25 * 8);
     CHECK(rows.front().machine == "h200-sxm-pcie5-1.5tb");
-    CHECK(rows.front().step ==
-          Approx(driver.settled()->report().step).epsilon(1e-9));  // streamed is the first system
+    CHECK(rows.front().step == Approx(driver.settled()->report().step.seconds)
+                                   .epsilon(1e-9));  // streamed is the first system
     CHECK(std::none_of(rows.begin(), rows.end(),
                        [](const ParetoRow& row) { return row.machine == "h200-sxm-pcie5"; }));
     Q_EMIT page.adopted(QStringLiteral("h100-sxm-pcie5"), QStringLiteral("zero3-offload"));
@@ -52,7 +52,7 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     CHECK(note->isHidden());
     Q_EMIT page.adopted(QStringLiteral("h200-sxm-pcie5-1.5tb"), QStringLiteral("streamed"));
     CHECK(note->isHidden());
-    CHECK(driver.settled()->report().step == Approx(rows.front().step).epsilon(1e-9));
+    CHECK(driver.settled()->report().step.seconds == Approx(rows.front().step).epsilon(1e-9));
     driver.type("batch", "8");
     CHECK(!note->isHidden());
     while (window.stack().current() != adopted->planned) window.stack().undoStack().undo();
@@ -75,7 +75,7 @@ TEST_CASE("pages: a cluster is tried on all machines beside the systems of one G
         return row.machine == "h100-sxm-pcie5" && row.system == "cluster";
     });
     REQUIRE(own != rows.end());
-    CHECK(own->step == Approx(prediction->report().step).epsilon(1e-9));
+    CHECK(own->step == Approx(prediction->report().step.seconds).epsilon(1e-9));
     REQUIRE(prediction->cost.cost);
     CHECK(own->usd_per_hour == prediction->cost.cost->usd_per_hour);
     Q_EMIT page.adopted(QStringLiteral("h100-sxm-pcie5"), QStringLiteral("streamed"));
@@ -109,7 +109,7 @@ TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[win
     CHECK(adopted->planned.training.at("batch") == "8");
     CHECK(adopted->planned.machine.host_memory == "16GB");
     CHECK(adopted->planned.name == small_scenario().name);
-    CHECK(!adopted->report().fit.fits());
+    CHECK(!adopted->report().plan.fit.fits());
 }
 
 TEST_CASE("pages: two scenarios side by side, with the upgrade and system that are adopted",
@@ -195,7 +195,7 @@ TEST_CASE("pages: a system is adopted with the settings that make its batch fit"
     PlannedScenario large = small_scenario(256);
     large.training["schedule"] = "zero3-offload";
     large.training["seq"] = "4096";
-    CHECK(!driver.open(large)->report().fit.fits());
+    CHECK(!driver.open(large)->report().plan.fit.fits());
     SystemsPart& part = window.pages().compare().systems();
     std::shared_ptr<const Comparison> found;
     QObject::connect(&window.session(), &PlannerSession::compared, &window,
@@ -207,8 +207,8 @@ TEST_CASE("pages: a system is adopted with the settings that make its batch fit"
     REQUIRE(system->short_of_whole_batch > 0);
     Q_EMIT part.adopt(QString::fromStdString(system_flags(*system)), QStringLiteral("system"));
     const auto adopted = driver.settled();
-    CHECK(adopted->report().fit.fits());
-    CHECK(adopted->report().step == Approx(system->report.step).epsilon(1e-9));
+    CHECK(adopted->report().plan.fit.fits());
+    CHECK(adopted->report().step.seconds == Approx(system->report.step.seconds).epsilon(1e-9));
 }
 
 TEST_CASE("pages: pictures, tables and the report leave as files", "[window]") {

@@ -134,10 +134,10 @@ TEST_CASE("verdict: a machine without a price to buy at fits all the same", "[wi
     const WindowDriver driver;
     PlannedScenario planned = example_scenario();
     planned.machine.machine = "mi355x";
-    const Seconds rented = driver.open(planned)->report().step;
+    const Seconds rented = driver.open(planned)->report().step.seconds;
     planned.money = {{"buy", "1"}};
     const auto bought = driver.open(planned);
-    CHECK(bought->report().step == rented);
+    CHECK(bought->report().step.seconds == rented);
     CHECK(!bought->cost.cost);
     const auto* const price = driver.window->verdict().findChild<QLabel*>(QStringLiteral("price"));
     CHECK(price->text() == QStringLiteral("no purchase price known"));

@@ -46,7 +46,7 @@ class WindowDriver {
     }
 
     /// The prediction of what the stack shows, complete.
-    std::shared_ptr<const Prediction> settled() const {
+    std::shared_ptr<const ScenarioAnswer> settled() const {
         REQUIRE(wait_until([&] {
             const auto now = window->prediction();
             return now != nullptr && ask_the_same(now->planned, window->stack().current()) &&
@@ -56,11 +56,11 @@ class WindowDriver {
     }
 
     /// Opens it in place of what is there; returns its prediction, complete.
-    std::shared_ptr<const Prediction> open(const PlannedScenario& planned) const {
+    std::shared_ptr<const ScenarioAnswer> open(const PlannedScenario& planned) const {
         window->files().start(planned);
         return settled();
     }
-    std::shared_ptr<const Prediction> openExample() const {
+    std::shared_ptr<const ScenarioAnswer> openExample() const {
         window->openExample();
         return settled();
     }

@@ -11,28 +11,28 @@ using namespace sluice;
 namespace {
 
 /// A step of 10 s: compute 0-4 and 4-8, a copy out 8-12 that reaches into the next step.
-StepReport three_operations() {
-    StepReport report;
-    report.step = 10;
-    report.program.operations.resize(3);
-    report.operations = {{0, 4}, {4, 8}, {8, 12}};
+TimedPlan three_operations() {
+    TimedPlan report;
+    report.step.seconds = 10;
+    report.plan.program.operations.resize(3);
+    report.step.intervals = {{0, 4}, {4, 8}, {8, 12}};
     return report;
 }
 
 /// Adds a buffer that these operations use.
-void add_buffer(StepReport& report, MemoryKind kind, Bytes bytes, OperationId first,
+void add_buffer(TimedPlan& report, MemoryKind kind, Bytes bytes, OperationId first,
                 OperationId last, Tier tier = Tier::device) {
-    const auto id = static_cast<BufferId>(report.buffers.size());
-    report.buffers.push_back({"buffer", kind, tier, bytes, first, last});
+    const auto id = static_cast<BufferId>(report.plan.memory.buffers.size());
+    report.plan.memory.buffers.push_back({"buffer", kind, tier, bytes, first, last});
     for (OperationId i = first; i >= 0 && i <= last; ++i)
-        report.program.operations[static_cast<std::size_t>(i)].uses.push_back(id);
+        report.plan.program.operations[static_cast<std::size_t>(i)].uses.push_back(id);
 }
 
 }  // namespace
 
 TEST_CASE("memory over a step: buffers come with their first and go with their last operation",
           "[report]") {
-    StepReport report = three_operations();
+    TimedPlan report = three_operations();
     add_buffer(report, MemoryKind::weights, 100, kWholeStep, kWholeStep);
     add_buffer(report, MemoryKind::activations, 10, 0, 0);
     add_buffer(report, MemoryKind::checkpoints, 1, 0, 1);
@@ -54,7 +54,7 @@ TEST_CASE("memory over a step: buffers come with their first and go with their l
 
 TEST_CASE("memory over a step: what lives into the next step is there at the start of this one",
           "[report]") {
-    StepReport report = three_operations();
+    TimedPlan report = three_operations();
     add_buffer(report, MemoryKind::gradients, 10, 1, 2);  // 4 to 12: 4 to 10, and 0 to 2
     const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
     REQUIRE(moments.size() == 3);
@@ -66,7 +66,7 @@ TEST_CASE("memory over a step: what lives into the next step is there at the sta
 }
 
 TEST_CASE("memory over a step: what lives as long as a step is there once", "[report]") {
-    StepReport report = three_operations();
+    TimedPlan report = three_operations();
     add_buffer(report, MemoryKind::gradients, 10, 0, 2);  // 0 to 12
     const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
     REQUIRE(moments.size() == 1);
@@ -74,7 +74,7 @@ TEST_CASE("memory over a step: what lives as long as a step is there once", "[re
 }
 
 TEST_CASE("memory over a step: one moment where nothing changes", "[report]") {
-    StepReport report = three_operations();
+    TimedPlan report = three_operations();
     add_buffer(report, MemoryKind::weights, 100, kWholeStep, kWholeStep);
     REQUIRE(memory_over_step(report, Tier::device).size() == 1);
     CHECK_FALSE(memory_changes(report, Tier::device));
@@ -90,12 +90,12 @@ TEST_CASE("memory over a step: its most is the plan's peak, of the streamed sche
             training.sequence = 1024;
             training.micro_batch = micro_batch;
             training.recompute = recompute;
-            const StepReport report = predict(read_model("qwen2.5-7b"), machine, training);
+            const TimedPlan report = predict(read_model("qwen2.5-7b"), machine, training);
             const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
             CHECK(memory_changes(report, Tier::device));
             const MemoryMoment& most = most_memory(moments);
-            CHECK(most.bytes == report.fit.device.peak.bytes);
-            CHECK(most.by_kind == report.fit.device.peak.by_kind);
+            CHECK(most.bytes == report.plan.fit.device.peak.bytes);
+            CHECK(most.by_kind == report.plan.fit.device.peak.by_kind);
             for (const MemoryMoment& moment : moments) {
                 Bytes sum = 0;
                 for (const Bytes bytes : moment.by_kind) sum += bytes;

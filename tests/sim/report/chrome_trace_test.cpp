@@ -2,6 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/report.h"
 #include "tests/catch.h"
 #include "tests/sim/report/one_layer_report.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-json events_of(const StepReport& report) {
+json events_of(const Prediction& report) {
     return json::parse(report_chrome_trace(report)).at("traceEvents");
 }
 
@@ -75,9 +76,9 @@ TEST_CASE("chrome trace: an event carries layer, bytes, rate and what it waited 
 
 TEST_CASE("chrome trace: process and threads are named, threads in the order of lanes",
           "[report]") {
-    StepReport report = one_layer_report();
-    report.model_name = "a \"quoted\" \xff";  // \xff: not UTF-8
-    report.measured = true;
+    Prediction report = one_layer_report();
+    report.asked.model_name = "a \"quoted\" \xff";  // \xff: not UTF-8
+    report.step.measured.emplace();
     std::string process;
     std::vector<std::string> threads;
     std::vector<int> order;
@@ -92,18 +93,18 @@ TEST_CASE("chrome trace: process and threads are named, threads in the order of 
 }
 
 TEST_CASE("chrome trace: events of a lane do not overlap, whatever is rounded", "[report]") {
-    StepReport report = one_layer_report();
+    Prediction report = one_layer_report();
     CHECK(overlaps(events_of(report)) == 0);
 
     // Thirds of a microsecond, each start on the end before, also across steps.
     const Seconds third = 1e-6 / 3;
-    report.step = 4 * third;
-    report.operations = {{-third, 3 * third}, {0, third}, {third, 4 * third}, {0, 4 * third}};
+    report.step.seconds = 4 * third;
+    report.step.intervals = {{-third, 3 * third}, {0, third}, {third, 4 * third}, {0, 4 * third}};
     CHECK(overlaps(events_of(report)) == 0);
 
     // The end rounds up and the next start rounds down, from the two sides of 300'000.0625 us.
-    report.step = 1;
-    report.operations = {{0, 0.1}, {0.1, 0.3000000625001}, {0.3000000624999, 0.9}, {0.9, 1}};
+    report.step.seconds = 1;
+    report.step.intervals = {{0, 0.1}, {0.1, 0.3000000625001}, {0.3000000624999, 0.9}, {0.9, 1}};
     CHECK(overlaps(events_of(report)) == 0);
 }
 
@@ -124,11 +125,11 @@ TEST_CASE("chrome trace: an arrow leads from what held an operation up", "[repor
 }
 
 TEST_CASE("chrome trace: two reports of one plan, lane beside lane from one zero", "[report]") {
-    const StepReport predicted = one_layer_report();
-    StepReport measured = one_layer_report();
-    measured.measured = true;
-    measured.step = 2;
-    measured.operations = {{-0.3, 0}, {0, 0.5}, {0.6, 1.6}, {1.6, 2.6}};
+    const Prediction predicted = one_layer_report();
+    Prediction measured = one_layer_report();
+    measured.step.measured.emplace();
+    measured.step.seconds = 2;
+    measured.step.intervals = {{-0.3, 0}, {0, 0.5}, {0.6, 1.6}, {1.6, 2.6}};
     const json events = json::parse(overlay_chrome_trace(predicted, measured)).at("traceEvents");
     CHECK(with_phase(events, "X").size() == 2 * 2 * 4);
     CHECK(overlaps(events) == 0);

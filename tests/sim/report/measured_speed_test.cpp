@@ -1,6 +1,7 @@
 // What a measured report says of the steps that its time is the median of.
 #include <nlohmann/json.hpp>
 
+#include "sim/report/report.h"
 #include "tests/catch.h"
 #include "tests/sim/report/one_layer_report.h"
 
@@ -8,13 +9,13 @@ using namespace sluice;
 
 namespace {
 
-StepReport measured(int steps) {
-    StepReport report = one_layer_report();
-    report.measured = true;
-    report.steps_measured = steps;
-    report.step_low = 0.5;
-    report.step_high = 2;
-    return report;
+TimedPlan measured(int steps) {
+    TimedPlan out = one_layer_report();
+    out.step.measured.emplace();
+    out.step.measured->steps = steps;
+    out.step.measured->low = 0.5;
+    out.step.measured->high = 2;
+    return out;
 }
 
 }  // namespace
@@ -28,12 +29,12 @@ TEST_CASE("measured report: few steps have a fastest and a slowest, many a range
 }
 
 TEST_CASE("measured report: JSON has the number of steps and the precision", "[report]") {
-    StepReport report = measured(7);
-    report.precision = Precision::fp32;
+    TimedPlan report = measured(7);
+    report.step.measured->precision = Precision::fp32;
     const auto json = nlohmann::json::parse(report_json(report));
     CHECK(json["steps_measured"] == 7);
     CHECK(json["precision"] == "fp32");
-    report.measured = false;
+    report.step.measured.reset();
     const auto predicted = nlohmann::json::parse(report_json(report));
     CHECK_FALSE(predicted.contains("steps_measured"));
     CHECK_FALSE(predicted.contains("precision"));

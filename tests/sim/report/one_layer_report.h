@@ -1,7 +1,7 @@
 // Which steady step do the tests of pictures and traces draw?
 #pragma once
 
-#include "sim/plan/step_report.h"
+#include "sim/answers/predict/prediction.h"
 
 namespace sluice {
 
@@ -24,21 +24,21 @@ inline Operation made_operation(OperationKind kind, Lane lane, std::vector<Depen
 ///
 /// Weights (10 GB) wait for backward of the step before, backward for the update of the step
 /// before.
-inline StepReport one_layer_report() {
-    StepReport report;
-    report.model_name = "tiny";
-    report.machine_name = "box";
-    report.layers = 1;
-    report.training.batch = 4;
-    report.training.sequence = 1000;
-    report.step = 1;
-    report.program.operations = {
+inline Prediction one_layer_report() {
+    Prediction report;
+    report.asked.model_name = "tiny";
+    report.asked.machine_name = "box";
+    report.asked.layers = 1;
+    report.asked.training.batch = 4;
+    report.asked.training.sequence = 1000;
+    report.step.seconds = 1;
+    report.plan.program.operations = {
         made_operation(OperationKind::copy_weights_in, Lane::host_to_device, {{2, true}}, 10e9),
         made_operation(OperationKind::forward, Lane::compute, {{0, false}}),
         made_operation(OperationKind::backward, Lane::compute, {{3, true}}),
         made_operation(OperationKind::update, Lane::optimizer, {{2, false}})};
-    report.operations = {{-0.2, 0}, {0, 0.25}, {0.3, 0.8}, {0.8, 1.3}};
-    report.lanes = lane_times(report.program, report.operations, report.step);
+    report.step.intervals = {{-0.2, 0}, {0, 0.25}, {0.3, 0.8}, {0.8, 1.3}};
+    report.step.lanes = lane_times(report.plan.program, report.step.intervals, report.step.seconds);
     return report;
 }
 

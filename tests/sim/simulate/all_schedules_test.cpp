@@ -127,19 +127,19 @@ int check_upgrades(const ModelSpec& model, const std::string& machine) {
         TrainingSpec training = settings.training;
         const std::int64_t node = before.interconnect.gpus_per_node;
         if (training.gpus > node && training.gpus % node != 0) continue;
-        const StepReport own = predict(model, before, training);
+        const Prediction own = predict(model, before, training);
         for (const Upgrade& upgrade : kUpgrades) {
             const Quantity* quantity = profile.find(upgrade.path);
             if (quantity == nullptr || !quantity->value) continue;
             MachineProfile better = profile;
             better.set(upgrade.path, *quantity->value * upgrade.factor);
             const MachineSpec upgraded = resolve_machine(better);
-            const StepReport report = predict(model, upgraded, training);
+            const Prediction report = predict(model, upgraded, training);
             INFO(model.name << " on " << machine << ", " << settings.name << ", " << upgrade.path
                             << " times " << upgrade.factor);
-            CHECK(report.step <= own.step * kTolerance);
+            CHECK(report.step.seconds <= own.step.seconds * kTolerance);
             for (const auto tier : {&Fit::device, &Fit::host, &Fit::storage})
-                CHECK((report.fit.*tier).shortfall() <= (own.fit.*tier).shortfall());
+                CHECK((report.plan.fit.*tier).shortfall() <= (own.plan.fit.*tier).shortfall());
             ++checked;
         }
     }

@@ -12,7 +12,7 @@ struct DenseCase {
     MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
     TrainingSpec training;
 
-    StepReport predicted() const { return predict(model, machine, training); }
+    Prediction predicted() const { return predict(model, machine, training); }
 };
 
 }  // namespace sluice::test

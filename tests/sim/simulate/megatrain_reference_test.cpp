@@ -23,7 +23,7 @@ constexpr Measured kMeasured[] = {
     {"qwen2.5-7b", 8, 3.091, 20.211e9, 47.75e9, 53.26e9, 1.458, 0.743, 0.377, 0.271, 0.196},
 };
 
-StepReport predict_row(const Measured& row) {
+Prediction predict_row(const Measured& row) {
     ModelSpec model = read_model(row.model);
     model.tied_embeddings = false;
     truncate_layers(model, row.layers);
@@ -36,13 +36,13 @@ StepReport predict_row(const Measured& row) {
 
 /// From the start of compute to the end of the first operation of a kind on the optimizer's lane,
 /// or the duration of that operation.
-OperationInterval when(const StepReport& report, OperationKind kind) {
-    for (std::size_t i = 0; i < report.program.operations.size(); ++i) {
-        if (report.program.operations[i].kind == kind) return report.operations[i];
+OperationInterval when(const Prediction& report, OperationKind kind) {
+    for (std::size_t i = 0; i < report.plan.program.operations.size(); ++i) {
+        if (report.plan.program.operations[i].kind == kind) return report.step.intervals[i];
     }
     return {};
 }
-Seconds lasts(const StepReport& report, OperationKind kind) {
+Seconds lasts(const Prediction& report, OperationKind kind) {
     const OperationInterval interval = when(report, kind);
     return interval.end - interval.start;
 }
@@ -53,14 +53,14 @@ TEST_CASE("megatrain: three measured steps are predicted within 10%, their memor
           "[simulate]") {
     for (const Measured& row : kMeasured) {
         INFO(row.model << ", " << row.layers << " layers");
-        const StepReport report = predict_row(row);
-        CHECK(report.step == Approx(row.step).epsilon(0.10));
-        CHECK(static_cast<double>(report.fit.device.peak.bytes) ==
+        const Prediction report = predict_row(row);
+        CHECK(report.step.seconds == Approx(row.step).epsilon(0.10));
+        CHECK(static_cast<double>(report.plan.fit.device.peak.bytes) ==
               Approx(row.device_peak).epsilon(0.03));
-        CHECK(static_cast<double>(report.host_between_steps) ==
+        CHECK(static_cast<double>(report.plan.memory.host_between_steps) ==
               Approx(row.host_after_step).epsilon(0.03));
         if (row.host_peak > 0) {
-            CHECK(static_cast<double>(report.fit.host.peak.bytes) ==
+            CHECK(static_cast<double>(report.plan.fit.host.peak.bytes) ==
                   Approx(row.host_peak).epsilon(0.03));
         }
     }
@@ -70,7 +70,7 @@ TEST_CASE("megatrain: phases of the measured steps are predicted within 25%, one
           "[simulate]") {
     for (const Measured& row : kMeasured) {
         INFO(row.model << ", " << row.layers << " layers");
-        const StepReport report = predict_row(row);
+        const Prediction report = predict_row(row);
         const Seconds compute_ends = when(report, OperationKind::clip_gradients).start;
         CHECK(compute_ends == Approx(row.forward_backward).epsilon(0.10));
         CHECK(lasts(report, OperationKind::clip_gradients) == Approx(row.clip).epsilon(0.25));

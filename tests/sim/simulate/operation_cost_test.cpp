@@ -165,16 +165,16 @@ TEST_CASE("prediction: what only PyTorch's schedules rest on is said of those al
     machine.others_assumptions = {"of PyTorch"};
     const ModelSpec model = read_model("llama-3.2-1b");
     TrainingSpec training;
-    const StepReport streamed = predict(model, machine, training);
-    CHECK(streamed.confidence == Confidence::measured);
-    CHECK(streamed.assumptions == std::vector<std::string>{"of all"});
+    const Prediction streamed = predict(model, machine, training);
+    CHECK(streamed.plan.confidence == Confidence::measured);
+    CHECK(streamed.plan.assumptions == std::vector<std::string>{"of all"});
     training.schedule = Schedule::megatrain;
-    const StepReport megatrain = predict(model, machine, training);
-    CHECK(megatrain.confidence == Confidence::transferred);
-    CHECK(megatrain.assumptions == std::vector<std::string>{"of all", "of PyTorch"});
+    const Prediction megatrain = predict(model, machine, training);
+    CHECK(megatrain.plan.confidence == Confidence::transferred);
+    CHECK(megatrain.plan.assumptions == std::vector<std::string>{"of all", "of PyTorch"});
     machine.confidence = Confidence::datasheet;
-    CHECK(predict(model, machine, training).confidence == Confidence::datasheet);
+    CHECK(predict(model, machine, training).plan.confidence == Confidence::datasheet);
     machine.confidence = Confidence::measured;
     machine.others_assumptions.clear();
-    CHECK(predict(model, machine, training).confidence == Confidence::measured);
+    CHECK(predict(model, machine, training).plan.confidence == Confidence::measured);
 }

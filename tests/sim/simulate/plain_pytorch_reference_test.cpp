@@ -10,7 +10,7 @@ using namespace sluice;
 
 namespace {
 
-StepReport predict_row(Schedule schedule, const char* name, std::int64_t layers) {
+Prediction predict_row(Schedule schedule, const char* name, std::int64_t layers) {
     ModelSpec model = read_model(name);
     model.tied_embeddings = false;
     truncate_layers(model, layers);
@@ -21,17 +21,19 @@ StepReport predict_row(Schedule schedule, const char* name, std::int64_t layers)
                    training);
 }
 
-double device(const StepReport& report) {
-    return static_cast<double>(report.fit.device.peak.bytes);
+double device(const Prediction& report) {
+    return static_cast<double>(report.plan.fit.device.peak.bytes);
 }
-double host(const StepReport& report) { return static_cast<double>(report.host_between_steps); }
+double host(const Prediction& report) {
+    return static_cast<double>(report.plan.memory.host_between_steps);
+}
 
 }  // namespace
 
 TEST_CASE("fsdp-offload: a measured step within 5%, its phases within 15%, memory within 1%",
           "[simulate]") {
-    const StepReport report = predict_row(Schedule::fsdp_offload, "qwen2.5-7b", 8);
-    CHECK(report.step == Approx(2.897).epsilon(0.05));
+    const Prediction report = predict_row(Schedule::fsdp_offload, "qwen2.5-7b", 8);
+    CHECK(report.step.seconds == Approx(2.897).epsilon(0.05));
     CHECK(device(report) == Approx(64.393e9).epsilon(0.01));
     CHECK(host(report) == Approx(70.29e9).epsilon(0.01));
     const std::vector<Seconds> phases = step_phases(report);
@@ -42,8 +44,8 @@ TEST_CASE("fsdp-offload: a measured step within 5%, its phases within 15%, memor
 
 TEST_CASE("resident: a measured step within 5%, forward and backward within 15%, memory within 5%",
           "[simulate]") {
-    const StepReport report = predict_row(Schedule::resident, "qwen2.5-3b", 36);
-    CHECK(report.step == Approx(1.521).epsilon(0.05));
+    const Prediction report = predict_row(Schedule::resident, "qwen2.5-3b", 36);
+    CHECK(report.step.seconds == Approx(1.521).epsilon(0.05));
     CHECK(device(report) == Approx(85.413e9).epsilon(0.01));
     CHECK(host(report) == Approx(1.35e9).epsilon(0.05));
     const std::vector<Seconds> phases = step_phases(report);
@@ -62,10 +64,10 @@ TEST_CASE("fsdp-offload, resident: without recomputation a step is faster and ho
     for (const Schedule schedule : {Schedule::fsdp_offload, Schedule::resident}) {
         TrainingSpec training;
         training.schedule = schedule;
-        const StepReport full = predict(model, machine, training);
+        const Prediction full = predict(model, machine, training);
         training.recompute = Recompute::none;
-        const StepReport none = predict(model, machine, training);
-        CHECK(none.step < full.step);
+        const Prediction none = predict(model, machine, training);
+        CHECK(none.step.seconds < full.step.seconds);
         CHECK(device(none) > device(full));
         CHECK(host(none) == host(full));
     }

@@ -10,7 +10,7 @@ using namespace sluice;
 
 namespace {
 
-StepReport step(const std::string& model, const std::string& machine, std::int64_t batch,
+Prediction step(const std::string& model, const std::string& machine, std::int64_t batch,
                 const std::vector<std::pair<std::string, double>>& settings = {}) {
     MachineProfile profile = read_machine_profile(machine);
     for (const auto& [path, factor] : settings) {
@@ -37,34 +37,35 @@ TEST_CASE("properties: more of a resource never predicts a slower step", "[simul
         {{"host.cores", 1.5}},
     };
     for (const std::int64_t batch : {1, 8, 32}) {
-        const Seconds before = step("qwen2.5-14b", "h200-sxm-pcie5", batch).step;
+        const Seconds before = step("qwen2.5-14b", "h200-sxm-pcie5", batch).step.seconds;
         for (const Settings& upgrade : upgrades) {
             INFO(upgrade.front().first << ", batch " << batch);
-            CHECK(step("qwen2.5-14b", "h200-sxm-pcie5", batch, upgrade).step <= before * 1.001);
+            CHECK(step("qwen2.5-14b", "h200-sxm-pcie5", batch, upgrade).step.seconds <=
+                  before * 1.001);
         }
     }
 }
 
 TEST_CASE("properties: on every machine shares are at most one and times add up", "[simulate]") {
     for (const std::string& machine : library_machines()) {
-        StepReport report;
+        Prediction report;
         try {
             report = step("llama-3.1-8b", machine, 8);
         } catch (const InputError&) {
             continue;  // the profile lacks a number that nothing replaces; its message is tested
         }
         INFO(machine);
-        CHECK(report.step > 0);
-        CHECK(report.tokens_per_s() == Approx(8 * 1024 / report.step));
-        for (const Utilization& used : report.utilization) {
+        CHECK(report.step.seconds > 0);
+        CHECK(report.tokens_per_s() == Approx(8 * 1024 / report.step.seconds));
+        for (const Utilization& used : report.step.utilization) {
             INFO(used.resource << " " << used.share);
             CHECK(used.share >= 0);
             CHECK(used.share <= 1 + 1e-6);
         }
-        const LaneTime& compute = report.lanes[static_cast<std::size_t>(Lane::compute)];
+        const LaneTime& compute = report.step.lanes[static_cast<std::size_t>(Lane::compute)];
         Seconds exposed = 0;
-        for (const LaneTime& lane : report.lanes) exposed += lane.exposed;
-        CHECK(compute.busy + exposed == Approx(report.step).epsilon(1e-6));
+        for (const LaneTime& lane : report.step.lanes) exposed += lane.exposed;
+        CHECK(compute.busy + exposed == Approx(report.step.seconds).epsilon(1e-6));
     }
 }
 

@@ -35,30 +35,28 @@ class StopAt {
 
 TEST_CASE("simulation scope: stopped before and between the simulations of a band", "[simulate]") {
     const Case c;
-    StepReport before = c.predicted();
-    add_band(before, c.model, c.machine, c.training);
+    const Prediction step = c.predicted();
+    const Band before = predict_band(step, c.machine);
     for (const int n : {1, 2, 5}) {
         StopAt stop(n);
         const SimulationScope scope(stop.token(), std::ref(stop));
-        StepReport report = before;
-        CHECK_THROWS_AS(add_band(report, c.model, c.machine, c.training), Cancelled);
+        CHECK_THROWS_AS(predict_band(step, c.machine), Cancelled);
         CHECK(stop.begun() == n);
     }
-    StepReport after = c.predicted();
-    add_band(after, c.model, c.machine, c.training);
-    CHECK(after.step == Approx(before.step).epsilon(1e-9));
-    CHECK(after.step_low == Approx(before.step_low).epsilon(1e-9));
-    CHECK(after.operations.size() == before.operations.size());
+    const Prediction again = c.predicted();
+    CHECK(again.step.seconds == Approx(step.step.seconds).epsilon(1e-9));
+    CHECK(predict_band(again, c.machine).low == Approx(before.low).epsilon(1e-9));
+    CHECK(again.step.intervals.size() == step.step.intervals.size());
 }
 
 TEST_CASE("simulation scope: stopped among the plans of suggestions", "[simulate]") {
     Case c;
     c.machine.host.memory_capacity /= 100;
-    StepReport report = c.predicted();
-    REQUIRE_FALSE(report.fit.fits());
+    const Prediction report = c.predicted();
+    REQUIRE_FALSE(report.plan.fit.fits());
     StopAt stop(3);
     const SimulationScope scope(stop.token(), std::ref(stop));
-    CHECK_THROWS_AS(add_suggestions(report, c.model, c.machine), Cancelled);
+    CHECK_THROWS_AS(find_suggestions(report, c.model, c.machine), Cancelled);
     CHECK(stop.begun() == 3);
 }
 
@@ -67,7 +65,7 @@ TEST_CASE("simulation scope: stopped by another thread while lanes run", "[simul
     c.training.batch = 16;
     c.training.micro_batch = 1;
     c.model = parse_generic_model("layers=200,hidden=4096");
-    const Seconds step = c.predicted().step;
+    const Seconds step = c.predicted().step.seconds;
     int stopped = 0;
     // At several moments: as simulations take some tens of milliseconds, most are in their midst.
     for (int microseconds = 0; microseconds < 20'000; microseconds += 1'000) {
@@ -84,7 +82,7 @@ TEST_CASE("simulation scope: stopped by another thread while lanes run", "[simul
         }
     }
     CHECK(stopped > 0);
-    CHECK(c.predicted().step == Approx(step).epsilon(1e-9));
+    CHECK(c.predicted().step.seconds == Approx(step).epsilon(1e-9));
 }
 
 TEST_CASE("simulation scope: what runs between two simulations changes neither", "[simulate]") {
@@ -92,13 +90,13 @@ TEST_CASE("simulation scope: what runs between two simulations changes neither",
     Case small;
     small.model = parse_generic_model("layers=2,hidden=1024");
     small.machine = resolve_machine(read_machine_profile("gh200-480gb"));
-    const Seconds step = c.predicted().step, small_step = small.predicted().step;
+    const Seconds step = c.predicted().step.seconds, small_step = small.predicted().step.seconds;
     std::optional<Seconds> between;
     const SimulationScope scope({}, [&] {
         const SimulationScope own({});
-        between = small.predicted().step;
+        between = small.predicted().step.seconds;
     });
-    CHECK(c.predicted().step == Approx(step).epsilon(1e-9));
+    CHECK(c.predicted().step.seconds == Approx(step).epsilon(1e-9));
     REQUIRE(between);
     CHECK(*between == Approx(small_step).epsilon(1e-9));
 }

@@ -23,7 +23,7 @@ constexpr Measured kMeasured[] = {
     {"qwen2.5-1.5b", 28, 16, 2048, 1.471, 65.239e9, 44.82e9, 0.276, 0.707, 0.488},
 };
 
-StepReport predict_row(const Measured& row) {
+Prediction predict_row(const Measured& row) {
     ModelSpec model = read_model(row.model);
     model.tied_embeddings = false;
     truncate_layers(model, row.layers);
@@ -41,11 +41,12 @@ TEST_CASE("zero3: measured steps within 5%, phases 15%, device memory 3%, host m
           "[simulate]") {
     for (const Measured& row : kMeasured) {
         INFO(row.model << ", " << row.layers << " layers");
-        const StepReport report = predict_row(row);
-        CHECK(report.step == Approx(row.step).epsilon(0.05));
-        CHECK(static_cast<double>(report.fit.device.peak.bytes) ==
+        const Prediction report = predict_row(row);
+        CHECK(report.step.seconds == Approx(row.step).epsilon(0.05));
+        CHECK(static_cast<double>(report.plan.fit.device.peak.bytes) ==
               Approx(row.device_peak).epsilon(0.03));
-        CHECK(static_cast<double>(report.host_between_steps) == Approx(row.host).epsilon(0.05));
+        CHECK(static_cast<double>(report.plan.memory.host_between_steps) ==
+              Approx(row.host).epsilon(0.05));
         const std::vector<Seconds> phases = step_phases(report);
         REQUIRE(phases.size() == 3);
         CHECK(phases[0] == Approx(row.forward).epsilon(0.15));
@@ -55,7 +56,7 @@ TEST_CASE("zero3: measured steps within 5%, phases 15%, device memory 3%, host m
 }
 
 TEST_CASE("zero3: 16 layers of the 7B shape do not fit into 128 GiB, as measured", "[simulate]") {
-    const StepReport report = predict_row({"qwen2.5-7b", 16, 32, 1024, 0, 0, 0, 0, 0, 0});
-    CHECK(report.fit.device.shortfall() == 0);
-    CHECK(report.fit.host.shortfall() > 0);
+    const Prediction report = predict_row({"qwen2.5-7b", 16, 32, 1024, 0, 0, 0, 0, 0, 0});
+    CHECK(report.plan.fit.device.shortfall() == 0);
+    CHECK(report.plan.fit.host.shortfall() > 0);
 }

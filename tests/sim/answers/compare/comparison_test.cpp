@@ -50,12 +50,12 @@ TEST_CASE("compare: every declared schedule of one machine is compared, as predi
         CHECK(c.systems[i].name == declared[i].name);
         TrainingSpec training = batch_of_4();
         training.schedule = static_cast<Schedule>(declared[i].value);
-        const StepReport alone = predict(small_model(), machine(), training);
-        CHECK(c.systems[i].report.step == Approx(alone.step).epsilon(1e-6));
-        CHECK(c.systems[i].report.fit.device.peak.bytes == alone.fit.device.peak.bytes);
+        const Prediction alone = predict(small_model(), machine(), training);
+        CHECK(c.systems[i].report.step.seconds == Approx(alone.step.seconds).epsilon(1e-6));
+        CHECK(c.systems[i].report.plan.fit.device.peak.bytes == alone.plan.fit.device.peak.bytes);
         REQUIRE(c.systems[i].fits());
-        CHECK(c.systems[i].report.step_low < alone.step);
-        CHECK(c.systems[i].report.step_high > alone.step);
+        CHECK(c.systems[i].report.band->low < alone.step.seconds);
+        CHECK(c.systems[i].report.band->high > alone.step.seconds);
     }
     CHECK(relative_speed(c, c.systems[0]) == 1.0);
 }
@@ -109,14 +109,14 @@ TEST_CASE("compare: what does not fit comes with a setting that does, and its sp
     const Comparison c = compare(small_model(8), machine(), asked, {Schedule::zero3_offload});
     const ComparedSystem& system = c.systems.front();
     REQUIRE_FALSE(system.fits());
-    REQUIRE_FALSE(system.report.suggestions.empty());
-    const Suggestion& first = system.report.suggestions.front();
-    CHECK_THAT(first.change, ContainsSubstring("--micro-batch "));
+    REQUIRE_FALSE(system.report.advice.suggestions.empty());
+    const Suggestion& first = system.report.advice.suggestions.front();
+    CHECK_THAT(setting_flags(first.settings), ContainsSubstring("--micro-batch "));
     CHECK(first.training.batch == 32);
     CHECK(first.training.micro_batch < 32);
     CHECK(first.device_peak <= 12'000'000'000);
-    const StepReport suggested = predict(small_model(8), machine(), first.training);
-    CHECK(suggested.fit.fits());
+    const Prediction suggested = predict(small_model(8), machine(), first.training);
+    CHECK(suggested.plan.fit.fits());
     CHECK(*system.suggested_tokens_per_s == Approx(suggested.tokens_per_s()).epsilon(1e-6));
 }
 
@@ -129,17 +129,17 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
         const Comparison c = compare(small_model(), machine(), asked, {schedule});
         const ComparedSystem& system = c.systems.front();
         REQUIRE(system.fits());
-        CHECK(system.report.has_band());
-        const TrainingSpec& taken = system.report.training;
+        CHECK(system.report.band);
+        const TrainingSpec& taken = system.report.asked.training;
         CHECK(taken.batch == 48);
         REQUIRE(taken.micro_batch > 0);
         TrainingSpec whole = training_of(schedule, asked);
-        CHECK(predict(small_model(), machine(), whole).fit.device.shortfall() ==
+        CHECK(predict(small_model(), machine(), whole).plan.fit.device.shortfall() ==
               system.short_of_whole_batch);
         for (std::int64_t larger = taken.micro_batch + 1; larger < 48; ++larger) {
             if (48 % larger != 0) continue;
             whole.micro_batch = larger;
-            CHECK_FALSE(predict(small_model(), machine(), whole).fit.fits());
+            CHECK_FALSE(predict(small_model(), machine(), whole).plan.fit.fits());
         }
         CHECK_THAT(comparison_svg(std::span(&c, 1)), ContainsSubstring("micro-batches"));
         asked.micro_batch = 48;
@@ -159,8 +159,8 @@ TEST_CASE(
     const ComparedSystem& ours = c.systems[0];
     CHECK(ours.fits());
     CHECK(ours.short_of_whole_batch > 0);
-    CHECK(ours.report.training.batch == 1024);
-    CHECK(ours.report.training.checkpoints == CheckpointPlacement::host);
+    CHECK(ours.report.asked.training.batch == 1024);
+    CHECK(ours.report.asked.training.checkpoints == CheckpointPlacement::host);
     CHECK_THAT(comparison_text(std::span(&c, 1)),
                ContainsSubstring("with checkpoints on the host"));
     CHECK(system_flags(ours).starts_with("--schedule streamed"));
@@ -168,9 +168,9 @@ TEST_CASE(
     CHECK(system_flags(compare(model, machine, {}, {Schedule::megatrain}).systems[0]) ==
           "--schedule megatrain");
     asked.checkpoints = CheckpointPlacement::host;
-    asked.micro_batch = ours.report.training.micro_batch;
-    CHECK(compare(model, machine, asked, {Schedule::streamed}, {}).systems[0].report.step ==
-          Approx(ours.report.step));
+    asked.micro_batch = ours.report.asked.training.micro_batch;
+    CHECK(compare(model, machine, asked, {Schedule::streamed}, {}).systems[0].report.step.seconds ==
+          Approx(ours.report.step.seconds));
 }
 
 TEST_CASE("compare: what only more host memory would fit is as fast with it, and has no band",
@@ -182,11 +182,12 @@ TEST_CASE("compare: what only more host memory would fit is as fast with it, and
     const Comparison c = compare(small_model(8), small, asked, {Schedule::zero3_offload});
     const ComparedSystem& system = c.systems.front();
     REQUIRE_FALSE(system.fits());
-    CHECK_FALSE(system.report.has_band());
-    REQUIRE_FALSE(system.report.suggestions.empty());
-    CHECK_THAT(system.report.suggestions.front().change, ContainsSubstring("--host-memory"));
-    const StepReport with_more = predict(small_model(8), machine(), asked);
-    REQUIRE(with_more.fit.fits());
+    CHECK_FALSE(system.report.band);
+    REQUIRE_FALSE(system.report.advice.suggestions.empty());
+    CHECK_THAT(setting_flags(system.report.advice.suggestions.front().settings),
+               ContainsSubstring("--host-memory"));
+    const Prediction with_more = predict(small_model(8), machine(), asked);
+    REQUIRE(with_more.plan.fit.fits());
     CHECK(*system.suggested_tokens_per_s == Approx(with_more.tokens_per_s()).epsilon(1e-6));
 }
 
@@ -218,13 +219,13 @@ TEST_CASE("compare: clusters stand beside the machine, with the same batch and n
     CHECK(c.systems[1].name == "2 x h100-sxm-pcie5");
     CHECK(c.systems[2].name == "8 x h100-sxm-pcie5");
     for (std::size_t i : {1, 2}) {
-        const StepReport& report = c.systems[i].report;
-        CHECK(report.training.batch == 32);
-        CHECK(report.machine_id == "h100-sxm-pcie5");
-        CHECK(report.tokens_per_s() == Approx(32 * 1024 / report.step));
+        const Prediction& report = c.systems[i].report;
+        CHECK(report.asked.training.batch == 32);
+        CHECK(report.asked.machine_id == "h100-sxm-pcie5");
+        CHECK(report.tokens_per_s() == Approx(32 * 1024 / report.step.seconds));
     }
-    CHECK(c.systems[1].report.training.micro_batch == 8);
-    CHECK(c.systems[2].report.training.micro_batch_sequences() == 4);
+    CHECK(c.systems[1].report.asked.training.micro_batch == 8);
+    CHECK(c.systems[2].report.asked.training.micro_batch_sequences() == 4);
 }
 
 TEST_CASE("compare: the GPUs of a cluster come with it", "[compare]") {

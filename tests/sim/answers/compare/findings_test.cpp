@@ -49,8 +49,8 @@ TEST_CASE("compare: a system that would be faster with another batch is named", 
 
 TEST_CASE("compare: what fits with shorter sequences only is not compared with ours", "[compare]") {
     Comparison c{{made_system(kOurs, 1000), made_misfit(kPeer, 2000, 1600)}};
-    Suggestion& shorter = c.systems[1].report.suggestions.front();
-    shorter.change = "--seq 25";
+    Suggestion& shorter = c.systems[1].report.advice.suggestions.front();
+    shorter.settings = {{"seq", "25"}};
     shorter.training.sequence = 25;
     CHECK(verdict(c) == Sentences{"no other system fits, only streamed"});
     CHECK(misfit_words(c, c.systems[1]).back() ==
@@ -95,7 +95,7 @@ TEST_CASE("compare: a faster system with other states is said to have them", "[c
 
 TEST_CASE("compare: nothing near fits is said as such", "[compare]") {
     Comparison c{{made_misfit(kOurs, 1000, 500)}};
-    c.systems[0].report.suggestions.clear();
+    c.systems[0].report.advice.suggestions.clear();
     c.systems[0].suggested_tokens_per_s.reset();
     CHECK(misfit_words(c, c.systems[0]).back() ==
           "no nearby setting fits: fewer --layers or a larger machine is needed");
@@ -115,8 +115,8 @@ TEST_CASE("compare: the trend goes from the first to the last count at which a s
 
 TEST_CASE("compare: each assumption stands once, with the systems that rest on it", "[compare]") {
     Comparison c{{made_system(kOurs, 1000), made_system(kPeer, 900)}};
-    c.systems[0].report.assumptions = {"of all"};
-    c.systems[1].report.assumptions = {"of all", "of PyTorch"};
+    c.systems[0].report.plan.assumptions = {"of all"};
+    c.systems[1].report.plan.assumptions = {"of all", "of PyTorch"};
     const std::vector<SharedAssumption> shared = shared_assumptions(c);
     REQUIRE(shared.size() == 2);
     CHECK(shared[0].sentence == "of all");

@@ -9,22 +9,20 @@ namespace sluice {
 inline ComparedSystem made_system(Schedule schedule, double tokens_per_s) {
     ComparedSystem system;
     system.name = schedule_name(schedule);
-    StepReport& r = system.report;
-    r.model_name = "tiny";
-    r.machine_id = r.machine_name = "box";
-    r.layers = 4;
-    r.parameters = 1'000'000'000;
-    r.training.schedule = schedule;
-    r.training.batch = 10;
-    r.training.sequence = 100;
-    r.step = 1000 / tokens_per_s;
-    r.step_low = 0.9 * r.step;
-    r.step_high = 1.1 * r.step;
-    r.critical_shares[static_cast<std::size_t>(Lane::optimizer)] = 0.75;
-    r.critical_shares[static_cast<std::size_t>(Lane::compute)] = 0.25;
-    r.bottleneck = "optimizer";
-    r.fit.device = {{40'000'000'000, 0, {}}, 80'000'000'000};
-    r.fit.host = {{250'000'000'000, 0, {}}, 500'000'000'000};
+    Prediction& r = system.report;
+    r.asked.model_name = "tiny";
+    r.asked.machine_id = r.asked.machine_name = "box";
+    r.asked.layers = 4;
+    r.asked.parameters = 1'000'000'000;
+    r.asked.training.schedule = schedule;
+    r.asked.training.batch = 10;
+    r.asked.training.sequence = 100;
+    r.step.seconds = 1000 / tokens_per_s;
+    r.band = {0.9 * r.step.seconds, 1.1 * r.step.seconds};
+    r.step.critical_shares[static_cast<std::size_t>(Lane::optimizer)] = 0.75;
+    r.step.critical_shares[static_cast<std::size_t>(Lane::compute)] = 0.25;
+    r.plan.fit.device = {{40'000'000'000, 0, {}}, 80'000'000'000};
+    r.plan.fit.host = {{250'000'000'000, 0, {}}, 500'000'000'000};
     return system;
 }
 
@@ -32,18 +30,19 @@ inline ComparedSystem made_system(Schedule schedule, double tokens_per_s) {
 inline ComparedSystem made_misfit(Schedule schedule, double tokens_per_s,
                                   double suggested_tokens_per_s) {
     ComparedSystem system = made_system(schedule, tokens_per_s);
-    Peak& peak = system.report.fit.device.peak;
+    Peak& peak = system.report.plan.fit.device.peak;
     peak.bytes = 90'000'000'000;
     peak.by_kind[static_cast<std::size_t>(MemoryKind::activations)] = 88'000'000'000;
-    TrainingSpec smaller = system.report.training;
+    TrainingSpec smaller = system.report.asked.training;
     smaller.batch = 5;
-    system.report.suggestions = {{"--batch 5", smaller, 45'000'000'000, 250'000'000'000}};
+    system.report.advice.suggestions = {
+        {{{"batch", "5"}}, smaller, 45'000'000'000, 250'000'000'000}};
     system.suggested_tokens_per_s = suggested_tokens_per_s;
     return system;
 }
 
 inline Comparison with_layers(Comparison comparison, int layers) {
-    for (ComparedSystem& system : comparison.systems) system.report.layers = layers;
+    for (ComparedSystem& system : comparison.systems) system.report.asked.layers = layers;
     return comparison;
 }
 

@@ -18,7 +18,7 @@ constexpr const char* kMeasured = "h200-pcie5-16vcpu-128gib";
 struct Predicted {
     MachineProfile profile;
     MachineSpec machine;
-    StepReport report;
+    Prediction report;
     PowerSpec power;
     StepEnergy energy;
 };
@@ -43,7 +43,7 @@ TEST_CASE("energy: a calibrated GPU draws at least idle power and at most its li
         const Predicted p = predicted(kMeasured, batch);
         INFO("batch " << batch);
         REQUIRE(p.power.calibrated);
-        const double watts = p.energy.gpu() / p.report.step;
+        const double watts = p.energy.gpu() / p.report.step.seconds;
         CHECK(watts > p.power.idle_w);
         CHECK(watts <= p.machine.gpu.clock.limit_w * (1 + 1e-9));
         CHECK(p.energy.copies > 0);
@@ -57,12 +57,12 @@ TEST_CASE("energy: a copy takes what was measured beyond idling", "[cost]") {
     Predicted p = predicted(kMeasured, 1);
     // 1.56727 J/GB at 140.485 W, of which idling takes 122.996.
     CHECK(p.power.copy_joules_per_byte * 1e9 == Approx(1.56727 * (1 - 122.996 / 140.485)));
-    p.report.program = {};
-    p.report.step = 10;
+    p.report.plan.program = {};
+    p.report.step.seconds = 10;
     Operation copy;
     copy.lane = Lane::host_to_device;
     copy.link_bytes = 100e9;
-    p.report.program.operations = {copy};
+    p.report.plan.program.operations = {copy};
     const StepEnergy energy = step_energy(p.report, p.machine, p.power);
     CHECK(energy.copies == Approx(100 * 1.56727 * (1 - 122.996 / 140.485)));
     CHECK(energy.idle == Approx(1229.96));
@@ -74,8 +74,8 @@ TEST_CASE("energy: from a datasheet, full power while it computes", "[cost]") {
     REQUIRE(!p.power.calibrated);
     CHECK(p.power.busy_w == 700);
     CHECK(*p.power.host_w == Approx((10200 - 8 * 700) / 8.0));
-    const Seconds busy = p.report.lanes[static_cast<std::size_t>(Lane::compute)].busy;
-    CHECK(p.energy.gpu() == Approx(700 * busy + p.power.idle_w * (p.report.step - busy)));
+    const Seconds busy = p.report.step.lanes[static_cast<std::size_t>(Lane::compute)].busy;
+    CHECK(p.energy.gpu() == Approx(700 * busy + p.power.idle_w * (p.report.step.seconds - busy)));
     CHECK(p.power.assumptions.size() == 2);
     CHECK_THAT(p.power.host_assumption, ContainsSubstring("a node of 8 draws"));
 }
@@ -89,7 +89,7 @@ TEST_CASE("energy: every machine with some power gives a power between idle and 
             const Predicted p = predicted(id, 8, "llama-3.2-1b");
             if (!p.power.known()) continue;
             ++known;
-            const double watts = p.energy.total() / p.report.step;
+            const double watts = p.energy.total() / p.report.step.seconds;
             CHECK(watts > p.power.idle_w);
             CHECK(watts <= std::max(p.power.busy_w, p.machine.gpu.clock.limit_w) * (1 + 1e-9) +
                                p.power.host_w.value_or(0));

@@ -12,19 +12,19 @@ inline Candidate made_candidate(const std::string& name, double tokens_per_s, do
     Candidate c;
     c.name = name;
     c.machine.id = c.machine.name = name;
-    StepReport r = one_layer_report();
-    r.machine_id = r.machine_name = name;
-    const double faster = r.step * tokens_per_s / static_cast<double>(r.training.tokens());
-    r.step /= faster;
-    for (OperationInterval& interval : r.operations) {
+    Prediction r = one_layer_report();
+    r.asked.machine_id = r.asked.machine_name = name;
+    const double faster =
+        r.step.seconds * tokens_per_s / static_cast<double>(r.asked.training.tokens());
+    r.step.seconds /= faster;
+    for (OperationInterval& interval : r.step.intervals) {
         interval.start /= faster;
         interval.end /= faster;
     }
-    r.lanes = lane_times(r.program, r.operations, r.step);
-    r.step_low = 0.9 * r.step;
-    r.step_high = 1.2 * r.step;
-    r.fit.device = {{40'000'000'000, 0, {}}, 80'000'000'000};
-    r.fit.host = {{250'000'000'000, 0, {}}, 500'000'000'000};
+    r.step.lanes = lane_times(r.plan.program, r.step.intervals, r.step.seconds);
+    r.band = {0.9 * r.step.seconds, 1.2 * r.step.seconds};
+    r.plan.fit.device = {{40'000'000'000, 0, {}}, 80'000'000'000};
+    r.plan.fit.host = {{250'000'000'000, 0, {}}, 500'000'000'000};
     MachineMoney money;
     CostQuery query;
     query.tokens = 2e9;
@@ -35,9 +35,10 @@ inline Candidate made_candidate(const std::string& name, double tokens_per_s, do
 
 inline Candidate made_misfit_candidate(const std::string& name) {
     Candidate c = made_candidate(name, 5000, 1);
-    c.cost.report.fit.device.peak.bytes = 90'000'000'000;
-    TrainingSpec smaller = c.report().training;
-    c.cost.report.suggestions = {{"--batch 5", smaller, 45'000'000'000, 250'000'000'000}};
+    c.cost.report.plan.fit.device.peak.bytes = 90'000'000'000;
+    TrainingSpec smaller = c.report().asked.training;
+    c.cost.report.advice.suggestions = {
+        {{{"batch", "5"}}, smaller, 45'000'000'000, 250'000'000'000}};
     return c;
 }
 

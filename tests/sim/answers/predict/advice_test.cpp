@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/report.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/dense_case.h"
 
@@ -10,40 +11,36 @@ using namespace sluice;
 namespace {
 
 struct Case : test::DenseCase {
-    StepReport asked() const {
-        StepReport report = predicted();
-        add_suggestions(report, model, machine);
-        return report;
-    }
+    Prediction asked() const { return predict(model, machine, training, {.suggestions = true}); }
 };
 
 }  // namespace
 
 TEST_CASE("suggestions: none where it fits", "[simulate]") {
-    const StepReport report = Case().asked();
-    CHECK(report.suggestions.empty());
-    CHECK(!report.no_suggestion);
+    const Prediction report = Case().asked();
+    CHECK(report.advice.suggestions.empty());
+    CHECK(!report.advice.no_suggestion);
 }
 
 TEST_CASE("suggestions: what is suggested fits", "[simulate]") {
     Case c;
     c.training.batch = 4096;
     c.training.sequence = 4096;
-    const StepReport report = c.asked();
-    REQUIRE_FALSE(report.suggestions.empty());
-    CHECK(!report.no_suggestion);
-    for (const Suggestion& one : report.suggestions)
-        CHECK(predict(c.model, c.machine, one.training).fit.fits());
+    const Prediction report = c.asked();
+    REQUIRE_FALSE(report.advice.suggestions.empty());
+    CHECK(!report.advice.no_suggestion);
+    for (const Suggestion& one : report.advice.suggestions)
+        CHECK(predict(c.model, c.machine, one.training).plan.fit.fits());
 }
 
 TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate]") {
     Case c;
     c.machine.host.memory_capacity = 20'000'000'000;
-    const StepReport report = c.asked();
-    REQUIRE(report.suggestions.size() == 1);
-    CHECK(report.suggestions[0].change.starts_with("--host-memory "));
+    const Prediction report = c.asked();
+    REQUIRE(report.advice.suggestions.size() == 1);
+    CHECK(report.advice.suggestions[0].settings.at(0).field == "host_memory");
     c.machine.host.memory_capacity_most = 20'000'000'000;
-    CHECK(c.asked().suggestions.empty());
+    CHECK(c.asked().advice.suggestions.empty());
 }
 
 TEST_CASE("suggestions: what is said in vain takes other units", "[simulate]") {
@@ -57,7 +54,7 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     Case c;
     c.machine.host.memory_capacity = 20'000'000'000;
     c.machine.host.memory_capacity_most = 25'000'000'000;
-    CHECK(no_suggestion_text(c.asked().no_suggestion.value()) ==
+    CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
           "no nearby setting fits: fewer --layers or a larger machine is needed (this one has 25.0 "
           "GB of host memory at most)");
     // What the model needs would fit, a sequence of that length does not; shorter than 1,024 tokens
@@ -67,7 +64,7 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     c.training.sequence = 1500;
     c.training.batch = 1;
     c.training.schedule = Schedule::megatrain;
-    CHECK(no_suggestion_text(c.asked().no_suggestion.value()) ==
+    CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
           "no nearby setting fits: a shorter --seq, fewer --layers or a "
           "larger machine is needed");
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/answers/predict/predict.h"
+#include "sim/report/report.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -34,16 +35,14 @@ TrainingSpec batch_of(std::int64_t batch) {
     return training;
 }
 
-StepReport with_band(const MachineSpec& machine, std::int64_t batch,
+Prediction with_band(const MachineSpec& machine, std::int64_t batch,
                      const ModelSpec& model = small_model()) {
-    StepReport report = predict(model, machine, batch_of(batch));
-    add_band(report, model, machine, batch_of(batch));
-    return report;
+    return predict(model, machine, batch_of(batch), {.band = Wanted::Band::always});
 }
 
 /// Of the step: how much longer, how much shorter it may be.
-double longer(const StepReport& report) { return report.step_high / report.step - 1; }
-double shorter(const StepReport& report) { return 1 - report.step_low / report.step; }
+double longer(const Prediction& report) { return report.band->high / report.step.seconds - 1; }
+double shorter(const Prediction& report) { return 1 - report.band->low / report.step.seconds; }
 
 /// A rate this far from the one taken makes a step longer, or shorter, by `more` of it.
 RateRange range_of_times(double more) { return {1 / (1 + more), 1 / (1 - more)}; }
@@ -109,7 +108,7 @@ TEST_CASE("prediction band: a kernel counts by its share of the time", "[simulat
 }
 
 TEST_CASE("prediction band: without ranges it is what the model leaves out", "[simulate]") {
-    const StepReport report = with_band(whole_machine(), 8);
+    const Prediction report = with_band(whole_machine(), 8);
     CHECK(longer(report) == Approx(kStructuralError));
     CHECK(shorter(report) == Approx(kStructuralError));
 }
@@ -122,20 +121,18 @@ TEST_CASE("prediction band: other systems' schedules are less sure, and their wo
     const auto band_of = [&](Schedule schedule) {
         TrainingSpec training = batch_of(8);
         training.schedule = schedule;
-        StepReport report = predict(small_model(), machine, training);
-        add_band(report, small_model(), machine, training);
-        return report;
+        return predict(small_model(), machine, training, {.band = Wanted::Band::always});
     };
-    const StepReport on_device = band_of(Schedule::resident);
+    const Prediction on_device = band_of(Schedule::resident);
     CHECK(longer(on_device) == Approx(kErrorOnDevice));
     CHECK(shorter(on_device) == Approx(kErrorOnDevice));
     // Host work, which nothing runs beside, may take twice as long but no shorter.
-    const StepReport offloading = band_of(Schedule::fsdp_offload);
-    const double host = offloading.lanes[static_cast<std::size_t>(Lane::optimizer)].busy +
-                        offloading.lanes[static_cast<std::size_t>(Lane::host)].busy;
+    const Prediction offloading = band_of(Schedule::fsdp_offload);
+    const double host = offloading.step.lanes[static_cast<std::size_t>(Lane::optimizer)].busy +
+                        offloading.step.lanes[static_cast<std::size_t>(Lane::host)].busy;
     CHECK(shorter(offloading) == Approx(kErrorOffloading));
     CHECK(longer(offloading) ==
-          Approx(std::hypot(kErrorOffloading, host / offloading.step)).epsilon(0.1));
+          Approx(std::hypot(kErrorOffloading, host / offloading.step.seconds)).epsilon(0.1));
 }
 
 TEST_CASE("prediction band: a step that only computes reacts to kernels alone", "[simulate]") {
@@ -151,7 +148,7 @@ TEST_CASE("prediction band: a step that only computes reacts to kernels alone", 
     CHECK(longer(with_band(machine, 8)) == Approx(kStructuralError).epsilon(1e-3));
 
     machine.ranges.clock = range_of_times(0.04);
-    const StepReport report = with_band(machine, 8);
+    const Prediction report = with_band(machine, 8);
     CHECK(longer(report) == Approx(0.05).epsilon(0.02));  // 3, 4, 5
     CHECK(shorter(report) == Approx(0.05).epsilon(0.02));
 }
@@ -160,16 +157,16 @@ TEST_CASE("prediction band: it contains the step and is wider with every wider r
           "[simulate]") {
     // A batch of 1: the optimizer, the link and host memory all matter.
     MachineSpec machine = whole_machine();
-    StepReport before = with_band(machine, 1);
+    Prediction before = with_band(machine, 1);
     for (RateRange RateRanges::*range :
          {&RateRanges::optimizer, &RateRanges::link, &RateRanges::host_memory}) {
         machine.ranges.*range = {0.7, 1.3};
-        const StepReport after = with_band(machine, 1);
-        CHECK(after.step == Approx(before.step));
-        CHECK(after.step_high - after.step_low > before.step_high - before.step_low);
-        CHECK(after.step_low > 0);
-        CHECK(after.step_low < after.step);
-        CHECK(after.step < after.step_high);
+        const Prediction after = with_band(machine, 1);
+        CHECK(after.step.seconds == Approx(before.step.seconds));
+        CHECK(after.band->high - after.band->low > before.band->high - before.band->low);
+        CHECK(after.band->low > 0);
+        CHECK(after.band->low < after.step.seconds);
+        CHECK(after.step.seconds < after.band->high);
         before = after;
     }
 }
@@ -178,9 +175,9 @@ TEST_CASE("prediction band: an optimizer that was not measured is as uncertain a
           "[simulate]") {
     MachineSpec machine = whole_machine();
     machine.ranges.host_memory = {0.7, 1.3};
-    const StepReport apart = with_band(machine, 1);
+    const Prediction apart = with_band(machine, 1);
     machine.ranges.optimizer_by_memory = true;
-    const StepReport together = with_band(machine, 1);
+    const Prediction together = with_band(machine, 1);
     CHECK(longer(together) > 1.1 * longer(apart));
     CHECK(shorter(together) > 1.1 * shorter(apart));
 }
@@ -189,7 +186,7 @@ TEST_CASE("prediction band: a range that leaves the rate out only moves the band
           "[simulate]") {
     MachineSpec machine = whole_machine();
     machine.ranges.clock = {1.05, 1.10};  // kernels are known to be faster than taken
-    const StepReport report = with_band(machine, 64);
+    const Prediction report = with_band(machine, 64);
     CHECK(longer(report) == Approx(kStructuralError));
     CHECK(shorter(report) > 2 * kStructuralError);
 }
@@ -198,9 +195,9 @@ TEST_CASE("prediction band: a calibrated machine has a narrower one than a datas
           "[simulate]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     for (const std::int64_t batch : {8, 32}) {
-        const StepReport calibrated = with_band(
+        const Prediction calibrated = with_band(
             resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib")), batch, model);
-        const StepReport datasheet =
+        const Prediction datasheet =
             with_band(resolve_machine(read_machine_profile("h200-sxm-pcie5")), batch, model);
         INFO("batch " << batch);
         CHECK(longer(calibrated) < 0.6 * longer(datasheet));
@@ -209,14 +206,13 @@ TEST_CASE("prediction band: a calibrated machine has a narrower one than a datas
 }
 
 TEST_CASE("prediction band: text and JSON say it where it is known", "[simulate]") {
-    StepReport report = predict(small_model(), whole_machine(), batch_of(8));
-    CHECK(!report.has_band());
+    Prediction report = predict(small_model(), whole_machine(), batch_of(8));
+    CHECK(!report.band);
     CHECK_THAT(report_text(report), !ContainsSubstring("5 to 95%"));
     CHECK(!nlohmann::json::parse(report_json(report)).contains("step_5_percent_s"));
 
-    report.step = 2;
-    report.step_low = 1.6;
-    report.step_high = 4;
+    report.step.seconds = 2;
+    report.band = {1.6, 4};
     CHECK_THAT(report_text(report),
                ContainsSubstring("2.00 s a step, 4,096 tokens/s (5 to 95%: 2,048 to 5,120);"));
     const auto json = nlohmann::json::parse(report_json(report));
@@ -225,6 +221,9 @@ TEST_CASE("prediction band: text and JSON say it where it is known", "[simulate]
     CHECK(json["tokens_per_s_5_percent"].get<double>() == Approx(2048));
     CHECK(json["tokens_per_s_95_percent"].get<double>() == Approx(5120));
 
-    report.measured = true;
-    CHECK_THAT(report_text(report), ContainsSubstring("nine in ten steps took 1.60 s to 4.00 s"));
+    TimedPlan measured = report;
+    measured.step.measured.emplace();
+    measured.step.measured->low = 1.6;
+    measured.step.measured->high = 4;
+    CHECK_THAT(report_text(measured), ContainsSubstring("nine in ten steps took 1.60 s to 4.00 s"));
 }

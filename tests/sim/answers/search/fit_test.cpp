@@ -31,7 +31,7 @@ void check_sides(const FitAnswer& a) {
     CHECK(a.best->fits());
     CHECK(a.best->report.tokens_per_s() >= wanted);
     CHECK((!a.other->fits() || a.other->report.tokens_per_s() < wanted));
-    CHECK(a.best->report.has_band());
+    CHECK(a.best->report.band);
 }
 
 }  // namespace
@@ -122,10 +122,10 @@ TEST_CASE("fit: more of a resource never predicts a slower step", "[search]") {
         for (const std::int64_t batch : {2, 16}) {
             TrainingSpec training;
             training.batch = batch;
-            const Seconds before = predict(model, machine, training).step;
+            const Seconds before = predict(model, machine, training).step.seconds;
             const auto check = [&](const char* what, const MachineSpec& more) {
                 INFO(model_name << " on " << machine_name << ", batch " << batch << ": " << what);
-                CHECK(predict(model, more, training).step <= before * 1.001);
+                CHECK(predict(model, more, training).step.seconds <= before * 1.001);
             };
             check("link", with_link(machine, 2));
             check("cores", with_cores(machine, machine.host.cores + 8));

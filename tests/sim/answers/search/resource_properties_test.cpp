@@ -39,7 +39,7 @@ TEST_CASE("properties: more of any resource is neither slower nor a smaller fit"
                 training.batch = batch;
                 training.recompute = batch == 24 ? Recompute::none : Recompute::full;
                 const SearchRow before = bound_scenario({&model, &machine, training, ""});
-                const Seconds step = predict(model, machine, training).step;
+                const Seconds step = predict(model, machine, training).step.seconds;
                 for (const Upgrade& upgrade : kUpgrades) {
                     INFO(machine_name << " " << model_name << " batch " << batch << ": more "
                                       << upgrade.what);
@@ -49,7 +49,7 @@ TEST_CASE("properties: more of any resource is neither slower nor a smaller fit"
                     CHECK(after.device_short <= before.device_short);
                     CHECK(after.host_short <= before.host_short);
                     if (before.fits()) CHECK(after.fits());
-                    CHECK(predict(model, more, training).step <= step * 1.001);
+                    CHECK(predict(model, more, training).step.seconds <= step * 1.001);
                 }
             }
         }

@@ -55,7 +55,7 @@ TEST_CASE("sensitivity: what limits is what gains", "[search]") {
     CHECK(large.upgrades.front().gain > 0.3);
     // A GPU twice as fast makes the host the limit.
     const Sensitivity turned = of("qwen2.5-14b", "h200-sxm-pcie5-1tb", 32);
-    CHECK(turned.base.bottleneck == "gpu_compute");
+    CHECK(turned.base.step.bottleneck() == Lane::compute);
     CHECK(turned.upgrades.front().successor == "optimizer");
 }
 
@@ -92,12 +92,12 @@ TEST_CASE("sensitivity: settings of the machine make the same change, or there a
                 const std::size_t equals = setting.find('=');
                 profile.set(setting.substr(0, equals), std::stod(setting.substr(equals + 1)));
             }
-            const StepReport adopted = predict(read_model("llama-3.2-1b"), resolve_machine(profile),
-                                               upgrade.report.training);
+            const Prediction adopted = predict(read_model("llama-3.2-1b"), resolve_machine(profile),
+                                               upgrade.report.asked.training);
             INFO(machine << ": " << upgrade.name);
-            CHECK(adopted.step == Approx(upgrade.report.step).epsilon(0.001));
-            CHECK(adopted.fit.device.usable == upgrade.report.fit.device.usable);
-            CHECK(adopted.fit.host.usable == upgrade.report.fit.host.usable);
+            CHECK(adopted.step.seconds == Approx(upgrade.report.step.seconds).epsilon(0.001));
+            CHECK(adopted.plan.fit.device.usable == upgrade.report.plan.fit.device.usable);
+            CHECK(adopted.plan.fit.host.usable == upgrade.report.plan.fit.host.usable);
         }
     }
     const Sensitivity h200 = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8);

@@ -6,6 +6,7 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/validate/compare_run.h"
+#include "sim/report/report.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/sim/base/program_run.h"
 #include "tests/sim/specs/machine/small_profile.h"
@@ -26,12 +27,10 @@ inline TrainingSpec small_training() {
 
 /// What the trainer would write had the step run exactly as predicted.
 inline nlohmann::json exact_report(const TrainingSpec& training = small_training()) {
-    StepReport report = predict(read_model(kTinyModel), small_machine(), training);
-    report.measured = true;
-    report.step_low = report.step;
-    report.step_high = report.step;
-    report.measured_device = report.fit.device.peak.bytes;
-    report.measured_host = report.host_between_steps;
+    TimedPlan report = predict(read_model(kTinyModel), small_machine(), training);
+    report.step.measured = {report.plan.fit.device.peak.bytes,
+                            report.plan.memory.host_between_steps, 0, report.step.seconds,
+                            report.step.seconds};
     return nlohmann::json::parse(report_json(report));
 }
 
@@ -48,7 +47,7 @@ inline RunComparison made_run(const std::string& name, const std::string& group,
     c.run.name = name;
     c.run.group = group;
     c.run.step = measured;
-    c.predicted.step = predicted;
+    c.predicted.step.seconds = predicted;
     return c;
 }
 

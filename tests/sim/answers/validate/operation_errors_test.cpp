@@ -26,13 +26,13 @@ RunComparison run_of(std::vector<OperationInterval> measured, Seconds measured_s
     RunComparison c;
     c.run.name = "run";
     c.run.step = measured_step;
-    c.predicted.step = predicted_step;
-    c.predicted.layers = 1;
-    c.predicted.program = chain();
-    c.predicted.operations = std::move(predicted);
+    c.predicted.step.seconds = predicted_step;
+    c.predicted.asked.layers = 1;
+    c.predicted.plan.program = chain();
+    c.predicted.step.intervals = std::move(predicted);
     c.measured = c.predicted;
-    c.measured->step = measured_step;
-    c.measured->operations = std::move(measured);
+    c.measured->step.seconds = measured_step;
+    c.measured->step.intervals = std::move(measured);
     return c;
 }
 

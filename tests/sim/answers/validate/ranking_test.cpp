@@ -28,7 +28,7 @@ TEST_CASE("ranking: runs that differ in one option only, and what the choice los
     runs[4].run.model.name = "other";
     runs[5].run.training.buffer_depth = 3;
     runs[1].run.training.distinct_tokens = 60;  // the data's, nobody's choice
-    for (RunComparison& c : runs) c.predicted.training = c.run.training;
+    for (RunComparison& c : runs) c.predicted.asked.training = c.run.training;
     const std::vector<OptionSet> sets = option_sets(runs);
     REQUIRE(sets.size() == 1);
     CHECK(sets[0].option == "buffer_depth");

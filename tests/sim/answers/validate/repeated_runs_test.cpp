@@ -119,15 +119,14 @@ TEST_CASE("repeated runs: another configuration stays a run of its own", "[valid
 TEST_CASE("repeated runs: the band counts every process's step", "[validate]") {
     RunComparison c;
     c.run = join_repeated_runs({process(1), process(2)}).at(0);
-    c.predicted.step = 1.5;
+    c.predicted.step.seconds = 1.5;
     CHECK(c.steps_in_band() == std::nullopt);
-    c.predicted.step_low = 1.4;
-    c.predicted.step_high = 2.1;
+    c.predicted.band = {1.4, 2.1};
     CHECK(c.steps_in_band() == 1);
     CHECK(c.in_band() == false);
-    c.predicted.step_low = 1;
+    c.predicted.band->low = 1;
     CHECK(c.in_band() == true);
-    c.predicted.step_high = 1.6;
+    c.predicted.band->high = 1.6;
     const GroupSummary all = summarize({c, made_run("b", "held-out", 1, 1)}).back();
     CHECK(all.runs == 2);
     CHECK(all.processes == 3);

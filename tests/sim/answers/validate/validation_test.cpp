@@ -20,10 +20,8 @@ Validation three_runs() {
               made_run("c <&>", "held-out", 2, 2)};
     v.runs[0].run.host = 100;
     v.runs[0].predicted_host = 99;
-    v.runs[0].predicted.step_low = 0.7;
-    v.runs[0].predicted.step_high = 0.9;
-    v.runs[2].predicted.step_low = 1.9;
-    v.runs[2].predicted.step_high = 2.1;
+    v.runs[0].predicted.band = {0.7, 0.9};
+    v.runs[2].predicted.band = {1.9, 2.1};
     v.runs[0].run.steps = 12;
     v.runs[1].run.precision = Precision::fp32;
     v.summaries = summarize(v.runs);
@@ -65,8 +63,12 @@ TEST_CASE("validation: errors by group, then of all", "[validate]") {
 
 TEST_CASE("validation: errors by what is predicted to limit a run", "[validate]") {
     Validation v = three_runs();
-    v.runs[0].predicted.bottleneck = v.runs[2].predicted.bottleneck = "gpu_compute";
-    v.runs[1].predicted.bottleneck = "optimizer";
+    const auto bound_by = [&](std::size_t run, Lane lane) {
+        v.runs[run].predicted.step.critical_shares[static_cast<std::size_t>(lane)] = 1;
+    };
+    bound_by(0, Lane::compute);
+    bound_by(1, Lane::optimizer);
+    bound_by(2, Lane::compute);
     v.summaries = summarize(v.runs);
     const std::vector<BoundSummary>& bounds = v.summaries.back().bounds;
     REQUIRE(bounds.size() == 2);

@@ -180,13 +180,13 @@ TEST_CASE("zero3: with few tokens the step takes as long as its Python, and is n
         machine.gpu.eager_launch = eager_launch;
         return predict(model, machine, training);
     };
-    const auto busy = [](const StepReport& report, Lane lane) {
-        return report.lanes[static_cast<std::size_t>(lane)].busy;
+    const auto busy = [](const Prediction& report, Lane lane) {
+        return report.step.lanes[static_cast<std::size_t>(lane)].busy;
     };
-    const StepReport fast = report_of(10e-6), slow = report_of(20e-6);
+    const Prediction fast = report_of(10e-6), slow = report_of(20e-6);
     CHECK(busy(slow, Lane::compute) == Approx(busy(fast, Lane::compute)).epsilon(0.01));
     CHECK(busy(slow, Lane::python) == Approx(2 * busy(fast, Lane::python)));
-    CHECK(slow.step - fast.step == Approx(busy(fast, Lane::python)).epsilon(0.05));
+    CHECK(slow.step.seconds - fast.step.seconds == Approx(busy(fast, Lane::python)).epsilon(0.05));
 }
 
 TEST_CASE("zero3: a layer of hundreds of experts is planned in parts, with the same bytes",

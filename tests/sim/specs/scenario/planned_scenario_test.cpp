@@ -38,7 +38,7 @@ TEST_CASE("planned scenario: resolves to the specs that its values name", "[scen
     CHECK(out.training.micro_batch == 16);
     CHECK(out.money.tokens == 5e9);
     CHECK(out.money.buy);
-    CHECK(out.machine_changes == std::vector<std::string>{"--host-memory 256GB"});
+    CHECK(out.machine.changes == std::vector<std::string>{"--host-memory 256GB"});
 }
 
 TEST_CASE("planned scenario: a mistake names its field", "[scenario]") {

@@ -34,15 +34,14 @@ MachineProfile profile_with_prices() {
 }
 
 /// 1,000 tokens in a second, between 0.5 and 2.
-StepReport thousand_tokens_a_second() {
-    StepReport report;
-    report.machine_id = "a-machine";
-    report.training.batch = 1;
-    report.training.sequence = 1000;
-    report.step = 1;
-    report.step_low = 0.5;
-    report.step_high = 2;
-    report.active_parameters = 1'000'000'000;
+Prediction thousand_tokens_a_second() {
+    Prediction report;
+    report.asked.machine_id = "a-machine";
+    report.asked.training.batch = 1;
+    report.asked.training.sequence = 1000;
+    report.step.seconds = 1;
+    report.band = {0.5, 2};
+    report.asked.active_parameters = 1'000'000'000;
     return report;
 }
 
@@ -110,7 +109,7 @@ TEST_CASE("run cost: an owner pays the electricity, a tenant does not", "[cost]"
     terms.power_usage_effectiveness = 1.5;
     Payment payment;
     payment.usd_per_hour = 1;
-    const StepReport report = thousand_tokens_a_second();
+    const Prediction report = thousand_tokens_a_second();
     CHECK(run_cost(report, payment, 1e6, energy, terms).usd_per_hour == Approx(1));
     payment.pays_electricity = true;
     const RunCost cost = run_cost(report, payment, 3.6e6, energy, terms);
@@ -125,7 +124,7 @@ TEST_CASE("run cost: twice the tokens cost and take twice as much", "[cost]") {
     energy.busy = 500;
     Payment payment;
     payment.usd_per_hour = 2;
-    const StepReport report = thousand_tokens_a_second();
+    const Prediction report = thousand_tokens_a_second();
     for (const double tokens : {1.0, 1e6, 3e12}) {
         const RunCost once = run_cost(report, payment, tokens, energy, {}),
                       twice = run_cost(report, payment, 2 * tokens, energy, {});
@@ -140,7 +139,7 @@ TEST_CASE("run cost: twice the tokens cost and take twice as much", "[cost]") {
 TEST_CASE("cost query: which payment is taken", "[cost]") {
     const MachineProfile profile = profile_with_prices();
     const MachineMoney money{price_list(profile), {}, ""};
-    const StepReport report = thousand_tokens_a_second();
+    const Prediction report = thousand_tokens_a_second();
     CostQuery query;
     CHECK(payment_of(money, query, report)->name == "Lower middle");
     query.gpus_paid = 8;
@@ -158,8 +157,8 @@ TEST_CASE("cost query: which payment is taken", "[cost]") {
 
 TEST_CASE("cost query: GPUs that train together are all paid", "[cost]") {
     const MachineMoney money{price_list(profile_with_prices()), {}, ""};
-    StepReport report = thousand_tokens_a_second();
-    report.training.gpus = 4;
+    Prediction report = thousand_tokens_a_second();
+    report.asked.training.gpus = 4;
     CHECK(payment_of(money, {}, report)->usd_per_hour == Approx(12));
     CostQuery to_buy;
     to_buy.buy = true;
