@@ -143,8 +143,8 @@ void take_answers(MainWindow& window, const Photographer& photographer) {
     parts->setCurrentIndex(0);
 
     for (const ExampleQuestion& question : example_questions()) {
-        if (question.flags.empty()) continue;
-        PlannedScenario answer = with_flags(example_scenario(), question.flags);
+        if (question.settings.empty()) continue;
+        PlannedScenario answer = with_settings(example_scenario(), question.settings);
         answer.name = question.text.toStdString();
         window.stack().add(answer);
     }

@@ -39,8 +39,10 @@ CellTable sensitivity_table(const Sensitivity& all) {
          QStringLiteral("machine_settings")}};
     for (const Upgrade& upgrade : all.upgrades) {
         const double speed = upgrade.report.tokens_per_s();
-        const QString settings =
-            dash_if_empty(fmt::format("{}", fmt::join(upgrade.machine_settings, " ")));
+        std::vector<std::string> numbers;
+        for (const Setting& one : upgrade.machine_settings)
+            numbers.push_back(one.field + "=" + one.value);
+        const QString settings = dash_if_empty(fmt::format("{}", fmt::join(numbers, " ")));
         table.rows.push_back(
             {{text(upgrade.name), {}, upgrade_sentence(upgrade)},
              {gain_text(upgrade.gain), upgrade.gain},
@@ -48,7 +50,7 @@ CellTable sensitivity_table(const Sensitivity& all) {
              {gain_text(upgrade.gain_high), upgrade.gain_high},
              {text(format_thousands(speed)), speed},
              {successor_text(upgrade), {}, text(bottleneck_text(upgrade.report.step))},
-             {dash_if_empty(upgrade.settings)},
+             {dash_if_empty(setting_flags(upgrade.settings))},
              {settings, {}, settings}});
     }
     return table;

@@ -67,11 +67,9 @@ void SensitivityPage::showBusy() {
 
 void SensitivityPage::adoptUpgrade(int at) {
     const Upgrade& upgrade = sensitivity_->upgrades[static_cast<std::size_t>(at)];
-    QStringList flags;
-    for (const std::string& setting : upgrade.machine_settings)
-        flags << QStringLiteral("--set ") + QString::fromStdString(setting);
-    if (!upgrade.settings.empty()) flags << QString::fromStdString(upgrade.settings);
-    Q_EMIT adopt(flags.join(QLatin1Char(' ')), QString::fromStdString(upgrade.name));
+    std::vector<Setting> settings = upgrade.machine_settings;
+    settings.insert(settings.end(), upgrade.settings.begin(), upgrade.settings.end());
+    Q_EMIT adopt(settings, QString::fromStdString(upgrade.name));
 }
 
 QByteArray SensitivityPage::svg() const {

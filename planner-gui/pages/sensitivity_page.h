@@ -28,9 +28,9 @@ class SensitivityPage : public AnswerPage {
   Q_SIGNALS:
     void sensitivityRequested();
     /// By a double click on a bar or its row, Enter on them, or the button: the scenario is to take
-    /// these flags ("--set link.host_to_device_gb_per_s=110.6 --keep-last-layers 12"). Only of
+    /// these settings. Only of
     /// changes that numbers of the machine make.
-    void adopt(const QString& flags, const QString& what);
+    void adopt(const std::vector<sluice::Setting>& settings, const QString& what);
 
   private:
     void showBusy() override;

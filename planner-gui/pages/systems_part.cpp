@@ -80,7 +80,7 @@ void SystemsPart::showComparison() {
 
 void SystemsPart::adoptSystem(int at) {
     const ComparedSystem& system = comparison_->systems[static_cast<std::size_t>(at)];
-    Q_EMIT adopt(QString::fromStdString(system_flags(system)), QString::fromStdString(system.name));
+    Q_EMIT adopt(system_settings(system), QString::fromStdString(system.name));
 }
 
 QByteArray SystemsPart::svg() const {

@@ -32,9 +32,9 @@ class SystemsPart : public AnswerPage {
     /// All systems are to be predicted.
     void compareRequested();
     /// By a double click on a system's bar or row, Enter on them, or the button: the scenario is to
-    /// take these flags ("--schedule resident --micro-batch 4"). Not of GPUs that train together,
+    /// take these settings. Not of GPUs that train together,
     /// which are another machine.
-    void adopt(const QString& flags, const QString& what);
+    void adopt(const std::vector<sluice::Setting>& settings, const QString& what);
 
   private:
     void showBusy() override;

@@ -49,8 +49,9 @@ BarChart tornado_chart(const Sensitivity& all) {
 }
 
 QString upgrade_sentence(const Upgrade& upgrade) {
-    const QString with =
-        upgrade.settings.empty() ? QString() : QStringLiteral(" with ") + text(upgrade.settings);
+    const QString with = upgrade.settings.empty()
+                             ? QString()
+                             : QStringLiteral(" with ") + text(setting_flags(upgrade.settings));
     return QStringLiteral("%1%2: %3 (5 to 95%: %4), %5 tokens/s. Then bound by %6")
         .arg(text(upgrade.name), with, gain_text(upgrade.gain), range_text(upgrade),
              text(format_thousands(upgrade.report.tokens_per_s())),

@@ -24,16 +24,17 @@ PlannedScenario example_scenario() {
 }
 
 std::vector<ExampleQuestion> example_questions() {
-    return {{words("Does 1 TB of host memory do?"), "--host-memory 1TB"},
-            {words("And 1 TB with smaller optimizer states?"), "--host-memory 1TB --state-bytes 6"},
-            {words("Which machine is the cheapest?"), ""}};
+    return {{words("Does 1 TB of host memory do?"), {{"host_memory", "1TB"}}},
+            {words("And 1 TB with smaller optimizer states?"),
+             {{"host_memory", "1TB"}, {"state_bytes", "6"}}},
+            {words("Which machine is the cheapest?"), {}}};
 }
 
 bool is_of_example(const PlannedScenario& planned) {
     const std::vector<ExampleQuestion> questions = example_questions();
     return ask_the_same(planned, example_scenario()) ||
            std::any_of(questions.begin(), questions.end(), [&](const ExampleQuestion& question) {
-               return ask_the_same(planned, with_flags(example_scenario(), question.flags));
+               return ask_the_same(planned, with_settings(example_scenario(), question.settings));
            });
 }
 

@@ -11,10 +11,10 @@ namespace sluice {
 /// "120 B on one H200".
 PlannedScenario example_scenario();
 
-/// A question and the flags whose scenario answers it; without flags a page does.
+/// A question and the settings whose scenario answers it; without settings a page does.
 struct ExampleQuestion {
     QString text;
-    std::string flags;
+    std::vector<Setting> settings;
 };
 std::vector<ExampleQuestion> example_questions();
 

@@ -73,7 +73,7 @@ void PlannerSession::request(const PlannedScenario& planned) {
             answer_scenario(planned, kWholePrediction, tell_stage);
         } catch (const Cancelled&) {
             throw;
-        } catch (const FieldError& error) {
+        } catch (const InputError& error) {
             refuse(error, error.field());
         } catch (const std::exception& error) {
             refuse(error, "");

@@ -48,7 +48,7 @@ class PlannerSession : public QObject {
 
   Q_SIGNALS:
     void predicted(std::shared_ptr<const sluice::ScenarioAnswer> prediction);
-    /// `field` as in FieldError.
+    /// `field` as in InputError.
     void refused(QString sentence, QString field);
 
     void compared(std::shared_ptr<const sluice::Comparison> comparison);

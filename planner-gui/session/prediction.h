@@ -26,7 +26,7 @@ struct ScenarioAnswer {
 inline constexpr Wanted kWholePrediction{
     .band = Wanted::Band::always, .suggestions = true, .remedies = true};
 
-/// Calls `so_far` at each stage. Throws FieldError.
+/// Calls `so_far` at each stage. Throws InputError with its field.
 ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
                                const std::function<void(const ScenarioAnswer&)>& so_far = {});
 

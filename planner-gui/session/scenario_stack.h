@@ -26,7 +26,7 @@ class ScenarioStack : public QObject {
     void open(Project project);
     void setCurrent(int index);
 
-    /// `field` as in FieldError, or "notes"; what has the same field is merged. `what` is shown in
+    /// `field` as in InputError, or "notes"; what has the same field is merged. `what` is shown in
     /// the menu: "Undo batch". A name that nobody chose follows the model and the machine.
     void edit(const PlannedScenario& edited, const QString& field, const QString& what);
     void add(const PlannedScenario& scenario);

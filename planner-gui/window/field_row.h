@@ -17,7 +17,7 @@ class FieldRow : public QWidget {
         choice,  ///< one of the choices
         search   ///< a line that offers the choices that contain what is typed
     };
-    /// `field` as in FieldError; `choices` of choice and search.
+    /// `field` as in InputError; `choices` of choice and search.
     FieldRow(const QString& field, const QString& label, Kind kind, const QStringList& choices = {},
              QWidget* parent = nullptr);
 

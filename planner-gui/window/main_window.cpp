@@ -119,7 +119,7 @@ void MainWindow::connectParts() {
                 verdict_->setRefused(sentence);
             });
     connect(verdict_, &VerdictPanel::adopted, this,
-            [this](const QString& flags) { adopt(flags, tr("suggestion")); });
+            [this](const std::vector<Setting>& settings) { adopt(settings, tr("suggestion")); });
     connect(verdict_, &VerdictPanel::asked, this, &MainWindow::ask);
     connect(pages_, &QTabWidget::currentChanged, this, &MainWindow::lookAtFiles);
     connect(pages_, &Pages::adopted, this,
@@ -154,16 +154,16 @@ void MainWindow::changeEvent(QEvent* event) {
     pages_->showScenarios();
 }
 
-void MainWindow::adopt(const QString& flags, const QString& what) {
+void MainWindow::adopt(const std::vector<Setting>& settings, const QString& what) {
     // A click may come before the verdict on a scenario that has just come to the front.
     if (prediction_ != nullptr && ask_the_same(prediction_->planned, stack_.current()))
-        stack_.edit(with_flags(stack_.current(), flags.toStdString()), {}, what);
+        stack_.edit(with_settings(stack_.current(), settings), {}, what);
 }
 
 void MainWindow::ask(int question) {
     const ExampleQuestion asked = example_questions()[static_cast<std::size_t>(question)];
-    if (asked.flags.empty()) return pages_->showMachines();
-    PlannedScenario answer = with_flags(example_scenario(), asked.flags);
+    if (asked.settings.empty()) return pages_->showMachines();
+    PlannedScenario answer = with_settings(example_scenario(), asked.settings);
     answer.name = asked.text.toStdString();
     answer.notes = "";
     stack_.add(answer);

@@ -73,7 +73,7 @@ class MainWindow : public QMainWindow {
     void showRecent(QMenu& menu);
     void showTitle();
     void showCurrent();
-    void adopt(const QString& flags, const QString& what);
+    void adopt(const std::vector<Setting>& settings, const QString& what);
     void ask(int question);
     /// Asks for the verdict again where a file that the scenario names has changed.
     void lookAtFiles();

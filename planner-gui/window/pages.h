@@ -85,8 +85,8 @@ class Pages : public QTabWidget {
     /// Keeps the name and the notes of the current scenario.
     void adopt(PlannedScenario planned, const QString& what);
     void adoptCell(const std::vector<VariedValue>& settings);
-    void adoptSystem(const QString& flags, const QString& what);
-    void adoptUpgrade(const QString& flags, const QString& what);
+    void adoptSystem(const std::vector<Setting>& settings, const QString& what);
+    void adoptUpgrade(const std::vector<Setting>& settings, const QString& what);
     void adoptMachine(const QString& machine, const QString& system);
     /// Whether it is one of the machines and systems that were tried, with the same files.
     bool isTried(const PlannedScenario& now, const NamedFiles& files) const;

@@ -26,20 +26,20 @@ void Pages::adoptMachine(const QString& machine, const QString& system) {
     if (row != tried_rows_.end()) adopt((*row)->value.planned, tr("machine and system"));
 }
 
-void Pages::adoptSystem(const QString& flags, const QString& what) {
+void Pages::adoptSystem(const std::vector<Setting>& settings, const QString& what) {
     const PlannedScenario* const of = compared_.shown();
     if (of == nullptr) return;
-    PlannedScenario planned = with_flags(*of, flags.toStdString());
+    PlannedScenario planned = with_settings(*of, settings);
     // Another system takes those of the settings that it has.
     adopt(on_machine(planned, planned.machine.machine, planned.training["schedule"], 0), what);
 }
 
-void Pages::adoptUpgrade(const QString& flags, const QString& what) {
+void Pages::adoptUpgrade(const std::vector<Setting>& settings, const QString& what) {
     const PlannedScenario* const of = improved_.shown();
     if (of == nullptr) return;
     // Its numbers are of that machine; settings that were typed since stay.
     const bool of_another = of->machine.machine != stack_.current().machine.machine;
-    adopt(with_flags(of_another ? *of : stack_.current(), flags.toStdString()), what);
+    adopt(with_settings(of_another ? *of : stack_.current(), settings), what);
 }
 
 }  // namespace sluice

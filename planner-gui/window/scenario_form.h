@@ -39,7 +39,7 @@ class ScenarioForm : public QScrollArea {
     void openMachine(const QString& file);
 
   Q_SIGNALS:
-    /// `field` as in FieldError; `what` is its label.
+    /// `field` as in InputError; `what` is its label.
     void edited(sluice::PlannedScenario planned, QString field, QString what);
 
   private:

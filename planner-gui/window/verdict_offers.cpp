@@ -10,15 +10,13 @@
 namespace sluice {
 namespace {
 
-/// "--state-bytes 8 --host-memory 1TB" as people read it: "state bytes 8, host memory 1TB".
-QString in_words(const QString& flags) {
-    QString out;
-    for (QString& word : flags.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-        const bool flag = word.startsWith(QStringLiteral("--"));
-        if (flag) word = word.mid(2).replace(QLatin1Char('-'), QLatin1Char(' '));
-        out += out.isEmpty() ? word : (flag ? QStringLiteral(", ") : QStringLiteral(" ")) + word;
-    }
-    return out;
+/// "state bytes 8, host memory 1TB".
+QString in_words(const std::vector<Setting>& settings) {
+    QStringList out;
+    for (const Setting& one : settings)
+        out << QString::fromStdString(one.field + " " + one.value)
+                   .replace(QLatin1Char('_'), QLatin1Char(' '));
+    return out.join(QStringLiteral(", "));
 }
 
 }  // namespace
@@ -78,16 +76,17 @@ void VerdictOffers::addSuggestions() {
     sentence->setWordWrap(suggestions.empty());
     layout()->addWidget(sentence);
     for (const Suggestion& suggestion : suggestions) {
-        const QString flags = QString::fromStdString(setting_flags(suggestion.settings));
-        auto* const button = new QPushButton(in_words(flags), this);
+        const std::vector<Setting>& settings = suggestion.settings;
+        auto* const button = new QPushButton(in_words(settings), this);
         button->setObjectName(QStringLiteral("suggestion"));
         // Sizes there are in the units that fields and command lines take.
         button->setToolTip(tr("On the command line: %1\nFits with it: device %2, host %3")
-                               .arg(flags,
+                               .arg(QString::fromStdString(setting_flags(settings)),
                                     byte_text(static_cast<double>(suggestion.device_peak), units_),
                                     byte_text(static_cast<double>(suggestion.host_peak), units_)));
         button->setAccessibleName(tr("Adopt %1").arg(button->text()));
-        connect(button, &QPushButton::clicked, this, [this, flags] { Q_EMIT adopted(flags); });
+        connect(button, &QPushButton::clicked, this,
+                [this, settings] { Q_EMIT adopted(settings); });
         layout()->addWidget(button);
     }
 }

@@ -22,8 +22,8 @@ class VerdictOffers : public QWidget {
     void setQuestions(const QStringList& questions);
 
   Q_SIGNALS:
-    /// A suggestion's flags.
-    void adopted(QString flags);
+    /// A suggestion's.
+    void adopted(const std::vector<sluice::Setting>& settings);
     void asked(int question);
 
   private:

@@ -29,8 +29,8 @@ class VerdictPanel : public QFrame {
     QString headline() const { return headline_->text(); }
 
   Q_SIGNALS:
-    /// A suggestion's flags.
-    void adopted(QString flags);
+    /// A suggestion's.
+    void adopted(const std::vector<sluice::Setting>& settings);
     void asked(int question);
 
   protected:

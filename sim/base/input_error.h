@@ -5,15 +5,34 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sluice {
 
 /// A mistake in what the user gave (file, flag, name). The message is the whole sentence shown.
+/// `field` of a scenario: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
+/// training_options() or money_options(); empty where it is of none, or not known.
 class InputError : public std::runtime_error {
   public:
-    using std::runtime_error::runtime_error;
+    explicit InputError(const std::string& sentence, std::string field = "")
+        : std::runtime_error(sentence), field_(std::move(field)) {}
+    const std::string& field() const { return field_; }
+
+  private:
+    std::string field_;
 };
+
+/// What `read` returns; a mistake that names no field becomes one of `field`.
+template <typename Read>
+auto in_field(const char* field, Read read) {
+    try {
+        return read();
+    } catch (const InputError& error) {
+        if (!error.field().empty()) throw;
+        throw InputError(error.what(), field);
+    }
+}
 
 /// A mistake of ours; the message asks for a report.
 class InternalError : public std::logic_error {

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "sim/answers/cost/cost_query.h"
 #include "sim/specs/scenario/money_options.h"
 #include "sim/specs/scenario/planned_scenario.h"
 

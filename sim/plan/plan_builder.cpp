@@ -16,9 +16,11 @@ constexpr OperationId kNoFirst = 0, kNoLast = -1;
 Bytes whole(double bytes) {
     constexpr double kLargestBuffer = 1e14;
     if (!(bytes <= kLargestBuffer)) {
-        throw InputError(fmt::format(
-            "--batch and --seq: a buffer of {:.0f} TB would be needed; give less of them",
-            bytes / kTera));
+        throw InputError(
+            fmt::format(
+                "--batch and --seq: a buffer of {:.0f} TB would be needed; give less of them",
+                bytes / kTera),
+            "batch");
     }
     return static_cast<Bytes>(std::ceil(bytes));
 }

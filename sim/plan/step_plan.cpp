@@ -13,23 +13,28 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training) {
     if (training.keep_last_layers > model.layer_count()) {
         throw InputError(fmt::format("--keep-last-layers is {}, expected at most the layers ({})",
-                                     training.keep_last_layers, model.layer_count()));
+                                     training.keep_last_layers, model.layer_count()),
+                         "keep_last_layers");
     }
     if (model.learned_positions > 0 && training.sequence > model.learned_positions) {
         throw InputError(fmt::format("--seq is {}, expected at most the {} learned positions of {}",
-                                     training.sequence, model.learned_positions, model.name));
+                                     training.sequence, model.learned_positions, model.name),
+                         "seq");
     }
     if (static_cast<double>(training.optimizer_threads) > machine.host.cores) {
         throw InputError(
             fmt::format("--optimizer-threads is {}, expected at most the {:g} cores of {}",
-                        training.optimizer_threads, machine.host.cores, machine.id));
+                        training.optimizer_threads, machine.host.cores, machine.id),
+            "optimizer_threads");
     }
     constexpr std::int64_t kMostPasses = 200'000;  // a plan of a million operations or so
     if (model.layer_count() * training.micro_batches() > kMostPasses) {
-        throw InputError(fmt::format(
-            "--micro-batch is {}: {} micro-batches through {} layers are more than the {} passes "
-            "that are planned; give a larger one",
-            training.micro_batch, training.micro_batches(), model.layer_count(), kMostPasses));
+        throw InputError(fmt::format("--micro-batch is {}: {} micro-batches through {} layers are "
+                                     "more than the {} passes "
+                                     "that are planned; give a larger one",
+                                     training.micro_batch, training.micro_batches(),
+                                     model.layer_count(), kMostPasses),
+                         "micro_batch");
     }
 }
 

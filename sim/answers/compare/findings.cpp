@@ -180,17 +180,16 @@ std::string micro_batch_words(const ComparedSystem& system) {
                        bytes_text(system.short_of_whole_batch));
 }
 
-std::string system_flags(const ComparedSystem& system) {
+std::vector<Setting> system_settings(const ComparedSystem& system) {
     const TrainingSpec& training = system.report.asked.training;
-    std::string out;
+    std::vector<Setting> out;
     for (const Option& option : training_options()) {
         const std::string_view field = option.field;
         const bool chosen = system.short_of_whole_batch > 0 &&
                             (field == "micro_batch" || field == "checkpoints") &&
                             option.get(training) != option.get(TrainingSpec{});
         if (field == "schedule" || chosen)
-            out += fmt::format("{}{} {}", out.empty() ? "" : " ", option_flag(option),
-                               option_text(training, option));
+            out.push_back({option.field, option_text(training, option)});
     }
     return out;
 }

@@ -32,9 +32,9 @@ std::string states_of(const TrainingSpec& training);
 /// GB short"; empty where a system's micro-batch was not chosen so.
 std::string micro_batch_words(const ComparedSystem& system);
 
-/// The flags that make a scenario's system this one: "--schedule resident", with the micro-batches
+/// The settings that make a scenario's system this one: the schedule, with the micro-batches
 /// and the place of checkpoints that were chosen so that its batch fits.
-std::string system_flags(const ComparedSystem& system);
+std::vector<Setting> system_settings(const ComparedSystem& system);
 
 /// What is short, a line a memory, and what would fit. Precondition: the system does not fit.
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system,

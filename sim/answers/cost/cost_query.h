@@ -5,22 +5,9 @@
 #include <string>
 
 #include "sim/answers/cost/run_cost.h"
+#include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
-
-/// What the user says about money. At most one of offer, usd_per_hour and buy.
-struct CostQuery {
-    double tokens = 1e9;
-    std::optional<std::string> offer;                  ///< by name
-    std::optional<double> usd_per_hour;                ///< paid an hour, electricity included
-    std::string usd_per_hour_flag = "--usd-per-hour";  ///< by which it was given
-    bool buy = false;                                  ///< as an owner
-    std::optional<double> price_usd;                   ///< of the whole machine, bought
-    std::optional<double> host_w;                      ///< beside each GPU
-    /// Of rented nodes, whose rents are for a GPU each; nothing: those that train.
-    std::optional<double> gpus_paid;
-    OwnerTerms terms;
-};
 
 /// What the costs of a machine rest on.
 struct MachineMoney {

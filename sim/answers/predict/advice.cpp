@@ -123,15 +123,6 @@ MachineSpec with_most_host_memory(const MachineSpec& machine, const TimedPlan& t
     return out;
 }
 
-/// The settings of `changed` that differ from those of `asked`.
-std::vector<Setting> changed_settings(const TrainingSpec& asked, const TrainingSpec& changed) {
-    std::vector<Setting> out;
-    for (const Option& option : training_options())
-        if (option.get(asked) != option.get(changed))
-            out.push_back({option.field, option_text(changed, option)});
-    return out;
-}
-
 /// Enough for that and what the system keeps, in whole GB.
 Setting host_memory_for(Bytes host_peak, const MachineSpec& machine) {
     return {"host_memory",

@@ -28,12 +28,12 @@ struct Candidate {
     std::string name;
     Change change;
     bool replaces_gpu = false;
-    std::vector<std::string> settings = {};  ///< of the machine, that make the change
+    std::vector<Setting> settings = {};  ///< of the machine, that make the change
 };
 
 /// Whether the profile with these numbers predicts the step of the changed machine.
 bool same_step(const ModelSpec& model, const MachineProfile& profile,
-               const std::vector<std::string>& settings, const NearbySettings& after) {
+               const std::vector<Setting>& settings, const NearbySettings& after) {
     if (settings.empty()) return false;
     const auto machine = machine_with_settings(profile, settings);
     if (!machine || !fits_machine(model, *machine, after.training)) return false;
@@ -123,7 +123,7 @@ void add_memory(const MachineSpec& machine, const MachineProfile& profile,
                 std::vector<Candidate>& out, std::vector<std::string>& not_possible) {
     constexpr double kMoreGb = 16;
     const auto more = static_cast<Bytes>(kMoreGb * kGiga);
-    const std::vector<std::string> settings =
+    const std::vector<Setting> settings =
         device_memory_settings(machine, machine.gpu.memory_capacity + more);
     if (machine.unified_memory) {
         not_possible.emplace_back("link: host and device are one memory");
@@ -207,7 +207,7 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
         upgrade.gain = base->report.step.seconds / after->report.step.seconds - 1;
         GainBand(model, machine, *base, candidate, *after).set(upgrade);
         after->report.band = predict_band(after->report, changed);
-        upgrade.settings = after->flags;
+        upgrade.settings = changed_settings(training, after->training);
         upgrade.successor = bottleneck_name(after->report.step.bottleneck());
         upgrade.report = std::move(after->report);
         out.upgrades.push_back(std::move(upgrade));

@@ -16,16 +16,16 @@ namespace sluice {
 
 /// One change of the machine.
 struct Upgrade {
-    std::string name;       ///< "link twice as fast"
-    Prediction report;      ///< with its band
-    std::string settings;   ///< flags that use it, beside the asked ones; or empty
-    std::string successor;  ///< the resource that binds then
-    double gain = 0;        ///< of tokens/s, over the base: 0.1 is a tenth more
+    std::string name;               ///< "link twice as fast"
+    Prediction report;              ///< with its band
+    std::vector<Setting> settings;  ///< that use it, where they differ from the asked ones
+    std::string successor;          ///< the resource that binds then
+    double gain = 0;                ///< of tokens/s, over the base: 0.1 is a tenth more
     /// Least gain that is sure, and most: rates are off alike before and after (see sensitivity()).
     double gain_low = 0, gain_high = 0;
-    /// "PATH=NUMBER": values of --set with which the profile predicts the same step; empty where no
+    /// Numbers of the profile with which the profile predicts the same step; empty where no
     /// numbers of it do.
-    std::vector<std::string> machine_settings = {};
+    std::vector<Setting> machine_settings = {};
     bool sure() const { return gain_low > 0; }
 };
 

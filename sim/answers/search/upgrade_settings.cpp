@@ -8,16 +8,16 @@
 namespace sluice {
 namespace {
 
-std::string setting(const char* path, double value) {
+Setting setting(const char* path, double value) {
     constexpr int kDigits = 7;
-    return fmt::format("{}={}", path, rounded(value, kDigits));
+    return {path, fmt::format("{}", rounded(value, kDigits))};
 }
 
 }  // namespace
 
-std::vector<std::string> device_memory_settings(const MachineSpec& machine, Bytes capacity) {
+std::vector<Setting> device_memory_settings(const MachineSpec& machine, Bytes capacity) {
     const double gb = static_cast<double>(capacity) / kGiga;
-    std::vector<std::string> out = {setting("gpu.memory_capacity_gb", gb)};
+    std::vector<Setting> out = {setting("gpu.memory_capacity_gb", gb)};
     const double added = static_cast<double>(capacity - machine.gpu.memory_capacity);
     if (machine.unified_memory)
         out.push_back(setting("host.memory_capacity_gb",
@@ -25,9 +25,9 @@ std::vector<std::string> device_memory_settings(const MachineSpec& machine, Byte
     return out;
 }
 
-std::vector<std::string> link_settings(const MachineProfile& profile, const MachineSpec& machine,
-                                       double factor) {
-    std::vector<std::string> out = {
+std::vector<Setting> link_settings(const MachineProfile& profile, const MachineSpec& machine,
+                                   double factor) {
+    std::vector<Setting> out = {
         setting("link.host_to_device_gb_per_s", factor * machine.link.host_to_device / kGiga),
         setting("link.device_to_host_gb_per_s", factor * machine.link.device_to_host / kGiga)};
     for (const char* path :
@@ -40,16 +40,13 @@ std::vector<std::string> link_settings(const MachineProfile& profile, const Mach
     return out;
 }
 
-std::vector<std::string> core_settings(double cores) { return {setting("host.cores", cores)}; }
+std::vector<Setting> core_settings(double cores) { return {setting("host.cores", cores)}; }
 
 std::optional<MachineSpec> machine_with_settings(const MachineProfile& profile,
-                                                 const std::vector<std::string>& settings) {
+                                                 const std::vector<Setting>& settings) {
     MachineProfile changed = profile;
     try {
-        for (const std::string& text : settings) {
-            const std::size_t equals = text.find('=');
-            changed.set(text.substr(0, equals), std::stod(text.substr(equals + 1)));
-        }
+        for (const Setting& one : settings) changed.set(one.field, std::stod(one.value));
         return resolve_machine(changed);
     } catch (const InputError&) {
         return std::nullopt;

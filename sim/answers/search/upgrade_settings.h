@@ -3,24 +3,24 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 
 /// As with_device_memory(), of unified memory as with_host_memory() besides.
-std::vector<std::string> device_memory_settings(const MachineSpec& machine, Bytes capacity);
+std::vector<Setting> device_memory_settings(const MachineSpec& machine, Bytes capacity);
 /// As with_link(): what the profile knows of both ways and of pageable copies is changed alike.
-std::vector<std::string> link_settings(const MachineProfile& profile, const MachineSpec& machine,
-                                       double factor);
+std::vector<Setting> link_settings(const MachineProfile& profile, const MachineSpec& machine,
+                                   double factor);
 /// As with_cores().
-std::vector<std::string> core_settings(double cores);
+std::vector<Setting> core_settings(double cores);
 
 /// The machine of the profile with these numbers; nothing where it takes none of them.
 std::optional<MachineSpec> machine_with_settings(const MachineProfile& profile,
-                                                 const std::vector<std::string>& settings);
+                                                 const std::vector<Setting>& settings);
 
 }  // namespace sluice

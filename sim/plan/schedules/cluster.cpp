@@ -13,8 +13,10 @@
 namespace sluice {
 namespace {
 
-[[noreturn]] void unknown(const MachineSpec& machine, const std::string& what, const char* path) {
-    throw InputError(fmt::format("{}: {}; give it with --set {}=NUMBER", machine.id, what, path));
+[[noreturn]] void unknown(const MachineSpec& machine, const std::string& what, const char* path,
+                          const char* field) {
+    throw InputError(fmt::format("{}: {}; give it with --set {}=NUMBER", machine.id, what, path),
+                     field);
 }
 
 void check_machine(const MachineSpec& machine, std::int64_t gpus) {
@@ -23,24 +25,26 @@ void check_machine(const MachineSpec& machine, std::int64_t gpus) {
     if (interconnect.gpus_per_node == 0)
         unknown(machine,
                 fmt::format("--gpus is {}, but how many GPUs a node has is not known", gpus),
-                "gpu_interconnect.gpus_per_node");
+                "gpu_interconnect.gpus_per_node", "gpus");
     if (gpus > interconnect.gpus_per_node && gpus % interconnect.gpus_per_node != 0)
-        throw InputError(fmt::format(
-            "--gpus is {}, expected at most the {} GPUs of a node of {}, or whole nodes: give {} "
-            "or {}",
-            gpus, interconnect.gpus_per_node, machine.id,
-            gpus / interconnect.gpus_per_node * interconnect.gpus_per_node,
-            (gpus / interconnect.gpus_per_node + 1) * interconnect.gpus_per_node));
+        throw InputError(
+            fmt::format("--gpus is {}, expected at most the {} GPUs of a node of {}, or whole "
+                        "nodes: give {} "
+                        "or {}",
+                        gpus, interconnect.gpus_per_node, machine.id,
+                        gpus / interconnect.gpus_per_node * interconnect.gpus_per_node,
+                        (gpus / interconnect.gpus_per_node + 1) * interconnect.gpus_per_node),
+            "gpus");
     const GpuGroup group{gpus, interconnect.gpus_per_node};
     if (group.in_a_node() > 1 && interconnect.bus_by_gpus.empty())
         unknown(machine, "the rate between the GPUs of a node is not known",
-                "gpu_interconnect.per_direction_gb_per_s");
+                "gpu_interconnect.per_direction_gb_per_s", "settings");
     if (group.nodes() > 1 && !interconnect.has_network())
         unknown(machine,
                 fmt::format("--gpus is {}, which needs {} nodes, but the rate of their network is "
                             "not known",
                             gpus, group.nodes()),
-                "network.per_gpu_gb_per_s");
+                "network.per_gpu_gb_per_s", "gpus");
 }
 
 GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {

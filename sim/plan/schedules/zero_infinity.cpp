@@ -203,11 +203,13 @@ class ZeroInfinity : Zero3Pass {
 
 void check_storage(const MachineSpec& machine) {
     if (machine.storage.known()) return;
-    throw InputError(fmt::format(
-        "{} has no storage for the schedule zero-infinity: storage.read_gb_per_s or "
-        "storage.write_gb_per_s is not known; give them with --set storage.read_gb_per_s=NUMBER "
-        "--set storage.write_gb_per_s=NUMBER",
-        machine.id));
+    throw InputError(
+        fmt::format("{} has no storage for the schedule zero-infinity: storage.read_gb_per_s or "
+                    "storage.write_gb_per_s is not known; give them with --set "
+                    "storage.read_gb_per_s=NUMBER "
+                    "--set storage.write_gb_per_s=NUMBER",
+                    machine.id),
+        "settings");
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ std::string upgrades_table(const Sensitivity& upgrades) {
         out += html_row({one.name, gain_text(one.gain),
                          gain_text(one.gain_low) + " to " + gain_text(one.gain_high),
                          format_thousands(one.report.tokens_per_s()), one.successor,
-                         one.settings.empty() ? "the same settings" : one.settings},
+                         one.settings.empty() ? "the same settings" : setting_flags(one.settings)},
                         "td");
     return out + "</table></div>\n";
 }

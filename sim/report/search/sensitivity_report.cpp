@@ -143,10 +143,10 @@ std::string sensitivity_text(const Sensitivity& all) {
     out += fmt::format("\n{:<28} {:>8} {:>18} {:>9}  {:<16} {}\n", "change", "gain", "5 to 95%",
                        "tokens/s", "then bound by", "");
     for (const Upgrade& upgrade : all.upgrades)
-        out += fmt::format("{:<28} {:>8} {:>18} {:>9}  {:<16} {}\n", upgrade.name,
-                           signed_percent(upgrade.gain), range_text(upgrade),
-                           format_thousands(upgrade.report.tokens_per_s()), upgrade.successor,
-                           upgrade.settings.empty() ? "" : "with " + upgrade.settings);
+        out += fmt::format(
+            "{:<28} {:>8} {:>18} {:>9}  {:<16} {}\n", upgrade.name, signed_percent(upgrade.gain),
+            range_text(upgrade), format_thousands(upgrade.report.tokens_per_s()), upgrade.successor,
+            upgrade.settings.empty() ? "" : "with " + setting_flags(upgrade.settings));
     if (!all.note.empty()) out += fmt::format("note: {}\n", all.note);
     for (const std::string& words : all.not_possible) out += fmt::format("not tried: {}\n", words);
     return out;
@@ -165,7 +165,7 @@ std::string sensitivity_json(const Sensitivity& all) {
         entry["gain"] = upgrade.gain;
         entry["gain_5_percent"] = upgrade.gain_low;
         entry["gain_95_percent"] = upgrade.gain_high;
-        entry["settings"] = upgrade.settings;
+        entry["settings"] = setting_flags(upgrade.settings);
         out["upgrades"].push_back(entry);
     }
     out["not_tried"] = all.not_possible;

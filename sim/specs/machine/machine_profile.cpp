@@ -109,11 +109,13 @@ void MachineProfile::set(std::string_view path, double value) {
         for (const Quantity& quantity : quantities) known.push_back(quantity.path);
         throw InputError(
             fmt::format("--set: {} has no number \"{}\"; list them with: sluice machines show {}{}",
-                        id, path, id, did_you_mean(path, known)));
+                        id, path, id, did_you_mean(path, known)),
+            "settings");
     }
     if (!(value >= kSmallestQuantity && value <= kLargestQuantity)) {
         throw InputError(fmt::format("--set: {} is {:g}, expected a number from {:g} to {:g}", path,
-                                     value, kSmallestQuantity, kLargestQuantity));
+                                     value, kSmallestQuantity, kLargestQuantity),
+                         "settings");
     }
     Quantity& quantity = found == quantities.end() ? quantities.emplace_back() : *found;
     scale_curve_of(curves, quantity, value);

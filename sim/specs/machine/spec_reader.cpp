@@ -37,7 +37,8 @@ double SpecReader::required(std::string_view path, Trust trust) {
     throw InputError(
         fmt::format("{}: {} is not known ({}), so no step can be predicted; give it with "
                     "--set {}=NUMBER",
-                    profile_.file, path, quantity->note, path));
+                    profile_.file, path, quantity->note, path),
+        "settings");
 }
 
 double SpecReader::constant(std::string_view path, double h200, Trust trust) {

@@ -156,7 +156,8 @@ void truncate_layers(ModelSpec& model, std::int64_t count) {
     if (count < 1 || count > model.layer_count()) {
         throw InputError(
             fmt::format("--layers is {}, expected 1 to {} (the layers of {}); give fewer", count,
-                        model.layer_count(), model.name));
+                        model.layer_count(), model.name),
+            "layers");
     }
     ModelSpec shorter = model;
     shorter.kinds.clear();

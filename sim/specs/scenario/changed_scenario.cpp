@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "sim/specs/scenario/money_options.h"
 
@@ -36,21 +35,9 @@ bool lacks_host_memory(const std::string& machine) {
 
 }  // namespace
 
-PlannedScenario with_flags(PlannedScenario planned, const std::string& flags) {
-    std::istringstream words(flags);
-    for (std::string flag, value; words >> flag >> value;) {
-        const std::string field = field_of(flag, "");
-        if (field == "settings") {
-            const std::size_t equals = value.find('=');
-            if (equals != std::string::npos)
-                planned = with_value(std::move(planned), value.substr(0, equals),
-                                     value.substr(equals + 1));
-        } else if (is_field_of(money_options(), field)) {
-            planned.money[field] = value;
-        } else if (!field.empty()) {
-            planned = with_value(std::move(planned), field, value);
-        }
-    }
+PlannedScenario with_settings(PlannedScenario planned, const std::vector<Setting>& settings) {
+    for (const Setting& one : settings)
+        planned = with_value(std::move(planned), one.field, one.value);
     return planned;
 }
 
@@ -58,6 +45,8 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
                            const std::string& value) {
     if (is_field_of(training_options(), field)) {
         planned.training[field] = value;
+    } else if (is_field_of(money_options(), field)) {
+        planned.money[field] = value;
     } else if (field == "layers") {
         planned.model.layers = value;
     } else if (field == "model") {

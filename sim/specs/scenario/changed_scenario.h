@@ -9,13 +9,13 @@
 
 namespace sluice {
 
-/// `planned` with flags as a Suggestion names them: "--host-memory 512GB --micro-batch 8". Flags
-/// that no scenario has are passed over.
-PlannedScenario with_flags(PlannedScenario planned, const std::string& flags);
+/// `planned` with settings, each as with_value() does.
+PlannedScenario with_settings(PlannedScenario planned, const std::vector<Setting>& settings);
 
-/// `planned` with another value of a field: one of training_options(), `layers`, `model`,
-/// `machine`, `host_memory`, or a number of the machine's profile by its path. How much the host
-/// holds is always `host_memory`: where a what-if value said so too, the two could differ.
+/// `planned` with another value of a field: one of training_options() or money_options(),
+/// `layers`, `model`, `machine`, `host_memory`, or a number of the machine's profile by its path.
+/// How much the host holds is always `host_memory`: where a what-if value said so too, the two
+/// could differ.
 PlannedScenario with_value(PlannedScenario planned, const std::string& field,
                            const std::string& value);
 

@@ -70,26 +70,6 @@ Scenario resolve(const PlannedScenario& planned) {
     return out;
 }
 
-std::string field_of(const std::string& sentence, const std::string& otherwise) {
-    std::vector<std::pair<std::string, std::string>> fields = {{"--model", "model"},
-                                                               {"--layers", "layers"},
-                                                               {"--machine", "machine"},
-                                                               {"--host-memory", "host_memory"},
-                                                               {"--set", "settings"}};
-    for (const Option& option : training_options())
-        fields.emplace_back(option_flag(option), option.field);
-    for (const MoneyOption& option : money_options())
-        fields.emplace_back(money_flag(option), option.field);
-    constexpr std::string_view kFlag = "-abcdefghijklmnopqrstuvwxyz0123456789";
-    for (std::size_t at = sentence.find("--"); at != std::string::npos;
-         at = sentence.find("--", at + 2)) {
-        const std::string flag = sentence.substr(at, sentence.find_first_not_of(kFlag, at) - at);
-        for (const auto& [name, field] : fields)
-            if (flag == name) return field;
-    }
-    return otherwise;
-}
-
 std::string command_line(const PlannedScenario& planned, const std::string& command) {
     std::string out = command == "predict" ? "./dev predict" : "./dev run sluice " + command;
     const auto add = [&out](const std::string& flag, const std::string& value) {

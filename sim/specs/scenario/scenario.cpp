@@ -20,20 +20,27 @@ struct WhatIf {
 WhatIf parse_what_if(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos) {
-        throw InputError(fmt::format(
-            "--set is \"{}\", expected PATH=NUMBER, as in link.host_to_device_gb_per_s=100", text));
+        throw InputError(
+            fmt::format(
+                "--set is \"{}\", expected PATH=NUMBER, as in link.host_to_device_gb_per_s=100",
+                text),
+            "settings");
     }
     const std::string path = text.substr(0, equals);
-    return {path, parse_positive(std::string_view(text).substr(equals + 1), "--set " + path)};
+    const auto number = in_field("settings", [&] {
+        return parse_positive(std::string_view(text).substr(equals + 1), "--set " + path);
+    });
+    return {path, number};
 }
 
 /// A number that no rate of the machine rests on would change nothing in silence.
 void check_used(const WhatIf& setting, const MachineSpec& machine) {
     const std::vector<std::string>& used = machine.inputs;
     if (std::find(used.begin(), used.end(), setting.path) != used.end()) return;
-    throw InputError(fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}",
-                                 setting.path, machine.id, fmt::join(used, ", "),
-                                 did_you_mean(setting.path, used)));
+    throw InputError(
+        fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}", setting.path,
+                    machine.id, fmt::join(used, ", "), did_you_mean(setting.path, used)),
+        "settings");
 }
 
 }  // namespace
@@ -68,9 +75,11 @@ ModelSpec read_model_flags(const ModelFlags& flags) {
     ModelSpec model = read_model(flags.model);
     if (flags.untied) model.tied_embeddings = false;
     if (!flags.layers) return model;
-    const double layers = parse_positive(*flags.layers, "--layers");
+    const double layers =
+        in_field("layers", [&] { return parse_positive(*flags.layers, "--layers"); });
     if (layers != static_cast<double>(static_cast<std::int64_t>(layers)))
-        throw InputError(fmt::format("--layers is {}, expected a whole number", *flags.layers));
+        throw InputError(fmt::format("--layers is {}, expected a whole number", *flags.layers),
+                         "layers");
     truncate_layers(model, static_cast<std::int64_t>(layers));
     return model;
 }
@@ -78,11 +87,14 @@ ModelSpec read_model_flags(const ModelFlags& flags) {
 MachineProfile read_profile_flags(const MachineFlags& flags) {
     MachineProfile profile = read_machine_profile(flags.machine);
     if (flags.host_memory) {
-        const double bytes = parse_memory_size(*flags.host_memory, "--host-memory");
+        const double bytes = in_field(
+            "host_memory", [&] { return parse_memory_size(*flags.host_memory, "--host-memory"); });
         if (bytes < kGiga) {
-            throw InputError(fmt::format(
-                "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB",
-                *flags.host_memory));
+            throw InputError(
+                fmt::format(
+                    "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB",
+                    *flags.host_memory),
+                "host_memory");
         }
         profile.set("host.memory_capacity_gb", bytes / kGiga);
         profile.changes.push_back("--host-memory " + *flags.host_memory);

@@ -130,6 +130,8 @@ struct Setting {
     std::string field, value;
     bool operator==(const Setting&) const = default;
 };
+/// The options of `changed` that differ from those of `asked`.
+std::vector<Setting> changed_settings(const TrainingSpec& asked, const TrainingSpec& changed);
 /// "--host-memory 512GB --micro-batch 8".
 std::string setting_flags(const std::vector<Setting>& settings);
 

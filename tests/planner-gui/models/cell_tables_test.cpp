@@ -76,8 +76,8 @@ TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[
     link.gain = 0.25;
     link.gain_low = 0.2;
     link.gain_high = 0.3;
-    link.machine_settings = {"link.host_to_device_gb_per_s=110",
-                             "link.device_to_host_gb_per_s=111"};
+    link.machine_settings = {{"link.host_to_device_gb_per_s", "110"},
+                             {"link.device_to_host_gb_per_s", "111"}};
     all.upgrades = {link};
     CellTableModel model;
     const QAbstractItemModelTester tester(&model, kFatal);

@@ -123,7 +123,7 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
     const QString second = QString::fromStdString(window.stack().current().name);
     driver.finish(JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
     CHECK(!page.svg().isEmpty());
-    Q_EMIT page.systems().adopt(QStringLiteral("--schedule resident"), QStringLiteral("system"));
+    Q_EMIT page.systems().adopt({{"schedule", "resident"}}, QStringLiteral("system"));
     const auto resident = driver.settled();
     CHECK(resident->planned.training ==
           std::map<std::string, std::string>{{"batch", "16"}, {"schedule", "resident"}});
@@ -133,10 +133,10 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
 
     driver.finish(JobKind::sensitivity,
                   [&] { Q_EMIT window.pages().sensitivity().sensitivityRequested(); });
-    Q_EMIT window.pages().sensitivity().adopt(
-        QStringLiteral("--set link.host_to_device_gb_per_s=110"), QStringLiteral("link"));
-    Q_EMIT window.pages().sensitivity().adopt(
-        QStringLiteral("--set link.host_to_device_gb_per_s=120"), QStringLiteral("link"));
+    Q_EMIT window.pages().sensitivity().adopt({{"link.host_to_device_gb_per_s", "110"}},
+                                              QStringLiteral("link"));
+    Q_EMIT window.pages().sensitivity().adopt({{"link.host_to_device_gb_per_s", "120"}},
+                                              QStringLiteral("link"));
     CHECK(driver.settled()->planned.machine.settings ==
           std::vector<std::string>{"link.host_to_device_gb_per_s=120"});
 }
@@ -180,7 +180,7 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     // An upgrade is one of the machine that it was found for.
     driver.type("machine", "gh200-480gb");
     driver.settled();
-    Q_EMIT pages.sensitivity().adopt(QStringLiteral("--set link.host_to_device_gb_per_s=110"),
+    Q_EMIT pages.sensitivity().adopt({{"link.host_to_device_gb_per_s", "110"}},
                                      QStringLiteral("link"));
     const PlannedScenario adopted = driver.settled()->planned;
     CHECK(adopted.machine.machine == small_scenario().machine.machine);
@@ -205,7 +205,7 @@ TEST_CASE("pages: a system is adopted with the settings that make its batch fit"
         found->systems, [](const ComparedSystem& one) { return one.name == "zero3-offload"; });
     REQUIRE(system != found->systems.end());
     REQUIRE(system->short_of_whole_batch > 0);
-    Q_EMIT part.adopt(QString::fromStdString(system_flags(*system)), QStringLiteral("system"));
+    Q_EMIT part.adopt(system_settings(*system), QStringLiteral("system"));
     const auto adopted = driver.settled();
     CHECK(adopted->report().plan.fit.fits());
     CHECK(adopted->report().step.seconds == Approx(system->report.step.seconds).epsilon(1e-9));

@@ -163,10 +163,10 @@ TEST_CASE(
     CHECK(ours.report.asked.training.checkpoints == CheckpointPlacement::host);
     CHECK_THAT(comparison_text(std::span(&c, 1)),
                ContainsSubstring("with checkpoints on the host"));
-    CHECK(system_flags(ours).starts_with("--schedule streamed"));
-    CHECK_THAT(system_flags(ours), ContainsSubstring(" --checkpoints host"));
-    CHECK(system_flags(compare(model, machine, {}, {Schedule::megatrain}).systems[0]) ==
-          "--schedule megatrain");
+    CHECK(setting_flags(system_settings(ours)).starts_with("--schedule streamed"));
+    CHECK_THAT(setting_flags(system_settings(ours)), ContainsSubstring(" --checkpoints host"));
+    CHECK(system_settings(compare(model, machine, {}, {Schedule::megatrain}).systems[0]) ==
+          std::vector<Setting>{{"schedule", "megatrain"}});
     asked.checkpoints = CheckpointPlacement::host;
     asked.micro_batch = ours.report.asked.training.micro_batch;
     CHECK(compare(model, machine, asked, {Schedule::streamed}, {}).systems[0].report.step.seconds ==

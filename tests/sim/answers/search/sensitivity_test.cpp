@@ -64,7 +64,7 @@ TEST_CASE("sensitivity: device memory is spent on layers that keep everything", 
     const Upgrade& memory = named(all, "16 GB more device memory");
     INFO(sensitivity_text(all));
     CHECK(memory.gain > 0);
-    CHECK_THAT(memory.settings, ContainsSubstring("--keep-last-layers"));
+    CHECK_THAT(setting_flags(memory.settings), ContainsSubstring("--keep-last-layers"));
 }
 
 TEST_CASE("sensitivity: one memory has no link, and another GPU can be named", "[search]") {
@@ -88,10 +88,8 @@ TEST_CASE("sensitivity: settings of the machine make the same change, or there a
         for (const Upgrade& upgrade : all.upgrades) {
             if (upgrade.machine_settings.empty()) continue;
             MachineProfile profile = read_machine_profile(machine);
-            for (const std::string& setting : upgrade.machine_settings) {
-                const std::size_t equals = setting.find('=');
-                profile.set(setting.substr(0, equals), std::stod(setting.substr(equals + 1)));
-            }
+            for (const Setting& setting : upgrade.machine_settings)
+                profile.set(setting.field, std::stod(setting.value));
             const Prediction adopted = predict(read_model("llama-3.2-1b"), resolve_machine(profile),
                                                upgrade.report.asked.training);
             INFO(machine << ": " << upgrade.name);

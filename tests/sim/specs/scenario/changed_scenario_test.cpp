@@ -16,9 +16,10 @@ PlannedScenario planned() {
 
 }  // namespace
 
-TEST_CASE("changed scenario: takes the flags that a suggestion names", "[scenario]") {
-    const PlannedScenario changed = with_flags(
-        planned(), "--host-memory 512GB --micro-batch 8 --recompute full --tokens 2e9 --no-flag 1");
+TEST_CASE("changed scenario: takes the settings of a suggestion", "[scenario]") {
+    const PlannedScenario changed = with_settings(
+        planned(),
+        {{"host_memory", "512GB"}, {"micro_batch", "8"}, {"recompute", "full"}, {"tokens", "2e9"}});
     CHECK(changed.machine.host_memory == "512GB");
     CHECK(changed.training ==
           std::map<std::string, std::string>{
@@ -30,20 +31,18 @@ TEST_CASE("changed scenario: takes the flags that a suggestion names", "[scenari
 
 TEST_CASE("changed scenario: a number of the machine has one value", "[scenario]") {
     const std::string link = "link.host_to_device_gb_per_s";
-    CHECK(with_flags(planned(), "--set " + link + "=110").machine.settings ==
-          std::vector<std::string>{link + "=110"});
     CHECK(with_value(planned(), link, "110").machine.settings ==
           std::vector<std::string>{link + "=110"});
     CHECK(with_value(planned(), "gpu.memory_capacity_gb", "80").machine.settings.size() == 2);
 }
 
 TEST_CASE("changed scenario: how much the host holds is said once", "[scenario]") {
-    const PlannedScenario upgraded = with_flags(
-        planned(), "--set gpu.memory_capacity_gb=141.1 --set host.memory_capacity_gb=624.5");
+    const PlannedScenario upgraded = with_settings(
+        planned(), {{"gpu.memory_capacity_gb", "141.1"}, {"host.memory_capacity_gb", "624.5"}});
     CHECK(upgraded.machine.host_memory == "624.5GB");
     CHECK(upgraded.machine.settings.size() == 2);
     CHECK(resolve(upgraded).machine.host.memory_capacity == 624'500'000'000);
-    CHECK(resolve(with_flags(upgraded, "--host-memory 96GB")).machine.host.memory_capacity ==
+    CHECK(resolve(with_value(upgraded, "host_memory", "96GB")).machine.host.memory_capacity ==
           96'000'000'000);
     CHECK(with_value(planned(), "host.memory_capacity_gb", "96").machine.host_memory == "96GB");
 }
