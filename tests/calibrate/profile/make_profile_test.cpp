@@ -1,33 +1,16 @@
 #include "calibrate/profile/make_profile.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "calibrate/profile/sections.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/kernel_time.h"
 #include "sim/specs/machine/machine_spec.h"
-#include "tests/calibrate/profile/synthetic_machine.h"
-#include "tests/catch.h"
+#include "tests/calibrate/profile/made_profiles.h"
 
 using namespace sluice;
 
 namespace {
-
-std::string profile_text(const Measurements& m, const std::optional<BaseProfile>& base = {}) {
-    return make_profile(m, fit_machine(m), base);
-}
-
-MachineProfile profile_of(const Measurements& m, const std::optional<BaseProfile>& base = {}) {
-    return parse_machine_profile(profile_text(m, base), "my-machine.json", "my-machine");
-}
-
-double value(const MachineProfile& profile, const char* path) {
-    INFO(path);
-    const Quantity* quantity = profile.find(path);
-    REQUIRE(quantity != nullptr);
-    return *quantity->value;
-}
 
 /// Kernel times that are up to 10% off their formulas, so that residuals count.
 Measurements with_bumps(Measurements m) {
@@ -40,38 +23,6 @@ Measurements with_bumps(Measurements m) {
                     row[column] *= 1 + 0.1 * std::sin(std::log2(row[0]) + std::log2(row[1]));
         }
     return m;
-}
-
-/// A small profile with what no calibration measures, and some of what it does.
-BaseProfile base_profile() {
-    const auto number = [](double value, const char* method, const char* source) {
-        return nlohmann::json{{"value", value},
-                              {"method", method},
-                              {"source", source},
-                              {"date", "2025-01-01"},
-                              {"note", "of the base"}};
-    };
-    const nlohmann::json json = {
-        {"schema", "sluice-machine/1"},
-        {"name", "base"},
-        {"sources",
-         {{"sheet", "a datasheet"},
-          {"calibration", "an older calibration"},
-          {"unused", "not needed"}}},
-        {"gpu",
-         {{"name", "other name"},
-          {"memory_capacity_gb", number(141, "datasheet", "sheet")},
-          {"bf16_dense_tflops", number(989, "datasheet", "sheet")},
-          {"tdp_w", number(700, "datasheet", "sheet")}}},
-        {"kernels", {{"eager_launch_us", number(5, "measured", "calibration")}}},
-        {"link", {{"type", "PCIe 5.0 x16"}}},
-        {"host",
-         {{"copy_traffic_weight", number(0.6, "measured", "sheet")},
-          {"work",
-           {{"zero_gb_per_s", number(78, "measured", "sheet")},
-            {"copy_gb_per_s", number(52, "measured", "sheet")}}}}},
-        {"price", {{"rent_usd_per_hour", number(2.5, "estimated", "sheet")}}}};
-    return {"base-machine", json.dump()};
 }
 
 }  // namespace
@@ -261,54 +212,6 @@ TEST_CASE("make profile: without a GPU the device is the host's memory and proce
     CHECK(machine.unified_memory);
     CHECK(machine.link.host_to_device == Approx(49.972e9).epsilon(1e-4));
     CHECK(machine.link.pageable_host_to_device == machine.link.host_to_device);
-}
-
-TEST_CASE("make profile: what was not measured comes from the base, with its own origin") {
-    const MachineProfile p = profile_of(synthetic::gpu_machine(), base_profile());
-    CHECK(value(p, "gpu.memory_capacity_gb") == 150);  // measured here
-    CHECK(p.text("gpu.name") == "NVIDIA H200");
-    CHECK(p.text("link.type") == "PCIe 5.0 x16");
-    CHECK(value(p, "host.work.copy_gb_per_s") == 24);
-    CHECK(value(p, "host.work.zero_gb_per_s") == 78);
-    CHECK(value(p, "price.rent_usd_per_hour") == 2.5);
-    const Quantity* dense = p.find("gpu.bf16_dense_tflops");
-    REQUIRE(dense != nullptr);
-    CHECK(dense->method == Method::datasheet);
-    CHECK(dense->source == "a datasheet");
-    CHECK(dense->date == "2025-01-01");
-    CHECK(dense->note == "of the base");
-    // Its "calibration" is not this one.
-    CHECK(p.find("kernels.eager_launch_us")->source == "an older calibration");
-    // Replaced by the contention measured here.
-    CHECK(p.find("host.copy_traffic_weight") == nullptr);
-    CHECK_THAT(p.notes.back(), ContainsSubstring("6 entries"));
-    const auto json = nlohmann::json::parse(profile_text(synthetic::gpu_machine(), base_profile()));
-    CHECK(json["sources"].size() == 3);  // those used, and no other
-    CHECK(json["kernels"]["eager_launch_us"]["source"] == "calibration-base-machine");
-}
-
-TEST_CASE("make profile: a base fills what a few cases did not measure") {
-    Measurements m = synthetic::gpu_machine();
-    std::erase_if(m.cases, [](const CaseRecord& record) { return record.name == "mixed_load"; });
-    const MachineProfile p = profile_of(m, base_profile());
-    CHECK(value(p, "host.copy_traffic_weight") == 0.6);
-    CHECK(p.find_curve("host.contention") == nullptr);
-}
-
-TEST_CASE("make profile: each row of a table is a line, and the same input gives the same text") {
-    const std::string text = profile_text(synthetic::gpu_machine(), base_profile());
-    CHECK(text == profile_text(synthetic::gpu_machine(), base_profile()));
-    CHECK_THAT(text, ContainsSubstring("\n        [512, 1024, 1024, 0, 5.7896, 5.7317, 5.8475, "));
-    CHECK_THAT(text, ContainsSubstring("\n    \"memory_capacity_gb\": {\"value\": 150, "));
-}
-
-TEST_CASE("read base profile: names of the library, paths, and what is neither") {
-    CHECK(read_base_profile("h200-sxm-pcie5", "--base").id == "h200-sxm-pcie5");
-    CHECK_THROWS_WITH(read_base_profile("h200-sxm-pcie", "--base"),
-                      ContainsSubstring("--base: unknown machine \"h200-sxm-pcie\"") &&
-                          ContainsSubstring("did you mean \"h200-sxm-pcie5\""));
-    CHECK_THROWS_WITH(read_base_profile("no/such.json", "--from"),
-                      ContainsSubstring("no/such.json: no such file"));
 }
 
 TEST_CASE(
