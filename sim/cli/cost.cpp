@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/cost/cost_query.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"

@@ -18,7 +18,7 @@ struct RunComparison {
     MeasuredRun run;
     Prediction predicted;
     /// The plan of `predicted` with the measured times; none where the file has no operations.
-    std::optional<Prediction> measured;
+    std::optional<TimedPlan> measured;
     Bytes predicted_device = 0;  ///< what run.device measures
     Bytes predicted_host = 0;    ///< what run.host measures
     std::vector<PhaseComparison> phases;
