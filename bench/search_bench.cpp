@@ -10,8 +10,8 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise.h"
-#include "sim/answers/search/fresh_process.h"
 #include "sim/base/input_error.h"
+#include "sim/simulate/simulation_service.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 
@@ -65,8 +65,9 @@ void bench_search() {
     const int processors = usable_processors();
     for (const int workers : {1, processors}) {
         const auto start = Clock::now();
-        const auto pool = fork_workers(workers, search_work(grid));
-        const std::vector<SearchRow> rows = search(grid, *pool, {});
+        SearchOptions options;
+        options.processes = workers;
+        const std::vector<SearchRow> rows = search(grid, options);
         const double seconds = seconds_since(start);
         const auto simulated = std::count_if(rows.begin(), rows.end(), [](const SearchRow& row) {
             return row.state == RowState::simulated;
@@ -75,8 +76,7 @@ void bench_search() {
             "sweep: {} configurations, {} simulated, the best of each pair with its band: "
             "{:.2f} s, {:.0f} a second with {} workers\n",
             rows.size(), simulated, seconds, static_cast<double>(rows.size()) / seconds, workers);
-        const double naive =
-            std::stod(in_fresh_process([&] { return fmt::format("{}", naive_rate(grid)); }));
+        const double naive = naive_rate(grid);
         fmt::print("  a loop of predict() without bands: {:.0f} a second; ratio {:.0f}\n", naive,
                    static_cast<double>(rows.size()) / seconds / naive);
         if (processors == 1) break;
@@ -110,15 +110,15 @@ struct AdviceCheck {
 /// Nothing where nothing fits.
 std::optional<AdviceCheck> check_advice(const ScenarioGrid& grid, const AdviceRequest& request) {
     const auto start = Clock::now();
-    const auto pool = fork_workers(usable_processors(), search_work(grid));
-    const Advice advice = advise(grid, request, *pool);
+    const Advice advice = advise(grid, request, usable_processors());
     const double seconds = seconds_since(start);
     if (!advice.best) return std::nullopt;
     SearchOptions every;
     every.every_row = true;
     every.bands = BandsOf::none;
     double best = 0;
-    for (const SearchRow& row : search(grid, *pool, every))
+    every.processes = usable_processors();
+    for (const SearchRow& row : search(grid, every))
         if (row.state == RowState::simulated)
             best = std::max(best, row.tokens_per_s(grid.at(row.index).training));
     return AdviceCheck{1 - advice.best->tokens_per_s() / best, seconds};

@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "sim/answers/validate/measured_run.h"
-#include "sim/simulate/simulation_scope.h"
+#include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
 
-int index(JobKind kind) { return static_cast<int>(kind); }
+std::size_t index(JobKind kind) { return static_cast<std::size_t>(kind); }
 
 template <typename Value>
 auto shared(Value value) {
@@ -28,19 +28,20 @@ QString sentence_of(const std::exception& error) {
 
 class PlannerSession::Teller {
   public:
-    Teller(PlannerSession& session, int kind, int number)
-        : session_(session), kind_(kind), number_(number) {}
+    Teller(PlannerSession& session, std::size_t kind, std::stop_token stop)
+        : session_(session), kind_(kind), stop_(std::move(stop)) {}
 
     /// Calls `tell` on the session's thread, unless something newer was asked for by then.
     template <typename Tell>
     void operator()(Tell tell) const {
         QMetaObject::invokeMethod(
             &session_,
-            [&session = session_, kind = kind_, number = number_, tell = std::move(tell)] {
-                if (session.newest_[static_cast<std::size_t>(kind)] == number) tell(session);
+            [&session = session_, stop = stop_, tell = std::move(tell)] {
+                if (!stop.stop_requested()) tell(session);
             },
             Qt::QueuedConnection);
     }
+    const std::stop_token& stop() const { return stop_; }
     void progress(std::size_t done, std::size_t all) const {
         (*this)([kind = static_cast<JobKind>(kind_), done, all](PlannerSession& session) {
             Q_EMIT session.progress(kind, static_cast<int>(done), static_cast<int>(all));
@@ -49,17 +50,35 @@ class PlannerSession::Teller {
 
   private:
     PlannerSession& session_;
-    int kind_, number_;
+    std::size_t kind_;
+    std::stop_token stop_;
 };
 
-PlannerSession::PlannerSession(QObject* parent)
-    : QObject(parent), newest_(kJobKinds + 1, 0), queue_(std::make_unique<JobQueue>()) {}
+PlannerSession::PlannerSession(QObject* parent) : QObject(parent) {
+    verdicts_.setMaxThreadCount(1);
+    jobs_.setMaxThreadCount(1);
+}
 
-PlannerSession::~PlannerSession() = default;
+PlannerSession::~PlannerSession() {
+    for (std::stop_source& stop : newest_) stop.request_stop();
+    wait();
+}
+
+void PlannerSession::wait() {
+    verdicts_.waitForDone();
+    jobs_.waitForDone();
+}
+
+PlannerSession::Teller PlannerSession::supersede(std::size_t kind) {
+    newest_[kind].request_stop();
+    newest_[kind] = std::stop_source();
+    return {*this, kind, newest_[kind].get_token()};
+}
 
 void PlannerSession::request(const PlannedScenario& planned) {
-    const Teller tell(*this, kJobKinds, ++newest_[kJobKinds]);
-    queue_->post_verdict([tell, planned] {
+    const Teller tell = supersede(kVerdict);
+    verdicts_.start([tell, planned] {
+        const SimulationScope scope(tell.stop(), Urgency::now);
         const auto tell_stage = [&tell](const ScenarioAnswer& prediction) {
             tell([value = shared(prediction)](PlannerSession& session) {
                 Q_EMIT session.predicted(value);
@@ -70,9 +89,10 @@ void PlannerSession::request(const PlannedScenario& planned) {
                      PlannerSession& session) { Q_EMIT session.refused(sentence, name); });
         };
         try {
+            begin_simulation();
             answer_scenario(planned, kWholePrediction, tell_stage);
         } catch (const Cancelled&) {
-            throw;
+            // A newer one was asked for.
         } catch (const InputError& error) {
             refuse(error, error.field());
         } catch (const std::exception& error) {
@@ -82,13 +102,15 @@ void PlannerSession::request(const PlannedScenario& planned) {
 }
 
 void PlannerSession::post_job(JobKind kind, std::function<void(const Teller&)> work) {
-    const Teller tell(*this, index(kind), ++newest_[static_cast<std::size_t>(index(kind))]);
-    queue_->post_job(index(kind), [tell, kind, work = std::move(work)] {
+    const Teller tell = supersede(index(kind));
+    jobs_.start([tell, kind, work = std::move(work)] {
+        const SimulationScope scope(tell.stop(), Urgency::later);
         try {
+            begin_simulation();
             work(tell);
             tell([kind](PlannerSession& session) { Q_EMIT session.finished(kind); });
         } catch (const Cancelled&) {
-            throw;
+            // A newer one was asked for, or none.
         } catch (const std::exception& error) {
             tell([kind, sentence = sentence_of(error)](PlannerSession& session) {
                 Q_EMIT session.failed(kind, sentence);
@@ -97,10 +119,7 @@ void PlannerSession::post_job(JobKind kind, std::function<void(const Teller&)> w
     });
 }
 
-void PlannerSession::cancel(JobKind kind) {
-    ++newest_[static_cast<std::size_t>(index(kind))];
-    queue_->cancel_job(index(kind));
-}
+void PlannerSession::cancel(JobKind kind) { newest_[index(kind)].request_stop(); }
 
 void PlannerSession::compare(const PlannedScenario& planned) {
     post_job(JobKind::compare, [planned](const Teller& tell) {

@@ -4,9 +4,11 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <QThreadPool>
+#include <array>
 #include <memory>
+#include <stop_token>
 
-#include "planner-gui/session/job_queue.h"
 #include "planner-gui/session/prediction.h"
 #include "planner-gui/session/session_jobs.h"
 #include "sim/answers/compare/comparison.h"
@@ -16,11 +18,13 @@
 
 namespace sluice {
 
-/// Runs what it is asked for on the simulation thread; signals come on the thread that it lives on.
+/// Answers on threads of its own, a verdict on one and the jobs one after another on another;
+/// signals come on the thread that it lives on.
 class PlannerSession : public QObject {
     Q_OBJECT
   public:
     explicit PlannerSession(QObject* parent = nullptr);
+    /// Stops all and waits for it.
     ~PlannerSession() override;
 
     /// A verdict: predicted() three times, one a stage, or refused(). Supersedes the one before.
@@ -45,6 +49,8 @@ class PlannerSession : public QObject {
     /// The page of `sluice report` for its machine and those of these: decided().
     void decide(const PlannedScenario& planned, const std::vector<PlannedScenario>& others);
     void cancel(JobKind kind);
+    /// Returns when all that was asked for is done or stopped; its signals may still be under way.
+    void wait();
 
   Q_SIGNALS:
     void predicted(std::shared_ptr<const sluice::ScenarioAnswer> prediction);
@@ -67,10 +73,13 @@ class PlannerSession : public QObject {
   private:
     /// What a job may tell: nothing arrives once a newer one of its kind was asked for.
     class Teller;
+    /// Stops what a kind has under way or waiting, and its answers; the newer one's teller.
+    Teller supersede(std::size_t kind);
     void post_job(JobKind kind, std::function<void(const Teller&)> work);
 
-    std::vector<int> newest_;  ///< by kind; the last one is the verdict's
-    std::unique_ptr<JobQueue> queue_;
+    static constexpr std::size_t kVerdict = kJobKinds;
+    std::array<std::stop_source, kJobKinds + 1> newest_;  ///< by kind
+    QThreadPool verdicts_, jobs_;                         ///< of one thread each
 };
 
 }  // namespace sluice

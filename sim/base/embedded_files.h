@@ -14,6 +14,6 @@ struct EmbeddedFile {
 
 std::span<const EmbeddedFile> embedded_machines();  // hwprofiles/*.json, sorted by name
 std::span<const EmbeddedFile> embedded_models();    // models/*.json, sorted by name
-std::span<const EmbeddedFile> embedded_history();   // hwprofiles/history.md
+std::span<const EmbeddedFile> embedded_history();   // validation/history.json
 
 }  // namespace sluice

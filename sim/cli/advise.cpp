@@ -12,6 +12,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
 #include "sim/report/search/advice_report.h"
+#include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/price.h"
 
 namespace sluice {
@@ -109,13 +110,11 @@ std::string over_budget(const std::optional<HourlyPrice>& price, double most) {
 }
 
 /// On a terminal one sees how far it is.
-Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& request,
-                            WorkerPool& pool) {
+Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& request, int processes) {
     ProgressLine line("advise");
-    SearchEvents events;
-    if (line.terminal())
-        events.progress = [&line](const SearchProgress& progress) { line.show(progress); };
-    return advise(grid, request, pool, events);
+    ShowProgress show;
+    if (line.terminal()) show = [&line](const SearchProgress& progress) { line.show(progress); };
+    return advise(grid, request, processes, show);
 }
 
 int run_advise(const AdviseFlags& flags) {
@@ -141,9 +140,7 @@ int run_advise(const AdviseFlags& flags) {
     const int workers = flags.workers == 0 ? usable_processors() : flags.workers;
     for (std::size_t i = 0; i < machines.size(); ++i) {
         if (!machines[i].left_out.empty()) continue;
-        const Work work = search_work(grids[i]);
-        const auto pool = workers == 1 ? work_here(work) : fork_workers(workers, work);
-        machines[i].advice = advise_with_progress(grids[i], request, *pool);
+        machines[i].advice = advise_with_progress(grids[i], request, workers);
     }
     const std::string text =
         flags.json ? advice_json(machines, request) : advice_text(machines, request);

@@ -10,7 +10,7 @@
 
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/search/advise_grid.h"
-#include "sim/answers/search/worker_pool.h"
+#include "sim/simulate/simulation_service.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"

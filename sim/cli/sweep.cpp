@@ -1,28 +1,25 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
-#include <iterator>
+#include <fstream>
 #include <memory>
-#include <set>
+#include <string_view>
 
-#include "sim/answers/search/mpi_pool.h"
 #include "sim/answers/search/progress_line.h"
 #include "sim/answers/search/search.h"
-#include "sim/answers/search/sweep_journal.h"
 #include "sim/answers/search/sweep_rows.h"
-#include "sim/answers/search/sweep_spec.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/kept_on_interrupt.h"
 #include "sim/cli/scenario.h"
+#include "sim/simulate/simulation_service.h"
 
 namespace sluice {
 namespace {
-
-constexpr int kUserMistake = 2;
 
 struct SweepFlags {
     std::optional<std::string> file, scenario;
@@ -82,25 +79,15 @@ std::vector<std::optional<std::string>> parts_of(const std::optional<std::string
     return {parts.begin(), parts.end()};
 }
 
-/// The grid, and the profiles of its machines.
-struct Swept {
-    ScenarioGrid grid;
-    std::vector<MachineProfile> profiles;
-};
-
-Swept read_swept(const SweepSpec& spec) {
-    Swept out{grid_of_options(spec), {}};
-    ScenarioGrid& grid = out.grid;
+ScenarioGrid read_grid(const SweepSpec& spec) {
+    ScenarioGrid grid = grid_of_options(spec);
     for (const std::string& name : spec.models)
         for (const auto& layers : parts_of(spec.layers))
             grid.models.push_back(read_model_flags({name, layers, spec.untied}));
     for (const std::string& name : spec.machines)
-        for (const auto& memory : parts_of(spec.host_memory)) {
-            const MachineFlags flags{name, memory, spec.settings};
-            out.profiles.push_back(read_profile_flags(flags));
-            grid.machines.push_back(resolve_machine_flags(out.profiles.back(), flags));
-        }
-    return out;
+        for (const auto& memory : parts_of(spec.host_memory))
+            grid.machines.push_back(read_machine_flags({name, memory, spec.settings}));
+    return grid;
 }
 
 SearchOptions read_options(const SweepFlags& flags) {
@@ -148,77 +135,46 @@ void say_summary(const std::vector<SearchRow>& rows, double seconds) {
                of_state[2], of_state[1], of_state[0]);
 }
 
-std::unique_ptr<WorkerPool> make_pool(int workers, const ScenarioGrid& grid) {
+int processes_of(int workers) {
     if (workers < 0 || workers > 4096)
         throw InputError(
             fmt::format("--workers is {}, expected 0 (all processors) to 4096", workers));
-    if (mpi_place().ranks > 1) {
-        if (workers > 0)
-            throw InputError(fmt::format(
-                "--workers is {}, but under mpirun each rank is a worker; leave it out", workers));
-        return mpi_workers(search_work(grid));
-    }
-    const int count = workers == 0 ? usable_processors() : workers;
-    return count == 1 ? work_here(search_work(grid)) : fork_workers(count, search_work(grid));
+    return workers == 0 ? usable_processors() : workers;
 }
 
-/// A rank of mpirun beside the first, which alone says what is wrong.
-int run_other_rank(const SweepFlags& flags) {
-    try {
-        const ScenarioGrid grid = read_swept(read_spec(flags)).grid;
-        serve_mpi(search_work(grid));
-        return 0;
-    } catch (const InputError&) {
-        return kUserMistake;
-    }
+/// Before the search, which may take minutes.
+void check_output(const SweepFlags& flags) {
+    if (flags.json && flags.csv)
+        throw InputError("--json and --csv are two forms of one table; give one");
+    if (!flags.out_file) return;
+    if (flags.out_file->empty())
+        throw InputError("--out needs the name of a file, not an empty one");
+    if (!std::ofstream(*flags.out_file, std::ios::app))
+        throw InputError(fmt::format(
+            "{}: cannot be written; check that the folder exists, is writable and has space",
+            *flags.out_file));
 }
 
-/// Searches and writes the rows.
-void search_and_write(const SweepFlags& flags, const ScenarioGrid& grid,
-                      const SearchOptions& options, SweepJournal* journal) {
-    ProgressLine line("sweep");
-    KeptOnInterrupt on_interrupt(journal != nullptr ? journal->path() : "");
-    SearchEvents events;
-    events.progress = [&line](const SearchProgress& progress) { line.show(progress); };
-    KnownRows known;
-    if (journal != nullptr) {
-        known = journal->known();
-        on_interrupt.keeps(known.size());
-        std::set<std::size_t> kept;
-        for (const auto& [index, row] : known) kept.insert(index);
-        events.simulated = [&on_interrupt, journal, kept](const SearchRow& row) mutable {
-            journal->add(row);
-            kept.insert(row.index);
-            on_interrupt.keeps(kept.size());
-        };
-        if (!known.empty())
-            fmt::print(stderr, "sweep: continues; {} {} simulated already\n",
-                       format_number_of(std::ssize(known), "row"),
-                       known.size() == 1 ? "is" : "are");
-    }
-    const std::unique_ptr<WorkerPool> pool = make_pool(flags.workers, grid);
-    const std::vector<SearchRow> rows = search(grid, *pool, options, known, events);
-    write_rows(flags, grid, rows);
-    line.clear();
-    say_summary(rows, line.seconds());
+void say_and_end(int signal) {
+    constexpr std::string_view kSentence = "\nsweep: interrupted; no rows are written\n";
+    (void)!write(STDERR_FILENO, kSentence.data(), kSentence.size());
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
 }
 
 int run_sweep(const SweepFlags& flags) {
-    if (mpi_place().rank > 0) return run_other_rank(flags);
-    const Swept swept = read_swept(read_spec(flags));
-    const ScenarioGrid& grid = swept.grid;
-    const SearchOptions options = read_options(flags);
+    const ScenarioGrid grid = read_grid(read_spec(flags));
+    SearchOptions options = read_options(flags);
+    options.processes = processes_of(flags.workers);
     (void)grid.size();
-    if (flags.out_file && flags.out_file->empty())
-        throw InputError("--out needs the name of a file, not an empty one");
-    if (flags.json && flags.csv)
-        throw InputError("--json and --csv are two forms of one table; give one");
-    std::optional<SweepJournal> journal;
-    if (flags.out_file)
-        journal.emplace(*flags.out_file + ".part", grid,
-                        sweep_basis(grid, swept.profiles, program_identity(SLUICE_VERSION)));
-    search_and_write(flags, grid, options, journal ? &*journal : nullptr);
-    if (journal) journal->remove();
+    check_output(flags);
+    if (std::signal(SIGINT, say_and_end) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+    ProgressLine line("sweep");
+    const std::vector<SearchRow> rows =
+        search(grid, options, [&line](const SearchProgress& progress) { line.show(progress); });
+    write_rows(flags, grid, rows);
+    line.clear();
+    say_summary(rows, line.seconds());
     return 0;
 }
 
@@ -264,10 +220,7 @@ void add_sweep(CLI::App& app, Command& chosen) {
     command->add_flag("--csv", flags->csv, "one line per row (default)")->group("Output");
     command->add_flag("--json", flags->json, "one line of JSON per row; keys carry units")
         ->group("Output");
-    command
-        ->add_option("--out", flags->out_file,
-                     "write to this file; simulated rows are kept in FILE.part, and the same "
-                     "command continues from them")
+    command->add_option("--out", flags->out_file, "write to this file when all rows are known")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_sweep(*flags); }; });
 }

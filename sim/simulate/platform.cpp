@@ -5,10 +5,7 @@
 #include <iterator>
 #include <simgrid/s4u.hpp>
 #include <string>
-#include <thread>
 #include <vector>
-
-#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace sg = simgrid::s4u;
@@ -81,9 +78,6 @@ Platform::Platform() {
 }
 
 void Platform::set_machine(const MachineSpec& machine, std::int64_t state_bytes) {
-    if (std::this_thread::get_id() != owner_)
-        throw InternalError(
-            "SimGrid belongs to the thread that first simulated, and this is another");
     contention_ = machine.host.contention_of(state_bytes);
     unified_ = machine.unified_memory;
     copy_weight_ = machine.host.copy_weight;

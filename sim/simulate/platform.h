@@ -27,7 +27,6 @@
 #pragma once
 
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "sim/simulate/operation_cost.h"
@@ -41,7 +40,7 @@ class Link;
 namespace sluice {
 
 /// The one platform of the process (SimGrid has one engine a process); its capacities follow the
-/// machine.
+/// machine. Used on the simulation thread alone.
 class Platform {
   public:
     static Platform& instance();
@@ -72,7 +71,6 @@ class Platform {
     std::optional<std::pair<Lane, double>> wrong_rate();
     void set_rate(Route& route, double rate);
 
-    const std::thread::id owner_ = std::this_thread::get_id();
     Route routes_[2][kLaneCount];  ///< by unified memory, by lane
     simgrid::s4u::Link *both_ways_ = nullptr, *dram_ = nullptr, *hbm_ = nullptr;
     Contention contention_;

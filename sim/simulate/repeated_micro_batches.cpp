@@ -63,7 +63,7 @@ class Repeat {
     /// The operation of the next one ran `distance_` later, with as much power left.
     bool follows(std::size_t i) const {
         const OperationInterval &one = intervals_[i], &next = intervals_[i + length_];
-        const Seconds tolerance = kSteady * distance_ + clock_rounding();
+        const Seconds tolerance = kSteady * distance_;
         const double left = run_.left_j[step_][i], left_next = run_.left_j[step_][i + length_];
         return std::abs(next.start - one.start - distance_) <= tolerance &&
                std::abs(next.end - one.end - distance_) <= tolerance &&

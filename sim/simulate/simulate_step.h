@@ -20,9 +20,8 @@ struct SimulatedStep {
 };
 
 /// Runs the plan with one SimGrid actor a lane, several steps in a row until the step time is
-/// steady. Bit-identical on repetition. Not thread-safe: SimGrid has one engine a process, and the
-/// thread that first simulates must be the only one that does. Throws Cancelled where the thread's
-/// SimulationScope says so.
+/// steady. The same to the bit whatever ran before. Any thread may call it: one after another runs,
+/// see simulation_service.h. Throws Cancelled where the thread's SimulationScope asks to stop.
 SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
                             const TrainingSpec& training);
 

@@ -33,10 +33,6 @@ struct RunSteps {
 
 inline constexpr double kSteady = 1e-9;  ///< relative difference of two times that counts as none
 
-/// What differences of times may be off, as SimGrid's clock goes on from one simulation to the next
-/// and has 53 bits: it matters after days of virtual time.
-Seconds clock_rounding();
-
 /// Until the step time is steady, or so many steps that it will not be. As simulate_step().
 RunSteps run_steps(const std::vector<LaneWork>& work, const MachineSpec& machine,
                    const TrainingSpec& training);

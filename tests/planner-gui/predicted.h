@@ -1,23 +1,13 @@
 // Real predictions for the tests of pages and pictures.
 #pragma once
 
-#include <future>
 #include <memory>
 
-#include "planner-gui/session/simulation_thread.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 
 namespace sluice::test {
-
-/// What `work` returns, on the thread that may simulate.
-template <typename Work>
-auto simulated(Work work) {
-    std::packaged_task<decltype(work())()> task(std::move(work));
-    SimulationThread::instance().post([&task] { task(); });
-    return task.get_future().get();
-}
 
 inline TrainingSpec batch_of(std::int64_t batch, std::int64_t sequence = 1024) {
     TrainingSpec training;
@@ -34,7 +24,7 @@ inline std::shared_ptr<const Prediction> predicted(const std::string& model,
                                                    const std::string& machine,
                                                    const TrainingSpec& training) {
     return std::make_shared<const Prediction>(
-        simulated([&] { return predict(read_model(model), machine_of(machine), training); }));
+        predict(read_model(model), machine_of(machine), training));
 }
 
 }  // namespace sluice::test

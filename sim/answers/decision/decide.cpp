@@ -6,7 +6,6 @@
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise.h"
-#include "sim/answers/search/worker_pool.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -31,9 +30,7 @@ TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
                 option.set(advice.given, option.get(TrainingSpec{}));
     }
     const ScenarioGrid grid = advice_grid(request.model, machine, advice);
-    const Work work = search_work(grid);
-    const auto pool = request.workers == 1 ? work_here(work) : fork_workers(request.workers, work);
-    const Advice found = advise(grid, advice, *pool);
+    const Advice found = advise(grid, advice, request.workers);
     if (found.best) return found.best->training;
     return found.nearest ? found.nearest->training : advice.given;
 }
@@ -104,19 +101,14 @@ Decision decide(const DecisionRequest& request) {
     Decision out;
     out.request = request;
     out.record = track_records();
-    std::vector<MachineSpec> machines;
-    for (const AskedMachine& asked : request.machines)
-        machines.push_back(resolve_machine(asked.profile));
-    std::vector<TrainingSpec> trainings;  // all searches before any prediction: see fork_workers()
-    for (std::size_t i = 0; i < machines.size(); ++i) {
-        const AskedMachine& asked = request.machines[i];
-        trainings.push_back(request.advise   ? advised(request, asked, machines[i])
-                            : asked.training ? *asked.training
-                                             : on_gpus(request.training, asked.gpus));
+    for (const AskedMachine& asked : request.machines) {
+        const MachineSpec machine = resolve_machine(asked.profile);
+        out.candidates.push_back(predict_candidate(request, asked, machine,
+                                                   request.advise ? advised(request, asked, machine)
+                                                   : asked.training
+                                                       ? *asked.training
+                                                       : on_gpus(request.training, asked.gpus)));
     }
-    for (std::size_t i = 0; i < machines.size(); ++i)
-        out.candidates.push_back(
-            predict_candidate(request, request.machines[i], machines[i], trainings[i]));
     choose(out);
     if (!out.chosen) return out;
     compare_others(out);

@@ -68,8 +68,7 @@ struct Decision {
     const Candidate* best() const { return chosen ? &candidates[*chosen] : nullptr; }
 };
 
-/// Predicts every machine. Throws InputError. Precondition: where advised with several workers,
-/// nothing has been simulated in this process.
+/// Predicts every machine. Throws InputError.
 Decision decide(const DecisionRequest& request);
 
 /// Sets chosen and aim from the candidates.

@@ -1,4 +1,4 @@
-// How near have predictions been? The tables of hwprofiles/history.md, built into the program.
+// How near have predictions been? The records of validation/history.json, built into the program.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct ErrorPair {
     double mean_percent = 0, worst_percent = 0;
 };
 
-/// Held-out runs of the trainer on one calibrated machine: a row of a table.
+/// Held-out runs of the trainer on one calibrated machine.
 struct TrackRecord {
     std::string date, profile, runs;
     ErrorPair tokens_per_s, device, host;
@@ -20,9 +20,8 @@ struct TrackRecord {
     double band_percent = 0;  ///< of the steps within the predicted 5 to 95%
 };
 
-/// Rows of the tables whose first column is "date". Throws InternalError where a column is missing
-/// or holds something else: the file is ours.
-std::vector<TrackRecord> read_track_records(std::string_view markdown);
+/// Throws InputError where a field is missing or holds something else.
+std::vector<TrackRecord> read_track_records(std::string_view json);
 
 /// Of the file that is built in.
 std::vector<TrackRecord> track_records();

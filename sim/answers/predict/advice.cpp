@@ -7,7 +7,7 @@
 
 #include "sim/plan/nearest_fit.h"
 #include "sim/simulate/simulate_step.h"
-#include "sim/simulate/simulation_scope.h"
+#include "sim/simulate/simulation_service.h"
 #include "sim/specs/machine/scaled_machine.h"
 
 namespace sluice {

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "sim/answers/search/evaluate.h"
 #include "sim/answers/search/nearby_settings.h"
 
 namespace sluice {
@@ -12,16 +11,15 @@ namespace {
 
 class Adviser {
   public:
-    Adviser(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
-            const SearchEvents& events)
-        : grid_(grid), request_(request), pool_(pool), events_(events) {}
+    Adviser(const ScenarioGrid& grid, const AdviceRequest& request)
+        : grid_(grid), request_(request) {}
 
-    Advice run() {
+    Advice run(int processes, const ShowProgress& show) {
         advice_.model_name = grid_.models.front().name;
         advice_.layers = grid_.models.front().layer_count();
         advice_.machine_id = grid_.machines.front().id;
-        rows_ = search(grid_, pool_, {false, BandsOf::none, kIndifferent, request_.knee, 1}, {},
-                       events_);
+        rows_ =
+            search(grid_, {false, BandsOf::none, kIndifferent, request_.knee, 1, processes}, show);
         count_rows();
         choose();
         if (advice_.best)
@@ -38,33 +36,18 @@ class Adviser {
 
     void count_rows() {
         advice_.combinations = rows_.size();
-        std::map<std::string, LeftOut> reasons;
+        std::map<std::string, LeftOut> by_field;
         for (const SearchRow& row : rows_) {
             if (row.state == RowState::excluded) {
-                LeftOut& left_out = reasons[general(row.reason)];
-                if (++left_out.count == 1) left_out.example = row.reason;
+                const std::optional<InputError> why = why_excluded(grid_.at(row.index));
+                LeftOut& left_out = by_field[why->field()];
+                if (++left_out.count == 1) left_out = {why->field(), why->what(), 1};
             }
             if (row.state == RowState::too_large) ++advice_.too_large;
             if (row.state == RowState::bounded) ++advice_.bounded;
             if (row.state == RowState::simulated) ++advice_.simulated;
         }
-        for (auto& [reason, left_out] : reasons) {
-            left_out.reason = reason;
-            advice_.left_out.push_back(std::move(left_out));
-        }
-    }
-
-    /// A reason without its numbers, so that alike ones count together.
-    static std::string general(const std::string& reason) {
-        std::string out;
-        bool digits = false;
-        for (const char c : reason) {
-            const bool digit = c >= '0' && c <= '9';
-            if (!digit) out += c;
-            if (digit && !digits) out += 'N';
-            digits = digit;
-        }
-        return out;
+        for (auto& [field, left_out] : by_field) advice_.left_out.push_back(std::move(left_out));
     }
 
     void choose() {
@@ -109,7 +92,7 @@ class Adviser {
     }
 
     GridPoint point(const TrainingSpec& training) const {
-        return {&grid_.models.front(), &grid_.machines.front(), training, ""};
+        return {&grid_.models.front(), &grid_.machines.front(), training, {}};
     }
 
     /// Of the simulated rows of its group that are as fast as `best`, but for kNoGain.
@@ -218,17 +201,15 @@ class Adviser {
 
     const ScenarioGrid& grid_;
     const AdviceRequest& request_;
-    WorkerPool& pool_;
-    const SearchEvents& events_;
     std::vector<SearchRow> rows_;
     Advice advice_;
 };
 
 }  // namespace
 
-Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
-              const SearchEvents& events) {
-    return Adviser(grid, request, pool, events).run();
+Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, int processes,
+              const ShowProgress& show) {
+    return Adviser(grid, request).run(processes, show);
 }
 
 }  // namespace sluice

@@ -31,10 +31,10 @@ struct Neighbour {
     bool within_band = false;
 };
 
-/// A reason why combinations were left out, and how many.
+/// Combinations that were left out because of one option.
 struct LeftOut {
-    std::string reason;   ///< numbers as N, so that alike ones count together
-    std::string example;  ///< one of them
+    std::string field;    ///< of the option, as InputError::field()
+    std::string example;  ///< the reason of one of them
     std::size_t count = 0;
 };
 
@@ -59,11 +59,10 @@ struct Advice {
 /// Advice for the only model and machine of the grid, which is advice_grid() of the request.
 /// The best is at most kIndifferent + kNoGain below the best of all combinations of the grid: a
 /// scenario is not simulated where its bound is better by no more than kIndifferent, and of those
-/// that are as fast but for kNoGain the one is taken that needs the least memory. Workers must
-/// answer with search_work() of the grid. The best goes beyond the grid where nearby_choices() are
-/// faster by kWorthChanging.
-Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, WorkerPool& pool,
-              const SearchEvents& events = {});
+/// that are as fast but for kNoGain the one is taken that needs the least memory. The best goes
+/// beyond the grid where nearby_choices() are faster by kWorthChanging.
+Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, int processes = 1,
+              const ShowProgress& show = {});
 
 inline constexpr double kIndifferent = 0.005, kNoGain = 0.001;
 

@@ -63,11 +63,14 @@ class GridMaker {
         choose_if("checkpoint_interval", {1, 2, 4, 8});
         choose_if("state_bytes", {request_.state_bytes.begin(), request_.state_bytes.end()});
         choose_if("optimizer_threads", threads());
-        grid_.rule = [asked = is_fixed("keep_last_layers")](const TrainingSpec& t) -> std::string {
-            if (!asked && t.keep_last_layers > 0 && t.recompute != Recompute::full)
-                return "keep_last_layers is chosen only beside full recomputation; the other "
-                       "kinds keep something of every layer";
-            return "";
+        grid_.rule = [asked = is_fixed("keep_last_layers")](
+                         const TrainingSpec& t) -> std::optional<InputError> {
+            if (asked || t.keep_last_layers == 0 || t.recompute == Recompute::full)
+                return std::nullopt;
+            return InputError(
+                "keep_last_layers is chosen only beside full recomputation; the other kinds keep "
+                "something of every layer",
+                "keep_last_layers");
         };
         return std::move(grid_);
     }

@@ -25,12 +25,14 @@ void ProgressLine::show(const SearchProgress& p) {
     const auto now = Clock::now();
     if (now - shown_ < every_) return;
     shown_ = now;
-    const double rate = static_cast<double>(p.settled) / seconds();
-    fmt::print(out_, "{}{}: {} of {} rows, {} of them simulated; {} a second, {} left{}",
-               terminal_ ? "\r" : "", command_, format_thousands(static_cast<double>(p.settled)),
-               format_thousands(static_cast<double>(p.all)),
+    const bool plans = p.planned < p.all;
+    const std::size_t done = plans ? p.planned : p.settled;
+    const double rate = static_cast<double>(done) / seconds();
+    fmt::print(out_, "{}{}: {} of {} rows {}, {} simulated; {} a second, {} left{}",
+               terminal_ ? "\r" : "", command_, format_thousands(static_cast<double>(done)),
+               format_thousands(static_cast<double>(p.all)), plans ? "planned" : "settled",
                format_thousands(static_cast<double>(p.simulated)), format_thousands(rate),
-               rate > 0 ? format_seconds(static_cast<double>(p.all - p.settled) / rate) : "?",
+               rate > 0 ? format_seconds(static_cast<double>(p.all - done) / rate) : "?",
                terminal_ ? "\033[K" : "\n");
     std::fflush(out_);
     in_line_ = terminal_;

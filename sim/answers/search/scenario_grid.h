@@ -2,9 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -22,7 +25,7 @@ struct GridPoint {
     const ModelSpec* model = nullptr;
     const MachineSpec* machine = nullptr;
     TrainingSpec training;
-    std::string against_rule;  ///< why the search leaves it out, else empty
+    std::optional<InputError> against_rule;  ///< why the search leaves it out
 };
 
 /// All combinations, counted from 0: models change slowest, then machines, then questions and
@@ -35,8 +38,8 @@ struct ScenarioGrid {
     TrainingSpec base;                  ///< of the options that have no axis
     std::vector<OptionAxis> questions;  ///< axes that tell groups apart: schedule, sequence
     std::vector<OptionAxis> choices;
-    /// Why a combination is left out, empty where it is not; beside what plan_step() refuses.
-    std::function<std::string(const TrainingSpec&)> rule;
+    /// Why a combination is left out, in addition to what plan_step() refuses.
+    std::function<std::optional<InputError>(const TrainingSpec&)> rule;
 
     /// Throws InputError where there are more than kMostScenarios.
     std::size_t size() const;
@@ -54,5 +57,26 @@ OptionAxis parse_axis(const Option& option, const std::string& values, const std
 
 /// The parts of "a,b,c"; parts may be empty.
 std::vector<std::string> split_list(const std::string& list);
+
+/// As given, in words. Lists of options are as flags give them: "8,16,32".
+struct SweepSpec {
+    std::vector<std::string> models;
+    std::optional<std::string> layers;  ///< "28,48": each model with only its first layers
+    bool untied = false;                ///< each with an output projection of its own
+    std::vector<std::string> machines;
+    std::optional<std::string> host_memory;      ///< "512GB,1TB": each machine with so much
+    std::vector<std::string> settings;           ///< PATH=NUMBER, for all machines
+    std::map<std::string, std::string> options;  ///< by field
+    std::map<std::string, std::string>
+        where;  ///< of an option's field: file and key; else its flag
+};
+
+/// Reads {"models": [...], "machines": [...], "layers": [...], "host_memory": [...], "set": [...],
+/// "batch": [8, 16], "recompute": "full", ...}; an option is a value or a list. Throws InputError.
+SweepSpec parse_sweep_spec(std::string_view text, const std::string& file);
+
+/// The axes and the base of a grid: an option with one value is the base's. Models and machines
+/// are left empty. Throws InputError.
+ScenarioGrid grid_of_options(const SweepSpec& spec);
 
 }  // namespace sluice

@@ -1,75 +1,74 @@
 #include "sim/answers/search/search.h"
 
 #include <algorithm>
+#include <span>
+#include <type_traits>
 
-#include "sim/answers/search/evaluate.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/search/step_bounds.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/step_plan.h"
+#include "sim/simulate/operation_cost.h"
+#include "sim/simulate/simulation_service.h"
 
 namespace sluice {
 namespace {
 
-enum class Task : std::uint64_t { bound, simulate, simulate_with_band };
+static_assert(std::is_trivially_copyable_v<SearchRow>);
 
-/// Scenarios of one request: enough that sending it costs nothing beside them.
-std::size_t in_a_request(Task task) { return task == Task::bound ? 32 : 1; }
-
-std::string do_tasks(const ScenarioGrid& grid, std::string_view request) {
-    const auto task = static_cast<Task>(take_number(request));
-    std::string answer;
-    while (!request.empty()) {
-        SearchRow row = take_row(request);
-        const GridPoint point = grid.at(row.index);
-        const std::size_t index = row.index;
-        row = task == Task::bound ? bound_scenario(point)
-                                  : simulate_row(row, point, task == Task::simulate_with_band);
-        row.index = index;
-        put_row(answer, row);
-    }
-    return answer;
-}
-
-/// Gives the rows to the workers; take(row) gets each as they return it, in any order.
-template <typename Take>
-void run_tasks(WorkerPool& pool, Task task, const std::vector<SearchRow>& rows, Take take) {
-    std::vector<std::string> requests;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (i % in_a_request(task) == 0) {
-            requests.emplace_back();
-            put_number(requests.back(), static_cast<std::uint64_t>(task));
-        }
-        put_row(requests.back(), rows[i]);
-    }
-    pool.run(requests, [&](std::size_t, const std::string& answer) {
-        std::string_view in = answer;
-        while (!in.empty()) take(take_row(in));
-    });
+StepPlan plan_of(const GridPoint& point) {
+    check_training_spec(point.training);
+    return plan_step(*point.model, *point.machine, point.training);
 }
 
 class Search {
   public:
-    Search(const ScenarioGrid& grid, WorkerPool& pool, const SearchOptions& options,
-           const KnownRows& known, const SearchEvents& events)
+    Search(const ScenarioGrid& grid, const SearchOptions& options, const ShowProgress& show)
         : grid_(grid),
-          pool_(pool),
           options_(options),
-          known_(known),
-          events_(events),
-          rows_(grid.size()),
+          show_(show),
+          memory_(grid.size() * sizeof(SearchRow)),
+          rows_(static_cast<SearchRow*>(memory_.data()), grid.size()),
           groups_(grid.groups()) {
-        for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].index = i;
+        progress_.all = rows_.size();
     }
 
     std::vector<SearchRow> run() {
-        std::vector<std::size_t> all(rows_.size());
-        for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-        do_all(Task::bound, all);
+        in_processes(
+            options_.processes, rows_.size(),
+            [this](std::size_t i) {
+                rows_[i] = bound_scenario(grid_.at(i));
+                rows_[i].index = i;
+            },
+            [this](std::size_t done) {
+                progress_.planned = done;
+                show();
+            });
+        progress_.planned = rows_.size();
         for (std::size_t group = 0; group < groups_.size(); ++group) open(group);
+        progress_.settled = static_cast<std::size_t>(std::count_if(
+            rows_.begin(), rows_.end(), [](const SearchRow& row) { return !row.fits(); }));
         while (true) {
             const std::vector<std::size_t> next = next_round();
             if (next.empty()) break;
-            simulate(next);
+            simulate(next, options_.bands == BandsOf::simulated);
+            for (const std::size_t index : next) {
+                double& best = groups_[index / grid_.group_size()].best;
+                best = std::max(best, rows_[index].tokens_per_s(training(index)));
+                best_of_all_ = std::max(best_of_all_, best);
+            }
+            progress_.settled += next.size();
+            progress_.simulated += next.size();
+            show();
         }
-        bands();
-        return std::move(rows_);
+        std::vector<SearchRow> rows(rows_.begin(), rows_.end());
+        if (options_.bands != BandsOf::best) return rows;
+        std::vector<std::size_t> best;
+        for (std::size_t group = 0; group < groups_.size(); ++group)
+            if (const auto index = best_of_group(grid_, rows, group)) best.push_back(*index);
+        simulate(best, true);
+        for (const std::size_t index : best) rows[index] = rows_[index];
+        return rows;
     }
 
   private:
@@ -80,37 +79,6 @@ class Search {
     };
 
     TrainingSpec training(std::size_t index) const { return grid_.at(index).training; }
-
-    void do_all(Task task, const std::vector<std::size_t>& indices) {
-        std::vector<SearchRow> rows;
-        for (const std::size_t index : indices) rows.push_back(rows_[index]);
-        run_tasks(pool_, task, rows, [&](SearchRow row) {
-            take(task, std::move(row));
-            report();
-        });
-    }
-
-    void take(Task task, SearchRow row) {
-        SearchRow& place = rows_[row.index];
-        const bool again = place.state == RowState::simulated;  // with its band
-        place = std::move(row);
-        if (task == Task::bound) {
-            if (!place.fits()) ++progress_.settled;
-            return;
-        }
-        if (!again) count_simulated();
-        if (events_.simulated) events_.simulated(place);
-    }
-
-    void count_simulated() {
-        ++progress_.settled;
-        ++progress_.simulated;
-    }
-
-    void report() {
-        progress_.all = rows_.size();
-        if (events_.progress) events_.progress(progress_);
-    }
 
     void open(std::size_t number) {
         Group& group = groups_[number];
@@ -147,70 +115,104 @@ class Search {
                 next.push_back(index);
             }
         }
-        report();
+        show();
         return next;
     }
 
-    void simulate(const std::vector<std::size_t>& indices) {
-        const bool with_band = options_.bands == BandsOf::simulated;
-        std::vector<std::size_t> unknown;
-        for (const std::size_t index : indices) {
-            const SearchRow* const known = known_row(index);
-            const bool enough = known != nullptr && (known->has_band() || !with_band);
-            if (!enough) {
-                unknown.push_back(index);
-                continue;
-            }
-            rows_[index] = *known;
-            if (!with_band) rows_[index].step_low = rows_[index].step_high = 0;
-            count_simulated();
-        }
-        do_all(with_band ? Task::simulate_with_band : Task::simulate, unknown);
-        for (const std::size_t index : indices) {
-            double& best = groups_[index / grid_.group_size()].best;
-            best = std::max(best, rows_[index].tokens_per_s(training(index)));
-            best_of_all_ = std::max(best_of_all_, best);
-        }
-        report();
+    void simulate(const std::vector<std::size_t>& indices, bool with_band) {
+        const SearchProgress before = progress_;
+        in_processes(
+            options_.processes, indices.size(),
+            [&](std::size_t i) {
+                SearchRow& row = rows_[indices[i]];
+                row = simulate_row(row, grid_.at(indices[i]), with_band);
+            },
+            [&](std::size_t done) {
+                if (before.settled == before.all) return;  // bands of rows that are settled
+                progress_.settled = before.settled + done;
+                progress_.simulated = before.simulated + done;
+                show();
+            });
+        progress_ = before;
     }
 
-    /// Nothing where its plan is another one by now: another profile, or another program.
-    const SearchRow* known_row(std::size_t index) const {
-        const auto known = known_.find(index);
-        if (known == known_.end()) return nullptr;
-        const SearchRow &then = known->second, &now = rows_[index];
-        const bool same = then.at_least == now.at_least && then.device_peak == now.device_peak &&
-                          then.host_peak == now.host_peak;
-        return same ? &then : nullptr;
-    }
-
-    void bands() {
-        if (options_.bands != BandsOf::best) return;
-        std::vector<std::size_t> without_band;
-        for (std::size_t group = 0; group < groups_.size(); ++group) {
-            const auto best = best_of_group(grid_, rows_, group);
-            if (!best) continue;
-            const SearchRow* const known = known_row(*best);
-            if (known != nullptr && known->has_band())
-                rows_[*best] = *known;
-            else
-                without_band.push_back(*best);
-        }
-        do_all(Task::simulate_with_band, without_band);
+    void show() const {
+        if (show_) show_(progress_);
     }
 
     const ScenarioGrid& grid_;
-    WorkerPool& pool_;
     const SearchOptions& options_;
-    const KnownRows& known_;
-    const SearchEvents& events_;
-    std::vector<SearchRow> rows_;
+    const ShowProgress& show_;
+    const SharedMemory memory_;
+    const std::span<SearchRow> rows_;
     std::vector<Group> groups_;
     double best_of_all_ = 0;  ///< tokens/s simulated
     SearchProgress progress_;
 };
 
 }  // namespace
+
+const char* row_state_name(RowState state) {
+    switch (state) {
+        case RowState::excluded:
+            return "excluded";
+        case RowState::too_large:
+            return "does not fit";
+        case RowState::bounded:
+            return "bounded";
+        case RowState::simulated:
+            return "simulated";
+    }
+    return "";
+}
+
+SearchRow bound_scenario(const GridPoint& point) {
+    SearchRow row;
+    if (point.against_rule) return row;
+    try {
+        const StepPlan plan = plan_of(point);
+        const Fit fit = check_fit(plan, *point.machine, point.training);
+        row.device_peak = fit.device.peak.bytes;
+        row.host_peak = fit.host.peak.bytes;
+        row.storage_peak = fit.storage.peak.bytes;
+        row.device_short = fit.device.shortfall();
+        row.host_short = fit.host.shortfall();
+        row.storage_short = fit.storage.shortfall();
+        row.state = fit.fits() ? RowState::bounded : RowState::too_large;
+        if (!fit.fits()) return row;
+        row.at_least = step_bounds(plan.program,
+                                   operation_demands(plan.program, *point.machine, point.training),
+                                   *point.machine, point.training)
+                           .at_least();
+    } catch (const InputError&) {
+        row.state = RowState::excluded;
+    }
+    return row;
+}
+
+std::optional<InputError> why_excluded(const GridPoint& point) {
+    if (point.against_rule) return point.against_rule;
+    try {
+        (void)plan_of(point);
+    } catch (const InputError& error) {
+        return error;
+    }
+    return std::nullopt;
+}
+
+SearchRow simulate_row(const SearchRow& row, const GridPoint& point, bool with_band) {
+    const Wanted wanted{.band = with_band ? Wanted::Band::always : Wanted::Band::none};
+    const Prediction predicted = predict(*point.model, *point.machine, point.training, wanted);
+    SearchRow out = row;
+    out.state = RowState::simulated;
+    out.step = predicted.step.seconds;
+    if (predicted.band) {
+        out.step_low = predicted.band->low;
+        out.step_high = predicted.band->high;
+    }
+    out.bottleneck = predicted.step.bottleneck();
+    return out;
+}
 
 std::optional<std::size_t> best_of_group(const ScenarioGrid& grid,
                                          const std::vector<SearchRow>& rows, std::size_t group) {
@@ -227,24 +229,9 @@ std::optional<std::size_t> best_of_group(const ScenarioGrid& grid,
     return best;
 }
 
-std::vector<SearchRow> search(const ScenarioGrid& grid, WorkerPool& pool,
-                              const SearchOptions& options, const KnownRows& known,
-                              const SearchEvents& events) {
-    return Search(grid, pool, options, known, events).run();
-}
-
-std::vector<SearchRow> simulate_rows(WorkerPool& pool, const std::vector<SearchRow>& rows,
-                                     bool with_bands) {
-    std::map<std::size_t, SearchRow> done;
-    run_tasks(pool, with_bands ? Task::simulate_with_band : Task::simulate, rows,
-              [&](SearchRow row) { done[row.index] = std::move(row); });
-    std::vector<SearchRow> out;
-    for (const SearchRow& row : rows) out.push_back(done.at(row.index));
-    return out;
-}
-
-Work search_work(const ScenarioGrid& grid) {
-    return [&grid](const std::string& request) { return do_tasks(grid, request); };
+std::vector<SearchRow> search(const ScenarioGrid& grid, const SearchOptions& options,
+                              const ShowProgress& show) {
+    return Search(grid, options, show).run();
 }
 
 }  // namespace sluice

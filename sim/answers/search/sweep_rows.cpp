@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/format.h"
-#include "sim/base/input_error.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 namespace {
@@ -46,25 +46,16 @@ std::vector<std::pair<std::string, Json>> columns(const SearchRow& row, const Gr
         {"step_5_percent_s", when(row.has_band(), row.step_low)},
         {"step_95_percent_s", when(row.has_band(), row.step_high)},
         {"step_at_least_s", when(row.fits(), row.at_least)},
-        {"bottleneck", when(simulated, row.bottleneck)},
+        {"bottleneck", when(simulated, bottleneck_name(row.bottleneck))},
         {"device_peak_bytes", when(planned, row.device_peak)},
         {"host_peak_bytes", when(planned, row.host_peak)},
         {"storage_peak_bytes", when(planned, row.storage_peak)},
         {"device_short_bytes", when(planned, row.device_short)},
         {"host_short_bytes", when(planned, row.host_short)},
         {"storage_short_bytes", when(planned, row.storage_short)},
-        {"reason", when(!planned, row.reason)}};
+        {"reason", planned ? Json() : Json(why_excluded(point)->what())}};
     out.insert(out.end(), results.begin(), results.end());
     return out;
-}
-
-/// The same scenario: all columns before its results are equal.
-bool same_scenario(const Json& line, const SearchRow& row, const GridPoint& point) {
-    for (const auto& [key, value] : columns(row, point, false)) {
-        if (key == "state") return true;
-        if (!line.contains(key) || line.at(key) != value) return false;
-    }
-    return true;
 }
 
 }  // namespace
@@ -80,7 +71,9 @@ std::string csv_header() {
     static const ModelSpec model;
     static const MachineSpec machine;
     std::string out;
-    for (const auto& [key, value] : columns({}, {&model, &machine, {}, {}}, false))
+    SearchRow row;
+    row.state = RowState::too_large;
+    for (const auto& [key, value] : columns(row, {&model, &machine, {}, {}}, false))
         out += (out.empty() ? "" : ",") + key;
     return out + "\n";
 }
@@ -95,35 +88,6 @@ std::string row_csv(const SearchRow& row, const GridPoint& point, bool best) {
             out += value.dump();
     }
     return out + "\n";
-}
-
-SearchRow parse_row(const std::string& line, const ScenarioGrid& grid, const std::string& where) {
-    const auto wrong = [&] {
-        return InputError(fmt::format(
-            "{} is no row of this sweep; remove the file to begin anew, or give another name",
-            where));
-    };
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) throw wrong();
-    try {
-        SearchRow row;
-        row.index = json.at("row").get<std::size_t>();
-        if (row.index >= grid.size() || json.at("state") != row_state_name(RowState::simulated) ||
-            !same_scenario(json, row, grid.at(row.index)))
-            throw wrong();
-        row.state = RowState::simulated;
-        row.at_least = json.at("step_at_least_s");
-        row.step = json.at("step_s");
-        row.step_low = json.value("step_5_percent_s", 0.0);
-        row.step_high = json.value("step_95_percent_s", 0.0);
-        row.bottleneck = json.at("bottleneck");
-        row.device_peak = json.at("device_peak_bytes");
-        row.host_peak = json.at("host_peak_bytes");
-        row.storage_peak = json.at("storage_peak_bytes");
-        return row;
-    } catch (const Json::exception&) {
-        throw wrong();
-    }
 }
 
 }  // namespace sluice

@@ -1,11 +1,9 @@
-// How are the rows of a sweep written, and read back where it goes on?
+// How are the rows of a sweep written?
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "sim/answers/search/scenario_grid.h"
-#include "sim/answers/search/search_row.h"
+#include "sim/answers/search/search.h"
 
 namespace sluice {
 
@@ -16,9 +14,5 @@ std::string row_json(const SearchRow& row, const GridPoint& point, bool best);
 /// The names of the columns, and a row; what it lacks is empty.
 std::string csv_header();
 std::string row_csv(const SearchRow& row, const GridPoint& point, bool best);
-
-/// Reads what row_json() wrote of a simulated row of that scenario. Throws InputError where the
-/// line is of another scenario or damaged; `where` is file and line.
-SearchRow parse_row(const std::string& line, const ScenarioGrid& grid, const std::string& where);
 
 }  // namespace sluice

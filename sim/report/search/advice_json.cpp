@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/json_text.h"
+#include "sim/plan/step.h"
 #include "sim/report/search/advice_report.h"
 
 namespace sluice {
@@ -41,7 +42,7 @@ Json settings_json(const std::optional<AdvisedSettings>& settings) {
         out["tokens_per_s_5_percent"] = tokens / row.step_high;
         out["tokens_per_s_95_percent"] = tokens / row.step_low;
     }
-    out["bottleneck"] = row.bottleneck;
+    out["bottleneck"] = bottleneck_name(row.bottleneck);
     return out;
 }
 
@@ -82,9 +83,8 @@ Json advice_of(const Advice& advice) {
     for (const AdvisedSettings& one : advice.by_batch)
         out["by_batch"].push_back(settings_json(one));
     for (const LeftOut& left_out : advice.left_out)
-        out["left_out"].push_back({{"count", left_out.count},
-                                   {"reason", left_out.reason},
-                                   {"example", left_out.example}});
+        out["left_out"].push_back(
+            {{"count", left_out.count}, {"field", left_out.field}, {"example", left_out.example}});
     return out;
 }
 

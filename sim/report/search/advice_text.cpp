@@ -5,6 +5,7 @@
 
 #include "sim/answers/cost/run_cost.h"
 #include "sim/base/format.h"
+#include "sim/plan/step.h"
 #include "sim/report/search/advice_report.h"
 
 namespace sluice {
@@ -36,7 +37,7 @@ std::string percent(double change) { return fmt::format("{:+.1f}%", 100 * change
 void append_settings(std::string& out, const char* name, const AdvisedSettings& settings) {
     out += fmt::format("{:<12} {}\n{:12} {}\n{:12} {}; bound by {}\n", name,
                        settings_flags(settings.training), "", speed_text(settings), "",
-                       memory_text(settings.row), settings.row.bottleneck);
+                       memory_text(settings.row), bottleneck_name(settings.row.bottleneck));
 }
 
 void append_knee(std::string& out, const Advice& advice) {
@@ -117,7 +118,8 @@ void append_counts(std::string& out, const Advice& advice) {
         count(advice.simulated), count(advice.bounded), 100 * kIndifferent,
         count(advice.too_large));
     for (const LeftOut& left_out : advice.left_out)
-        out += fmt::format("  {} left out: {}\n", count(left_out.count), left_out.reason);
+        out += fmt::format("  {} left out, for example: {}\n", count(left_out.count),
+                           left_out.example);
 }
 
 void append_advice(std::string& out, const Advice& advice, const AdviceRequest& request) {

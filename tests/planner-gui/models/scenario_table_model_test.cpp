@@ -19,8 +19,8 @@ ComparedScenario scenario(const char* name, const char* machine_id, const Traini
     const MachineProfile profile = read_machine_profile(machine_id);
     const MachineSpec machine = resolve_machine(profile);
     const ModelSpec model = read_model("qwen2.5-7b");
-    auto report = std::make_shared<Prediction>(test::simulated(
-        [&] { return predict(model, machine, training, {.band = Wanted::Band::always}); }));
+    auto report = std::make_shared<Prediction>(
+        predict(model, machine, training, {.band = Wanted::Band::always}));
     const CostQuery query;
     const CostAnswer answer =
         answer_cost(*report, machine, machine_money(profile, machine, query), query);

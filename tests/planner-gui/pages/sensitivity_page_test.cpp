@@ -21,10 +21,10 @@ using test::show;
 constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";
 
 std::shared_ptr<const Sensitivity> gains() {
-    return std::make_shared<Sensitivity>(test::simulated([] {
+    return std::make_shared<Sensitivity>([] {
         return sensitivity(read_model("qwen2.5-7b"), read_machine_profile(kMachine),
                            test::machine_of(kMachine), {}, "");
-    }));
+    }());
 }
 
 }  // namespace

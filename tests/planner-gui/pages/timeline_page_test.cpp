@@ -165,9 +165,9 @@ TEST_CASE("a measured step is laid under, and taken away", "[pages]") {
     const auto runs = read_measured_runs(
         {SLUICE_SOURCE_DIR "/validation/h200-pcie5-16vcpu-128gib/held-out/7b-batch-8.json"},
         std::nullopt);
-    const RunComparison run = test::simulated([&] {
+    const RunComparison run = [&] {
         return compare_run(runs.runs.front(), test::machine_of("h200-pcie5-16vcpu-128gib"));
-    });
+    }();
     REQUIRE(run.measured);
     const auto measured = std::make_shared<const TimedPlan>(*run.measured);
     TimelinePage page;

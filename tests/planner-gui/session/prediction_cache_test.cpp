@@ -14,7 +14,7 @@ namespace {
 
 std::shared_ptr<const ScenarioAnswer> with_band(const PlannedScenario& planned) {
     return std::make_shared<const ScenarioAnswer>(
-        test::simulated([&] { return answer_scenario(planned, {.band = Wanted::Band::always}); }));
+        answer_scenario(planned, {.band = Wanted::Band::always}));
 }
 
 /// A cache with the prediction of a scenario, then of that file one word is another.

@@ -9,7 +9,6 @@
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/sensitivity_page.h"
 #include "planner-gui/session/example.h"
-#include "planner-gui/session/simulation_thread.h"
 #include "planner-gui/window/pages.h"
 #include "sim/base/json_object.h"
 #include "sim/base/write_file.h"
@@ -143,7 +142,7 @@ TEST_CASE("files on disk: a name and notes leave the verdict alone", "[window]")
     window.stack().undoStack().undo();
     CHECK(window.stack().current() == example_scenario());
     CHECK(notes->toPlainText().toStdString() == example_scenario().notes);
-    SimulationThread::instance().wait();
+    window.session().wait();
     QCoreApplication::processEvents();
     CHECK(predicted.count() == 0);
     CHECK(window.prediction() == before);

@@ -1,4 +1,4 @@
-// Do the tables of hwprofiles/history.md say how good predictions have been?
+// Do the records of validation/history.json say how good predictions have been?
 #include "sim/answers/decision/track_record.h"
 
 #include "sim/base/input_error.h"
@@ -7,23 +7,20 @@
 namespace sluice {
 namespace {
 
-constexpr const char* kTable =
-    "Text with a | bar.\n\n"
-    "| other | table |\n| --- | --- |\n| not | read |\n\n"
-    "| date | profile | runs | tokens/s mean, worst | device | host | tau | band | what |\n"
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-    "| 2026-01-02 | `box` | 7 | 1.5%, 4% | 0.25%, 0.5% | 2%, 3% | -0.5 | 80% | x |\n"
-    "| 2026-01-03 | `box-2` | 8 by 16 | 2%, 5% | 1%, 2% | 3%, 4% | 1 | 90% | y |\n";
+const std::string kRecord = R"({"date": "2026-01-02", "profile": "box", "runs": "7",
+    "tokens_per_s_error_percent": {"mean": 1.5, "worst": 4},
+    "device_memory_error_percent": {"mean": 0.25, "worst": 0.5},
+    "host_memory_error_percent": {"mean": 2, "worst": 3},
+    "kendall_tau": -0.5, "in_band_percent": 80})";
 
-std::string without(const std::string& part) {
-    std::string table = kTable;
-    return table.erase(table.find(part), part.size());
+std::vector<TrackRecord> read(const std::string& records) {
+    return read_track_records("{\"schema\": \"sluice.history.1\", \"records\": [" + records + "]}");
 }
 
 }  // namespace
 
-TEST_CASE("track record: rows of a dated table, columns by name", "[decision]") {
-    const std::vector<TrackRecord> records = read_track_records(kTable);
+TEST_CASE("track record: fields by name", "[decision]") {
+    const std::vector<TrackRecord> records = read(kRecord + "," + kRecord);
     REQUIRE(records.size() == 2);
     const TrackRecord& first = records.front();
     CHECK(first.date == "2026-01-02");
@@ -35,17 +32,17 @@ TEST_CASE("track record: rows of a dated table, columns by name", "[decision]") 
     CHECK(first.host.worst_percent == 3);
     CHECK(first.tau == -0.5);
     CHECK(first.band_percent == 80);
-    CHECK(records[1].profile == "box-2");
     CHECK_THAT(track_record_words(first),
                ContainsSubstring("box, 2026-01-02, held-out runs (7): error in tokens/s 1.5% on "
                                  "average, 4.0% at worst") &&
                    ContainsSubstring("80% of the steps"));
 }
 
-TEST_CASE("track record: what is missing or no number is our mistake", "[decision]") {
-    for (const char* part : {"host | ", "1.5%, ", "%, 0.5%", "-0.5"}) {
+TEST_CASE("track record: what is missing or no number is a mistake", "[decision]") {
+    for (const std::string part : {", \"in_band_percent\": 80", "\"worst\": 0.5", "-0.5"}) {
         INFO(part);
-        CHECK_THROWS_AS(read_track_records(without(part)), InternalError);
+        std::string record = kRecord;
+        CHECK_THROWS_AS(read(record.replace(record.find(part), part.size(), "")), InputError);
     }
 }
 

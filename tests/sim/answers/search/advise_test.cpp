@@ -22,8 +22,7 @@ ModelSpec layers_of(const std::string& name, int layers) {
 }
 
 Advice advice_on(const ScenarioGrid& grid, const AdviceRequest& request) {
-    const auto pool = work_here(search_work(grid));
-    return advise(grid, request, *pool);
+    return advise(grid, request);
 }
 
 }  // namespace
@@ -37,12 +36,11 @@ TEST_CASE("advise: within a percent of the best of all combinations", "[search]"
             INFO(machine << " " << model);
             const ScenarioGrid grid =
                 advice_grid(layers_of(model, 4), machine_of(machine), request);
-            const auto pool = work_here(search_work(grid));
             double best = 0;
-            for (const SearchRow& row : search(grid, *pool, {true, BandsOf::none, 0, {}, 1}))
+            for (const SearchRow& row : search(grid, {true, BandsOf::none, 0, {}, 1}))
                 if (row.state == RowState::simulated)
                     best = std::max(best, row.tokens_per_s(grid.at(row.index).training));
-            const Advice advice = advise(grid, request, *pool);
+            const Advice advice = advise(grid, request);
             REQUIRE(advice.best.has_value());
             CHECK(advice.best->tokens_per_s() >= 0.99 * best);
             CHECK(advice.best->tokens_per_s() <= best * (1 + 1e-9));

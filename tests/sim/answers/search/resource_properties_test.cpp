@@ -1,7 +1,7 @@
 // More of any resource: no step that is slower by more than a thousandth, nothing that fits no
 // more.
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/search/evaluate.h"
+#include "sim/answers/search/search.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -38,14 +38,14 @@ TEST_CASE("properties: more of any resource is neither slower nor a smaller fit"
                 TrainingSpec training;
                 training.batch = batch;
                 training.recompute = batch == 24 ? Recompute::none : Recompute::full;
-                const SearchRow before = bound_scenario({&model, &machine, training, ""});
+                const SearchRow before = bound_scenario({&model, &machine, training, {}});
                 const Seconds step = predict(model, machine, training).step.seconds;
                 for (const Upgrade& upgrade : kUpgrades) {
                     INFO(machine_name << " " << model_name << " batch " << batch << ": more "
                                       << upgrade.what);
                     MachineSpec more = machine;
                     upgrade.apply(more);
-                    const SearchRow after = bound_scenario({&model, &more, training, ""});
+                    const SearchRow after = bound_scenario({&model, &more, training, {}});
                     CHECK(after.device_short <= before.device_short);
                     CHECK(after.host_short <= before.host_short);
                     if (before.fits()) CHECK(after.fits());

@@ -1,9 +1,7 @@
 // A search finds what simulating everything finds, and says the same however it is run.
 #include "sim/answers/search/search.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
+#include <algorithm>
 
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -55,12 +53,11 @@ TEST_CASE("scenario grid: every combination once, groups next to each other", "[
 
 TEST_CASE("search: the best of each group is that of simulating all", "[search]") {
     const ScenarioGrid grid = small_grid();
-    const auto pool = work_here(search_work(grid));
     SearchOptions all;
     all.every_row = true;
     all.bands = BandsOf::none;
-    const std::vector<SearchRow> every = search(grid, *pool, all);
-    const std::vector<SearchRow> some = search(grid, *pool, {});
+    const std::vector<SearchRow> every = search(grid, all);
+    const std::vector<SearchRow> some = search(grid, {});
     std::size_t simulated = 0, bounded = 0;
     for (std::size_t group = 0; group < grid.groups(); ++group) {
         const auto best = best_of_group(grid, every, group),
@@ -82,80 +79,44 @@ TEST_CASE("search: the best of each group is that of simulating all", "[search]"
         CHECK((every[i].state == RowState::excluded) ==
               (grid.at(i).training.batch == 3 && grid.at(i).training.micro_batch == 2));
         if (every[i].state == RowState::excluded)
-            CHECK_THAT(every[i].reason, ContainsSubstring("multiple of --micro-batch"));
+            CHECK_THAT(why_excluded(grid.at(i))->what(),
+                       ContainsSubstring("multiple of --micro-batch"));
     }
     CHECK(simulated < bounded);
 }
 
-TEST_CASE("search: progress counts each row when it is done, also those known", "[search]") {
+TEST_CASE("search: progress counts each row when it is done", "[search]") {
     const ScenarioGrid grid = small_grid();
-    const auto pool = work_here(search_work(grid));
     SearchOptions options;
     options.every_row = true;
-    KnownRows known;
-    for (int run = 0; run < 2; ++run) {
-        std::size_t steps = 0;
-        SearchProgress last;
-        SearchEvents events;
-        events.simulated = [&](const SearchRow& row) { known[row.index] = row; };
-        events.progress = [&](const SearchProgress& progress) {
-            CHECK(progress.settled >= last.settled);
-            if (progress.simulated == last.simulated + 1) ++steps;
-            last = progress;
-        };
-        (void)search(grid, *pool, options, known, events);
-        CHECK(last.settled == grid.size());
-        CHECK(last.simulated == known.size());
-        CHECK(steps == (run == 0 ? known.size() : 0));
+    SearchProgress last;
+    std::size_t steps = 0;
+    const std::vector<SearchRow> rows = search(grid, options, [&](const SearchProgress& progress) {
+        CHECK(progress.planned >= last.planned);
+        CHECK(progress.settled >= last.settled);
+        if (progress.simulated == last.simulated + 1) ++steps;
+        last = progress;
+    });
+    CHECK(last.planned == grid.size());
+    CHECK(last.settled == grid.size());
+    CHECK(last.simulated == steps);
+    CHECK(steps == static_cast<std::size_t>(std::count_if(
+                       rows.begin(), rows.end(),
+                       [](const SearchRow& row) { return row.state == RowState::simulated; })));
+}
+
+TEST_CASE("search: rows are the same to the bit whatever the processes and what ran before",
+          "[search]") {
+    const ScenarioGrid grid = small_grid();
+    SearchOptions options;
+    options.bands = BandsOf::simulated;
+    const std::vector<SearchRow> here = search(grid, options);
+    options.processes = 3;
+    const std::vector<SearchRow> in_three = search(grid, options);
+    for (std::size_t i = 0; i < here.size(); ++i) {
+        CHECK(here[i].state == in_three[i].state);
+        CHECK(here[i].step == in_three[i].step);
+        CHECK(here[i].step_low == in_three[i].step_low);
+        CHECK(here[i].step_high == in_three[i].step_high);
     }
-}
-
-TEST_CASE("worker pool: a request whose worker dies is done by another", "[search]") {
-    const pid_t parent = getpid();
-    char name[] = "/tmp/sluice-worker-test-XXXXXX";
-    const int flag = mkstemp(name);
-    REQUIRE(flag >= 0);
-    close(flag);
-    const auto pool = fork_workers(3, [&](const std::string& request) {
-        // The first to be asked for "5" dies.
-        if (request == "5" && unlink(name) == 0 && getpid() != parent) _exit(9);
-        return request + request;
-    });
-    std::vector<std::string> requests, answers(20);
-    for (std::size_t i = 0; i < answers.size(); ++i) requests.push_back(std::to_string(i));
-    pool->run(requests, [&](std::size_t i, const std::string& answer) { answers[i] = answer; });
-    for (std::size_t i = 0; i < answers.size(); ++i) CHECK(answers[i] == requests[i] + requests[i]);
-}
-
-TEST_CASE("worker pool: what a worker throws, and one that always dies", "[search]") {
-    const auto pool = fork_workers(2, [](const std::string& request) -> std::string {
-        if (request == "die") _exit(9);
-        throw std::runtime_error("no answer to " + request);
-    });
-    const TakeAnswer ignore = [](std::size_t, const std::string&) {};
-    CHECK_THROWS_WITH(pool->run({"this"}, ignore), "no answer to this");
-    CHECK_THROWS_WITH(pool->run({"die"}, ignore), ContainsSubstring("one after another"));
-}
-
-TEST_CASE("search row: bytes and back", "[search]") {
-    SearchRow row;
-    row.index = 7;
-    row.state = RowState::excluded;
-    row.reason = "because";
-    row.device_peak = 1;
-    row.storage_short = 6;
-    row.at_least = 0.1;
-    row.step_high = 1e300;
-    row.bottleneck = "optimizer";
-    std::string bytes;
-    put_row(bytes, row);
-    std::string_view in = bytes;
-    const SearchRow back = take_row(in);
-    CHECK(in.empty());
-    CHECK(back.index == 7);
-    CHECK(back.reason == "because");
-    CHECK(back.storage_short == 6);
-    CHECK(back.at_least == 0.1);
-    CHECK(back.step_high == 1e300);
-    CHECK(back.bottleneck == "optimizer");
 }

@@ -1,0 +1,187 @@
+#include "sim/simulate/simulation_service.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+thread_local SimulationScope* innermost = nullptr;
+
+/// Lives as long as the process, as SimGrid's engine does.
+class SimulationThread {
+  public:
+    static SimulationThread& instance() {
+        static SimulationThread* const the_thread = new SimulationThread;
+        return *the_thread;
+    }
+
+    void run(Urgency urgency, const std::function<void()>& work) {
+        if (std::this_thread::get_id() == thread_.get_id()) return work();
+        std::packaged_task<void()> task(work);
+        std::future<void> done = task.get_future();
+        {
+            const std::lock_guard lock(mutex_);
+            waiting_[static_cast<std::size_t>(urgency)].push_back(std::move(task));
+        }
+        posted_.notify_one();
+        done.get();
+    }
+
+  private:
+    SimulationThread() : thread_([this] { serve(); }) {}
+
+    [[noreturn]] void serve() {
+        while (true) {
+            std::unique_lock lock(mutex_);
+            posted_.wait(lock, [this] { return !waiting_[0].empty() || !waiting_[1].empty(); });
+            auto& queue = waiting_[waiting_[0].empty() ? 1 : 0];
+            std::packaged_task<void()> task = std::move(queue.front());
+            queue.pop_front();
+            lock.unlock();
+            task();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable posted_;
+    std::array<std::deque<std::packaged_task<void()>>, 2> waiting_;  ///< by urgency
+    std::thread thread_;                                             // last: it uses the others
+};
+
+/// What the processes of in_processes() share.
+struct Shared {
+    std::atomic<std::size_t> next = 0, done = 0;
+    std::atomic<bool> failed = false;
+    char message[2048] = {};  ///< of the first copy that failed
+};
+
+class Processes {
+  public:
+    Processes(std::size_t count, const std::function<void(std::size_t)>& work)
+        : count_(count), work_(work), shared_(*new (memory_.data()) Shared) {}
+    ~Processes() {
+        shared_.next = count_;  // after an exception the copies end with what is at hand
+        (void)wait();
+    }
+
+    void start() {
+        const pid_t parent = getpid(), process = fork();
+        if (process < 0) throw std::runtime_error("no process for a part of the search");
+        if (process > 0) return copies_.push_back(process);
+        std::signal(SIGINT, SIG_IGN);  // the parent decides, and takes its copies with it
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == parent) run_copy();
+        _exit(0);
+    }
+
+    void take_part(const std::function<void(std::size_t)>& done) {
+        for (std::size_t i; !shared_.failed && (i = shared_.next++) < count_;) {
+            work_(i);
+            ++shared_.done;
+            if (done) done(shared_.done);
+        }
+    }
+
+    void finish() {
+        const bool all_ended_well = wait();
+        if (shared_.failed) throw std::runtime_error(shared_.message);
+        if (!all_ended_well)
+            throw std::runtime_error("a process of the search ended early; out of memory?");
+    }
+
+  private:
+    void run_copy() {
+        try {
+            take_part({});
+        } catch (const std::exception& error) {
+            if (!shared_.failed.exchange(true))
+                std::strncpy(shared_.message, error.what(), sizeof shared_.message - 1);
+        }
+    }
+
+    bool wait() {
+        bool well = true;
+        for (const pid_t process : std::exchange(copies_, {})) {
+            int status = 0;
+            while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+            well = well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        }
+        return well;
+    }
+
+    const std::size_t count_;
+    const std::function<void(std::size_t)>& work_;
+    const SharedMemory memory_{sizeof(Shared)};
+    Shared& shared_;
+    std::vector<pid_t> copies_;
+};
+
+}  // namespace
+
+SimulationScope::SimulationScope(std::stop_token stop, Urgency urgency)
+    : stop_(std::move(stop)), urgency_(urgency), outer_(innermost) {
+    innermost = this;
+}
+
+SimulationScope::~SimulationScope() { innermost = outer_; }
+
+std::stop_token begin_simulation() {
+    if (innermost == nullptr) return {};
+    if (innermost->stop_.stop_requested()) throw Cancelled();
+    return innermost->stop_;
+}
+
+void on_simulation_thread(const std::function<void()>& work) {
+    SimulationThread::instance().run(innermost == nullptr ? Urgency::now : innermost->urgency_,
+                                     work);
+}
+
+void in_processes(int processes, std::size_t count, const std::function<void(std::size_t)>& work,
+                  const std::function<void(std::size_t)>& done) {
+    Processes all(count, work);
+    const int most = static_cast<int>(std::min(count, static_cast<std::size_t>(processes)));
+    if (most < 2) return all.take_part(done);
+    // A copy has only the thread that made it, which therefore must be the one of SimGrid.
+    on_simulation_thread([&] {
+        for (int i = 1; i < most; ++i) all.start();
+        all.take_part(done);
+        all.finish();
+    });
+}
+
+int usable_processors() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    return std::max(1, CPU_COUNT(&set));
+}
+
+SharedMemory::SharedMemory(std::size_t bytes)
+    : bytes_(std::max<std::size_t>(1, bytes)),
+      data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+}
+
+SharedMemory::~SharedMemory() { munmap(data_, bytes_); }
+
+}  // namespace sluice
