@@ -97,9 +97,10 @@ void check_folder(const std::optional<std::string>& file) {
 int train(const Flags& flags) {
     const ModelSpec model = read_model_flags(flags.model);
     const TrainingSpec training = read_training_flags(flags.training);
-    if (training.schedule != Schedule::streamed)
-        throw InputError(
-            "--schedule: sluice-train runs only streamed; the other schedules are for predictions");
+    if (!training.schedule->ours)
+        throw InputError(fmt::format(
+            "--schedule: sluice-train runs only {}; the other schedules are for predictions",
+            Schedule()->name));
     if (flags.settings.resume && !flags.settings.out)
         throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
     if (flags.settings.save_every > 0 && !flags.settings.out)

@@ -5,7 +5,7 @@
 #include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "engine/memory/arena_layout.h"
-#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/run/embedding_rows.h"
-#include "sim/plan/schedules/shapes.h"
-#include "sim/plan/schedules/streamed_memory.h"
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
 namespace {

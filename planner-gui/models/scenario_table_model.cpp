@@ -257,7 +257,7 @@ SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnit
         bar.fill = kPointedOut;
         bar.tooltip =
             fmt::format("{}\n{} on {}, {}\n{} tokens/s, {} a step", bar.name, r.asked.model_name,
-                        r.asked.machine_id, schedule_name(r.asked.training.schedule),
+                        r.asked.machine_id, r.asked.training.schedule->name,
                         format_thousands(bar.tokens_per_s), format_seconds(r.step.seconds));
         group.bars.push_back(std::move(bar));
     }

@@ -74,7 +74,7 @@ void SystemsPart::showComparison() {
     std::vector<Adoptable> systems;
     for (const ComparedSystem& system : comparison_->systems)
         systems.push_back({system_sentence(*comparison_, system, units_),
-                           system.report.asked.training.schedule != Schedule::cluster});
+                           !system.report.asked.training.schedule->several_gpus});
     bars_->setThings(std::move(systems), chart, system_table(*comparison_, units_), chart.note);
 }
 

@@ -125,9 +125,9 @@ void PlannerSession::compare(const PlannedScenario& planned) {
     post_job(JobKind::compare, [planned](const Teller& tell) {
         Scenario s = resolve(planned);
         std::vector<ClusterToCompare> others;
-        if (s.training.schedule == Schedule::cluster)  // beside the systems of one of its GPUs
+        if (s.training.schedule->several_gpus)  // beside the systems of one of its GPUs
             others.push_back({s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus)});
-        s.training.schedule = Schedule::streamed;
+        s.training.schedule = Schedule();
         Comparison out =
             sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine), others);
         out.left_out = left_out(s.machine);

@@ -19,7 +19,7 @@ bool in_library(const std::string& machine) {
 
 /// 0: one, from host memory.
 std::int64_t gpus_of(const TrainingSpec& training) {
-    return training.schedule == Schedule::cluster ? training.gpus : 0;
+    return training.schedule->several_gpus ? training.gpus : 0;
 }
 
 /// The same run and terms, with the price of another machine.
@@ -36,7 +36,8 @@ CostQuery paid_as(CostQuery query, const CostQuery& other) {
 
 bool is_cluster(const PlannedScenario& planned) {
     const auto typed = planned.training.find("schedule");
-    return typed != planned.training.end() && typed->second == schedule_name(Schedule::cluster);
+    return typed != planned.training.end() &&
+           typed->second == schedule_with(&ScheduleRecord::several_gpus)->name;
 }
 
 std::vector<std::string> machines_to_try(const PlannedScenario& planned) {

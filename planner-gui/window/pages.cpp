@@ -127,8 +127,7 @@ void Pages::showOutdated() {
 bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) const {
     if (tried_.has_other_files(files)) return false;
     const auto typed = now.training.find("schedule");
-    const std::string system =
-        typed == now.training.end() ? schedule_name(TrainingSpec().schedule) : typed->second;
+    const std::string system = typed == now.training.end() ? Schedule()->name : typed->second;
     const PlannedScenario spelled_out = on_machine(now, now.machine.machine, system, 0);
     return std::ranges::any_of(tried_rows_, [&](const auto& row) {
         return ask_the_same(row->value.planned, spelled_out);

@@ -99,9 +99,10 @@ void Pages::connectPareto() {
 
 void Pages::startPareto() {
     std::vector<std::string> systems;
-    for (const Schedule schedule : all_schedules()) systems.push_back(schedule_name(schedule));
+    for (const Schedule schedule : all_schedules()) systems.emplace_back(schedule->name);
     // So many GPUs of each machine, beside the systems of one, where that is what is planned.
-    if (is_cluster(stack_.current())) systems.push_back(schedule_name(Schedule::cluster));
+    if (is_cluster(stack_.current()))
+        systems.emplace_back(schedule_with(&ScheduleRecord::several_gpus)->name);
     const std::vector<std::string> machines = machines_to_try(stack_.current());
     tried_.ask(stack_.current());
     pareto_->start(static_cast<int>(machines.size() * systems.size()));

@@ -37,7 +37,7 @@ TrainingSpec read_training(const ScenarioFlags& scenario) {
     if (training.schedule != TrainingSpec{}.schedule)
         throw InputError(fmt::format(
             "{}: schedule is \"{}\", but compare takes the systems from --schedules; leave it out",
-            flags.file.value_or("--training"), schedule_name(training.schedule)));
+            flags.file.value_or("--training"), training.schedule->name));
     return training;
 }
 

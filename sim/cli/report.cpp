@@ -98,7 +98,7 @@ void check_prices(const ReportFlags& flags) {
 }
 
 void check_training(const TrainingSpec& training) {
-    if (training.schedule == Schedule::cluster || training.gpus != 1)
+    if (training.schedule->several_gpus || training.gpus != 1)
         throw InputError(
             "--schedule cluster and --gpus are taken from --cluster MACHINE:GPUS; leave them out");
 }

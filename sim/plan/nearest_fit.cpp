@@ -43,16 +43,15 @@ void append_offload_percents(std::vector<Change>& out, std::int64_t from) {
 /// Changes that keep the training the same but for speed.
 std::vector<Change> harmless_changes(const TrainingSpec& t) {
     std::vector<Change> out;
-    if (t.schedule == Schedule::fsdp_offload || t.schedule == Schedule::resident ||
-        t.schedule == Schedule::accelerate_offload || t.schedule == Schedule::cluster) {
+    if (t.schedule->keeps_inputs_alone) {
         if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
     }
-    if (t.schedule != Schedule::streamed)
+    if (!t.schedule->ours)
         append_halvings(out, "micro_batch", t.micro_batch_sequences(), t.batch_of_a_gpu());
-    if (t.schedule == Schedule::cluster) {
+    if (t.schedule->several_gpus) {
         if (t.sharding != Sharding::full) out.push_back({"sharding", "full"});
     }
-    if (t.schedule != Schedule::streamed) return out;
+    if (!t.schedule->ours) return out;
     if (t.keep_last_layers > 0) out.push_back({"keep_last_layers", "0"});
     if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
     if (t.clipping == Clipping::exact) out.push_back({"clipping", "speculative"});
@@ -70,14 +69,13 @@ std::vector<Change> harmless_changes(const TrainingSpec& t) {
 /// Changes that a user should decide on: other states or places for them, another batch.
 std::vector<Change> other_changes(const TrainingSpec& t) {
     std::vector<Change> out;
-    if (t.schedule == Schedule::streamed) {
+    if (t.schedule->ours) {
         if (t.state_bytes > 8) out.push_back({"state_bytes", "8"});
         if (t.state_bytes > 6) out.push_back({"state_bytes", "6"});
     }
-    if (t.schedule == Schedule::superoffload) append_offload_percents(out, t.offload_percent);
+    if (has_option(t.schedule, "offload_percent")) append_offload_percents(out, t.offload_percent);
     constexpr std::int64_t kMostGpus = 1024;
-    for (std::int64_t gpus = 2 * t.gpus; t.schedule == Schedule::cluster && gpus <= kMostGpus;
-         gpus *= 2)
+    for (std::int64_t gpus = 2 * t.gpus; t.schedule->several_gpus && gpus <= kMostGpus; gpus *= 2)
         out.push_back({"gpus", std::to_string(gpus)});
     append_halvings(out, "batch", t.batch, t.batch);
     for (std::int64_t sequence = t.sequence / 2; sequence >= 1024; sequence /= 2)
@@ -211,8 +209,7 @@ std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
                                              (machine.unified_memory && !at_once->fits()));
     if (!device_is_short) return std::nullopt;
     if (const auto cut = largest_micro_batch(model, machine, training)) return cut;
-    if (training.schedule != Schedule::streamed ||
-        training.checkpoints == CheckpointPlacement::host)
+    if (!training.schedule->ours || training.checkpoints == CheckpointPlacement::host)
         return std::nullopt;
     TrainingSpec on_host = training;
     on_host.checkpoints = CheckpointPlacement::host;

@@ -98,9 +98,4 @@ std::int32_t PlanBuilder::kernels(KernelList list) {
     return static_cast<std::int32_t>(plan_.program.kernel_lists.size()) - 1;
 }
 
-StepPlan PlanBuilder::finish(std::vector<LayerPlacement> placements) {
-    plan_.placements = std::move(placements);
-    return std::move(plan_);
-}
-
 }  // namespace sluice

@@ -62,7 +62,7 @@ class PlanBuilder {
 
     OperationId next() const { return static_cast<OperationId>(plan_.program.operations.size()); }
     Bytes host_peak() const { return peak_memory(plan_.memory, Tier::host, next()).bytes; }
-    StepPlan finish(std::vector<LayerPlacement> placements);
+    StepPlan finish() { return std::move(plan_); }
 
     std::int64_t launches(const Operation& operation) const;
 

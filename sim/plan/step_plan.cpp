@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "sim/base/input_error.h"
-#include "sim/plan/schedules/schedules.h"
 
 namespace sluice {
 
@@ -41,27 +40,7 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
     check_plan_inputs(model, machine, training);
-    switch (training.schedule) {
-        case Schedule::streamed:
-            return plan_streamed(model, machine, training).step;
-        case Schedule::megatrain:
-            return plan_megatrain(model, machine, training);
-        case Schedule::zero3_offload:
-            return plan_zero3_offload(model, machine, training);
-        case Schedule::fsdp_offload:
-            return plan_fsdp_offload(model, machine, training);
-        case Schedule::resident:
-            return plan_resident(model, machine, training);
-        case Schedule::accelerate_offload:
-            return plan_accelerate_offload(model, machine, training);
-        case Schedule::cluster:
-            return plan_cluster(model, machine, training);
-        case Schedule::zero_infinity:
-            return plan_zero_infinity(model, machine, training);
-        case Schedule::superoffload:
-            return plan_superoffload(model, machine, training);
-    }
-    throw InternalError("plan_step: unknown schedule");
+    return training.schedule->plan(model, machine, training);
 }
 
 Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier) {

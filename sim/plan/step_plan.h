@@ -13,18 +13,11 @@
 
 namespace sluice {
 
-/// Where a layer's optimizer works; later schedules mix placements.
-struct LayerPlacement {
-    OptimizerPlacement optimizer = OptimizerPlacement::cpu;
-    bool weights_resident = false;  ///< stays on the device, streams nothing
-};
-
 struct StepPlan {
     StepProgram program;
     MemoryPlan memory;
-    std::vector<LayerPlacement> placements;  ///< one a layer
-    std::vector<std::string> assumptions;    ///< of the schedule, beside those of the machine
-    std::string note;                        ///< what must be known before any number
+    std::vector<std::string> assumptions;  ///< of the schedule, beside those of the machine
+    std::string note;                      ///< what must be known before any number
 };
 
 /// Throws InputError where model, machine and settings do not go together.

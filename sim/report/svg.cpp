@@ -105,9 +105,7 @@ class Drawing {
             report_.step.measured ? "measured" : "predicted", t.batch,
             format_thousands(static_cast<double>(t.sequence)), format_seconds(report_.step.seconds),
             format_thousands(report_.tokens_per_s()),
-            t.schedule == Schedule::streamed
-                ? ""
-                : fmt::format(", {} schedule", option_text(t, training_options().front())),
+            t.schedule->ours ? "" : fmt::format(", {} schedule", t.schedule->name),
             report_.plan.fit.fits() ? "" : "; does not fit into memory, shown as if it did");
     }
 

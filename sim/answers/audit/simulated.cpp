@@ -12,6 +12,7 @@
 #include "sim/answers/search/fit.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/schedules/schedules.h"
 #include "sim/report/report.h"
 
 namespace sluice {
@@ -48,13 +49,13 @@ std::vector<std::int64_t> batches(const Claim& claim) {
     return out;
 }
 
-/// As ZeRO-Infinity, the schedule that has them there; nothing where that does not fit either.
+/// By the schedule that has them there; nothing where that does not fit either.
 std::optional<TrainingSpec> states_on_storage(const Claim& claim) {
     if (claim.storage_gb == 0 || !claim.machine.storage.known()) return std::nullopt;
     try {
         TrainingSpec training = claim.training;
         training.batch = batches(claim).front();
-        training = training_of(Schedule::zero_infinity, training);
+        training = training_of(schedule_with(&ScheduleRecord::needs_storage), training);
         if (fitting_step(claim, training, false)) return training;
     } catch (const InputError&) {
         // the claimed options do not go with that schedule
@@ -71,14 +72,14 @@ std::optional<TrainingSpec> fitting_states(const Claim& claim) {
         training.state_bytes = bytes;
         training.batch = batches(claim).front();
         if (fitting_step(claim, training, false)) return training;
-        if (training.schedule != Schedule::streamed) break;  // others have no smaller states
+        if (!has_option(training.schedule, "state_bytes")) break;
     }
     return states_on_storage(claim);
 }
 
 std::string states_words(const TrainingSpec& training) {
-    if (training.schedule == Schedule::zero_infinity)
-        return " (states on storage, as by ZeRO-Infinity)";
+    if (training.schedule->needs_storage)
+        return fmt::format(" (states on storage, as by {})", training.schedule->measured_system);
     return training.state_bytes == 12
                ? ""
                : fmt::format(" ({} bytes a parameter)", training.state_bytes);

@@ -11,23 +11,18 @@
 namespace sluice {
 namespace {
 
-const Option& schedule_option() {
-    const std::vector<Option>& options = training_options();
-    return *std::find_if(options.begin(), options.end(), [](const Option& option) {
-        return std::string_view(option.field) == "schedule";
-    });
-}
-
 /// A changed option that no compared schedule has would change nothing in silence.
 void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, bool clusters) {
     const TrainingSpec standard;
-    if (clusters) schedules.push_back(Schedule::cluster);
+    if (clusters) schedules.push_back(schedule_with(&ScheduleRecord::several_gpus));
     if (asked.gpus != standard.gpus)
         throw InputError(fmt::format(
             "--gpus is {}, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out",
             asked.gpus));
     for (const Option& option : training_options()) {
-        if (&option == &schedule_option() || option.get(asked) == option.get(standard)) continue;
+        if (std::string_view(option.field) == "schedule" ||
+            option.get(asked) == option.get(standard))
+            continue;
         if (std::any_of(schedules.begin(), schedules.end(),
                         [&](Schedule schedule) { return has_option(schedule, option); }))
             continue;
@@ -45,7 +40,7 @@ bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
 ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& asked) {
     ComparedSystem out;
-    out.name = schedule_name(asked.schedule);
+    out.name = asked.schedule->name;
     TrainingSpec training = asked;
     PlannedStep plan = planned_step(plan_step(model, machine, training), machine, training);
     if (const auto fitting =
@@ -76,8 +71,8 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
     TrainingSpec on_all = asked;
     on_all.gpus = cluster.gpus;
     if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;
-    ComparedSystem out =
-        compare_one(model, cluster.machine, training_of(Schedule::cluster, on_all));
+    ComparedSystem out = compare_one(
+        model, cluster.machine, training_of(schedule_with(&ScheduleRecord::several_gpus), on_all));
     out.name = fmt::format("{} x {}", cluster.gpus, cluster.machine.id);
     return out;
 }
@@ -86,8 +81,7 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
 
 const ComparedSystem* Comparison::ours() const {
     for (const ComparedSystem& system : systems)
-        if (system.report.asked.training.schedule == Schedule::streamed)
-            return system.fits() ? &system : nullptr;
+        if (system.report.asked.training.schedule->ours) return system.fits() ? &system : nullptr;
     return nullptr;
 }
 
@@ -104,52 +98,50 @@ std::optional<double> relative_speed(const Comparison& comparison, const Compare
 
 std::vector<Schedule> all_schedules() {
     std::vector<Schedule> out;
-    for (const Choice& choice : schedule_option().choices)
-        if (static_cast<Schedule>(choice.value) != Schedule::cluster)
-            out.push_back(static_cast<Schedule>(choice.value));
+    for (const ScheduleRecord& record : schedule_table())
+        if (!record.several_gpus) out.emplace_back(record);
     return out;
 }
 
 std::vector<Schedule> schedules_of(const MachineSpec& machine) {
     std::vector<Schedule> out = all_schedules();
-    if (!machine.storage.known()) std::erase(out, Schedule::zero_infinity);
+    std::erase_if(out, [&](const Schedule& schedule) {
+        return schedule->needs_storage && !machine.storage.known();
+    });
     return out;
 }
 
 std::vector<std::string> left_out(const MachineSpec& machine) {
-    if (machine.storage.known()) return {};
-    return {
-        fmt::format("{} is left out: no storage is known; --set storage.read_gb_per_s=NUMBER --set "
-                    "storage.write_gb_per_s=NUMBER",
-                    schedule_name(Schedule::zero_infinity))};
-}
-
-std::string schedule_name(Schedule schedule) {
-    TrainingSpec training;
-    training.schedule = schedule;
-    return option_text(training, schedule_option());
+    std::vector<std::string> out;
+    for (const Schedule schedule : all_schedules())
+        if (schedule->needs_storage && !machine.storage.known())
+            out.push_back(fmt::format(
+                "{} is left out: no storage is known; --set storage.read_gb_per_s=NUMBER --set "
+                "storage.write_gb_per_s=NUMBER",
+                schedule->name));
+    return out;
 }
 
 std::vector<Schedule> parse_schedules(const std::string& names) {
     std::vector<Schedule> out;
-    Option of_one_machine = schedule_option();
-    std::erase_if(of_one_machine.choices, [](const Choice& choice) {
-        return choice.value == static_cast<int>(Schedule::cluster);
-    });
+    std::vector<std::string> known;
+    for (const Schedule schedule : all_schedules()) known.emplace_back(schedule->name);
     for (std::size_t start = 0; start <= names.size();) {
         const std::size_t end = std::min(names.find(',', start), names.size());
         const std::string name = names.substr(start, end - start);
-        if (name == schedule_name(Schedule::cluster))
+        if (name == schedule_with(&ScheduleRecord::several_gpus)->name)
             throw InputError(fmt::format(
-                "--schedules is {}, but cluster has machines of its own; give them with --cluster "
+                "--schedules is {}, but {} has machines of its own; give them with --cluster "
                 "MACHINE:GPUS",
-                names));
-        TrainingSpec training;
-        set_option(training, of_one_machine, name, "--schedules");
-        if (std::find(out.begin(), out.end(), training.schedule) != out.end())
-            throw InputError(fmt::format("--schedules is {}, which names {} twice; name it once",
-                                         names, schedule_name(training.schedule)));
-        out.push_back(training.schedule);
+                names, name));
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            throw InputError(fmt::format("--schedules is \"{}\", expected {}{}", name,
+                                         fmt::join(known, " or "), did_you_mean(name, known)));
+        const Schedule schedule(name);
+        if (std::find(out.begin(), out.end(), schedule) != out.end())
+            throw InputError(
+                fmt::format("--schedules is {}, which names {} twice; name it once", names, name));
+        out.push_back(schedule);
         start = end + 1;
     }
     return out;

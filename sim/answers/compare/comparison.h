@@ -50,14 +50,12 @@ struct ClusterToCompare {
     std::int64_t gpus = 1;
 };
 
-/// The schedules of one machine that the option `schedule` declares, in its order.
+/// The schedules of one machine, in the order of their table.
 std::vector<Schedule> all_schedules();
-/// Those of them for which the machine has what they need: zero-infinity only where its storage is
-/// known.
+/// Those of them for which the machine has what they need, a known storage among it.
 std::vector<Schedule> schedules_of(const MachineSpec& machine);
 /// Why the others of them are left out, a sentence each.
 std::vector<std::string> left_out(const MachineSpec& machine);
-std::string schedule_name(Schedule schedule);
 /// "streamed,megatrain"; throws InputError where a name is unknown, empty or twice.
 std::vector<Schedule> parse_schedules(const std::string& names);
 

@@ -85,8 +85,7 @@ std::string fastest_sentence(const Comparison& comparison) {
     std::string start;
     for (const ComparedSystem& system : comparison.systems) {
         const double speed = system.report.tokens_per_s();
-        if (system.report.asked.training.schedule == Schedule::streamed)
-            start = ours_does_not_fit(system);
+        if (system.report.asked.training.schedule->ours) start = ours_does_not_fit(system);
         if (system.fits() && (fastest == nullptr || speed > fastest->report.tokens_per_s()))
             fastest = &system;
     }
@@ -143,24 +142,11 @@ std::string settings_text(const Settings& settings) {
 }
 
 std::string states_of(const TrainingSpec& training) {
-    switch (training.schedule) {
-        case Schedule::streamed:
-            return training.state_bytes == 12  ? "fp32 master + fp32 moments"
-                   : training.state_bytes == 8 ? "fp32 master + bf16 moments"
-                                               : "fp32 master + 8-bit moments";
-        case Schedule::megatrain:
-            return "bf16 master + fp32 moments";
-        case Schedule::resident:
-        case Schedule::accelerate_offload:
-            return "bf16 master + bf16 moments";
-        case Schedule::fsdp_offload:
-        case Schedule::zero3_offload:
-        case Schedule::zero_infinity:
-        case Schedule::superoffload:
-        case Schedule::cluster:
-            return "fp32 master + fp32 moments";
-    }
-    throw InternalError("states_of: unknown schedule");
+    const ScheduleRecord& schedule = *training.schedule;
+    const char* moments = schedule.moments;
+    if (training.state_bytes == 8) moments = "bf16";
+    if (training.state_bytes == 6) moments = "8-bit";
+    return fmt::format("{} master + {} moments", schedule.master, moments);
 }
 
 std::string micro_batch_words(const ComparedSystem& system) {
@@ -170,8 +156,7 @@ std::string micro_batch_words(const ComparedSystem& system) {
     std::string how = cut ? fmt::format("in micro-batches of {}, the largest that fits",
                                         r.asked.training.micro_batch)
                           : "";
-    if (r.asked.training.schedule == Schedule::streamed &&
-        r.asked.training.checkpoints == CheckpointPlacement::host)
+    if (r.asked.training.checkpoints == CheckpointPlacement::host)
         how += cut ? ", with checkpoints on the host" : "with checkpoints on the host";
     return fmt::format("{}: {}; with {} at once{} {} is {} short", system.name, how,
                        r.asked.training.batch_of_a_gpu(),
@@ -227,14 +212,14 @@ std::vector<std::string> trend(std::span<const Comparison> comparisons) {
     std::vector<std::string> out;
     const std::vector<ComparedSystem>& systems = comparisons.front().systems;
     for (std::size_t i = 0; i < systems.size(); ++i) {
-        if (systems[i].report.asked.training.schedule == Schedule::streamed) continue;
+        if (systems[i].report.asked.training.schedule->ours) continue;
         const auto points = relative_by_layers(comparisons, i);
         if (points.size() < 2) continue;
         const auto& [first_layers, first] = points.front();
         const auto& [last_layers, last] = points.back();
         out.push_back(fmt::format("{}: {:.2f}x of {} with {}, {:.2f}x with {}", systems[i].name,
-                                  first, schedule_name(Schedule::streamed),
-                                  format_number_of(first_layers, "layer"), last, last_layers));
+                                  first, Schedule()->name, format_number_of(first_layers, "layer"),
+                                  last, last_layers));
         std::vector<int> faster;
         for (const auto& [layers, relative] : points)
             if (relative > 1) faster.push_back(layers);

@@ -15,7 +15,7 @@ TrainingSpec on_gpus(TrainingSpec training, std::int64_t gpus) {
     if (gpus == 0) return training;
     training.gpus = gpus;
     if (training.micro_batch > training.batch_of_a_gpu()) training.micro_batch = 0;
-    return training_of(Schedule::cluster, training);
+    return training_of(schedule_with(&ScheduleRecord::several_gpus), training);
 }
 
 /// The best settings; where nothing fits the nearest, and where even that is not known those given.
@@ -23,10 +23,10 @@ TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
                      const MachineSpec& machine) {
     AdviceRequest advice = *request.advise;
     if (asked.gpus > 0) {
-        advice.given.schedule = Schedule::cluster;
+        advice.given.schedule = schedule_with(&ScheduleRecord::several_gpus);
         advice.given.gpus = asked.gpus;
         for (const Option& option : training_options())
-            if (!has_option(Schedule::cluster, option) && !advice.fixed.contains(option.field))
+            if (!has_option(advice.given.schedule, option) && !advice.fixed.contains(option.field))
                 option.set(advice.given, option.get(TrainingSpec{}));
     }
     const ScenarioGrid grid = advice_grid(request.model, machine, advice);
@@ -63,20 +63,21 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
 /// Other systems take of the chosen settings what they have; whom those break a rule is left out.
 void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
-    const bool cluster = best.report().asked.training.schedule == Schedule::cluster;
+    const bool cluster = best.report().asked.training.schedule->several_gpus;
     TrainingSpec asked = best.report().asked.training;
     asked.gpus = 1;
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared;
-    if (!best.machine.storage.known())
-        not_compared.push_back(fmt::format("{}: the machine's storage is not known",
-                                           schedule_name(Schedule::zero_infinity)));
+    for (const Schedule schedule : all_schedules())
+        if (schedule->needs_storage && !best.machine.storage.known())
+            not_compared.push_back(
+                fmt::format("{}: the machine's storage is not known", schedule->name));
     for (const Schedule schedule : schedules_of(best.machine)) {
         try {
             const TrainingSpec training = training_of(schedule, asked);
             schedules.push_back(training.schedule);
         } catch (const InputError& error) {
-            not_compared.push_back(fmt::format("{}: {}", schedule_name(schedule), error.what()));
+            not_compared.push_back(fmt::format("{}: {}", schedule->name, error.what()));
         }
     }
     std::vector<ClusterToCompare> clusters;
@@ -89,7 +90,7 @@ void add_upgrades(Decision& decision) {
     const Candidate& best = *decision.best();
     const TrainingSpec& training = best.report().asked.training;
     const auto& advise = decision.request.advise;
-    if (training.schedule != Schedule::cluster)
+    if (!training.schedule->several_gpus)
         decision.upgrades =
             sensitivity(decision.request.model, best.profile, best.machine, training, "",
                         advise ? advise->fixed : std::set<std::string>{});

@@ -70,15 +70,6 @@ bool uses_storage(const StepProgram& program) {
         });
 }
 
-bool is_ours(Schedule schedule) { return schedule == Schedule::streamed; }
-
-/// Of the step: 5 to 95% is 1 +- this.
-double structural_error(Schedule schedule) {
-    if (is_ours(schedule)) return kStructuralError;
-    const bool on_device = schedule == Schedule::resident || schedule == Schedule::cluster;
-    return on_device ? kErrorOnDevice : kErrorOffloading;
-}
-
 /// A group of rates and how to scale it.
 struct Group {
     RateRange range;
@@ -127,14 +118,14 @@ Band predict_band(const TimedPlan& timed, const MachineSpec& machine) {
         {ranges.host_memory,
          ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
         {ranges.link, scale_link}};
-    if (is_ours(training.schedule)) {
+    if (training.schedule->ours) {
         groups.push_back({ranges.optimizer, scale_optimizer});
         groups.push_back({ranges.host_work, scale_host_work});
     } else {
         groups.push_back({host_of_others(ranges), scale_optimizer_and_host_work});
     }
     if (uses_storage(program)) groups.push_back({ranges.storage, scale_storage});
-    std::vector<double> longer = {structural_error(training.schedule) * step};
+    std::vector<double> longer = {training.schedule->structural_error * step};
     std::vector<double> shorter = longer;
     const auto deviation = [&](const Group& group, double factor) {
         MachineSpec scaled = machine;

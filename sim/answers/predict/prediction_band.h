@@ -22,18 +22,6 @@
 
 namespace sluice {
 
-/// What the model of a step leaves out, of the step's time: 5 to 95% is 1 +- this. Chosen from runs
-/// for looking, whose compute was predicted within 3%; with it 86% of 28 held-out steps were in the
-/// band.
-inline constexpr double kStructuralError = 0.03;
-
-/// The same of other systems' schedules, which are read from their code. In device memory: seven
-/// steps (validation/peers-h200*.json) took 0.96 to 1.10 of what was predicted; 1.645 times the
-/// root mean square of the logarithms.
-inline constexpr double kErrorOnDevice = 0.10;
-/// With host memory: 28 steps took 0.91 to 1.6. The logarithms' median size is 0.05, which is 0.67
-/// standard deviations: 1.645 of those, so that what one row is off by does not set it.
-inline constexpr double kErrorOffloading = 0.12;
 /// Least speed of other systems' work on the host, of that taken. Their own Adam took 1.0 to 1.8
 /// times as long, alone, on four machines of the kind that was calibrated (19 measurements; rows of
 /// validation/peers-h200-3.json); the rest of their host work was slow with it. A range goes down

@@ -29,7 +29,7 @@ std::vector<NearbyChoice> nearby_choices(const ModelSpec& model, const MachineSp
                                          const TrainingSpec& asked,
                                          const std::set<std::string>& fixed) {
     std::vector<NearbyChoice> out;
-    if (asked.schedule != Schedule::streamed) return out;
+    if (!asked.schedule->ours) return out;
     const auto try_value = [&](const char* field, const std::string& value) {
         if (fixed.contains(field)) return;
         for (const Option& option : training_options()) {

@@ -24,26 +24,6 @@ Seconds compute_ends(const TimedPlan& report) {
     return end;
 }
 
-std::vector<Seconds> streamed_phases(const TimedPlan& report) {
-    const Seconds loss = first_of(report, OperationKind::loss).start;
-    const Seconds backward = first_of(report, OperationKind::backward).start;
-    const Seconds end = compute_ends(report);
-    return {loss, backward - loss, end - backward, report.step.seconds - end};
-}
-
-/// The copy to pinned memory includes the upload of embedding and head that follows it.
-std::vector<Seconds> megatrain_phases(const TimedPlan& report) {
-    const auto duration = [&](OperationKind kind) {
-        const OperationInterval& interval = first_of(report, kind);
-        return interval.end - interval.start;
-    };
-    return {first_of(report, OperationKind::clip_gradients).start,
-            duration(OperationKind::clip_gradients), duration(OperationKind::update),
-            first_of(report, OperationKind::zero_gradients).start -
-                first_of(report, OperationKind::copy_to_pinned).start,
-            duration(OperationKind::zero_gradients)};
-}
-
 Seconds first_start(const TimedPlan& report) {
     Seconds start = 0;
     for (const OperationInterval& interval : report.step.intervals)
@@ -51,32 +31,36 @@ Seconds first_start(const TimedPlan& report) {
     return start;
 }
 
-/// The loss's backward is the first; what the optimizer does begins with clipping.
-std::vector<Seconds> plain_phases(const TimedPlan& report) {
-    const Seconds start = first_start(report);
-    const Seconds backward = first_of(report, OperationKind::backward).start;
-    const Seconds clip = first_of(report, OperationKind::clip_gradients).start;
-    return {backward - start, clip - backward, report.step.seconds - (clip - start)};
+Seconds time_of(const StepMark& mark, const TimedPlan& report) {
+    const Seconds later = mark.next_step ? report.step.seconds : 0;
+    switch (mark.at) {
+        case StepMark::At::zero:
+            return later;
+        case StepMark::At::earliest_start:
+            return first_start(report) + later;
+        case StepMark::At::first_start:
+            return first_of(report, mark.kind).start + later;
+        case StepMark::At::first_end:
+            return first_of(report, mark.kind).end + later;
+        case StepMark::At::compute_end:
+            return compute_ends(report) + later;
+    }
+    throw InternalError("step_phases: unknown moment");
 }
 
 }  // namespace
 
 std::vector<std::string> phase_names(Schedule schedule) {
-    if (schedule == Schedule::megatrain)
-        return {"forward_backward", "clip_grad_norm", "adam", "copy_to_pinned", "zero_grad"};
-    if (schedule != Schedule::streamed) return {"forward", "backward", "optimizer_step"};
-    return {"forward", "loss", "backward", "tail"};
+    std::vector<std::string> names;
+    for (const Phase& phase : schedule->phases) names.emplace_back(phase.name);
+    return names;
 }
 
 std::vector<Seconds> step_phases(const TimedPlan& report) {
-    switch (report.asked.training.schedule) {
-        case Schedule::streamed:
-            return streamed_phases(report);
-        case Schedule::megatrain:
-            return megatrain_phases(report);
-        default:
-            return plain_phases(report);
-    }
+    std::vector<Seconds> out;
+    for (const Phase& phase : report.asked.training.schedule->phases)
+        out.push_back(time_of(phase.end, report) - time_of(phase.begin, report));
+    return out;
 }
 
 }  // namespace sluice

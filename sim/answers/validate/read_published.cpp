@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/answers/validate/phases.h"
 #include "sim/answers/validate/published_row.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
@@ -32,6 +33,18 @@ std::string shared_text(const JsonObject& root, const JsonObject& row, const cha
     const std::string text = row.text(key);
     const auto texts = root.object_or_none(map);
     return texts && texts->has(text) ? texts->text(text) : text;
+}
+
+void check_forward_backward(const JsonObject& row, const PublishedRow& out) {
+    std::vector<std::string> timed;
+    for (const ScheduleRecord& schedule : schedule_table())
+        if (phase_names(Schedule(schedule)).front() == "forward_backward")
+            timed.emplace_back(schedule.name);
+    if (std::find(timed.begin(), timed.end(), out.training.schedule->name) != timed.end()) return;
+    throw InputError(
+        fmt::format("{}.forward_backward_s is known of the schedule {} alone; give step_s, "
+                    "tokens_per_s or tflops_6pt",
+                    row.where("published"), fmt::join(timed, ", ")));
 }
 
 TrainingSpec training_of(const JsonObject& row) {
@@ -91,12 +104,7 @@ void read_compared(const JsonObject& root, const JsonObject& row, PublishedRow& 
             "{} is empty, expected a speed, device_gb, host_gb or fits; or say in not_compared why "
             "there is none",
             row.where("published")));
-    if (out.speed_kind == PublishedSpeed::forward_backward &&
-        out.training.schedule != Schedule::megatrain)
-        throw InputError(
-            fmt::format("{}.forward_backward_s is known of the schedule megatrain alone; give "
-                        "step_s, tokens_per_s or tflops_6pt",
-                        row.where("published")));
+    if (out.speed_kind == PublishedSpeed::forward_backward) check_forward_backward(row, out);
     out.assumed = shared_text(root, row, "assumed", "assumptions");
     out.explanation = shared_text(root, row, "explanation", "explanations");
 }

@@ -13,15 +13,14 @@
 namespace sluice {
 namespace {
 
-/// What the rows call the systems that there is a schedule for, at the settings that were measured.
-constexpr std::pair<std::string_view, Schedule> kSystems[] = {
-    {"MegaTrain", Schedule::megatrain},
-    {"DeepSpeed ZeRO-3 CPU offload", Schedule::zero3_offload},
-    {"PyTorch FSDP2 CPU offload", Schedule::fsdp_offload},
-    {"resident", Schedule::resident},
-    {"Accelerate CPU offload", Schedule::accelerate_offload},
-    {"DeepSpeed ZeRO-Infinity", Schedule::zero_infinity},
-};
+/// The schedule of a system as rows name it, at the settings that were measured.
+const ScheduleRecord* schedule_of(const std::string& system) {
+    const auto& table = schedule_table();
+    const auto found = std::find_if(table.begin(), table.end(), [&](const ScheduleRecord& one) {
+        return !system.empty() && one.measured_system == system;
+    });
+    return found == table.end() ? nullptr : &*found;
+}
 
 ModelSpec row_model(const JsonObject& row) {
     ModelSpec model = read_model(row.text("model"));
@@ -49,10 +48,9 @@ std::vector<MeasuredPhase> row_phases(const JsonObject& row, const TrainingSpec&
 /// "zero3-offload Qwen2.5-7B, 8 of 28 layers, 32 x 1,024"; micro-batches come first: "2 x 16 x
 /// ...".
 std::string run_name(const JsonObject& row, const MeasuredRun& run) {
-    const Option& schedule = training_options().front();
     const int all = read_model(row.text("model")).layer_count(), layers = run.model.layer_count();
     const std::int64_t passes = run.training.micro_batches();
-    return fmt::format("{} {}{}, {}{} x {}", option_text(run.training, schedule), row.text("model"),
+    return fmt::format("{} {}{}, {}{} x {}", run.training.schedule->name, row.text("model"),
                        layers == all ? "" : fmt::format(", {} of {} layers", layers, all),
                        passes == 1 ? "" : fmt::format("{} x ", passes),
                        run.training.micro_batch_sequences(),
@@ -88,10 +86,8 @@ void read_system_rows(const JsonObject& root, MeasuredRuns& out) {
     std::vector<std::string> unknown;
     for (const JsonObject& row : rows) {
         const std::string system = row.text("system");
-        const auto known = std::find_if(std::begin(kSystems), std::end(kSystems),
-                                        [&](const auto& entry) { return entry.first == system; });
-        if (known != std::end(kSystems)) {
-            out.runs.push_back(system_row(row, known->second));
+        if (const ScheduleRecord* const known = schedule_of(system)) {
+            out.runs.push_back(system_row(row, Schedule(*known)));
             out.runs.back().row = fmt::format("rows[{}]", &row - rows.data());
         } else if (std::find(unknown.begin(), unknown.end(), system) == unknown.end()) {
             unknown.push_back(system);

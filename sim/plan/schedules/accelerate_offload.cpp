@@ -29,10 +29,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/plan/schedules/plain_model.h"
-#include "sim/plan/schedules/pytorch_memory.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/pytorch.h"
 
 namespace sluice {
 namespace {
@@ -49,62 +46,32 @@ constexpr double kAddTraffic = 3;
 constexpr double kAdamTemporaries = 2 * kBf16;
 
 // Host time of a tensor that arrives or leaves, in that of an eager operation: Accelerate's hooks
-// and the one that copies a gradient, measured as that of the plain model (plain_model.cpp).
+// and the one that copies a gradient, measured as that of the plain model (pytorch.cpp).
 constexpr double kArriveOperations = 23, kLeaveOperations = 3.5;
 
 double largest(const std::vector<std::int64_t>& tensors) {
     return static_cast<double>(*std::max_element(tensors.begin(), tensors.end()));
 }
 
-class AccelerateOffload {
+class AccelerateOffload : public PyTorchStep {
   public:
     AccelerateOffload(const ModelSpec& model, const MachineSpec& machine,
                       const TrainingSpec& training)
-        : model_(model),
-          machine_(machine),
-          keeps_weights_(training.recompute == Recompute::none),
-          micro_batches_(training.micro_batches()),
-          pass_(training_of_pass(training)),
-          layers_(model.layer_count()),
-          build_(KernelStyle::plain),
-          network_(model, pass_, build_) {}
-
-    StepPlan plan() {
-        declare_memory();
-        for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
-            build_.begin_micro_batch(micro_batch_);
-            if (micro_batch_ > 0) network_.next_pass();
-            declare_weights();
-            forward();
-            backward();
-        }
-        build_.begin_micro_batch(0);
-        optimize();
-        declare_host_moments();
-        say_assumptions();
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
-    }
+        : PyTorchStep(model, machine, training),
+          keeps_weights_(training.recompute == Recompute::none) {}
 
   private:
-    using Kind = MemoryKind;
-
     /// The embedding's copy on the device, and the head's, which a tied model makes a second time:
     /// cpu_offload does not look for tied tensors.
     double head_weights() const {
         return head_bytes(model_) + (model_.tied_embeddings ? table_bytes(model_) : 0);
     }
-    double layer_bytes(int layer) const { return kBf16 * parameters_of_layer(model_, layer); }
-    double tensors(int layer) const {
-        return static_cast<double>(module_tensors(model_, model_.layer(layer)).size());
-    }
-    double largest_tensor(int layer) const {
-        return kBf16 * largest(module_tensors(model_, model_.layer(layer)));
-    }
+    double tensors(int layer) const { return static_cast<double>(tensors_of(layer).size()); }
+    double largest_tensor(int layer) const { return kBf16 * largest(tensors_of(layer)); }
 
-    void declare_memory() {
+    void declare() override {
         const double all = all_parameters(model_);
-        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_host("Python modules", Kind::process, kPyTorchModules);
+        declare_processes(machine_, 1, build_);
         build_.on_host("bf16 parameters", Kind::weights, kBf16 * all);
         build_.on_host("bf16 gradients", Kind::gradients, kBf16 * all);
         build_.on_host("bf16 moments", Kind::optimizer_state, 2 * kBf16 * all);
@@ -131,13 +98,13 @@ class AccelerateOffload {
         Operation copy = copy_operation(bytes);
         copy.pageable = true;
         std::vector<Dependency> waits;
-        if (last_ >= 0) waits.push_back({last_, false});
+        if (last_ >= 0) waits.push_back({last_});
         last_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                            std::move(waits), std::move(copy));
         if (first_in_ < 0) first_in_ = last_;
     }
     void compute(OperationKind kind, int layer, Operation work) {
-        last_ = build_.add(kind, Lane::compute, layer, {{last_, false}}, std::move(work));
+        last_ = build_.add(kind, Lane::compute, layer, {{last_}}, std::move(work));
     }
     /// `anew`: bytes of tensors for which the host maps memory.
     void leave(int layer, double bytes, double tensor, double anew) {
@@ -145,13 +112,18 @@ class AccelerateOffload {
             bytes, {build_.device_buffer("a tensor's gradient", Kind::gradients, tensor)});
         const BufferId arrived =
             build_.buffer("a tensor's gradient", Kind::gradients, Tier::host, tensor);
-        if (adds_up()) copy.uses.push_back(arrived);
-        last_ = copy_to_pageable(build_, layer, {{last_, false}}, std::move(copy), anew);
-        if (!adds_up()) return;
-        last_ = build_.add(OperationKind::collect_gradients, Lane::host, layer, {{last_, false}},
+        if (!is_first()) copy.uses.push_back(arrived);
+        last_ = copy_to_pageable(build_, layer, {{last_}}, std::move(copy), anew);
+        if (is_first()) return;
+        last_ = build_.add(OperationKind::collect_gradients, Lane::host, layer, {{last_}},
                            host_operation(HostWork::eager_adam, kAddTraffic * bytes, {arrived}));
     }
-    bool adds_up() const { return micro_batch_ > 0; }
+
+    void pass() override {
+        declare_weights();
+        forward();
+        backward();
+    }
 
     void forward() {
         arrive(kEmbeddingLayer, embedding_bytes(model_));
@@ -191,7 +163,7 @@ class AccelerateOffload {
                                                      largest_tensor(layer)));
             compute(OperationKind::backward, layer, std::move(work));
             leave(layer, layer_bytes(layer), largest_tensor(layer),
-                  mapped_anew(module_tensors(model_, model_.layer(layer)), kBf16));
+                  mapped_anew(tensors_of(layer), kBf16));
         }
         Operation work = network_.embedding_backward();
         work.uses.push_back(embedding_);
@@ -202,10 +174,10 @@ class AccelerateOffload {
               mapped_anew({embedding_parameters(model_)}, kBf16));
     }
 
-    void optimize() {
+    void optimize() override {
         const double all = all_parameters(model_);
-        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
-                   {{last_, false}}, host_operation(HostWork::norm_and_scale, kBf16 * all));
+        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer, {{last_}},
+                   host_operation(HostWork::norm_and_scale, kBf16 * all));
         Operation loop = host_operation(HostWork::eager_adam, kAdamTraffic * all, {temporaries_});
         loop.host_share = kLoopShare;
         const OperationId updated = build_.add(OperationKind::update, Lane::optimizer,
@@ -213,7 +185,8 @@ class AccelerateOffload {
         build_.wait(first_in_, {updated, true});
     }
 
-    void say_assumptions() {
+    void finish() override {
+        declare_host_moments();
         build_.note(
             "Accelerate's hooks alone do not train, as gradients are lost with the device's "
             "copies; "
@@ -228,7 +201,7 @@ class AccelerateOffload {
             "as on the H200 machine measured");
         if (machine_.link.pageable_device_to_host == 0)
             build_.assume("gradients are copied to pageable memory as fast as weights from it");
-        if (micro_batches_ > 1)
+        if (training_.micro_batches() > 1)
             build_.assume(
                 "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory");
     }
@@ -237,7 +210,7 @@ class AccelerateOffload {
     double returned_gradients() const {
         double bytes = mapped_anew(root_tensors(model_), kBf16);
         for (int layer = 0; layer < layers_; ++layer)
-            bytes += mapped_anew(module_tensors(model_, model_.layer(layer)), kBf16);
+            bytes += mapped_anew(tensors_of(layer), kBf16);
         return bytes;
     }
 
@@ -250,26 +223,25 @@ class AccelerateOffload {
         build_.resident_between_steps(all - static_cast<Bytes>(returned_gradients()));
     }
 
-    const ModelSpec& model_;
-    const MachineSpec& machine_;
     const bool keeps_weights_;
-    const std::int64_t micro_batches_;
-    const TrainingSpec pass_;  ///< of one micro-batch
-    const int layers_;
-    PlanBuilder build_;
-    PlainModel network_;
     std::vector<BufferId> weights_;  ///< of each layer, where autograd keeps them from forward on
     BufferId embedding_ = 0, head_ = 0, temporaries_ = 0;
     Bytes not_loaded_ = 0;  ///< gradients and moments
-    std::int64_t micro_batch_ = 0;
     OperationId first_in_ = -1, last_ = -1;
 };
 
 }  // namespace
 
-StepPlan plan_accelerate_offload(const ModelSpec& model, const MachineSpec& machine,
-                                 const TrainingSpec& training) {
-    return AccelerateOffload(model, machine, training).plan();
+ScheduleRecord accelerate_offload_schedule() {
+    return {.name = "accelerate-offload",
+            .measured_system = "Accelerate CPU offload",
+            .plan = plan_of<AccelerateOffload>,
+            .options = {"recompute"},
+            .keeps_inputs_alone = true,
+            .master = "bf16",
+            .moments = "bf16",
+            .structural_error = kErrorOffloading,
+            .phases = plain_phases()};
 }
 
 }  // namespace sluice

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/plan/plan_builder.h"
-#include "sim/plan/schedules/plain_model.h"
+#include "sim/plan/schedules/pytorch.h"
 #include "sim/specs/machine/collective_time.h"
 
 namespace sluice {
@@ -16,43 +15,23 @@ namespace sluice {
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses = {});
 
-/// A step of one of the GPUs: micro-batch after micro-batch, then the optimizer.
-class ClusterStep {
-  public:
-    virtual ~ClusterStep() = default;
-    ClusterStep(const ClusterStep&) = delete;
-    ClusterStep& operator=(const ClusterStep&) = delete;
-    StepPlan plan();
-
+/// A step of one of the GPUs.
+class ClusterStep : public PyTorchStep {
   protected:
     /// All must outlive it.
     ClusterStep(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training);
 
-    using Kind = MemoryKind;
-    virtual void declare() = 0;  ///< kernels and memory on the device
+    /// The processes of a node.
+    void declare() override;
     virtual void forward() = 0;
     virtual void backward() = 0;
-    virtual void optimize() = 0;
-    bool is_first() const { return micro_batch_ == 0; }
-    bool is_last() const { return micro_batch_ + 1 == training_.micro_batches(); }
+    void pass() override;
+    void finish() override;
+    void compute(OperationKind kind, int layer, Waits waits, Operation work) {
+        last_ = build_.add(kind, Lane::compute, layer, std::move(waits), std::move(work));
+    }
 
-    const ModelSpec& model_;
-    const TrainingSpec& training_;
     const GpuGroup group_;
-    const int layers_;
-    PlanBuilder build_;
-
-  private:
-    void declare_host();
-    void declare_host_moments();
-    void say_assumptions();
-
-    const MachineSpec& machine_;
-    const TrainingSpec pass_;  ///< of one micro-batch
-    std::int64_t micro_batch_ = 0;
-
-  protected:
-    PlainModel network_;
     OperationId last_ = -1;     ///< of the compute lane
     OperationId reduced_ = -1;  ///< the last reduction of gradients
 };
@@ -60,8 +39,5 @@ class ClusterStep {
 /// PyTorch FSDP2 (ZeRO-3): parameters, gradients and states sharded over all GPUs.
 StepPlan plan_sharded(const ModelSpec& model, const MachineSpec& machine,
                       const TrainingSpec& training);
-/// Data parallel: every GPU has all of it.
-StepPlan plan_replicated(const ModelSpec& model, const MachineSpec& machine,
-                         const TrainingSpec& training);
 
 }  // namespace sluice

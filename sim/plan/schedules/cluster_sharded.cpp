@@ -20,9 +20,6 @@
 #include <cmath>
 
 #include "sim/plan/schedules/cluster.h"
-#include "sim/plan/schedules/pytorch_memory.h"
-#include "sim/plan/schedules/pytorch_optimizer.h"
-#include "sim/plan/schedules/shapes.h"
 
 namespace sluice {
 namespace {
@@ -43,6 +40,7 @@ class Sharded : public ClusterStep {
 
   private:
     void declare() override {
+        ClusterStep::declare();
         declare_groups();
         declare_memory();
     }
@@ -70,7 +68,7 @@ class Sharded : public ClusterStep {
     }
     const Group& of_layer(int layer) const {
         if (layer == kEmbeddingLayer) return root_;
-        return kinds_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])];
+        return kinds_[kind_of(model_, layer)];
     }
     /// What one GPU has of all.
     double part(double all) const { return std::ceil(all / static_cast<double>(group_.gpus)); }
@@ -99,7 +97,7 @@ class Sharded : public ClusterStep {
     void gather(int layer, OperationId after) {
         gathered_ = weights("gathered weights", of_layer(layer));
         std::vector<Dependency> waits;
-        if (after >= 0) waits.push_back({after, false});
+        if (after >= 0) waits.push_back({after});
         gather_ = build_.add(
             OperationKind::all_gather, Lane::interconnect, layer, std::move(waits),
             collective_operation(Collective::all_gather, kBf16 * of_layer(layer).parameters,
@@ -114,15 +112,15 @@ class Sharded : public ClusterStep {
         work.uses.push_back(root_weights_);
         return work;
     }
-    OperationId compute(OperationKind kind, int layer, OperationId wait, Operation work) {
-        return build_.add(kind, Lane::compute, layer, {{wait, false}}, std::move(work));
+    OperationId compute_after(OperationId wait, OperationKind kind, int layer, Operation work) {
+        return build_.add(kind, Lane::compute, layer, {{wait}}, std::move(work));
     }
 
     void forward() override {
         root_weights_ = weights("embedding and head", root_);
         gather(kEmbeddingLayer, updated_or_reduced());
-        last_ = compute(OperationKind::unflatten, kEmbeddingLayer, gather_,
-                        gpu_operation({root_.copy_out}, {gathered_, root_weights_}));
+        last_ = compute_after(gather_, OperationKind::unflatten, kEmbeddingLayer,
+                              gpu_operation({root_.copy_out}, {gathered_, root_weights_}));
         OperationId before = -1;
         gather(0, before);
         for (int layer = 0; layer < layers_; ++layer) {
@@ -130,8 +128,8 @@ class Sharded : public ClusterStep {
             const BufferId gathered = gathered_;
             if (layer + 1 < layers_) gather(layer + 1, before);
             before = last_;
-            last_ = compute(OperationKind::forward, layer, own,
-                            with_weights(layer, network_.forward(layer), gathered));
+            last_ = compute_after(own, OperationKind::forward, layer,
+                                  with_weights(layer, network_.forward(layer), gathered));
         }
         Operation loss = network_.loss();
         loss.uses.push_back(root_weights_);
@@ -161,7 +159,7 @@ class Sharded : public ClusterStep {
             const BufferId gradients = build_.device_buffer("a layer's gradients", Kind::gradients,
                                                             kBf16 * of_layer(layer).parameters);
             work.uses.push_back(gradients);
-            before = compute(OperationKind::backward, layer, own, std::move(work));
+            before = compute_after(own, OperationKind::backward, layer, std::move(work));
             reduce(layer, {gradients, head_gradient});
         }
         const BufferId gradients =
@@ -179,12 +177,12 @@ class Sharded : public ClusterStep {
         reducing_ =
             build_.device_buffer("gradients to reduce", Kind::gradients, kFp32 * of.parameters);
         std::vector<Dependency> waits;
-        if (reduced_ >= 0) waits.push_back({reduced_, false});
+        if (reduced_ >= 0) waits.push_back({reduced_});
         gradients.push_back(reducing_);
         last_ = build_.add(OperationKind::join_gradients, Lane::compute, layer, std::move(waits),
                            gpu_operation({of.join}, std::move(gradients)));
         reduced_ =
-            build_.add(OperationKind::reduce_scatter, Lane::interconnect, layer, {{last_, false}},
+            build_.add(OperationKind::reduce_scatter, Lane::interconnect, layer, {{last_}},
                        collective_operation(Collective::reduce_scatter, kFp32 * of.parameters,
                                             group_.gpus, {reducing_, shard_gradient(layer)}));
     }
@@ -192,16 +190,16 @@ class Sharded : public ClusterStep {
     void optimize() override {
         const double shard = part(all_parameters(model_));
         const std::int64_t tensors = parameter_tensors(model_);
-        const OperationId norm = compute(
-            OperationKind::clip_gradients, kEmbeddingLayer, reduced_,
+        const OperationId norm = compute_after(
+            reduced_, OperationKind::clip_gradients, kEmbeddingLayer,
             gpu_operation({build_.kernels({memory_bound(
                               "norm", kNormTraffic / kMultiTensorShareFp32 * shard, tensors)})},
                           shard_gradients_));
-        const OperationId summed = build_.add(
-            OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer, {{norm, false}},
-            collective_operation(Collective::all_reduce, kFp32, group_.gpus));
-        const OperationId updated = compute(
-            OperationKind::update, kEmbeddingLayer, summed,
+        const OperationId summed =
+            build_.add(OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer, {{norm}},
+                       collective_operation(Collective::all_reduce, kFp32, group_.gpus));
+        const OperationId updated = compute_after(
+            summed, OperationKind::update, kEmbeddingLayer,
             gpu_operation(
                 {build_.kernels({memory_bound(
                     "scale and AdamW", kUpdateTraffic / kMultiTensorShareFp32 * shard, tensors)})},

@@ -28,11 +28,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/plan/schedules/plain_model.h"
-#include "sim/plan/schedules/python_thread.h"
-#include "sim/plan/schedules/pytorch_memory.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/pytorch.h"
 
 namespace sluice {
 namespace {
@@ -47,7 +43,7 @@ constexpr double kAdamTraffic = 7 * kFp32, kAddTraffic = 3 * kFp32;
 // A parameter arrives in three device operations and leaves in one.
 constexpr std::int64_t kCastLaunches = 3, kReduceLaunches = 1;
 // Host time of a tensor that arrives or leaves, in that of an eager operation: FSDP2's hooks,
-// measured as that of the plain model (plain_model.cpp).
+// measured as that of the plain model (pytorch.cpp).
 constexpr double kArriveOperations = 11, kLeaveOperations = 6;
 
 double sum(const Elements& tensors) {
@@ -63,31 +59,16 @@ double pinned_fp32(const Elements& tensors) {
     return total;
 }
 
-class FsdpOffload {
+class FsdpOffload : public PyTorchStep {
   public:
     FsdpOffload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : model_(model),
-          machine_(machine),
-          micro_batches_(training.micro_batches()),
-          pass_(training_of_pass(training)),
-          layers_(model.layer_count()),
-          build_(KernelStyle::plain, kOfPythonThread),
-          python_(build_),
-          network_(model, pass_, build_) {}
-
-    StepPlan plan() {
-        declare_groups();
-        declare_memory();
-        for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) pass();
-        build_.begin_micro_batch(0);
-        optimize();
-        declare_host_moments();
-        say_assumptions();
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
-    }
+        : PyTorchStep(model, machine, training, kOfPythonThread), python_(build_) {}
 
   private:
-    using Kind = MemoryKind;
+    void declare() override {
+        declare_groups();
+        declare_memory();
+    }
 
     /// Parameters that arrive and leave together.
     struct Group {
@@ -120,16 +101,13 @@ class FsdpOffload {
         for (const LayerSpec& kind : model_.kinds)
             kinds_.push_back(group(module_tensors(model_, kind)));
     }
-    const Group& of_layer(int layer) const {
-        return kinds_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])];
-    }
+    const Group& of_layer(int layer) const { return kinds_[kind_of(model_, layer)]; }
 
     void declare_memory() {
         double pinned = root_.pinned;
         for (int layer = 0; layer < layers_; ++layer) pinned += of_layer(layer).pinned;
         const double moments = 2 * kFp32 * all_parameters(model_);
-        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_host("Python modules", Kind::process, kPyTorchModules);
+        declare_processes(machine_, 1, build_);
         build_.on_host("pinned fp32 parameters", Kind::weights, pinned);
         build_.on_host("pinned fp32 gradients", Kind::gradients, pinned);
         build_.on_host("fp32 moments", Kind::optimizer_state, moments);
@@ -144,9 +122,7 @@ class FsdpOffload {
             model_.tied_embeddings ? table_bytes(model_) + head_bytes(model_) : head_bytes(model_));
     }
 
-    void pass() {
-        build_.begin_micro_batch(micro_batch_);
-        if (micro_batch_ > 0) network_.next_pass();
+    void pass() override {
         declare_root();
         python_.wait_for(left_, kEmbeddingLayer);
         forward();
@@ -156,8 +132,8 @@ class FsdpOffload {
     /// Each waits for the one before it on the stream: the copy for the work so far, the work for
     /// the copy.
     void arrive(int layer, const Group& group) {
-        std::vector<Dependency> waits = python_.reached(layer);
-        if (computed_ >= 0) waits.push_back({computed_, false});
+        Waits waits = python_.reached(layer);
+        if (computed_ >= 0) waits.push_back({computed_});
         arrived_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                               std::move(waits), copy_operation(kFp32 * group.parameters));
         if (first_in_ < 0) first_in_ = arrived_;
@@ -165,7 +141,7 @@ class FsdpOffload {
     void compute(OperationKind kind, int layer, Operation work) {
         work.uses.push_back(root_weights_);
         python_.work(std::exchange(work.eager_operations, 0));
-        computed_ = build_.add(kind, Lane::compute, layer, {{arrived_, false}}, std::move(work));
+        computed_ = build_.add(kind, Lane::compute, layer, {{arrived_}}, std::move(work));
     }
     /// A layer's work with its weights there; they are freed at its end.
     Operation with_weights(int layer, Operation work) {
@@ -220,31 +196,31 @@ class FsdpOffload {
             build_.device_buffer("reduced gradients", Kind::gradients,
                                  static_cast<double>(2 * kBf16 + kFp32) * group.parameters);
         Operation copy = copy_operation(kFp32 * group.parameters, {reduced});
-        std::vector<Dependency> waits = python_.reached(layer);
-        waits.push_back({computed_, false});
+        Waits waits = python_.reached(layer);
+        waits.push_back({computed_});
         python_.wait_for(left_, layer);
-        if (micro_batch_ > 0) return add_up(layer, group, std::move(waits), std::move(copy));
+        if (!is_first()) return add_up(layer, group, std::move(waits), std::move(copy));
         left_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
                            std::move(waits), std::move(copy));
     }
 
     /// A later micro-batch's gradients; the host waits for each.
-    void add_up(int layer, const Group& group, std::vector<Dependency> waits, Operation copy) {
+    void add_up(int layer, const Group& group, Waits waits, Operation copy) {
         const BufferId arrived = build_.buffer("a tensor's gradient", Kind::gradients, Tier::host,
                                                kFp32 * group.largest);
         copy.uses.push_back(arrived);
         const OperationId out =
             copy_to_pageable(build_, layer, std::move(waits), std::move(copy), group.mapped_anew);
         left_ = build_.add(
-            OperationKind::collect_gradients, Lane::host, layer, {{out, false}},
+            OperationKind::collect_gradients, Lane::host, layer, {{out}},
             host_operation(HostWork::eager_adam, kAddTraffic * group.parameters, {arrived}));
         python_.wait_for(left_, layer);
     }
 
-    void optimize() {
+    void optimize() override {
         const double all = all_parameters(model_);
-        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
-                   {{left_, false}}, host_operation(HostWork::norm_and_scale_fp32, kFp32 * all));
+        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer, {{left_}},
+                   host_operation(HostWork::norm_and_scale_fp32, kFp32 * all));
         const OperationId updated =
             build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
                        host_operation(HostWork::eager_adam, kAdamTraffic * all));
@@ -252,7 +228,8 @@ class FsdpOffload {
             build_.wait(first, {updated, true});
     }
 
-    void say_assumptions() {
+    void finish() override {
+        declare_host_moments();
         build_.assume(
             "PyTorch's fused AdamW on fp32 parameters moves host memory as fast as its AdamW on "
             "bf16 masters was measured to");
@@ -260,7 +237,7 @@ class FsdpOffload {
             "PyTorch clips 0.8 as many elements a second in fp32 as in bf16, as on the H200 "
             "machine "
             "measured");
-        if (micro_batches_ > 1)
+        if (training_.micro_batches() > 1)
             build_.assume(
                 "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory");
     }
@@ -275,27 +252,24 @@ class FsdpOffload {
         build_.resident_between_steps(all);
     }
 
-    const ModelSpec& model_;
-    const MachineSpec& machine_;
-    const std::int64_t micro_batches_;
-    const TrainingSpec pass_;  ///< of one micro-batch
-    const int layers_;
-    PlanBuilder build_;
     PythonThread python_;
-    PlainModel network_;
     Group root_;
     std::vector<Group> kinds_;
     Bytes not_loaded_ = 0;  ///< gradients and moments
     BufferId root_weights_ = 0, head_gradient_ = 0;
-    std::int64_t micro_batch_ = 0;
     OperationId first_in_ = -1, arrived_ = -1, computed_ = -1, left_ = -1;
 };
 
 }  // namespace
 
-StepPlan plan_fsdp_offload(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& training) {
-    return FsdpOffload(model, machine, training).plan();
+ScheduleRecord fsdp_offload_schedule() {
+    return {.name = "fsdp-offload",
+            .measured_system = "PyTorch FSDP2 CPU offload",
+            .plan = plan_of<FsdpOffload>,
+            .options = {"recompute"},
+            .keeps_inputs_alone = true,
+            .structural_error = kErrorOffloading,
+            .phases = plain_phases()};
 }
 
 }  // namespace sluice

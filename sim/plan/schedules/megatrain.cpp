@@ -22,9 +22,7 @@
 
 #include "sim/plan/plan_builder.h"
 #include "sim/plan/schedules/megatrain_memory.h"
-#include "sim/plan/schedules/plain_model.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/pytorch.h"
 
 namespace sluice {
 namespace {
@@ -61,7 +59,7 @@ class MegaTrain {
         if (micro_batches_ > 1)
             build_.assume(
                 "the thread adds gradients up as fast as AdamW on bf16 masters moves host memory");
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+        return build_.finish();
     }
 
   private:
@@ -80,9 +78,7 @@ class MegaTrain {
         std::int32_t unflatten, forward, backward;
     };
     double parameters(int layer) const { return parameters_of_layer(model_, layer); }
-    const KindKernels& kernels(int layer) const {
-        return kinds_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])];
-    }
+    const KindKernels& kernels(int layer) const { return kinds_[kind_of(model_, layer)]; }
 
     void prepare_kernels() {
         const TokenBlock block = t_.batch_block();
@@ -109,15 +105,15 @@ class MegaTrain {
     void load_layer(int layer) {
         const auto slot = static_cast<std::size_t>(layer % kMegaTrainBuffers);
         std::vector<Dependency> waits;
-        if (unflattened_[slot] >= 0) waits.push_back({unflattened_[slot], false});
-        if (host_waits_for_ >= 0) waits.push_back({host_waits_for_, false});
+        if (unflattened_[slot] >= 0) waits.push_back({unflattened_[slot]});
+        if (host_waits_for_ >= 0) waits.push_back({host_waits_for_});
         host_waits_for_ = -1;
         const OperationId in =
             build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                        std::move(waits), copy_operation(kBf16 * parameters(layer)));
         if (first_in_ < 0) first_in_ = in;
-        std::vector<Dependency> template_free = {{in, false}};
-        if (gradients_left_[slot] >= 0) template_free.push_back({gradients_left_[slot], false});
+        std::vector<Dependency> template_free = {{in}};
+        if (gradients_left_[slot] >= 0) template_free.push_back({gradients_left_[slot]});
         unflattened_[slot] =
             build_.add(OperationKind::unflatten, Lane::compute, layer, std::move(template_free),
                        gpu_operation({kernels(layer).unflatten}));
@@ -152,15 +148,15 @@ class MegaTrain {
     /// Gradients leave into a slab; one host thread copies them into new tensors and frees the
     /// slab.
     OperationId collect(int layer, double bytes, OperationId after) {
-        std::vector<Dependency> waits = {{after, false}};
+        std::vector<Dependency> waits = {{after}};
         const bool of_layer = layer >= 0 && layer < layers_;
         const auto pool = static_cast<std::size_t>(megatrain_slabs(t_));
         if (of_layer && slab_freed_.size() >= pool)
-            waits.push_back({slab_freed_[slab_freed_.size() - pool], false});
+            waits.push_back({slab_freed_[slab_freed_.size() - pool]});
         const OperationId out = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
                                            layer, std::move(waits), copy_operation(bytes));
         const OperationId freed = build_.add(
-            OperationKind::collect_gradients, Lane::host, layer, {{out, false}},
+            OperationKind::collect_gradients, Lane::host, layer, {{out}},
             micro_batch_ == 0
                 ? host_operation(HostWork::first_touch, bytes, {buffers_.gradients})
                 : host_operation(HostWork::eager_adam, kAddTraffic * bytes, {buffers_.gradients}));
@@ -201,8 +197,7 @@ class MegaTrain {
     void tail() {
         const double all = all_parameters(model_);
         build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
-                   {{last_collected_, false}},
-                   host_operation(HostWork::norm_and_scale, kBf16 * all));
+                   {{last_collected_}}, host_operation(HostWork::norm_and_scale, kBf16 * all));
         build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
                    host_operation(HostWork::eager_adam, kEagerAdamTraffic * all));
         double layers = 0;
@@ -215,9 +210,9 @@ class MegaTrain {
         upload.pageable = true;
         const OperationId uploaded =
             build_.add(OperationKind::copy_weights_in, Lane::host_to_device, kEmbeddingLayer,
-                       {{copied, false}}, std::move(upload));
+                       {{copied}}, std::move(upload));
         const OperationId zeroed = build_.add(
-            OperationKind::zero_gradients, Lane::optimizer, kEmbeddingLayer, {{uploaded, false}},
+            OperationKind::zero_gradients, Lane::optimizer, kEmbeddingLayer, {{uploaded}},
             host_operation(HostWork::zero_and_release, kBf16 * all, {buffers_.gradients}));
         build_.wait(first_in_, {zeroed, true});
     }
@@ -239,11 +234,32 @@ class MegaTrain {
     OperationId first_in_ = -1, last_collected_ = -1, host_waits_for_ = -1;
 };
 
+/// As it times itself; the copy to pinned memory includes the upload of embedding and head that
+/// follows it.
+std::vector<Phase> phases() {
+    using At = StepMark::At;
+    const auto start = [](OperationKind kind) { return StepMark{At::first_start, kind}; };
+    const auto all_of = [&](const char* name, OperationKind kind) {
+        return Phase{name, start(kind), {At::first_end, kind}};
+    };
+    return {{"forward_backward", {At::zero}, start(OperationKind::clip_gradients)},
+            all_of("clip_grad_norm", OperationKind::clip_gradients),
+            all_of("adam", OperationKind::update),
+            {"copy_to_pinned", start(OperationKind::copy_to_pinned),
+             start(OperationKind::zero_gradients)},
+            all_of("zero_grad", OperationKind::zero_gradients)};
+}
+
 }  // namespace
 
-StepPlan plan_megatrain(const ModelSpec& model, const MachineSpec& machine,
-                        const TrainingSpec& training) {
-    return MegaTrain(model, machine, training).plan();
+ScheduleRecord megatrain_schedule() {
+    return {.name = "megatrain",
+            .measured_system = "MegaTrain",
+            .plan = plan_of<MegaTrain>,
+            .options = {"host_gradient_slabs", "checkpoint_interval", "flash_loss"},
+            .master = "bf16",
+            .structural_error = kErrorOffloading,
+            .phases = phases()};
 }
 
 }  // namespace sluice

@@ -1,10 +1,8 @@
 #include "sim/plan/schedules/megatrain_memory.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
-#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/pytorch.h"
 
 namespace sluice {
 namespace {
@@ -14,11 +12,6 @@ constexpr std::int64_t kDefaultSlabs = 12;
 constexpr double kPythonModules = 0.65e9;
 // glibc returns larger blocks to the system, keeps smaller ones.
 constexpr double kLargestHeapBlock = 32.0 * kMiB;
-
-/// PyTorch's pinned allocator rounds up to a power of two (pytorch #95823).
-double pinned(double bytes) {
-    return static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(std::ceil(bytes))));
-}
 
 class Declaration {
   public:
@@ -40,18 +33,19 @@ class Declaration {
 
     void declare_host(MegaTrainBuffers& buffers) {
         const double all = all_parameters(model_);
-        const double largest = pinned(largest_layer_bytes(model_));
+        const double largest = pinned_bytes(largest_layer_bytes(model_));
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
         build_.on_host("bf16 masters", Kind::weights, kBf16 * all);
         build_.on_host("fp32 moments", Kind::optimizer_state, 2 * kFp32 * all);
         double flats = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer)
-            flats += pinned(kBf16 * parameters_of_layer(model_, layer));
+            flats += pinned_bytes(kBf16 * parameters_of_layer(model_, layer));
         build_.on_host("pinned flat weights", Kind::pinned_buffers, flats);
         build_.on_host("pinned staging", Kind::pinned_buffers, kMegaTrainBuffers * largest);
         build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
                        static_cast<double>(megatrain_slabs(t_)) * largest +
-                           pinned(head_bytes(model_)) + pinned(embedding_bytes(model_)));
+                           pinned_bytes(head_bytes(model_)) +
+                           pinned_bytes(embedding_bytes(model_)));
         build_.on_host("Python modules", Kind::process, kPythonModules);
         buffers.gradients = build_.buffer("gradients", Kind::gradients, Tier::host, kBf16 * all);
     }

@@ -6,11 +6,7 @@
 // one to scale); AdamW(fused=True); gradients are freed (zero_grad sets them to none).
 #include <map>
 
-#include "sim/plan/schedules/plain_model.h"
-#include "sim/plan/schedules/pytorch_memory.h"
-#include "sim/plan/schedules/pytorch_optimizer.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
+#include "sim/plan/schedules/pytorch.h"
 
 namespace sluice {
 namespace {
@@ -21,47 +17,23 @@ constexpr double kClipTraffic = 3 * kBf16, kAdamTraffic = 7 * kBf16;
 // Bytes a byte of gradient that is added: read, and what it is added to read and written.
 constexpr double kAddTraffic = 3;
 
-class Resident {
+class Resident : public PyTorchStep {
   public:
-    Resident(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : model_(model),
-          machine_(machine),
-          micro_batches_(training.micro_batches()),
-          pass_(training_of_pass(training)),
-          layers_(model.layer_count()),
-          build_(KernelStyle::plain),
-          network_(model, pass_, build_) {}
-
-    StepPlan plan() {
-        declare_memory();
-        for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
-            build_.begin_micro_batch(micro_batch_);
-            if (micro_batch_ > 0) network_.next_pass();
-            forward_and_backward();
-        }
-        build_.begin_micro_batch(0);
-        optimize();
-        declare_host_moments();
-        build_.assume(kMultiTensorAssumption);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_),
-                                                         {OptimizerPlacement::resident, true}));
-    }
+    using PyTorchStep::PyTorchStep;
 
   private:
-    using Kind = MemoryKind;
-
     struct Gradient {
         BufferId buffer;
         double bytes;
         std::int64_t tensors;
     };
 
-    void forward_and_backward() {
+    void pass() override {
         for (int layer = 0; layer < layers_; ++layer)
             add(OperationKind::forward, layer, network_.forward(layer));
         add(OperationKind::loss, layers_, network_.loss());
         Operation loss = network_.loss_backward();
-        if (micro_batch_ > 0) sum_gradient(loss, head_gradient_);  // whose own it holds itself
+        if (!is_first()) sum_gradient(loss, head_gradient_);  // whose own it holds itself
         add(OperationKind::backward, layers_, std::move(loss));
         for (int layer = layers_ - 1; layer >= 0; --layer) {
             Operation work = network_.backward(layer);
@@ -77,7 +49,7 @@ class Resident {
         build_.add(kind, Lane::compute, layer, {}, std::move(work));
     }
     void add_with(OperationKind kind, int layer, Operation work, const Gradient& gradient) {
-        if (micro_batch_ > 0) {
+        if (!is_first()) {
             sum_gradient(work, gradient);
             work.uses.push_back(
                 build_.device_buffer("a micro-batch's gradient", Kind::gradients, gradient.bytes));
@@ -96,7 +68,7 @@ class Resident {
         work.uses.push_back(gradient.buffer);
     }
 
-    void declare_memory() {
+    void declare() override {
         const double all = all_parameters(model_);
         build_.on_device("bf16 parameters", Kind::weights, kBf16 * all);
         build_.on_device("bf16 moments", Kind::optimizer_state, 2 * kBf16 * all);
@@ -106,15 +78,10 @@ class Resident {
         };
         head_gradient_ =
             gradient(head_bytes(model_) + (model_.tied_embeddings ? table_bytes(model_) : 0), 1);
-        for (int layer = 0; layer < layers_; ++layer) {
-            const int kind = model_.layers[static_cast<std::size_t>(layer)];
-            const LayerSpec& spec = model_.kinds[static_cast<std::size_t>(kind)];
-            layer_gradients_.push_back(gradient(kBf16 * parameters_of_layer(model_, layer),
-                                                module_tensors(model_, spec).size()));
-        }
+        for (int layer = 0; layer < layers_; ++layer)
+            layer_gradients_.push_back(gradient(layer_bytes(layer), tensors_of(layer).size()));
         embedding_gradient_ = gradient(embedding_bytes(model_), 1);
-        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_host("Python modules", Kind::process, kPyTorchModules);
+        declare_processes(machine_, 1, build_);
     }
 
     /// A tied table has one gradient: the embedding's is added to the head's and freed.
@@ -125,7 +92,7 @@ class Resident {
         return all;
     }
 
-    void optimize() {
+    void optimize() override {
         const double all = all_parameters(model_);
         const std::int64_t tensors = parameter_tensors(model_);
         const auto kernel = [&](const char* name, double traffic) {
@@ -137,7 +104,8 @@ class Resident {
         add(OperationKind::update, kEmbeddingLayer, kernel("AdamW", kAdamTraffic));
     }
 
-    void declare_host_moments() {
+    void finish() override {
+        build_.assume(kMultiTensorAssumption);
         const Bytes process = build_.host_peak();
         build_.moment("loading", process, "plus the file's pages, if they are not dropped");
         build_.moment("first step", process, "");
@@ -146,24 +114,23 @@ class Resident {
         build_.resident_between_steps(process);
     }
 
-    const ModelSpec& model_;
-    const MachineSpec& machine_;
-    const std::int64_t micro_batches_;
-    const TrainingSpec pass_;
-    const int layers_;
-    PlanBuilder build_;
-    PlainModel network_;
     Gradient head_gradient_{}, embedding_gradient_{};
     std::vector<Gradient> layer_gradients_;
     std::map<std::pair<double, std::int64_t>, std::int32_t> sums_;  ///< by bytes and tensors
-    std::int64_t micro_batch_ = 0;
 };
 
 }  // namespace
 
-StepPlan plan_resident(const ModelSpec& model, const MachineSpec& machine,
-                       const TrainingSpec& training) {
-    return Resident(model, machine, training).plan();
+ScheduleRecord resident_schedule() {
+    return {.name = "resident",
+            .measured_system = "resident",
+            .plan = plan_of<Resident>,
+            .options = {"recompute"},
+            .keeps_inputs_alone = true,
+            .master = "bf16",
+            .moments = "bf16",
+            .structural_error = kErrorOnDevice,
+            .phases = plain_phases()};
 }
 
 }  // namespace sluice

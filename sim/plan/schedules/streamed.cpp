@@ -4,20 +4,19 @@
 // the optimizer applies them while backward goes on.
 //
 // The token embedding never comes to the device: the host gathers the rows of the batch's tokens,
-// which are layer 0's input, and scatters their gradients. Only the rows that the next
-// batch uses are updated between two steps; the others are updated while the next forward runs (the
-// update of every row is still exact).
+// which are layer 0's input, and scatters their gradients. Only the rows that the next batch uses
+// are updated between two steps; the others are updated while the next forward runs.
 //
 //   host_to_device  rows | w0 w1 w2 ...            head |        w.. w1 w0
 //   compute                   f0 f1 f2 ...               loss b.. b2 b1 b0 emb
 //   device_to_host                                            gh  g.. g2 g1 g0 rows
 //   optimizer                                                  uh  u.. u2 u1 u0 rows gather rest
-#include <algorithm>
+#include "sim/plan/schedules/streamed.h"
 
-#include "sim/plan/plan_builder.h"
+#include <algorithm>
+#include <utility>
+
 #include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
-#include "sim/plan/schedules/streamed_kernels.h"
 
 namespace sluice {
 namespace {
@@ -43,11 +42,12 @@ class Streamed {
         embedding_tail();
         updates_before_next_forward();
         declare_streamed_host_moments(model_, build_);
-        return {build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_))),
-                std::move(buffers_)};
+        return {build_.finish(), std::move(buffers_)};
     }
 
   private:
+    using Waits = std::vector<Dependency>;
+
     struct LayerState {
         OperationId weights_in_forward = 0, weights_in_backward = -1;
         OperationId last_forward = 0, last_backward = 0;
@@ -56,20 +56,13 @@ class Streamed {
     };
 
     bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
-    double head_params() const { return static_cast<double>(head_parameters(model_)); }
-    bool tied() const { return model_.tied_embeddings; }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
     double parameters(int layer) const { return parameters_of_layer(model_, layer); }
-    OperationId checkpoint_out_of(int layer, std::int32_t j) {
-        return state(layer).checkpoint_out[static_cast<std::size_t>(j)];
-    }
     BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
     BufferId kept(int layer) const { return buffers_.kept[static_cast<std::size_t>(layer)]; }
-    const StreamedKernels& kernels(int layer) const {
-        return kernels_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(layer)])];
-    }
+    const StreamedKernels& kernels(int layer) const { return kernels_[kind_of(model_, layer)]; }
 
-    OperationId weights_in(int layer, std::vector<Dependency> waits) {
+    OperationId weights_in(int layer, Waits waits) {
         return build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                           std::move(waits), copy_operation(kBf16 * parameters(layer)));
     }
@@ -80,40 +73,34 @@ class Streamed {
             copy_operation(table_bytes(model_) + hidden_bytes(model_), {buffers_.head_weights}));
     }
 
-    OperationId embeddings_in() {
-        return build_.add(OperationKind::copy_embeddings_in, Lane::host_to_device, kEmbeddingLayer,
-                          {}, copy_operation(input_bytes(model_, t_) + 4 * tokens(t_), {input(0)}));
-    }
-
     /// Layer l always streams into slot l % depth, free again when layer l - depth has finished.
     void forward() {
         const int depth = static_cast<int>(t_.buffer_depth);
         // The rows of the embedding are ready last in the step before. One layer's weights go ahead
         // of them, no more: compute could not start before the last of these. Measured on an H200
         // (8 layers of 7B): a second layer ahead of the rows kept compute waiting 10.6 ms longer.
-        const int ahead = 1;
-        for (int layer = 0; layer < std::min(depth, layers_); ++layer) {
-            if (layer == ahead) embeddings_in_ = embeddings_in();
+        state(0).weights_in_forward = weights_in(0, {});
+        embeddings_in_ =
+            build_.add(OperationKind::copy_embeddings_in, Lane::host_to_device, kEmbeddingLayer, {},
+                       copy_operation(input_bytes(model_, t_) + 4 * tokens(t_), {input(0)}));
+        for (int layer = 1; layer < std::min(depth, layers_); ++layer)
             state(layer).weights_in_forward = weights_in(layer, {});
-        }
-        if (ahead == std::min(depth, layers_)) embeddings_in_ = embeddings_in();
         if (depth >= layers_) head_weights_in();
         for (int layer = 0; layer < layers_; ++layer) {
             for (std::int32_t j = 0; j < micro_; ++j) forward_micro_batch(layer, j);
             const int next = layer + depth;
             if (next < layers_)
-                state(next).weights_in_forward =
-                    weights_in(next, {{state(layer).last_forward, false}});
+                state(next).weights_in_forward = weights_in(next, {{state(layer).last_forward}});
             if (next == layers_ - 1) head_weights_in();
         }
     }
 
     void forward_micro_batch(int layer, std::int32_t j) {
-        std::vector<Dependency> waits = {{state(layer).weights_in_forward, false}};
-        if (layer == 0) waits.push_back({embeddings_in_, false});
+        Waits waits = {{state(layer).weights_in_forward}};
+        if (layer == 0) waits.push_back({embeddings_in_});
         // With two inputs in turn, this layer's output overwrites the input of the layer before.
         if (host_checkpoints(t_) && layer >= 2)
-            waits.push_back({checkpoint_out_of(layer - 1, j), false});
+            waits.push_back({state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)]});
         Operation op =
             gpu_operation({kernels(layer).forward},
                           {input(layer), buffers_.forward_workspace,
@@ -136,45 +123,42 @@ class Streamed {
         op.micro_batch = j;
         state(layer).checkpoint_out.push_back(
             build_.add(OperationKind::copy_checkpoint_out, Lane::device_to_host, layer,
-                       {{state(layer - 1).last_forward, false}}, std::move(op)));
+                       {{state(layer - 1).last_forward}}, std::move(op)));
     }
 
     void loss() {
         OperationId last = 0;
         for (std::int32_t j = 0; j < micro_; ++j) {
-            std::vector<Dependency> waits = {{head_in_, false}};
+            Waits waits = {{head_in_}};
             Operation op =
                 gpu_operation(head_kernels_.loss, {buffers_.hidden_gradient, buffers_.head_weights,
                                                    buffers_.logits, buffers_.head_gradient});
             op.micro_batch = j;
-            if (j == 0) wait_for_checkpoints(waits, op);
+            // The memory of the two inputs in turn is used again, so it waits for the last copies
+            // out of them; copies leave in order.
+            if (j == 0 && host_checkpoints(t_) && layers_ > 1) {
+                waits.push_back({state_.back().checkpoint_out.back()});
+                op.uses.insert(op.uses.end(), {input(0), input(1)});
+            }
             if (j + 1 == micro_) op.kernels.push_back(head_kernels_.finish_gradients);
             last = build_.add(OperationKind::loss, Lane::compute, layers_, std::move(waits),
                               std::move(op));
         }
         const OperationId out = gradients_out(layers_, table_bytes(model_) + hidden_bytes(model_),
-                                              last, buffers_.head_weights);
-        if (!tied() && !updates_wait_for_norm()) head_update_ = update(layers_, head_params(), out);
+                                              last, {buffers_.head_weights});
+        if (!model_.tied_embeddings && !updates_wait_for_norm())
+            head_update_ = update(layers_, static_cast<double>(head_parameters(model_)), out);
     }
 
-    /// The memory of the two inputs in turn is used again from the loss on, so it waits for the
-    /// last copies out of them; copies leave in order.
-    void wait_for_checkpoints(std::vector<Dependency>& waits, Operation& op) const {
-        if (!host_checkpoints(t_) || layers_ == 1) return;
-        waits.push_back({state_.back().checkpoint_out.back(), false});
-        op.uses.insert(op.uses.end(), {input(0), input(1)});
-    }
-
-    /// From a slab that is always there, or from the buffer `from`.
-    OperationId gradients_out(int layer, double bytes, OperationId after, BufferId from = -1) {
-        Operation op = copy_operation(bytes);
-        if (from >= 0) op.uses = {from};
-        return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                          {{after, false}}, std::move(op));
+    /// From a slab that is always there, or from the buffers `from`.
+    OperationId gradients_out(int layer, double bytes, OperationId after,
+                              std::vector<BufferId> from = {}) {
+        return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer, {{after}},
+                          copy_operation(bytes, std::move(from)));
     }
 
     OperationId update(int layer, double params, OperationId after) {
-        return build_.add(OperationKind::update, Lane::optimizer, layer, {{after, false}},
+        return build_.add(OperationKind::update, Lane::optimizer, layer, {{after}},
                           host_operation(HostWork::adam, params * adam_traffic(t_.state_bytes)));
     }
 
@@ -183,33 +167,31 @@ class Streamed {
         const int depth = static_cast<int>(t_.buffer_depth);
         const bool in_slot = layer >= layers_ - depth;
         if (!in_slot)
-            s.weights_in_backward =
-                weights_in(layer, {{state(layer + depth).last_backward, false}});
+            s.weights_in_backward = weights_in(layer, {{state(layer + depth).last_backward}});
         for (std::int32_t j = 0; j < micro_; ++j) backward_micro_batch(layer, j);
         s.gradients_out = gradients_out(layer, kBf16 * parameters(layer), s.last_backward);
-        const int slabs = static_cast<int>(host_gradient_slabs(t_));
         if (updates_wait_for_norm()) return;
-        if (layer + slabs < layers_)
-            build_.wait(s.gradients_out, {state(layer + slabs).update, false});
+        const int slabs = static_cast<int>(host_gradient_slabs(t_));
+        if (layer + slabs < layers_) build_.wait(s.gradients_out, {state(layer + slabs).update});
         s.update = update(layer, parameters(layer), s.gradients_out);
     }
 
     void backward_micro_batch(int layer, std::int32_t j) {
         LayerState& s = state(layer);
-        const StreamedKernels& k = kernels(layer);
-        std::vector<Dependency> waits;
-        if (s.weights_in_backward >= 0) waits.push_back({s.weights_in_backward, false});
+        Waits waits;
+        if (s.weights_in_backward >= 0) waits.push_back({s.weights_in_backward});
         const int slabs = static_cast<int>(t_.gradient_slabs);
         if (j == 0 && layer + slabs < layers_)
-            waits.push_back({state(layer + slabs).gradients_out, false});
-        const bool keeps = keeps_everything(model_, t_, layer);
+            waits.push_back({state(layer + slabs).gradients_out});
         Operation op = gpu_operation(
-            {keeps ? k.recompute_nothing : k.recompute, k.backward},
+            {keeps_everything(model_, t_, layer) ? kernels(layer).recompute_nothing
+                                                 : kernels(layer).recompute,
+             kernels(layer).backward},
             {buffers_.backward_workspace, buffers_.hidden_gradient, buffers_.head_weights});
         op.micro_batch = j;
-        if (j + 1 == micro_) op.kernels.push_back(k.finish_gradients);
+        if (j + 1 == micro_) op.kernels.push_back(kernels(layer).finish_gradients);
         if (host_checkpoints(t_)) {
-            waits.push_back({checkpoint_in(layer, j), false});
+            waits.push_back({checkpoint_in(layer, j)});
         } else {
             op.uses.push_back(input(layer));
         }
@@ -222,16 +204,16 @@ class Streamed {
     /// Two places for checkpoints coming back: each waits until backward has used the one two
     /// before.
     OperationId checkpoint_in(int layer, std::int32_t j) {
-        std::vector<Dependency> waits;
-        if (backwards_.size() >= 2) waits.push_back({backwards_[backwards_.size() - 2], false});
-        if (layer >= 1) waits.push_back({checkpoint_out_of(layer, j), false});
+        Waits waits;
+        if (backwards_.size() >= 2) waits.push_back({backwards_[backwards_.size() - 2]});
+        if (layer >= 1) waits.push_back({state(layer).checkpoint_out[static_cast<std::size_t>(j)]});
         Operation op = copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_));
         op.micro_batch = j;
         return build_.add(OperationKind::copy_checkpoint_in, Lane::host_to_device, layer,
                           std::move(waits), std::move(op));
     }
 
-    OperationId on_embedding(OperationKind kind, double bytes, std::vector<Dependency> waits) {
+    OperationId on_embedding(OperationKind kind, double bytes, Waits waits) {
         return build_.add(kind, Lane::optimizer, kEmbeddingLayer, std::move(waits),
                           host_operation(HostWork::copy, bytes));
     }
@@ -242,10 +224,9 @@ class Streamed {
     void embedding_tail() {
         const double row_bytes = input_bytes(model_, t_);
         const OperationId out = gradients_out(kEmbeddingLayer, row_bytes, state(0).last_backward,
-                                              buffers_.hidden_gradient);
-        // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B of payload at the rate of a
-        // copy.
-        scatter_ = on_embedding(OperationKind::scatter_embeddings, 2.5 * row_bytes, {{out, false}});
+                                              {buffers_.hidden_gradient});
+        // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B at the rate of a copy.
+        scatter_ = on_embedding(OperationKind::scatter_embeddings, 2.5 * row_bytes, {{out}});
         const auto all = static_cast<double>(embedding_parameters(model_));
         const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
         update(kEmbeddingLayer, first, out);
@@ -253,7 +234,8 @@ class Streamed {
         if (updates_wait_for_norm()) {
             for (int layer = 0; layer < layers_; ++layer)
                 state(layer).update = update(layer, parameters(layer), out);
-            if (!tied()) head_update_ = update(layers_, head_params(), out);
+            if (!model_.tied_embeddings)
+                head_update_ = update(layers_, static_cast<double>(head_parameters(model_)), out);
         }
         if (first < all) rest_update_ = update(kEmbeddingLayer, all - first, out);
     }
@@ -264,7 +246,7 @@ class Streamed {
         // Only now is the norm known, and with it whether this step stands.
         build_.wait(state(0).weights_in_forward, {scatter_, true});
         build_.wait(embeddings_in_, {gather_, true});
-        const OperationId table_update = tied() ? rest_update_ : head_update_;
+        const OperationId table_update = model_.tied_embeddings ? rest_update_ : head_update_;
         build_.wait(head_in_, {table_update >= 0 ? table_update : gather_, true});
     }
 
@@ -274,7 +256,6 @@ class Streamed {
     const int layers_;
     const std::int64_t micro_;
     PlanBuilder build_;
-
     std::vector<StreamedKernels> kernels_;  // one a kind of layer
     StreamedHeadKernels head_kernels_;
     std::vector<LayerState> state_;
@@ -284,7 +265,33 @@ class Streamed {
     OperationId scatter_ = 0, gather_ = 0;
 };
 
+/// From the first operation of a kind to the first of the next; the tail lasts until the next
+/// step's first compute.
+std::vector<Phase> phases() {
+    using At = StepMark::At;
+    const StepMark loss{At::first_start, OperationKind::loss}, computed{At::compute_end};
+    const StepMark backward{At::first_start, OperationKind::backward};
+    return {{"forward", {At::zero}, loss},
+            {"loss", loss, backward},
+            {"backward", backward, computed},
+            {"tail", computed, {At::zero, {}, true}}};
+}
+
 }  // namespace
+
+ScheduleRecord streamed_schedule() {
+    return {
+        .name = "streamed",
+        .plan = [](const auto& model, const auto& machine,
+                   const auto& training) { return plan_streamed(model, machine, training).step; },
+        .options = {"buffer_depth", "gradient_slabs", "host_gradient_slabs", "recompute",
+                    "keep_last_layers", "checkpoints", "state_bytes", "optimizer_threads",
+                    "clipping", "loss_chunk_tokens", "feed_forward_chunk_tokens",
+                    "distinct_tokens"},
+        .ours = true,
+        .structural_error = kStructuralError,
+        .phases = phases()};
+}
 
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training) {

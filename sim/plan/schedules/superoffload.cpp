@@ -13,7 +13,7 @@
 // Gradients: a full bucket goes tensor by tensor to pinned bf16, back for its norm, and as fp32 to
 // its sub-group's gradient. All that is on the stream of backward, which goes on after it. As that
 // gradient is handed to the other process, its memory is shared from then on and no longer pinned.
-// Micro-batches: zero3_pass.h; sub-groups are queued in the last one.
+// Micro-batches: zero3.h; sub-groups are queued in the last one.
 //
 // Update: a sub-group whose gradients are complete is queued at once for the process, which copies
 // them to a pinned buffer and runs CPU Adam. When all are done, the training process takes the
@@ -26,11 +26,7 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/plan/schedules/pytorch_memory.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
-#include "sim/plan/schedules/zero3_memory.h"
-#include "sim/plan/schedules/zero3_pass.h"
+#include "sim/plan/schedules/zero3.h"
 
 namespace sluice {
 namespace {
@@ -43,7 +39,7 @@ constexpr double kCoresOfOptimizer = 0.9;  // cpuadam_cores_perc
 constexpr double kGpuUpdateTraffic = 94;
 constexpr std::int64_t kGpuUpdateLaunches = 10;
 
-class SuperOffload : Zero3Pass {
+class SuperOffload : public Zero3Pass {
   public:
     SuperOffload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : Zero3Pass(model, machine, training, kReduceBucketElements),
@@ -60,17 +56,17 @@ class SuperOffload : Zero3Pass {
         training_share_ = others > 0 ? share_of_threads(others) : 1;
     }
 
-    StepPlan plan() {
+  private:
+    void declare() override {
         declare_device_memory();
-        const double outside = declare_host_memory();
-        forward_and_backward();
-        update();
+        outside_ = declare_host_memory();
+        Zero3Pass::declare();
+    }
+    void finish() override {
         say_assumptions();
-        declare_host_moments(outside);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+        declare_host_moments(outside_);
     }
 
-  private:
     std::vector<double>::const_iterator first_on_cpu() const {
         return groups_.begin() + static_cast<std::ptrdiff_t>(on_gpu_);
     }
@@ -131,7 +127,7 @@ class SuperOffload : Zero3Pass {
     Fetched fetch(int, int, const Parameters&, double eager_operations) override {
         python_.work(eager_operations);
         Fetched fetched;
-        if (last_left() >= 0) fetched.waits.push_back({last_left(), false});
+        if (last_left() >= 0) fetched.waits.push_back({last_left()});
         return fetched;
     }
 
@@ -144,7 +140,7 @@ class SuperOffload : Zero3Pass {
             Operation to_group = copy_operation(kFp32 * of_cpu, {sent.gradients});
             to_group.pageable = true;
             left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                              {{left, false}}, std::move(to_group));
+                              {{left}}, std::move(to_group));
             python_.wait_for(left, layer);
         }
         if (!clips()) queue_complete_groups(left);
@@ -162,31 +158,31 @@ class SuperOffload : Zero3Pass {
         }
     }
 
-    OperationId host_work(OperationKind kind, Lane lane, std::vector<Dependency> waits,
-                          HostWork work, double bytes, double share) {
+    OperationId host_work(OperationKind kind, Lane lane, Waits waits, HostWork work, double bytes,
+                          double share) {
         Operation operation = host_operation(work, bytes);
         operation.host_share = share;
         return build_.add(kind, lane, kEmbeddingLayer, std::move(waits), std::move(operation));
     }
 
     OperationId update_on_cpu(double elements, OperationId after) {
-        host_work(OperationKind::collect_gradients, Lane::optimizer, {{after, false}},
-                  HostWork::copy, kFp32 * elements, optimizer_share_);
+        host_work(OperationKind::collect_gradients, Lane::optimizer, {{after}}, HostWork::copy,
+                  kFp32 * elements, optimizer_share_);
         return host_work(OperationKind::update, Lane::optimizer, {}, HostWork::eager_adam,
                          kZero3AdamTraffic * elements, optimizer_share_);
     }
 
-    void update() {
-        std::vector<Dependency> before = {{last_left(), false}};
-        if (updated_ >= 0) before.push_back({updated_, false});
+    void optimize() override {
+        Waits before = {{last_left()}};
+        if (updated_ >= 0) before.push_back({updated_});
         for (std::size_t group = 0; group < on_gpu_; ++group) update_on_gpu(groups_[group], before);
         for (std::size_t group = on_gpu_; group < groups_.size(); ++group)
-            before = {{finish_on_cpu(groups_[group], before), false}};
+            before = {{finish_on_cpu(groups_[group], before)}};
         for (const Dependency& last : before) build_.wait(python_.first(), {last.operation, true});
     }
 
     /// The host does not wait for it.
-    void update_on_gpu(double elements, const std::vector<Dependency>& after) {
+    void update_on_gpu(double elements, const Waits& after) {
         const BufferId root =
             build_.device_buffer("root of the second moment", Kind::workspace, kFp32 * elements);
         const std::int32_t kernels = build_.kernels(
@@ -196,16 +192,16 @@ class SuperOffload : Zero3Pass {
     }
 
     /// Returns the copy that the host waits for.
-    OperationId finish_on_cpu(double elements, const std::vector<Dependency>& after) {
+    OperationId finish_on_cpu(double elements, const Waits& after) {
         OperationId done = host_work(OperationKind::clip_gradients, Lane::host, after,
                                      HostWork::scale_fp32, kFp32 * elements, training_share_);
         if (clips()) done = update_on_cpu(elements, done);
-        done = host_work(OperationKind::copy_to_pinned, Lane::host, {{done, false}}, HostWork::copy,
+        done = host_work(OperationKind::copy_to_pinned, Lane::host, {{done}}, HostWork::copy,
                          kZero3CopyBack * elements, training_share_);
         Operation copy = copy_operation(kBf16 * elements);
         copy.pageable = true;
-        std::vector<Dependency> waits = {{done, false}};
-        if (updated_on_gpu_ >= 0) waits.push_back({updated_on_gpu_, false});  // on the same stream
+        Waits waits = {{done}};
+        if (updated_on_gpu_ >= 0) waits.push_back({updated_on_gpu_});  // on the same stream
         return build_.add(OperationKind::copy_weights_in, Lane::host_to_device, kEmbeddingLayer,
                           std::move(waits), std::move(copy));
     }
@@ -220,6 +216,7 @@ class SuperOffload : Zero3Pass {
     const std::vector<double> groups_;  ///< elements of sub-groups, in the model's order
     std::size_t on_gpu_ = 0;            ///< so many of the first are updated on the GPU
     double gpu_elements_ = 0;
+    double outside_ = 0;  ///< bytes that the system uses outside the processes
     double optimizer_share_ = 1, training_share_ = 1;  ///< of host work's rate by all threads
     double not_left_;                                  ///< gradients still to come, in elements
     std::size_t waiting_;                              ///< sub-groups that are not complete
@@ -229,9 +226,12 @@ class SuperOffload : Zero3Pass {
 
 }  // namespace
 
-StepPlan plan_superoffload(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& training) {
-    return SuperOffload(model, machine, training).plan();
+ScheduleRecord superoffload_schedule() {
+    return {.name = "superoffload",
+            .plan = plan_of<SuperOffload>,
+            .options = {"sub_group_elements", "offload_percent", "clipping"},
+            .structural_error = kErrorOffloading,
+            .phases = plain_phases()};
 }
 
 }  // namespace sluice

@@ -6,25 +6,20 @@
 // unless asked for, all else at its default.
 //
 // Parameters: each module's are copied in, and those of the next modules while it runs
-// (zero3_fetches.h). With one rank a gather is a plain copy on a stream of its own. The host waits
+// (zero3.h). With one rank a gather is a plain copy on a stream of its own. The host waits
 // for copies but not for compute, so that it allocates and copies well ahead where its Python is
 // faster than the GPU. Parameters that are fetched together share a handle: the first use of one
 // waits for the whole stream, what was fetched since included.
 //
 // Gradients: copied into a bucket; a full one is reduced on a second stream, tensor by tensor: to
 // pinned bf16, back to the device for its norm, and as fp32 to the sub-group's pinned buffer. The
-// third bucket before must have left before the next one does. Micro-batches: zero3_pass.h.
+// third bucket before must have left before the next one does. Micro-batches: zero3.h.
 //
 // Update, when all has left: sub-group by sub-group the fp32 gradients are scaled (also where
 // nothing is clipped), CPU Adam updates fp32 masters, and these are copied to the bf16 parameters.
 #include <algorithm>
 
-#include "sim/plan/schedules/pytorch_memory.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
-#include "sim/plan/schedules/zero3_fetches.h"
-#include "sim/plan/schedules/zero3_memory.h"
-#include "sim/plan/schedules/zero3_pass.h"
+#include "sim/plan/schedules/zero3.h"
 
 namespace sluice {
 namespace {
@@ -34,7 +29,7 @@ constexpr std::size_t kBucketsUnderWay = 3;
 // Dense layers have 7 to fetch, each of which is an operation of its own.
 constexpr int kTensorsOfAPart = 16;
 
-class Zero3Offload : Zero3Pass {
+class Zero3Offload : public Zero3Pass {
   public:
     Zero3Offload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : Zero3Pass(model, machine, training, kReduceBucketElements),
@@ -46,17 +41,17 @@ class Zero3Offload : Zero3Pass {
           together_(modules_.elements().size()),
           buffers_(modules_.elements().size(), kNoBuffer) {}
 
-    StepPlan plan() {
-        const double outside = declare_zero3_host_memory(model_, machine_, sub_groups_, build_);
+  private:
+    void declare() override {
+        outside_ = declare_zero3_host_memory(model_, machine_, sub_groups_, build_);
         declare_parameters_that_stay(model_, modules_, build_);
-        forward_and_backward();
-        update();
+        Zero3Pass::declare();
+    }
+    void finish() override {
         build_.assume(kZero3AdamAssumption);
-        declare_zero3_host_moments(model_, outside, build_);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+        declare_zero3_host_moments(model_, outside_, build_);
     }
 
-  private:
     void begin_pass() override {
         fetches_ = ParameterFetches(modules_.elements(), calls_);
         call_ = 0;
@@ -80,7 +75,7 @@ class Zero3Offload : Zero3Pass {
             for (const int parameter : call.released)
                 fetched.released.push_back(buffers_[static_cast<std::size_t>(parameter)]);
         }
-        if (arrived_ >= 0) fetched.waits.push_back({arrived_, false});
+        if (arrived_ >= 0) fetched.waits.push_back({arrived_});
         return fetched;
     }
 
@@ -117,10 +112,10 @@ class Zero3Offload : Zero3Pass {
             buffers_[index] = build_.device_buffer("gathered parameter", Kind::weights, own);
             uses.push_back(buffers_[index]);
         }
-        std::vector<Dependency> waits = python_.reached(layer);
+        Waits waits = python_.reached(layer);
         const std::vector<OperationId>& left = buckets_left();
         if (left.size() > kBucketsUnderWay)
-            waits.push_back({left[left.size() - 1 - kBucketsUnderWay], false});
+            waits.push_back({left[left.size() - 1 - kBucketsUnderWay]});
         last_copy_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
                                 std::move(waits), copy_operation(bytes, std::move(uses)));
         for (const int parameter : parameters) {
@@ -131,15 +126,15 @@ class Zero3Offload : Zero3Pass {
 
     OperationId to_optimizer(const SentBucket& sent, int layer) override {
         return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                          {{sent.last, false}},
+                          {{sent.last}},
                           copy_operation(kFp32 * sent.bucket.elements, {sent.gradients}));
     }
 
-    void update() {
+    void optimize() override {
         OperationId last = last_left();
         for (const double elements : sub_groups_) {
-            build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
-                       {{last, false}}, host_operation(HostWork::scale_fp32, kFp32 * elements));
+            build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer, {{last}},
+                       host_operation(HostWork::scale_fp32, kFp32 * elements));
             build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
                        host_operation(HostWork::eager_adam, kZero3AdamTraffic * elements));
             last = build_.add(OperationKind::copy_to_pinned, Lane::optimizer, kEmbeddingLayer, {},
@@ -155,14 +150,19 @@ class Zero3Offload : Zero3Pass {
     std::vector<bool> arriving_;                 ///< parameters that the host has not waited for
     std::vector<Parameters> together_;           ///< which were fetched with a parameter
     std::vector<BufferId> buffers_;              ///< where a parameter is now
+    double outside_ = 0;                         ///< bytes that the system uses outside the process
     OperationId last_copy_ = -1, arrived_ = -1;  ///< the host has waited for the second
 };
 
 }  // namespace
 
-StepPlan plan_zero3_offload(const ModelSpec& model, const MachineSpec& machine,
-                            const TrainingSpec& training) {
-    return Zero3Offload(model, machine, training).plan();
+ScheduleRecord zero3_offload_schedule() {
+    return {.name = "zero3-offload",
+            .measured_system = "DeepSpeed ZeRO-3 CPU offload",
+            .plan = plan_of<Zero3Offload>,
+            .options = {"sub_group_elements"},
+            .structural_error = kErrorOffloading,
+            .phases = plain_phases()};
 }
 
 }  // namespace sluice

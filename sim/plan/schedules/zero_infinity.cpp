@@ -10,13 +10,13 @@
 //
 // Parameters: a module's are read into buffers of host memory, all reads under way are waited for,
 // then they are copied to the device; those after the prefetched ones are read ahead
-// (zero3_fetches.h). A parameter keeps its buffer as long as it is on the device. DeepSpeed's
+// (zero3.h). A parameter keeps its buffer as long as it is on the device. DeepSpeed's
 // buffers are locked pages that CUDA does not know, so that copies from and to them hold the host
 // up and go as from pageable memory. What stands twice in what is read ahead, as where a module is
 // recomputed and then differentiated, is read once (the source would stop there).
 //
 // Gradients: as under zero3-offload, but the fp32 ones go to the optimizer's buffers, each written
-// when it is full. The host waits for every bucket. Micro-batches (zero3_pass.h): only the last
+// when it is full. The host waits for every bucket. Micro-batches (zero3.h): only the last
 // one's go to those buffers; the others' sums are in host memory.
 //
 // Update: sub-group by sub-group masters, moments and gradients are read (the next while one is
@@ -24,24 +24,25 @@
 // moments while the next is updated; before those of the next are, the host waits for them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/base/input_error.h"
-#include "sim/plan/schedules/infinity_memory.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/shapes.h"
-#include "sim/plan/schedules/zero3_fetches.h"
-#include "sim/plan/schedules/zero3_memory.h"
-#include "sim/plan/schedules/zero3_pass.h"
+#include "sim/plan/schedules/zero3.h"
 
 namespace sluice {
 namespace {
 
 constexpr double kReduceBucketElements = 2e8;  // reduce_bucket_size
 constexpr double kStates = 3 * kFp32;          // master and moments of a parameter
+constexpr double kMostInHost = 1e9;            // max_in_cpu
+constexpr std::int64_t kSmallest = kMiB / 2;   // elements: a tensor below 1 MiB is not swapped
+constexpr int kFewestBuffers = 5;              // buffer_count's default
+// buffer_count of offload_optimizer: master, moments and gradient of three sub-groups.
+constexpr std::size_t kOptimizerBuffers = 12;
 constexpr double kReadToUpdate = kStates + kFp32;
 
-class ZeroInfinity : Zero3Pass {
+class ZeroInfinity : public Zero3Pass {
   public:
     ZeroInfinity(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : Zero3Pass(model, machine, training, kReduceBucketElements),
@@ -50,19 +51,54 @@ class ZeroInfinity : Zero3Pass {
           copied_(modules_.elements().size(), -1),
           on_device_(modules_.elements().size(), kNoBuffer) {}
 
-    StepPlan plan() {
-        declare_infinity_memory(model_, machine_, layout_, build_);
+  private:
+    void declare() override {
+        declare_memory();
         declare_parameters_that_stay(model_, modules_, build_);
-        forward_and_backward();
-        write_gradients(filled_);
-        update();
+        Zero3Pass::declare();
+    }
+    void finish() override {
         say_assumptions();
-        declare_infinity_moments(layout_, build_);
-        return build_.finish(std::vector<LayerPlacement>(static_cast<std::size_t>(layers_)));
+        declare_moments();
     }
 
-  private:
-    using Waits = std::vector<Dependency>;
+    void declare_memory() {
+        const double all = all_parameters(model_);
+        const auto on_storage = [&](const char* name, Kind kind, double bytes) {
+            build_.standing(name, kind, Tier::storage, bytes);
+        };
+        on_storage("bf16 parameters on storage", Kind::weights,
+                   kBf16 * layout_.elements_on_storage);
+        on_storage("masters and moments on storage", Kind::optimizer_state, 3 * kFp32 * all);
+        on_storage("fp32 gradients on storage", Kind::gradients, kFp32 * all);
+
+        declare_processes(machine_, 1, build_);
+        const double gradients = pinned_bytes(kBf16 * all);
+        const double flat = pinned_bytes(kBf16 * std::min(all, kMostInHost));
+        build_.on_host("pinned bf16 gradients", Kind::gradients, gradients);
+        build_.on_host("pinned bf16 parameters, max_in_cpu", Kind::weights, flat);
+        build_.on_host("tables of pinned pages", Kind::process,
+                       kTablesOfPinned * (gradients + flat));
+        build_.on_host("optimizer's buffers", Kind::pinned_buffers,
+                       static_cast<double>(kOptimizerBuffers) * kFp32 * layout_.largest_sub_group);
+        if (layout_.elements_on_storage == 0) return;
+        build_.on_host("parameter buffers", Kind::pinned_buffers,
+                       layout_.parameter_buffers * kBf16 * layout_.largest_tensor);
+        build_.on_host("updated parameters of a sub-group", Kind::pinned_buffers,
+                       kBf16 * layout_.largest_sub_group);
+    }
+
+    void declare_moments() {
+        const Bytes steady = build_.host_peak();
+        const auto of_group = static_cast<Bytes>(kFp32 * layout_.largest_sub_group);
+        build_.moment("loading", steady + 2 * of_group,
+                      "a sub-group's first masters, and a gradient of zeros");
+        build_.moment("first step", steady + 2 * of_group,
+                      "a sub-group's first moments are not in a buffer yet");
+        build_.moment("steady", steady, "nothing is freed between steps");
+        build_.moment("saving", steady, "states are on storage already");
+        build_.resident_between_steps(steady);
+    }
 
     double bytes_of(const Parameters& parameters) const {
         double bytes = 0;
@@ -91,7 +127,7 @@ class ZeroInfinity : Zero3Pass {
         OperationId last = -1;  // copies run in order: all have arrived when the last one has
         for (const int parameter : used)
             last = std::max(last, copied_[static_cast<std::size_t>(parameter)]);
-        if (last >= 0) fetched.waits.push_back({last, false});
+        if (last >= 0) fetched.waits.push_back({last});
         return fetched;
     }
 
@@ -113,7 +149,7 @@ class ZeroInfinity : Zero3Pass {
             pageable |= layout_.on_storage[index];
         }
         Waits waits = python_.reached(layer);
-        if (wait_for_reads) waits.push_back({last_read_, false});
+        if (wait_for_reads) waits.push_back({last_read_});
         Operation copy = copy_operation(bytes_of(parameters), std::move(uses));
         copy.pageable = pageable;
         const OperationId copied = build_.add(OperationKind::copy_weights_in, Lane::host_to_device,
@@ -124,9 +160,9 @@ class ZeroInfinity : Zero3Pass {
     }
 
     OperationId to_optimizer(const SentBucket& sent, int layer) override {
-        Waits waits = {{sent.last, false}};
+        Waits waits = {{sent.last}};
         if (written_.size() >= kOptimizerBuffers)
-            waits.push_back({written_[written_.size() - kOptimizerBuffers], false});
+            waits.push_back({written_[written_.size() - kOptimizerBuffers]});
         Operation to_buffer = copy_operation(kFp32 * sent.bucket.elements, {sent.gradients});
         to_buffer.pageable = true;
         const OperationId left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
@@ -156,7 +192,8 @@ class ZeroInfinity : Zero3Pass {
                    copy_operation(kReadToUpdate * layout_.sub_groups[group]));
     }
 
-    void update() {
+    void optimize() override {
+        write_gradients(filled_);
         hold_host(written_.back());
         OperationId read = read_states(0, after_host());
         OperationId written_before = -1;  // of the sub-group before the last
@@ -164,9 +201,9 @@ class ZeroInfinity : Zero3Pass {
             const double elements = layout_.sub_groups[group];
             const OperationId own = read;
             Waits waits = after_host();
-            if (written_before >= 0) waits.push_back({written_before, false});
+            if (written_before >= 0) waits.push_back({written_before});
             if (group + 1 < layout_.sub_groups.size()) read = read_states(group + 1, waits);
-            waits.push_back({own, false});
+            waits.push_back({own});
             add(OperationKind::clip_gradients, Lane::optimizer, std::move(waits),
                 host_operation(HostWork::scale_fp32, kFp32 * elements));
             add(OperationKind::update, Lane::optimizer, {},
@@ -212,12 +249,51 @@ void check_storage(const MachineSpec& machine) {
         "settings");
 }
 
-}  // namespace
-
-StepPlan plan_zero_infinity(const ModelSpec& model, const MachineSpec& machine,
-                            const TrainingSpec& training) {
+StepPlan plan(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
     check_storage(machine);
     return ZeroInfinity(model, machine, training).plan();
+}
+
+}  // namespace
+
+InfinityLayout::InfinityLayout(const ModelSpec& model, const Zero3Modules& of_model,
+                               double sub_group_size)
+    : modules(&of_model), sub_groups(zero3_sub_groups(model, sub_group_size)) {
+    largest_sub_group = *std::max_element(sub_groups.begin(), sub_groups.end());
+    double on_host = 0;
+    for (; sub_groups_on_host < sub_groups.size(); ++sub_groups_on_host) {
+        const double with_next = on_host + sub_groups[sub_groups_on_host];
+        if (with_next > kMostInHost) break;
+        on_host = with_next;
+    }
+    const std::vector<std::int64_t>& elements = modules->elements();
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        const auto own = static_cast<double>(elements[i]);
+        on_storage.push_back(elements[i] >= kSmallest && modules->elements_before()[i] >= on_host);
+        if (on_storage.back()) elements_on_storage += own;
+        largest_tensor = std::max(largest_tensor, own);
+    }
+    if (elements_on_storage == 0) return;
+    for (parameter_buffers = kFewestBuffers;; ++parameter_buffers) {
+        ParameterFetches trial = fetches(parameter_buffers);
+        for (std::size_t call = 0; call < trial.calls() && !trial.out_of_buffers(); ++call)
+            trial.next();
+        if (!trial.out_of_buffers()) return;
+    }
+}
+
+ParameterFetches InfinityLayout::fetches(int buffers) const {
+    return ParameterFetches(modules->elements(), modules->step_calls(), {}, {on_storage, buffers});
+}
+
+ScheduleRecord zero_infinity_schedule() {
+    return {.name = "zero-infinity",
+            .measured_system = "DeepSpeed ZeRO-Infinity",
+            .plan = plan,
+            .options = {"sub_group_elements"},
+            .needs_storage = true,
+            .structural_error = kErrorOffloading,
+            .phases = plain_phases()};
 }
 
 }  // namespace sluice

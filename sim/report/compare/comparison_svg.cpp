@@ -28,7 +28,7 @@ SpeedBar bar_of(const Comparison& c, const ComparedSystem& system) {
             r.tokens_per_s_at(r.band->low),
             relative ? fmt::format(" ({:.2f}x)", *relative) : "",
             system.fits() ? "" : short_by(r),
-            r.asked.training.schedule == Schedule::streamed ? kPointedOut : kOtherBar,
+            r.asked.training.schedule->ours ? kPointedOut : kOtherBar,
             tooltip(system)};
 }
 
@@ -43,9 +43,7 @@ std::string note(std::span<const Comparison> comparisons) {
     }
     std::string words;
     if (fits) words += "Black line: nine of ten steps should lie there. ";
-    if (relative)
-        words +=
-            fmt::format("In brackets: as a multiple of {}. ", schedule_name(Schedule::streamed));
+    if (relative) words += fmt::format("In brackets: as a multiple of {}. ", Schedule()->name);
     if (cut)
         words += "A batch that does not fit at once goes in the largest micro-batches that do. ";
     if (misfit) words += "Grey: does not fit; as long as if it did.";

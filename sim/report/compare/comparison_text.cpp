@@ -73,7 +73,7 @@ std::string table(const Comparison& c) {
 std::string about_clusters(const Comparison& c) {
     std::string out;
     for (const ComparedSystem& system : c.systems) {
-        if (system.report.asked.training.schedule != Schedule::cluster) continue;
+        if (!system.report.asked.training.schedule->several_gpus) continue;
         const Fit& fit = system.report.plan.fit;
         out += fmt::format(
             "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a "
@@ -122,7 +122,7 @@ std::string trend_table(std::span<const Comparison> comparisons) {
     const std::vector<std::size_t> widths = column_widths(comparisons);
     const std::vector<ComparedSystem>& systems = comparisons.front().systems;
     std::string out = fmt::format("tokens/s and speed as a multiple of {}'s\n{:>6} {:>10}",
-                                  schedule_name(Schedule::streamed), "layers", "parameters");
+                                  Schedule()->name, "layers", "parameters");
     for (std::size_t i = 0; i < systems.size(); ++i)
         out += fmt::format("  {:>{}}", systems[i].name, widths[i]);
     out += "\n";

@@ -14,8 +14,8 @@ namespace {
 /// Numbers of the machine that this step does not rest on.
 bool concerns(const std::string& path, const TrainingSpec& training) {
     const bool between_gpus = path.starts_with("gpu_interconnect.") || path.starts_with("network.");
-    if (between_gpus) return training.schedule == Schedule::cluster;
-    if (path.starts_with("storage.")) return training.schedule == Schedule::zero_infinity;
+    if (between_gpus) return training.schedule->several_gpus;
+    if (path.starts_with("storage.")) return training.schedule->needs_storage;
     return true;
 }
 

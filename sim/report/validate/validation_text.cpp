@@ -98,8 +98,8 @@ std::string phase_lines(const Validation& v, const std::vector<std::string>& nam
 std::string all_phase_lines(const Validation& v) {
     std::vector<std::vector<std::string>> shown;
     std::string out;
-    for (const Choice& choice : training_options().front().choices) {
-        const std::vector<std::string> names = phase_names(static_cast<Schedule>(choice.value));
+    for (const ScheduleRecord& schedule : schedule_table()) {
+        const std::vector<std::string> names = phase_names(Schedule(schedule));
         if (std::find(shown.begin(), shown.end(), names) != shown.end()) continue;
         out += phase_lines(v, names);
         shown.push_back(names);

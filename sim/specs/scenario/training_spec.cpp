@@ -39,20 +39,32 @@ int index(Enum value) {
     return static_cast<int>(value);
 }
 
+Option schedule_option() {
+    std::vector<Choice> choices;
+    for (const ScheduleRecord& record : schedule_table())
+        choices.push_back({record.name, Schedule(record).index()});
+    Option declared{"schedule",
+                    "",
+                    0,
+                    static_cast<double>(choices.size() - 1),
+                    std::move(choices),
+                    "whose order of operations",
+                    false,
+                    nullptr,
+                    nullptr};
+    declared.get = [](const TrainingSpec& spec) {
+        return static_cast<double>(spec.schedule.index());
+    };
+    declared.set = [](TrainingSpec& spec, double value) {
+        spec.schedule = Schedule(schedule_table()[static_cast<std::size_t>(value)]);
+    };
+    return declared;
+}
+
 std::vector<Option> declare_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
-    options.push_back(option<&T::schedule>(
-        "schedule", "", 0, 8, "the system whose order of operations is planned",
-        {{"streamed", index(Schedule::streamed)},
-         {"megatrain", index(Schedule::megatrain)},
-         {"fsdp-offload", index(Schedule::fsdp_offload)},
-         {"resident", index(Schedule::resident)},
-         {"zero3-offload", index(Schedule::zero3_offload)},
-         {"zero-infinity", index(Schedule::zero_infinity)},
-         {"superoffload", index(Schedule::superoffload)},
-         {"accelerate-offload", index(Schedule::accelerate_offload)},
-         {"cluster", index(Schedule::cluster)}}));
+    options.push_back(schedule_option());
     options.push_back(option<&T::gpus>(
         "gpus", "GPUs", 1, 65'536,
         "GPUs that train together: up to those of a node, or whole nodes (cluster only)"));
@@ -187,14 +199,11 @@ void check_batch(const TrainingSpec& spec) {
 
 /// PyTorch's checkpointing of a layer keeps its input alone.
 void check_recompute(const TrainingSpec& spec) {
-    const bool plain_pytorch =
-        spec.schedule == Schedule::fsdp_offload || spec.schedule == Schedule::resident ||
-        spec.schedule == Schedule::accelerate_offload || spec.schedule == Schedule::cluster;
-    if (!plain_pytorch || spec.recompute != Recompute::keep_attention) return;
+    if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
     throw InputError(
         fmt::format("--recompute is keep_attention, which the schedule {} does not have; give full "
                     "(torch.utils.checkpoint on each layer) or none",
-                    option_text(spec, training_options().front())),
+                    spec.schedule->name),
         "recompute");
 }
 
@@ -203,10 +212,10 @@ void check_used_options(const TrainingSpec& spec) {
     const TrainingSpec standard;
     for (const Option& option : training_options()) {
         if (has_option(spec.schedule, option) || option.get(spec) == option.get(standard)) continue;
-        throw InputError(fmt::format("{} is {}, which the schedule {} does not have; leave it out",
-                                     option_flag(option), option_text(spec, option),
-                                     option_text(spec, training_options().front())),
-                         option.field);
+        throw InputError(
+            fmt::format("{} is {}, which the schedule {} does not have; leave it out",
+                        option_flag(option), option_text(spec, option), spec.schedule->name),
+            option.field);
     }
 }
 
@@ -289,7 +298,7 @@ void check_training_spec(const TrainingSpec& spec) {
     }
     const std::int64_t block_tokens = spec.micro_batch_block().tokens();
     check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "feed_forward_chunk_tokens");
-    if (spec.schedule == Schedule::streamed)
+    if (has_option(spec.schedule, "loss_chunk_tokens"))
         check_chunks(block_tokens, spec.loss_chunk_tokens, "loss_chunk_tokens");
     const std::int64_t part = spec.batch_of_a_gpu();
     if (spec.micro_batches() > kMostMicroBatches) {

@@ -9,35 +9,22 @@
 
 #include "sim/base/units.h"
 #include "sim/specs/model/layer_kernels.h"
+#include "sim/specs/scenario/schedule.h"
 
 namespace sluice {
 
 class JsonObject;
 
-/// Whose order of operations: ours, or that of another system for comparison.
-enum class Schedule : std::uint8_t {
-    streamed,
-    megatrain,
-    fsdp_offload,
-    resident,
-    zero3_offload,
-    zero_infinity,
-    superoffload,
-    accelerate_offload,
-    cluster,
-};
 /// What GPUs of a cluster have a part of: parameters, gradients and states; states alone; nothing.
 enum class Sharding : std::uint8_t { full, states, none };
 enum class CheckpointPlacement : std::uint8_t { device, host };
 /// Gradient clipping by global norm: at once and redone where the norm exceeds the limit, after all
 /// gradients, or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
-/// Who updates a layer. A plan says so for each layer; today's schedules place all on the CPU.
-enum class OptimizerPlacement : std::uint8_t { cpu, gpu, resident };
 
 struct TrainingSpec {
-    Schedule schedule = Schedule::streamed;
-    std::int64_t gpus = 1;  ///< that train together (cluster)
+    Schedule schedule = {};  ///< ours, or that of another system for comparison
+    std::int64_t gpus = 1;   ///< that train together (cluster)
     Sharding sharding = Sharding::full;
     std::int64_t batch = 8;           ///< sequences a step, of all GPUs
     std::int64_t micro_batch = 0;     ///< sequences that pass a layer together; 0: the whole batch
@@ -100,9 +87,6 @@ struct Option {
 /// All options, in the order shown. The CLI, the JSON reader, --help and forms derive from this
 /// list.
 const std::vector<Option>& training_options();
-
-/// Whether a schedule has an option; one that it does not have must be left at its default.
-bool has_option(Schedule schedule, const Option& option);
 
 /// Sets one option from text, as a flag gives it; `where` is the name in messages. Throws
 /// InputError.

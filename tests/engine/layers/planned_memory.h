@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/layers/workspace.h"
-#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "tests/catch.h"
 

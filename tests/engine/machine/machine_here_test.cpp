@@ -80,7 +80,7 @@ TEST_CASE("machine here: unknown memory is asked for", "[machine]") {
 TEST_CASE("machine here: plans need no rates", "[machine]") {
     const ModelSpec model = read_model("llama-3.2-1b");
     const MachineSpec machine = machine_here(facts_here(), kGpu);
-    for (const Schedule schedule : {Schedule::streamed, Schedule::megatrain}) {
+    for (const Schedule schedule : {Schedule("streamed"), Schedule("megatrain")}) {
         TrainingSpec training = small_batch();
         training.schedule = schedule;
         const StepPlan plan = plan_step(model, machine, training);

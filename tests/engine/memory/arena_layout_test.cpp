@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 

@@ -25,8 +25,8 @@ QString cell(const QAbstractItemModel& model, int row, const QString& title) {
 }
 
 Comparison made() {
-    return {{made_system(Schedule::streamed, 1000), made_system(Schedule::megatrain, 250),
-             made_misfit(Schedule::resident, 3000, 1500)},
+    return {{made_system(Schedule("streamed"), 1000), made_system(Schedule("megatrain"), 250),
+             made_misfit(Schedule("resident"), 3000, 1500)},
             {"zero-infinity is left out"}};
 }
 
@@ -69,10 +69,10 @@ TEST_CASE("system table: what the comparison says", "[models]") {
 
 TEST_CASE("sensitivity table: gains as shares, settings as --set takes them", "[models]") {
     Sensitivity all;
-    all.base = made_system(Schedule::streamed, 1000).report;
+    all.base = made_system(Schedule("streamed"), 1000).report;
     Upgrade link;
     link.name = "link twice as fast";
-    link.report = made_system(Schedule::streamed, 1250).report;
+    link.report = made_system(Schedule("streamed"), 1250).report;
     link.gain = 0.25;
     link.gain_low = 0.2;
     link.gain_high = 0.3;

@@ -104,7 +104,7 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
           "[models]") {
     TrainingSpec deep, resident;
     deep.buffer_depth = 3;
-    resident.schedule = Schedule::resident;
+    resident.schedule = Schedule("resident");
     ScenarioTableModel model;
     const std::vector<ComparedScenario> scenarios = {
         scenario("streamed", "rtx-3090-64gb", deep),

@@ -78,10 +78,10 @@ TEST_CASE("bars: those of a comparison keep labels, colours and why a system doe
 
 TEST_CASE("tornado: a bar an upgrade, grey where the gain is not sure", "[pictures]") {
     Sensitivity all;
-    all.base = made_system(Schedule::streamed, 1000).report;
+    all.base = made_system(Schedule("streamed"), 1000).report;
     Upgrade sure, unsure;
     sure.name = "link";
-    sure.report = made_system(Schedule::streamed, 1200).report;
+    sure.report = made_system(Schedule("streamed"), 1200).report;
     sure.report.step.critical_shares = {};
     sure.report.step.critical_shares[static_cast<std::size_t>(Lane::compute)] = 1;
     sure.gain = 0.2;

@@ -16,7 +16,7 @@ const Option& option_of(const std::string& field) {
 }
 
 VariedNumber machine_number(const std::string& path) {
-    for (const VariedNumber& number : varied_numbers(Schedule::streamed))
+    for (const VariedNumber& number : varied_numbers(Schedule("streamed")))
         if (number.key == path) return number;
     throw std::runtime_error(path);
 }
@@ -29,7 +29,7 @@ std::vector<double> proposed(const std::string& field, const TrainingSpec& train
 }  // namespace
 
 TEST_CASE("an axis varies what the schedule has, and numbers that a profile has", "[pictures]") {
-    const std::vector<VariedNumber> numbers = varied_numbers(Schedule::streamed);
+    const std::vector<VariedNumber> numbers = varied_numbers(Schedule("streamed"));
     const auto has = [&](const std::string& key) {
         return std::any_of(numbers.begin(), numbers.end(),
                            [&](const VariedNumber& number) { return number.key == key; });
@@ -64,7 +64,7 @@ TEST_CASE("every proposal is read back from its text, in range", "[pictures]") {
     const MachineProfile profile = read_machine_profile("h200-sxm-pcie5-1.5tb");
     for (const Choice& schedule : training_options().front().choices) {
         TrainingSpec training;
-        training.schedule = static_cast<Schedule>(schedule.value);
+        training.schedule = Schedule(schedule_table()[static_cast<std::size_t>(schedule.value)]);
         for (const VariedNumber& number : varied_numbers(training.schedule)) {
             INFO(schedule.name << " " << number.key);
             const std::vector<double> values = proposed_values(number, training, profile);

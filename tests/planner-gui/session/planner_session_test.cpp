@@ -198,7 +198,7 @@ TEST_CASE("session: a report compares a cluster with one GPU, each as planned", 
     session.decide(one, {one, eight});
     REQUIRE(wait_until([&] { return decision != nullptr; }));
     REQUIRE(decision->candidates.size() == 2);
-    CHECK(decision->candidates[0].report().asked.training.schedule == Schedule::streamed);
+    CHECK(decision->candidates[0].report().asked.training.schedule == Schedule("streamed"));
     CHECK(decision->candidates[1].name == "8 x h100-sxm-pcie5");
     CHECK(decision->candidates[1].report().asked.training.gpus == 8);
     CHECK(decision->candidates[1].report().asked.training.batch == 32);
@@ -235,7 +235,7 @@ TEST_CASE("session: a cluster's scenario is compared with the systems of one of 
     CHECK(refused.isEmpty());
     REQUIRE(comparison);
     const Prediction& last = comparison->systems.back().report;
-    CHECK(last.asked.training.schedule == Schedule::cluster);
+    CHECK(last.asked.training.schedule == Schedule("cluster"));
     CHECK(last.asked.training.gpus == 8);
     CHECK(last.cost->usd_per_hour == alone->report().cost->usd_per_hour);
     CHECK(last.step.seconds == Approx(alone->report().step.seconds));

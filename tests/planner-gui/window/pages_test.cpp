@@ -92,7 +92,7 @@ TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[win
     window.pages().setCurrentWidget(&page);
     const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
     REQUIRE(batch.number.key == "batch");
-    const auto numbers = varied_numbers(Schedule::streamed);
+    const auto numbers = varied_numbers(Schedule("streamed"));
     const auto memory = std::find_if(numbers.begin(), numbers.end(), [](const auto& number) {
         return number.key == "host.memory_capacity_gb";
     });

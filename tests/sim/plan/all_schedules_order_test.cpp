@@ -75,18 +75,18 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
         training.sequence = 64;
         return all.emplace_back(name, training).second;
     };
-    add("megatrain", Schedule::megatrain).checkpoint_interval = 2;
+    add("megatrain", Schedule("megatrain")).checkpoint_interval = 2;
     for (const Recompute recompute : {Recompute::full, Recompute::none}) {
-        add("resident", Schedule::resident).recompute = recompute;
-        add("fsdp-offload", Schedule::fsdp_offload).recompute = recompute;
-        add("accelerate-offload", Schedule::accelerate_offload).recompute = recompute;
+        add("resident", Schedule("resident")).recompute = recompute;
+        add("fsdp-offload", Schedule("fsdp-offload")).recompute = recompute;
+        add("accelerate-offload", Schedule("accelerate-offload")).recompute = recompute;
     }
     for (const std::int64_t sub_group : {0, 1'000'000, 30'000'000}) {
-        add("zero3-offload", Schedule::zero3_offload).sub_group_elements = sub_group;
-        add("zero-infinity", Schedule::zero_infinity).sub_group_elements = sub_group;
+        add("zero3-offload", Schedule("zero3-offload")).sub_group_elements = sub_group;
+        add("zero-infinity", Schedule("zero-infinity")).sub_group_elements = sub_group;
         for (const std::int64_t percent : {0, 50, 90, 100}) {
             for (const Clipping clipping : {Clipping::off, Clipping::exact}) {
-                TrainingSpec& training = add("superoffload", Schedule::superoffload);
+                TrainingSpec& training = add("superoffload", Schedule("superoffload"));
                 training.sub_group_elements = sub_group;
                 training.offload_percent = percent;
                 training.clipping = clipping;
@@ -102,7 +102,7 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
     for (const Sharding sharding : {Sharding::full, Sharding::states, Sharding::none}) {
         for (const std::int64_t gpus : {1, 2, 16}) {
             for (const std::int64_t micro_batch : {1, 2}) {
-                TrainingSpec& training = add("cluster", Schedule::cluster);
+                TrainingSpec& training = add("cluster", Schedule("cluster"));
                 training.sharding = sharding;
                 training.gpus = gpus;
                 training.micro_batch = micro_batch;

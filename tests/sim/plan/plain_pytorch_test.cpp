@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/plan/schedules/pytorch_memory.h"
+#include "sim/plan/schedules/pytorch.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -49,7 +49,7 @@ const Operation& first_of(const StepPlan& plan, OperationKind kind) {
 TEST_CASE("resident: at the loss's backward, weights, moments, checkpoints and three fp32 logits",
           "[plan]") {
     const ModelSpec model = parse_generic_model(kShape);
-    const Peak peak = peak_of(plan_of(Schedule::resident, kShape), Tier::device);
+    const Peak peak = peak_of(plan_of(Schedule("resident"), kShape), Tier::device);
     CHECK(at(peak, MemoryKind::weights) == 2 * total_parameters(model));
     CHECK(at(peak, MemoryKind::optimizer_state) == 2 * 2 * total_parameters(model));
     CHECK(at(peak, MemoryKind::checkpoints) == 4 * kTokens * 512 * 2);
@@ -60,15 +60,16 @@ TEST_CASE("resident: at the loss's backward, weights, moments, checkpoints and t
 }
 
 TEST_CASE("resident: without recomputation, each layer keeps what autograd saves", "[plan]") {
-    const Peak full = peak_of(plan_of(Schedule::resident, kShape), Tier::device);
-    const Peak none = peak_of(plan_of(Schedule::resident, kShape, Recompute::none), Tier::device);
+    const Peak full = peak_of(plan_of(Schedule("resident"), kShape), Tier::device);
+    const Peak none = peak_of(plan_of(Schedule("resident"), kShape, Recompute::none), Tier::device);
     // Three hidden states, q, k, v and the output, four of the feed-forward's, in bf16; a number
     // for each of two norms and eight heads.
     const double token = 2 * (3 * 512 + (512 + 2 * 128) + 512 + 4 * 1024) + 4 * (2 + 8);
     CHECK(at(none, MemoryKind::activations) - at(full, MemoryKind::activations) ==
           4 * token * kTokens);
-    const StepPlan plan = plan_of(Schedule::resident, kShape, Recompute::none);
-    const Flops again = plan_of(Schedule::resident, kShape).program.flops() - plan.program.flops();
+    const StepPlan plan = plan_of(Schedule("resident"), kShape, Recompute::none);
+    const Flops again =
+        plan_of(Schedule("resident"), kShape).program.flops() - plan.program.flops();
     CHECK(again == 4 * total_flops(forward_kernels(parse_generic_model(kShape),
                                                    parse_generic_model(kShape).kinds[0],
                                                    {2, 256, 0}, KernelStyle::plain)));
@@ -78,7 +79,7 @@ TEST_CASE("resident: gradients of a tied table count once when the optimizer run
     for (const bool tied : {false, true}) {
         const std::string shape = std::string(kShape) + (tied ? ",tied=1" : "");
         const ModelSpec model = parse_generic_model(shape);
-        const StepPlan plan = plan_of(Schedule::resident, shape);
+        const StepPlan plan = plan_of(Schedule("resident"), shape);
         Bytes gradients = 0;
         for (const BufferId id : first_of(plan, OperationKind::update).uses)
             gradients += plan.memory.buffers[static_cast<std::size_t>(id)].bytes;
@@ -90,7 +91,7 @@ TEST_CASE("resident: a micro-batch's activations at a time, its gradients added 
           "[plan]") {
     const ModelSpec model = parse_generic_model(kShape);
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
-    TrainingSpec training = training_of(Schedule::resident);
+    TrainingSpec training = training_of(Schedule("resident"));
     const StepPlan whole = plan_step(model, machine, training);
     training.micro_batch = 1;
     const StepPlan halves = plan_step(model, machine, training);
@@ -109,7 +110,7 @@ TEST_CASE("resident: a micro-batch's activations at a time, its gradients added 
 }
 
 TEST_CASE("resident: all is done on the GPU, nothing crosses the link", "[plan]") {
-    for (const Operation& operation : plan_of(Schedule::resident, kShape).program.operations)
+    for (const Operation& operation : plan_of(Schedule("resident"), kShape).program.operations)
         CHECK(operation.lane == Lane::compute);
 }
 
@@ -140,7 +141,7 @@ TEST_CASE("pageable memory: tensors above 32 MiB are mapped anew while they are 
 TEST_CASE("plain PyTorch: checkpointing costs host time beside the kernels'", "[plan]") {
     const auto host_time = [](Recompute recompute, OperationKind kind) {
         TrainingSpec training;
-        training.schedule = Schedule::resident;
+        training.schedule = Schedule("resident");
         training.recompute = recompute;
         const StepPlan plan =
             plan_step(read_model("qwen2.5-0.5b"),
@@ -168,7 +169,7 @@ TEST_CASE("PyTorch modules: q, k, v, gate and up are tensors of their own", "[pl
 TEST_CASE("fsdp-offload: parameters and gradients pinned in powers of two, moments as they are",
           "[plan]") {
     const ModelSpec model = parse_generic_model(kShape);
-    const Peak peak = peak_of(plan_of(Schedule::fsdp_offload, kShape), Tier::host);
+    const Peak peak = peak_of(plan_of(Schedule("fsdp-offload"), kShape), Tier::host);
     // fp32: tables of 32.8 MB take 32 MiB each; a layer's two norms, q, k, v, output, gate, up and
     // down.
     const Bytes layer = 2 * 2048 + 1 * kMiB + 2 * kMiB / 4 + 1 * kMiB + 3 * 2 * kMiB;
@@ -186,7 +187,7 @@ TEST_CASE(
         const ModelSpec model = parse_generic_model(shape);
         double in = 0, out = 0;
         for (const Operation& operation :
-             plan_of(Schedule::fsdp_offload, shape).program.operations) {
+             plan_of(Schedule("fsdp-offload"), shape).program.operations) {
             (operation.lane == Lane::host_to_device ? in : out) += operation.link_bytes;
         }
         const double all = 4.0 * static_cast<double>(total_parameters(model));
@@ -199,7 +200,7 @@ TEST_CASE(
 
 TEST_CASE("fsdp-offload: a layer's copy waits for the work before it, the optimizer for all copies",
           "[plan]") {
-    const StepPlan plan = plan_of(Schedule::fsdp_offload, kShape);
+    const StepPlan plan = plan_of(Schedule("fsdp-offload"), kShape);
     const auto& operations = plan.program.operations;
     const auto waits_for = [&](const Operation& waiting, OperationKind kind, int layer) {
         return std::any_of(waiting.waits_for.begin(), waiting.waits_for.end(), [&](Dependency d) {
@@ -225,7 +226,7 @@ TEST_CASE("fsdp-offload: a layer's copy waits for the work before it, the optimi
 }
 
 TEST_CASE("plain PyTorch schedules: recompute is full or none", "[plan]") {
-    for (const Schedule schedule : {Schedule::resident, Schedule::fsdp_offload}) {
+    for (const Schedule schedule : {Schedule("resident"), Schedule("fsdp-offload")}) {
         CHECK_NOTHROW(check_training_spec(training_of(schedule)));
         CHECK_NOTHROW(check_training_spec(training_of(schedule, Recompute::none)));
         CHECK_THAT(
@@ -243,7 +244,7 @@ TEST_CASE("FSDP offload: Python goes on beside copies, and is not counted twice"
     const ModelSpec model = read_model("qwen2.5-1.5b");
     MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     TrainingSpec training;
-    training.schedule = Schedule::fsdp_offload;
+    training.schedule = Schedule("fsdp-offload");
     training.batch = 1;
     training.sequence = 128;
     machine.gpu.eager_launch = 50e-6;  // limits

@@ -88,26 +88,26 @@ std::vector<Settings> all_settings() {
         training.sequence = 512;
         return all.emplace_back(Settings{name, training}).training;
     };
-    add("streamed", Schedule::streamed);
-    TrainingSpec& exact = add("streamed, exact clipping", Schedule::streamed);
+    add("streamed", Schedule("streamed"));
+    TrainingSpec& exact = add("streamed, exact clipping", Schedule("streamed"));
     exact.clipping = Clipping::exact;
     exact.checkpoints = CheckpointPlacement::host;
     exact.micro_batch = 4;
-    add("megatrain", Schedule::megatrain);
-    add("fsdp-offload", Schedule::fsdp_offload);
-    add("fsdp-offload in micro-batches", Schedule::fsdp_offload).micro_batch = 4;
-    add("zero3-offload in micro-batches", Schedule::zero3_offload).micro_batch = 4;
-    add("resident", Schedule::resident);
-    add("zero3-offload", Schedule::zero3_offload);
-    add("zero-infinity", Schedule::zero_infinity).sub_group_elements = 100'000'000;
-    add("superoffload", Schedule::superoffload).sub_group_elements = 50'000'000;
-    add("superoffload, exact clipping", Schedule::superoffload).clipping = Clipping::exact;
-    add("accelerate-offload", Schedule::accelerate_offload);
-    add("accelerate-offload, nothing recomputed", Schedule::accelerate_offload).recompute =
+    add("megatrain", Schedule("megatrain"));
+    add("fsdp-offload", Schedule("fsdp-offload"));
+    add("fsdp-offload in micro-batches", Schedule("fsdp-offload")).micro_batch = 4;
+    add("zero3-offload in micro-batches", Schedule("zero3-offload")).micro_batch = 4;
+    add("resident", Schedule("resident"));
+    add("zero3-offload", Schedule("zero3-offload"));
+    add("zero-infinity", Schedule("zero-infinity")).sub_group_elements = 100'000'000;
+    add("superoffload", Schedule("superoffload")).sub_group_elements = 50'000'000;
+    add("superoffload, exact clipping", Schedule("superoffload")).clipping = Clipping::exact;
+    add("accelerate-offload", Schedule("accelerate-offload"));
+    add("accelerate-offload, nothing recomputed", Schedule("accelerate-offload")).recompute =
         Recompute::none;
     for (const auto sharding : {Sharding::full, Sharding::states, Sharding::none}) {
         for (const std::int64_t gpus : {4, 8}) {
-            TrainingSpec& training = add("cluster", Schedule::cluster);
+            TrainingSpec& training = add("cluster", Schedule("cluster"));
             training.gpus = gpus;
             training.sharding = sharding;
             training.micro_batch = 1;

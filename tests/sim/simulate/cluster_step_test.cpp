@@ -17,7 +17,7 @@ Prediction predict_cluster(std::int64_t gpus, std::int64_t batch, const MachineS
     ModelSpec model = read_model("llama-3.1-8b");
     truncate_layers(model, 4);
     TrainingSpec training;
-    training.schedule = Schedule::cluster;
+    training.schedule = Schedule("cluster");
     training.gpus = gpus;
     training.batch = batch;
     training.sharding = sharding;

@@ -168,7 +168,7 @@ TEST_CASE("prediction: what only PyTorch's schedules rest on is said of those al
     const Prediction streamed = predict(model, machine, training);
     CHECK(streamed.plan.confidence == Confidence::measured);
     CHECK(streamed.plan.assumptions == std::vector<std::string>{"of all"});
-    training.schedule = Schedule::megatrain;
+    training.schedule = Schedule("megatrain");
     const Prediction megatrain = predict(model, machine, training);
     CHECK(megatrain.plan.confidence == Confidence::transferred);
     CHECK(megatrain.plan.assumptions == std::vector<std::string>{"of all", "of PyTorch"});

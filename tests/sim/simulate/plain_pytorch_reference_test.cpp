@@ -32,7 +32,7 @@ double host(const Prediction& report) {
 
 TEST_CASE("fsdp-offload: a measured step within 5%, its phases within 15%, memory within 1%",
           "[simulate]") {
-    const Prediction report = predict_row(Schedule::fsdp_offload, "qwen2.5-7b", 8);
+    const Prediction report = predict_row(Schedule("fsdp-offload"), "qwen2.5-7b", 8);
     CHECK(report.step.seconds == Approx(2.897).epsilon(0.05));
     CHECK(device(report) == Approx(64.393e9).epsilon(0.01));
     CHECK(host(report) == Approx(70.29e9).epsilon(0.01));
@@ -44,7 +44,7 @@ TEST_CASE("fsdp-offload: a measured step within 5%, its phases within 15%, memor
 
 TEST_CASE("resident: a measured step within 5%, forward and backward within 15%, memory within 5%",
           "[simulate]") {
-    const Prediction report = predict_row(Schedule::resident, "qwen2.5-3b", 36);
+    const Prediction report = predict_row(Schedule("resident"), "qwen2.5-3b", 36);
     CHECK(report.step.seconds == Approx(1.521).epsilon(0.05));
     CHECK(device(report) == Approx(85.413e9).epsilon(0.01));
     CHECK(host(report) == Approx(1.35e9).epsilon(0.05));
@@ -61,7 +61,7 @@ TEST_CASE("fsdp-offload, resident: without recomputation a step is faster and ho
     const ModelSpec model =
         parse_generic_model("layers=8,hidden=1024,heads=8,intermediate=4096,vocabulary=8000");
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
-    for (const Schedule schedule : {Schedule::fsdp_offload, Schedule::resident}) {
+    for (const Schedule schedule : {Schedule("fsdp-offload"), Schedule("resident")}) {
         TrainingSpec training;
         training.schedule = schedule;
         const Prediction full = predict(model, machine, training);

@@ -86,7 +86,7 @@ TEST_CASE(
 TEST_CASE("simulate: repeated predictions are identical to the bit", "[simulate]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
-    for (const Schedule schedule : {Schedule::streamed, Schedule::megatrain}) {
+    for (const Schedule schedule : {Schedule("streamed"), Schedule("megatrain")}) {
         TrainingSpec training;
         training.schedule = schedule;
         const StepPlan plan = plan_step(model, machine, training);

@@ -28,7 +28,7 @@ Prediction predict_row(const Measured& row) {
     model.tied_embeddings = false;
     truncate_layers(model, row.layers);
     TrainingSpec training;
-    training.schedule = Schedule::zero3_offload;
+    training.schedule = Schedule("zero3-offload");
     training.batch = row.batch;
     training.sequence = row.sequence;
     return predict(model, resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib")),

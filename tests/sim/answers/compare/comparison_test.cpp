@@ -41,15 +41,14 @@ TEST_CASE("compare: every declared schedule of one machine is compared, as predi
           "[compare]") {
     const Comparison c = compare(small_model(), machine(), batch_of_4(), all_schedules());
     std::vector<Choice> declared = training_options().front().choices;
-    std::erase_if(declared, [](const Choice& one) {
-        return one.value == static_cast<int>(Schedule::cluster);
-    });
+    std::erase_if(declared,
+                  [](const Choice& one) { return one.value == Schedule("cluster").index(); });
     REQUIRE(c.systems.size() == declared.size());
     for (std::size_t i = 0; i < declared.size(); ++i) {
         INFO(declared[i].name);
         CHECK(c.systems[i].name == declared[i].name);
         TrainingSpec training = batch_of_4();
-        training.schedule = static_cast<Schedule>(declared[i].value);
+        training.schedule = Schedule(schedule_table()[static_cast<std::size_t>(declared[i].value)]);
         const Prediction alone = predict(small_model(), machine(), training);
         CHECK(c.systems[i].report.step.seconds == Approx(alone.step.seconds).epsilon(1e-6));
         CHECK(c.systems[i].report.plan.fit.device.peak.bytes == alone.plan.fit.device.peak.bytes);
@@ -64,10 +63,10 @@ TEST_CASE("compare: an option goes to the systems that have it", "[compare]") {
     TrainingSpec asked = batch_of_4();
     asked.checkpoint_interval = 2;
     asked.buffer_depth = 3;
-    const TrainingSpec ours = training_of(Schedule::streamed, asked);
+    const TrainingSpec ours = training_of(Schedule("streamed"), asked);
     CHECK(ours.buffer_depth == 3);
     CHECK(ours.checkpoint_interval == TrainingSpec{}.checkpoint_interval);
-    const TrainingSpec theirs = training_of(Schedule::megatrain, asked);
+    const TrainingSpec theirs = training_of(Schedule("megatrain"), asked);
     CHECK(theirs.batch == 4);
     CHECK(theirs.buffer_depth == TrainingSpec{}.buffer_depth);
     CHECK(theirs.checkpoint_interval == 2);
@@ -80,14 +79,14 @@ TEST_CASE("compare: an option that no compared system has is refused", "[compare
     TrainingSpec asked = batch_of_4();
     asked.checkpoint_interval = 2;
     const std::string message =
-        input_error_of([&] { compare(small_model(), machine(), asked, {Schedule::streamed}); });
+        input_error_of([&] { compare(small_model(), machine(), asked, {Schedule("streamed")}); });
     CHECK_THAT(message, ContainsSubstring("--checkpoint-interval is 2"));
     CHECK_THAT(message, ContainsSubstring("none of the compared systems has"));
 }
 
 TEST_CASE("compare: schedules are named once, and spelled right", "[compare]") {
     CHECK(parse_schedules("megatrain,streamed") ==
-          std::vector<Schedule>{Schedule::megatrain, Schedule::streamed});
+          std::vector<Schedule>{Schedule("megatrain"), Schedule("streamed")});
     CHECK_THAT(input_error_of([] { parse_schedules("streamed,megatrian"); }),
                ContainsSubstring("--schedules is \"megatrian\"") &&
                    ContainsSubstring("did you mean \"megatrain\""));
@@ -106,7 +105,7 @@ TEST_CASE("compare: what does not fit comes with a setting that does, and its sp
     asked.batch = 32;
     asked.micro_batch = 32;
     asked.device_budget_bytes = 12e9;
-    const Comparison c = compare(small_model(8), machine(), asked, {Schedule::zero3_offload});
+    const Comparison c = compare(small_model(8), machine(), asked, {Schedule("zero3-offload")});
     const ComparedSystem& system = c.systems.front();
     REQUIRE_FALSE(system.fits());
     REQUIRE_FALSE(system.report.advice.suggestions.empty());
@@ -125,7 +124,7 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
     TrainingSpec asked = batch_of_4();
     asked.batch = 48;
     asked.device_budget_bytes = 40e9;
-    for (const Schedule schedule : {Schedule::zero3_offload, Schedule::resident}) {
+    for (const Schedule schedule : {Schedule("zero3-offload"), Schedule("resident")}) {
         const Comparison c = compare(small_model(), machine(), asked, {schedule});
         const ComparedSystem& system = c.systems.front();
         REQUIRE(system.fits());
@@ -155,7 +154,7 @@ TEST_CASE(
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
     TrainingSpec asked;
     asked.batch = 1024;
-    const Comparison c = compare(model, machine, asked, {Schedule::streamed}, {});
+    const Comparison c = compare(model, machine, asked, {Schedule("streamed")}, {});
     const ComparedSystem& ours = c.systems[0];
     CHECK(ours.fits());
     CHECK(ours.short_of_whole_batch > 0);
@@ -165,21 +164,22 @@ TEST_CASE(
                ContainsSubstring("with checkpoints on the host"));
     CHECK(setting_flags(system_settings(ours)).starts_with("--schedule streamed"));
     CHECK_THAT(setting_flags(system_settings(ours)), ContainsSubstring(" --checkpoints host"));
-    CHECK(system_settings(compare(model, machine, {}, {Schedule::megatrain}).systems[0]) ==
+    CHECK(system_settings(compare(model, machine, {}, {Schedule("megatrain")}).systems[0]) ==
           std::vector<Setting>{{"schedule", "megatrain"}});
     asked.checkpoints = CheckpointPlacement::host;
     asked.micro_batch = ours.report.asked.training.micro_batch;
-    CHECK(compare(model, machine, asked, {Schedule::streamed}, {}).systems[0].report.step.seconds ==
-          Approx(ours.report.step.seconds));
+    CHECK(
+        compare(model, machine, asked, {Schedule("streamed")}, {}).systems[0].report.step.seconds ==
+        Approx(ours.report.step.seconds));
 }
 
 TEST_CASE("compare: what only more host memory would fit is as fast with it, and has no band",
           "[compare]") {
     TrainingSpec asked = batch_of_4();
-    asked.schedule = Schedule::zero3_offload;
+    asked.schedule = Schedule("zero3-offload");
     MachineSpec small = machine();
     small.host.memory_capacity = small.host.system_reserve + 2'000'000'000;
-    const Comparison c = compare(small_model(8), small, asked, {Schedule::zero3_offload});
+    const Comparison c = compare(small_model(8), small, asked, {Schedule("zero3-offload")});
     const ComparedSystem& system = c.systems.front();
     REQUIRE_FALSE(system.fits());
     CHECK_FALSE(system.report.band);
@@ -196,7 +196,7 @@ TEST_CASE("comparison: zero-infinity is compared where the machine's storage is 
     const auto has_it = [](const char* name) {
         const std::vector<Schedule> of_it =
             schedules_of(resolve_machine(read_machine_profile(name)));
-        return std::find(of_it.begin(), of_it.end(), Schedule::zero_infinity) != of_it.end();
+        return std::find(of_it.begin(), of_it.end(), Schedule("zero-infinity")) != of_it.end();
     };
     CHECK(has_it("h200-pcie5-16vcpu-128gib"));
     CHECK_FALSE(has_it("h200-sxm-pcie5"));
@@ -214,7 +214,7 @@ TEST_CASE("compare: clusters stand beside the machine, with the same batch and n
     asked.batch = 32;
     asked.micro_batch = 8;  // more than the part of one of 8 GPUs, which then takes all of its part
     const Comparison c =
-        compare(small_model(), machine(), asked, {Schedule::streamed}, {{node, 2}, {node, 8}});
+        compare(small_model(), machine(), asked, {Schedule("streamed")}, {{node, 2}, {node, 8}});
     REQUIRE(c.systems.size() == 3);
     CHECK(c.systems[1].name == "2 x h100-sxm-pcie5");
     CHECK(c.systems[2].name == "8 x h100-sxm-pcie5");
@@ -231,8 +231,9 @@ TEST_CASE("compare: clusters stand beside the machine, with the same batch and n
 TEST_CASE("compare: the GPUs of a cluster come with it", "[compare]") {
     TrainingSpec asked = batch_of_4();
     asked.gpus = 2;
-    CHECK(input_error_of([&] { compare(small_model(), machine(), asked, {Schedule::streamed}); }) ==
-          "--gpus is 2, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out");
+    CHECK(
+        input_error_of([&] { compare(small_model(), machine(), asked, {Schedule("streamed")}); }) ==
+        "--gpus is 2, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out");
     CHECK(input_error_of([] { parse_schedules("streamed,cluster"); }) ==
           "--schedules is streamed,cluster, but cluster has machines of its own; give them with "
           "--cluster MACHINE:GPUS");

@@ -8,7 +8,7 @@ namespace sluice {
 /// 1000 tokens a step on a device of 80 GB and a host of 500 GB, of which it takes half.
 inline ComparedSystem made_system(Schedule schedule, double tokens_per_s) {
     ComparedSystem system;
-    system.name = schedule_name(schedule);
+    system.name = schedule->name;
     Prediction& r = system.report;
     r.asked.model_name = "tiny";
     r.asked.machine_id = r.asked.machine_name = "box";

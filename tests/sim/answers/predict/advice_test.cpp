@@ -63,7 +63,7 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     c.machine.gpu.memory_capacity = 7'500'000'000;
     c.training.sequence = 1500;
     c.training.batch = 1;
-    c.training.schedule = Schedule::megatrain;
+    c.training.schedule = Schedule("megatrain");
     CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
           "no nearby setting fits: a shorter --seq, fewer --layers or a "
           "larger machine is needed");

@@ -123,11 +123,11 @@ TEST_CASE("prediction band: other systems' schedules are less sure, and their wo
         training.schedule = schedule;
         return predict(small_model(), machine, training, {.band = Wanted::Band::always});
     };
-    const Prediction on_device = band_of(Schedule::resident);
+    const Prediction on_device = band_of(Schedule("resident"));
     CHECK(longer(on_device) == Approx(kErrorOnDevice));
     CHECK(shorter(on_device) == Approx(kErrorOnDevice));
     // Host work, which nothing runs beside, may take twice as long but no shorter.
-    const Prediction offloading = band_of(Schedule::fsdp_offload);
+    const Prediction offloading = band_of(Schedule("fsdp-offload"));
     const double host = offloading.step.lanes[static_cast<std::size_t>(Lane::optimizer)].busy +
                         offloading.step.lanes[static_cast<std::size_t>(Lane::host)].busy;
     CHECK(shorter(offloading) == Approx(kErrorOffloading));

@@ -75,7 +75,7 @@ TEST_CASE("compare run: MegaTrain's host memory is what is resident between step
     MeasuredRun run;
     run.model = read_model("qwen2.5-7b");
     truncate_layers(run.model, 4);
-    run.training.schedule = Schedule::megatrain;
+    run.training.schedule = Schedule("megatrain");
     run.training.batch = 2;
     run.step = 1;
     run.host = 1'000'000'000;

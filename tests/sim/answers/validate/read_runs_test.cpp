@@ -129,7 +129,7 @@ TEST_CASE("measured runs: rows of MegaTrain are taken, of a system without sched
     CHECK(run.group == "MegaTrain");
     CHECK(run.name == "megatrain Qwen2.5-7B, 8 of 28 layers, 32 x 1,024");
     CHECK(run.row == "rows[0]");
-    CHECK(run.training.schedule == Schedule::megatrain);
+    CHECK(run.training.schedule == Schedule("megatrain"));
     CHECK(run.training.batch == 32);
     CHECK(run.model.layer_count() == 8);
     CHECK_FALSE(run.model.tied_embeddings);

@@ -15,7 +15,7 @@ constexpr const char* kShape =
 
 StepPlan plan_of(Recompute recompute, const std::string& shape = kShape) {
     TrainingSpec training;
-    training.schedule = Schedule::accelerate_offload;
+    training.schedule = Schedule("accelerate-offload");
     training.batch = 2;
     training.sequence = 256;
     training.recompute = recompute;

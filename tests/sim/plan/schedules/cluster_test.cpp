@@ -16,7 +16,7 @@ constexpr const char* kShape =
 
 TrainingSpec training_of(std::int64_t gpus, Sharding sharding, std::int64_t micro_batch = 0) {
     TrainingSpec training;
-    training.schedule = Schedule::cluster;
+    training.schedule = Schedule("cluster");
     training.gpus = gpus;
     training.sharding = sharding;
     training.batch = 32;

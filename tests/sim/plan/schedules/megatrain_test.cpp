@@ -10,7 +10,7 @@ namespace {
 
 StepPlan plan_of(const ModelSpec& model) {
     TrainingSpec training;
-    training.schedule = Schedule::megatrain;
+    training.schedule = Schedule("megatrain");
     return plan_step(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("megatrain: flash-attn's cross-entropy keeps the logits and no piece b
     // 2 sequences of 1024 tokens, hidden 512, a vocabulary of 50000: pieces of 128 positions.
     const ModelSpec model = parse_generic_model("layers=2,hidden=512,vocabulary=50000");
     TrainingSpec training;
-    training.schedule = Schedule::megatrain;
+    training.schedule = Schedule("megatrain");
     training.batch = 2;
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     const auto logits = [&] {

@@ -14,7 +14,7 @@ MachineSpec gh200() { return resolve_machine(read_machine_profile("gh200-480gb")
 
 TrainingSpec superoffload(std::int64_t percent, std::int64_t sub_group = 8 << 20) {
     TrainingSpec training;
-    training.schedule = Schedule::superoffload;
+    training.schedule = Schedule("superoffload");
     training.batch = 1;
     training.offload_percent = percent;
     training.sub_group_elements = sub_group;

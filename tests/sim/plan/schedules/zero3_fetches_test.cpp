@@ -1,7 +1,5 @@
 // Which parameters ZeRO-3 copies in and drops, and which gradients leave together, by hand.
-#include "sim/plan/schedules/zero3_fetches.h"
-
-#include "sim/plan/schedules/zero3_gradients.h"
+#include "sim/plan/schedules/zero3.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -3,9 +3,7 @@
 #include <numeric>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/plan/schedules/zero3_fetches.h"
-#include "sim/plan/schedules/zero3_memory.h"
-#include "sim/plan/schedules/zero3_modules.h"
+#include "sim/plan/schedules/zero3.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -19,7 +17,7 @@ constexpr Bytes kMiBytes = 1 << 20;
 
 StepPlan plan_of(const ModelSpec& model, std::int64_t batch = 1) {
     TrainingSpec training;
-    training.schedule = Schedule::zero3_offload;
+    training.schedule = Schedule("zero3-offload");
     training.batch = batch;
     return plan_step(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
 }
@@ -121,7 +119,7 @@ TEST_CASE("zero3: of a large model little more than max_live_parameters is on th
 
 TEST_CASE("zero3: smaller sub-groups are pinned closer to their size", "[plan]") {
     TrainingSpec training;
-    training.schedule = Schedule::zero3_offload;
+    training.schedule = Schedule("zero3-offload");
     training.batch = 1;
     training.sub_group_elements = 8 << 20;
     const StepPlan plan =
@@ -173,7 +171,7 @@ TEST_CASE("zero3: with few tokens the step takes as long as its Python, and is n
     const ModelSpec model = read_model("qwen2.5-1.5b");
     MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     TrainingSpec training;
-    training.schedule = Schedule::zero3_offload;
+    training.schedule = Schedule("zero3-offload");
     training.batch = 1;
     training.sequence = 128;
     const auto report_of = [&](double eager_launch) {

@@ -7,7 +7,7 @@
 #include "sim/answers/predict/prediction.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/base/input_error.h"
-#include "sim/plan/schedules/infinity_memory.h"
+#include "sim/plan/schedules/zero3.h"
 #include "sim/plan/step_plan.h"
 #include "sim/report/report.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -28,7 +28,7 @@ MachineSpec machine_with_storage() {
 
 TrainingSpec infinity(std::int64_t sub_group = 0) {
     TrainingSpec training;
-    training.schedule = Schedule::zero_infinity;
+    training.schedule = Schedule("zero-infinity");
     training.batch = 1;
     training.sub_group_elements = sub_group;
     return training;

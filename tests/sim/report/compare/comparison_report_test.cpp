@@ -14,12 +14,13 @@ namespace {
 
 /// Ours and one that does not fit.
 std::vector<Comparison> with_misfit() {
-    return {{{made_system(Schedule::streamed, 1000), made_misfit(Schedule::megatrain, 500, 800)}}};
+    return {
+        {{made_system(Schedule("streamed"), 1000), made_misfit(Schedule("megatrain"), 500, 800)}}};
 }
 
 std::vector<Comparison> two_counts() {
     const Comparison c{
-        {made_system(Schedule::streamed, 1000), made_system(Schedule::megatrain, 500)}};
+        {made_system(Schedule("streamed"), 1000), made_system(Schedule("megatrain"), 500)}};
     return {with_layers(c, 4), with_layers(c, 8)};
 }
 

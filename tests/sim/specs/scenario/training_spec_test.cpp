@@ -48,7 +48,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
         "feed_forward_chunk_tokens": 500, "distinct_tokens": 900,
         "device_budget_bytes": "80GB", "host_budget_bytes": 1.5e12
     })");
-    CHECK(spec.schedule == Schedule::megatrain);
+    CHECK(spec.schedule == Schedule("megatrain"));
     CHECK(spec.batch == 64);
     CHECK(spec.micro_batch == 16);
     CHECK(spec.sequence == 2048);

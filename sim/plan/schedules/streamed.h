@@ -1,5 +1,5 @@
-// Which buffers does the streamed schedule keep, on the device and on the host, and how large are
-// they?
+// Which buffers does the streamed schedule keep, on the device and on the host, and which kernels
+// do its passes run?
 #pragma once
 
 #include <vector>
@@ -49,5 +49,34 @@ std::int64_t host_gradient_slabs(const TrainingSpec& training);
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
 bool sums_gradients(const TrainingSpec& training);
+
+/// Kernel lists of one kind of layer, as indices of StepProgram::kernel_lists.
+struct StreamedKernels {
+    std::int32_t forward, recompute, backward;
+    std::int32_t recompute_nothing;  ///< in place of `recompute` in layers that keep everything
+    std::int32_t finish_gradients;   ///< after the last micro-batch
+};
+
+/// Those of the head: the loss of a micro-batch, and after the last one.
+struct StreamedHeadKernels {
+    std::vector<std::int32_t> loss;  ///< a list a chunk, in their order; all but the last are one
+    std::int32_t finish_gradients = 0;
+};
+StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
+                                         PlanBuilder& build);
+
+/// For each kind of layer of the model.
+std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
+                                                      const TrainingSpec& training,
+                                                      PlanBuilder& build);
+
+/// A plan and which of its buffers are what: what the engine executes.
+struct StreamedPlan {
+    StepPlan step;
+    StreamedBuffers buffers;
+};
+/// Precondition: as plan_step().
+StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training);
 
 }  // namespace sluice

@@ -1,0 +1,300 @@
+#include "sim/plan/schedules/pytorch.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+using Elements = std::vector<std::int64_t>;
+
+void append(Elements& out, std::int64_t count, std::int64_t elements) {
+    out.insert(out.end(), static_cast<std::size_t>(count), elements);
+}
+
+/// Width of the feed-forward that a token passes.
+double width_of_token(const FeedForwardSpec& f) {
+    return static_cast<double>(f.experts > 0
+                                   ? f.intermediate * f.experts_per_token + f.shared_intermediate
+                                   : f.intermediate);
+}
+
+/// ParameterTensor joins q, k and v, and gate and up.
+void split(Elements& out, const ParameterTensor& tensor, const LayerSpec& layer) {
+    const AttentionSpec& a = layer.attention;
+    const std::string_view name = tensor.name;
+    if (name == "attention.qkv" || name == "attention.qkv_bias") {
+        out.push_back(a.query_width() * tensor.columns);
+        append(out, 2, a.key_width() * tensor.columns);
+    } else if (name.starts_with("feed_forward.gate_up")) {
+        const std::int64_t parts = layer.feed_forward.projections();
+        append(out, parts * tensor.count, tensor.rows / parts * tensor.columns);
+    } else {
+        append(out, tensor.count, tensor.rows * tensor.columns);
+    }
+}
+
+constexpr KernelStyle kStyle = KernelStyle::plain;
+
+// Host time of a plain PyTorch model, in that of an eager operation (measured with
+// validation/peers' model "narrow", of which the GPU has next to nothing to do, on an H200 machine:
+// 28 layers less 8, over the launch of an operation in the same process; docs/other-systems.md
+// has the rows): Python and autograd of a kernel, and what torch.utils.checkpoint adds to a layer's
+// forward and backward.
+constexpr double kForwardOperations = 6, kBackwardOperations = 9.7;
+constexpr double kCheckpointForward = 118, kCheckpointBackward = 149;
+
+// Bytes a logit. Forward: bf16, fp32, log-softmax. Backward at its start: log-softmax, its gradient
+// and that of the fp32 logits; bf16 logits and fp32 logits are freed by then.
+constexpr double kLogitForward = 10, kLogitBackward = 12;
+// Then the gradient of the bf16 logits, beside which the table's is made.
+constexpr double kLogitGradient = kBf16;
+
+}  // namespace
+
+double pinned_bytes(double bytes) {
+    return static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(std::ceil(bytes))));
+}
+
+void declare_processes(const MachineSpec& machine, double processes, PlanBuilder& build) {
+    build.on_host(processes == 1 ? "process" : "processes", MemoryKind::process,
+                  processes * static_cast<double>(machine.host.process_base));
+    build.on_host("Python modules", MemoryKind::process, processes * kPyTorchModules);
+}
+
+double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element) {
+    constexpr double kLargestThreshold = 32 * kMiB;
+    double bytes = 0;
+    for (const std::int64_t tensor : tensors) {
+        const double own = bytes_of_element * static_cast<double>(tensor);
+        if (own > kLargestThreshold) bytes += own;
+    }
+    return bytes;
+}
+
+OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
+                             Operation all, double anew) {
+    all.pageable = true;
+    Operation mapped = all;
+    mapped.to_fresh_pages = true;
+    mapped.link_bytes = anew;
+    all.link_bytes -= anew;
+    OperationId last = -1;
+    for (const Operation& copy : {all, mapped}) {
+        if (copy.link_bytes <= 0) continue;
+        last = build.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
+                         std::exchange(waits, {}), copy);
+        waits = {{last}};
+    }
+    return last;
+}
+
+Elements module_tensors(const ModelSpec& model, const LayerSpec& layer) {
+    Elements out;
+    for (const ParameterTensor& tensor : layer_tensors(model, layer)) split(out, tensor, layer);
+    return out;
+}
+
+Elements root_tensors(const ModelSpec& model) {
+    Elements out = {model.vocabulary * model.hidden};
+    if (model.learned_positions > 0) out.push_back(model.learned_positions * model.hidden);
+    append(out, model.norm_bias ? 2 : 1, model.hidden);
+    if (!model.tied_embeddings) out.push_back(model.vocabulary * model.hidden);
+    return out;
+}
+
+std::int64_t parameter_tensors(const ModelSpec& model) {
+    auto count = static_cast<std::int64_t>(root_tensors(model).size());
+    for (const int kind : model.layers)
+        count += static_cast<std::int64_t>(
+            module_tensors(model, model.kinds[static_cast<std::size_t>(kind)]).size());
+    return count;
+}
+
+SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer) {
+    const AttentionSpec& a = layer.attention;
+    const FeedForwardSpec& f = layer.feed_forward;
+    const double hidden = static_cast<double>(model.hidden * kBf16);
+    const double width = static_cast<double>(kBf16) * width_of_token(f);
+    const double qkv = static_cast<double>((a.query_width() + 2 * a.key_width()) * kBf16);
+    const double copies =
+        f.experts > 0 ? 2.0 * static_cast<double>(f.experts_per_token) * hidden : 0;
+    const double unnormed =
+        a.qk_norm ? static_cast<double>((a.query_width() + a.key_width()) * kBf16) : 0;
+    SavedBytes bytes;
+    // Both normed inputs and the state between the halves; q, k, v, the attention's output and a
+    // number a head; gate, its activation, up and their product. Norms also save a number a row.
+    bytes.saved = (layer.norms + 1) * hidden + layer.norms * static_cast<double>(kFp32) + qkv +
+                  unnormed + static_cast<double>(a.output_width() * kBf16 + a.heads * kFp32) +
+                  (f.gated ? 4 : 2) * width + copies;
+    // Measured on the H200, 32768 tokens of Qwen2.5-7B: gate's activation, up and their product
+    // beside the residual, the normed input and two more states.
+    bytes.forward_temporary = 4 * hidden + (f.gated ? 3 : 2) * width + copies;
+    // Measured there too: the gradients of activation, up and product, the product freed.
+    bytes.backward_temporary = (f.gated ? 2 : 1) * width;
+    return bytes;
+}
+
+TrainingSpec training_of_pass(const TrainingSpec& training) {
+    TrainingSpec pass = training;
+    pass.batch = training.micro_batch_sequences();
+    pass.micro_batch = 0;
+    pass.gpus = 1;
+    return pass;
+}
+
+PlainModel::PlainModel(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build)
+    : model_(model), training_(training), build_(build) {
+    declare_kernels();
+    build_.on_device("cuBLAS workspaces", MemoryKind::workspace, kBlasWorkspaces);
+    declare_buffers();
+}
+
+void PlainModel::next_pass() {
+    inputs_.clear();
+    saved_.clear();
+    declare_buffers();
+}
+
+double PlainModel::bytes(double per_token) const { return tokens(training_) * per_token; }
+
+const PlainModel::LayerKernels& PlainModel::kernels(int layer) const {
+    return kinds_[kind_of(model_, layer)];
+}
+
+void PlainModel::declare_kernels() {
+    const TokenBlock block = training_.batch_block();
+    for (const LayerSpec& kind : model_.kinds)
+        kinds_.push_back({build_.kernels(forward_kernels(model_, kind, block, kStyle)),
+                          build_.kernels(backward_kernels(model_, kind, block, kStyle))});
+    const double input = input_bytes(model_, training_);
+    embedding_ = build_.kernels({memory_bound("embedding", 2 * input)});
+    // The table's gradient is zeroed, then each token's gradient is added to its row.
+    embedding_backward_ =
+        build_.kernels({memory_bound("embedding backward", table_bytes(model_) + 3 * input, 2)});
+    loss_ = build_.kernels(whole_loss_forward_kernels(model_, block, kStyle));
+    loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
+}
+
+void PlainModel::declare_buffers() {
+    const double input = input_bytes(model_, training_);
+    for (int layer = 0; layer < model_.layer_count(); ++layer) {
+        inputs_.push_back(build_.device_buffer("layer input", MemoryKind::checkpoints, input));
+        if (!keeps_all()) continue;
+        saved_.push_back(
+            build_.device_buffer("autograd's saved tensors", MemoryKind::activations,
+                                 bytes(saved_bytes_per_token(model_, model_.layer(layer)).saved)));
+    }
+    last_ =
+        build_.device_buffer("last hidden state, and normed", MemoryKind::activations, 2 * input);
+    gradient_ =
+        build_.device_buffer("gradient of the hidden state", MemoryKind::activations, input);
+}
+
+Operation PlainModel::forward(int layer) {
+    const auto index = static_cast<std::size_t>(layer);
+    std::vector<BufferId> uses = {inputs_[index]};
+    if (keeps_all()) {
+        uses.push_back(saved_[index]);
+    } else {
+        uses.push_back(build_.device_buffer(
+            "forward temporaries", MemoryKind::activations,
+            bytes(saved_bytes_per_token(model_, model_.layer(layer)).forward_temporary)));
+    }
+    std::vector<std::int32_t> lists = {kernels(layer).forward};
+    if (layer == 0) lists.insert(lists.begin(), embedding_);
+    Operation work = gpu_operation(std::move(lists), std::move(uses));
+    work.eager_operations = kForwardOperations * static_cast<double>(build_.launches(work)) +
+                            (keeps_all() ? 0 : kCheckpointForward);
+    return work;
+}
+
+Operation PlainModel::loss() {
+    const double logits = static_cast<double>(model_.vocabulary) * kLogitForward;
+    return gpu_operation({loss_},
+                         {last_, build_.device_buffer("logits", MemoryKind::loss, bytes(logits))});
+}
+
+Operation PlainModel::loss_backward() {
+    const double words = static_cast<double>(model_.vocabulary);
+    const double logits = std::max(bytes(words * kLogitBackward),
+                                   bytes(words * kLogitGradient) + table_bytes(model_));
+    return gpu_operation(
+        {loss_backward_},
+        {last_, build_.device_buffer("logits and their gradients", MemoryKind::loss, logits)});
+}
+
+Operation PlainModel::backward(int layer) {
+    const auto index = static_cast<std::size_t>(layer);
+    const SavedBytes of_layer = saved_bytes_per_token(model_, model_.layer(layer));
+    const double own = of_layer.backward_temporary + (keeps_all() ? 0 : of_layer.saved);
+    std::vector<BufferId> uses = {
+        inputs_[index], gradient_,
+        build_.device_buffer("backward of a layer", MemoryKind::activations, bytes(own))};
+    Operation work = gpu_operation({kernels(layer).backward});
+    work.eager_operations = kBackwardOperations * static_cast<double>(build_.launches(work));
+    if (keeps_all()) {
+        uses.push_back(saved_[index]);
+    } else {
+        Operation again = gpu_operation({kernels(layer).forward});
+        work.eager_operations +=
+            kForwardOperations * static_cast<double>(build_.launches(again)) + kCheckpointBackward;
+        work.kernels.insert(work.kernels.begin(), again.kernels.front());
+    }
+    work.uses = std::move(uses);
+    return work;
+}
+
+Operation PlainModel::embedding_backward() {
+    return gpu_operation({embedding_backward_}, {gradient_});
+}
+
+void PythonThread::wait_for(OperationId operation, int layer) {
+    if (operation < 0) return;
+    add(layer);
+    waits_.push_back({operation});
+}
+
+std::vector<Dependency> PythonThread::reached(int layer) {
+    add(layer);
+    std::vector<Dependency> reached = waits_;
+    if (last_ >= 0) reached.push_back({last_});
+    return reached;
+}
+
+void PythonThread::add(int layer) {
+    if (not_added_ == 0) return;
+    Operation python;
+    python.eager_operations = std::exchange(not_added_, 0);
+    last_ = build_.add(OperationKind::issue, Lane::python, layer, std::exchange(waits_, {}),
+                       std::move(python));
+    if (first_ < 0) first_ = last_;
+}
+
+PyTorchStep::PyTorchStep(const ModelSpec& model, const MachineSpec& machine,
+                         const TrainingSpec& training, double eager_operations_per_launch)
+    : model_(model),
+      machine_(machine),
+      training_(training),
+      pass_(training_of_pass(training)),
+      layers_(model.layer_count()),
+      build_(KernelStyle::plain, eager_operations_per_launch),
+      network_(model, pass_, build_) {}
+
+StepPlan PyTorchStep::plan() {
+    declare();
+    for (micro_batch_ = 0; micro_batch_ < training_.micro_batches(); ++micro_batch_) {
+        build_.begin_micro_batch(micro_batch_);
+        if (!is_first()) network_.next_pass();
+        pass();
+    }
+    build_.begin_micro_batch(0);
+    optimize();
+    finish();
+    return build_.finish();
+}
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+#include "sim/plan/schedules/schedules.h"
+
+#include <algorithm>
+
+#include "sim/base/input_error.h"
+#include "sim/plan/step_program.h"
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kOptionsOfAll[] = {
+    "schedule", "batch", "micro_batch", "seq", "device_budget_bytes", "host_budget_bytes"};
+
+template <typename Predicate>
+const ScheduleRecord& record_where(Predicate predicate) {
+    const auto& table = schedule_table();
+    const auto found = std::find_if(table.begin(), table.end(), predicate);
+    if (found == table.end()) throw InternalError("schedules: none is as asked");
+    return *found;
+}
+
+}  // namespace
+
+const std::vector<ScheduleRecord>& schedule_table() {
+    static const std::vector<ScheduleRecord> table = {
+        streamed_schedule(),     megatrain_schedule(),          fsdp_offload_schedule(),
+        resident_schedule(),     zero3_offload_schedule(),      zero_infinity_schedule(),
+        superoffload_schedule(), accelerate_offload_schedule(), cluster_schedule(),
+    };
+    return table;
+}
+
+Schedule::Schedule(std::string_view name)
+    : record_(&record_where([&](const ScheduleRecord& one) { return one.name == name; })) {}
+
+Schedule schedule_with(bool ScheduleRecord::*property) {
+    return Schedule(record_where([&](const ScheduleRecord& one) { return one.*property; }));
+}
+
+bool has_option(Schedule schedule, std::string_view field) {
+    const auto& own = schedule->options;
+    return std::find(std::begin(kOptionsOfAll), std::end(kOptionsOfAll), field) !=
+               std::end(kOptionsOfAll) ||
+           std::find(own.begin(), own.end(), field) != own.end();
+}
+
+bool has_option(Schedule schedule, const Option& option) {
+    return has_option(schedule, option.field);
+}
+
+std::vector<Phase> plain_phases() {
+    using At = StepMark::At;
+    const StepMark start{At::earliest_start}, end{At::earliest_start, {}, true};
+    const StepMark backward{At::first_start, OperationKind::backward};
+    const StepMark clip{At::first_start, OperationKind::clip_gradients};
+    return {
+        {"forward", start, backward}, {"backward", backward, clip}, {"optimizer_step", clip, end}};
+}
+
+}  // namespace sluice

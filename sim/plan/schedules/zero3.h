@@ -1,0 +1,283 @@
+// What do all uses of ZeRO-3 on one GPU share: the model's forward and backward, parameters that
+// come before a module and gradients that leave in buckets after it.
+//
+// Micro-batches are DeepSpeed's gradient_accumulation_steps (runtime/zero/stage3.py's
+// partition_grads, parameter_offload.py's start of forward; the same in 0.19.8 and at edaa722).
+// Each fetches the parameters again, by the trace of one forward and backward. The first one's
+// gradients are copied to pinned bf16 (data_types.grad_accum_dtype is that of the model unless it
+// is set) and back; a later one's are added on the device to what is copied there, and the sum is
+// copied out again. Only the last one's sums go on to the optimizer's fp32 gradients, after their
+// norm. At the end of each backward the host waits until all has left.
+//
+// Python: modules run on the GPU while the host still issues them, so that they begin when it does;
+// what follows them, gradients that leave too, comes after its Python.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "sim/plan/schedules/pytorch.h"
+
+namespace sluice {
+
+/// What the coordinator of deepspeed 0.19.8 keeps to, in elements of parameters.
+struct FetchLimits {
+    std::int64_t prefetch_bucket = 50'000'000;     ///< stage3_prefetch_bucket_size
+    std::int64_t live = 1'000'000'000;             ///< stage3_max_live_parameters
+    std::int64_t reuse_distance = 1'000'000'000;   ///< stage3_max_reuse_distance
+    std::int64_t persistence_threshold = 100'000;  ///< such a tensor stays on the device
+};
+
+/// Parameters on storage (ZeRO-Infinity). A read takes a buffer of host memory, which the parameter
+/// holds until it is dropped from the device.
+struct OnStorage {
+    std::vector<bool> parameters;  ///< which of them; empty: none
+    int buffers = 0;               ///< buffer_count of offload_param
+};
+
+/// Follows the modules of one step in the order in which they are called, forward, recomputed and
+/// backward, with the trace of the step before known, as from the third step on.
+class ParameterFetches {
+  public:
+    /// `elements` of each parameter; `calls`: the parameters that each call of a module uses, the
+    /// whole step in order.
+    ParameterFetches(std::vector<std::int64_t> elements, std::vector<std::vector<int>> calls,
+                     FetchLimits limits = {}, OnStorage on_storage = {});
+
+    /// Parameters by index. Each list is copied in one after another.
+    struct Call {
+        std::vector<int> read_first;  ///< of the missing ones, from storage
+        std::vector<int> missing;     ///< copied in now, the module waits
+        std::vector<int> prefetched;  ///< copied in while it runs
+        std::vector<int> read_ahead;  ///< from storage, after those copies
+        std::vector<int> released;    ///< when it has run
+        bool missing_wait = false;    ///< for all reads under way
+        bool prefetched_wait = false;
+    };
+    /// The next call. Precondition: not all were made.
+    Call next();
+    /// The next `calls` calls as if they were one.
+    Call next(int calls);
+    /// Whether a parameter was missing when no buffer was free: DeepSpeed stops there.
+    bool out_of_buffers() const { return out_of_buffers_; }
+    std::size_t calls() const { return calls_.size(); }
+
+  private:
+    enum class Place : std::uint8_t { storage, under_way, buffer };
+    struct Use {
+        int parameter;
+        std::ptrdiff_t call;
+    };
+    std::vector<int> fetch_missing(const std::vector<int>& used);
+    void take_from_queue(const std::vector<int>& used);
+    std::vector<int> prefetch();
+    std::vector<int> read_missing(const std::vector<int>& missing);
+    std::vector<int> read_ahead();
+    void take_buffer(int parameter);
+    bool wait_for_reads(const std::vector<int>& parameters);
+    std::vector<int> release(const std::vector<int>& used);
+    void move_reuse_window();
+    void bring(int parameter);
+    void set_unused(int parameter, bool unused);
+
+    std::vector<std::int64_t> elements_;
+    std::vector<std::vector<int>> calls_;
+    FetchLimits limits_;
+    std::vector<Use> queue_;                   ///< uses in order
+    std::size_t queued_ = 0;                   ///< the next one to prefetch
+    std::ptrdiff_t call_ = 0;                  ///< the next one to make
+    std::vector<std::ptrdiff_t> fetched_for_;  ///< the last call that a parameter was fetched for
+    std::vector<bool> there_;
+    std::int64_t live_ = 0;
+    std::vector<Place> places_;
+    std::vector<int> under_way_;  ///< from storage
+    std::vector<bool> on_storage_;
+    std::vector<bool> unused_yet_;      ///< prefetched, and no module has used it since
+    std::int64_t unused_elements_ = 0;  ///< of those
+    std::ptrdiff_t window_begin_ = 0, window_end_ = 0;  ///< the calls that count as soon
+    std::int64_t window_elements_ = 0;
+    std::vector<int> uses_in_window_;  ///< of each parameter
+    int free_buffers_;
+    bool out_of_buffers_ = false;
+};
+
+/// Parameters to fetch, by number: the embedding is the first, the head (unless tied) the last.
+/// Tensors of at most stage3_param_persistence_threshold elements stay on the device and have none.
+class Zero3Modules {
+  public:
+    using Parameters = std::vector<int>;
+
+    explicit Zero3Modules(const ModelSpec& model);
+
+    const std::vector<std::int64_t>& elements() const { return elements_; }
+    /// How many elements of the model stand before a parameter, in the model's order.
+    const std::vector<double>& elements_before() const { return elements_before_; }
+    const Parameters& of_layer(int layer) const {
+        return of_layer_[static_cast<std::size_t>(layer)];
+    }
+    int head() const { return head_; }
+    /// Modules that are called in a forward of the layer.
+    int calls_of(int layer) const;
+
+    /// As recorded: the model, embedding, layers, final norm and head; then backward from the head
+    /// on, each layer forward again before its backward.
+    std::vector<Parameters> step_calls() const;
+
+  private:
+    std::vector<Parameters> layer_calls(int layer) const;
+
+    int layers_;
+    int head_ = 0;
+    std::vector<Parameters> of_layer_;
+    std::vector<std::int64_t> elements_;
+    std::vector<double> elements_before_;
+};
+
+/// Gradients that are reduced together, and sent to the host one after another.
+struct GradientBucket {
+    double elements = 0;
+    double largest = 0;  ///< elements of one tensor
+    double outside = 0;  ///< elements of tensors too large to be copied into the bucket
+    std::int64_t tensors = 0;
+    OperationId last = 0;  ///< the operation that computed the last of them
+
+    /// Device bytes while it leaves, beside the bucket itself; `to_optimizer`: as fp32 too, after
+    /// its norm.
+    double device_bytes(bool to_optimizer) const;
+};
+
+/// Fills buckets in the order in which backward computes gradients.
+class GradientBuckets {
+  public:
+    /// `capacity` in elements: reduce_bucket_size.
+    explicit GradientBuckets(double capacity) : capacity_(capacity) {}
+    double capacity() const { return capacity_; }
+    /// The bucket that is full and leaves before this tensor goes into the next, if so.
+    std::optional<GradientBucket> add(double tensor_elements, OperationId computed_by);
+    /// What is left at the end; the next one is empty.
+    GradientBucket take_rest() { return std::exchange(filling_, {}); }
+
+  private:
+    double capacity_;
+    GradientBucket filling_;
+};
+
+// CPU Adam's traffic of a parameter: fp32 master and both moments read and written, gradient read
+// (csrc/includes/cpu_adam.h).
+inline constexpr double kZero3AdamTraffic = 7 * kFp32;
+// An fp32 master becomes a bf16 parameter: HostWork::copy counts a byte read and written as one.
+inline constexpr double kZero3CopyBack = (kFp32 + kBf16) / 2.0;
+inline constexpr const char* kZero3AdamAssumption =
+    "DeepSpeed's CPU Adam on fp32 masters (28 bytes a parameter) and their copy to bf16 move host "
+    "memory as fast as Adam on bf16 masters and a plain copy do";
+
+inline constexpr double kZero3SubGroupElements = 1e9;  ///< sub_group_size
+/// As asked, or the schedule's own.
+inline double sub_group_elements(const TrainingSpec& training, double own) {
+    const auto asked = static_cast<double>(training.sub_group_elements);
+    return asked > 0 ? asked : own;
+}
+
+/// Elements that the optimizer updates at once: tensors in the model's order, cut after the one
+/// that completes sub_group_size elements.
+std::vector<double> zero3_sub_groups(const ModelSpec& model,
+                                     double sub_group_size = kZero3SubGroupElements);
+
+/// Parameters of at most stage3_param_persistence_threshold elements, which stay on the device.
+void declare_parameters_that_stay(const ModelSpec& model, const Zero3Modules& modules,
+                                  PlanBuilder& build);
+
+/// Bytes of the system's and the driver's tables for a pinned byte, outside the process: as memory
+/// in use grew when 5.1 GB were pinned on the H200 machine.
+inline constexpr double kTablesOfPinned = 0.0157;
+
+/// Returns the bytes of it that the system uses outside the process.
+double declare_zero3_host_memory(const ModelSpec& model, const MachineSpec& machine,
+                                 const std::vector<double>& sub_groups, PlanBuilder& build);
+
+/// Host memory of loading, first step, steady state and saving.
+void declare_zero3_host_moments(const ModelSpec& model, double outside_process, PlanBuilder& build);
+
+/// How ZeRO-Infinity cuts a model for storage. Counts are of elements.
+struct InfinityLayout {
+    /// `modules` must outlive it.
+    InfinityLayout(const ModelSpec& model, const Zero3Modules& modules, double sub_group_size);
+    ParameterFetches fetches(int buffers) const;
+
+    const Zero3Modules* modules;
+    std::vector<double> sub_groups;  ///< that the optimizer updates at once
+    double largest_sub_group = 0;
+    std::size_t sub_groups_on_host = 0;  ///< the first, within max_in_cpu: their parameters stay
+    std::vector<bool> on_storage;        ///< by parameter
+    double elements_on_storage = 0;      ///< parameters; states are there all
+    double largest_tensor = 0;           ///< buffer_size of offload_param
+    int parameter_buffers = 0;           ///< its buffer_count
+};
+
+/// A system says where parameters come from, where gradients go, and how they are applied.
+class Zero3Pass : public PyTorchStep {
+  protected:
+    /// `bucket_elements`: reduce_bucket_size. All else must outlive it.
+    Zero3Pass(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+              double bucket_elements);
+
+    using Parameters = Zero3Modules::Parameters;
+
+    /// What the operation of some modules waits for in addition to their Python's start, and
+    /// which buffers it is the last to use.
+    struct Fetched {
+        Waits waits;
+        std::vector<BufferId> released;
+    };
+    /// The host calls the next `calls` modules, which use the parameters `used` and take
+    /// `eager_operations` of its time, which python_ is to work.
+    virtual Fetched fetch(int calls, int layer, const Parameters& used,
+                          double eager_operations) = 0;
+    /// Another micro-batch begins; python_ has waited for last_left().
+    virtual void begin_pass() {}
+
+    /// A bucket's gradients on the device, and the last copy between there and pinned bf16.
+    struct SentBucket {
+        const GradientBucket& bucket;
+        BufferId gradients;
+        OperationId last;
+    };
+    /// The last micro-batch's gradients of a bucket go to the optimizer's; `layer` computed the
+    /// last of them. Returns the last copy.
+    virtual OperationId to_optimizer(const SentBucket& sent, int layer) = 0;
+    /// The last copy of a bucket of any micro-batch; -1 if none has left.
+    OperationId last_left() const { return left_.empty() ? -1 : left_.back(); }
+    /// The last copy of each bucket, in order.
+    const std::vector<OperationId>& buckets_left() const { return left_; }
+
+    /// The bucket.
+    void declare() override;
+    void pass() override;
+
+    const Zero3Modules modules_;
+    const Parameters embedding_ = {0}, head_;
+    PythonThread python_;
+
+  private:
+    /// The modules' work on the GPU, `calls` of the host.
+    struct Modules {
+        OperationKind kind;
+        int layer, calls;
+        const Parameters& used;
+    };
+    OperationId compute(const Modules& modules, Operation work);
+    void leave(const GradientBucket& bucket, int layer);
+    SentBucket send(const GradientBucket& bucket, int layer);
+    KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;
+    void forward();
+    void backward();
+    void backward_of(const Modules& modules, int recomputed_calls, Operation work,
+                     const std::vector<std::int64_t>& tensors);
+    std::vector<std::int64_t> head_tensors() const;
+
+    GradientBuckets buckets_;
+    BufferId tied_gradient_ = kNoBuffer;
+    std::vector<OperationId> left_;
+};
+
+}  // namespace sluice
