@@ -6,7 +6,7 @@
 
 #include "calibrate/fit/fit_error.h"
 #include "calibrate/measurement/table.h"
-#include "sim/specs/machine/contention.h"
+#include "sim/specs/machine/curves.h"
 
 namespace sluice {
 

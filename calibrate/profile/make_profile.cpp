@@ -11,7 +11,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/units.h"
-#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
@@ -22,25 +22,11 @@ std::string machine_name(const MachineFacts& facts) {
                        facts.host_memory_bytes / kGiga);
 }
 
-/// Where this was measured (first), a base's figures for the same (second) would mean something
-/// else: another optimizer, another rule for the same shares, another GPU's clock.
-constexpr std::pair<const char*, const char*> kReplaced[] = {
-    {"host.contention", "host.memory_bandwidth_shared_gb_per_s"},
-    {"host.contention", "host.copy_traffic_weight"},
-    {"host.adam_gparams_per_s_by_threads", "host.adam_gparams_per_s"},
-    {"kernels.attention_forward", "kernels.attention_cudnn_forward_tflops_by_sequence"},
-    {"kernels.attention_backward", "kernels.attention_cudnn_backward_tflops_by_sequence"},
-    {"kernels.rms_norm", "kernels.rms_norm_gb_per_s"},
-    {"kernels.gemm_forward", "kernels.rested_time_share"},
-    {"kernels.gemm_forward", "power.gemm_rested_w"},
-    {"kernels.gemm_forward", "power.gemm_rested_joules_per_tflop"},
-    {"kernels.gemm_forward", "power.headroom_j"},
-};
-
 void take_from_base(const BaseProfile& base, ProfileJson& profile) {
     std::vector<std::string> left_out;
-    for (const auto& [measured, replaced] : kReplaced)
-        if (profile.has(measured)) left_out.emplace_back(replaced);
+    for (const MachineNumber& row : machine_table())
+        if (row.replaced_by != nullptr && profile.has(row.replaced_by))
+            left_out.emplace_back(row.path);
     const std::vector<std::string> taken = profile.take_missing(base.text, base.id, left_out);
     if (taken.empty()) return;
     profile.add_note(

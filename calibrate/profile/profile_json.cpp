@@ -3,20 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/json_text.h"
-#include "sim/specs/machine/machine_keys.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::array kSections = {
-    "gpu", "kernels", "link", "host", "storage", "gpu_interconnect", "network", "price", "power"};
 
 Json number(double value, int digits) { return json_number(rounded(value, digits)); }
 
@@ -79,7 +75,7 @@ ProfileJson::ProfileJson(const std::string& name) : root_(std::make_unique<Json>
     root["name"] = name;
     root["sources"] = Json::object();
     root["notes"] = Json::array();
-    for (const char* section : kSections) root[section] = Json::object();
+    for (const ProfileSection& section : kSections) root[section.name] = Json::object();
 }
 
 ProfileJson::~ProfileJson() = default;
@@ -201,18 +197,18 @@ std::vector<std::string> ProfileJson::take_missing(std::string_view profile, con
         at(path) = std::move(copy);
         taken.push_back(path);
     };
-    for (const char* section : kSections)
-        if (other.contains(section)) take(take, other.at(section), section);
+    for (const ProfileSection& section : kSections)
+        if (other.contains(section.name)) take(take, other.at(section.name), section.name);
     return taken;
 }
 
 std::string ProfileJson::text() const {
     Json out = *root_;
-    for (const char* section : kSections) {
-        if (out[section].empty())
-            out.erase(section);
+    for (const auto& [name, free] : kSections) {
+        if (out[name].empty())
+            out.erase(name);
         else
-            out[section] = in_order(out[section], known_keys_in(section));
+            out[name] = in_order(out[name], known_keys_in(name));
     }
     if (out["notes"].empty()) out.erase("notes");
     return readable_json(out);

@@ -32,7 +32,7 @@ struct Range {
     double low = 0, high = 0;
 };
 
-/// A profile under construction. Paths are those of machine_keys.h: "link.copy_latency_us". Where a
+/// A profile under construction. Paths are those of machine_number.h: "link.copy_latency_us". Where a
 /// path is set twice, the last one counts.
 class ProfileJson {
   public:
@@ -61,7 +61,7 @@ class ProfileJson {
     std::vector<std::string> take_missing(std::string_view profile, const std::string& id,
                                           const std::vector<std::string>& left_out);
 
-    /// The whole file; sections and keys in the order of machine_keys.h.
+    /// The whole file; sections and keys in the order of machine_number.h.
     std::string text() const;
 
   private:

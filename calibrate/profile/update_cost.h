@@ -5,7 +5,7 @@
 
 #include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/profile_json.h"
-#include "sim/specs/machine/interpolated.h"
+#include "sim/specs/machine/curves.h"
 
 namespace sluice {
 

@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include "sim/specs/machine/machine_profile.h"
-#include "sim/specs/machine/rate_ranges.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 

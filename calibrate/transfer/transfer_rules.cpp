@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/specs/machine/machine_number.h"
+
 namespace sluice {
 namespace {
 
@@ -10,60 +12,30 @@ bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-TransferRule as_measured() { return {1, {}, 0, "as measured there"}; }
-
-std::optional<TransferRule> gpu_rule(std::string_view path, const Scales& scales) {
-    if (contains(path, "achieved_gemm_tflops"))
-        return TransferRule{scales.compute, scales.compute_range, 0,
-                            "same share of the dense rate, by power per FLOP"};
-    if (path == "gpu.memory_bandwidth_achieved_gb_per_s")
-        return TransferRule{scales.memory, scales.memory_range, 0, "same share of the peak"};
-    if (path == "gpu.context_gb") return as_measured();
-    return std::nullopt;  // of the datasheet, or not known
-}
-
-TransferRule kernels_rule(std::string_view path, const Scales& scales) {
-    if (path == "kernels.gemm_sustained_tflops")
-        return {scales.compute, scales.compute_range, 0,
-                "same share of the dense rate, by power per FLOP"};
-    if (contains(path, "attention") && contains(path, "tflops"))
-        return {scales.compute, scales.attention_range, 0, "same share of the dense rate"};
-    if (contains(path, "gb_per_s"))
-        return {scales.memory, scales.memory_range, 0, "by GPU memory bandwidth"};
-    return as_measured();
-}
-
-TransferRule link_rule(std::string_view path, const Scales& scales) {
-    const bool is_rate = contains(path, "gb_per_s") && !contains(path, "pageable");
-    if (!is_rate) return as_measured();
-    return {scales.link, contains(path, "both_ways") ? scales.both_ways_range : scales.link_range,
-            scales.link_raw_gb_per_s, "same share of the raw rate"};
-}
-
-TransferRule host_rule(std::string_view path, const Scales& scales) {
-    if (path.starts_with("host.contention"))
-        return {1, {}, 0, "same shares, at as much of the host memory's bandwidth"};
-    if (contains(path, "adam") && contains(path, "gparams_per_s"))
-        return {scales.host, scales.adam_range, 0,
-                "as much a thread, up to as much of the host memory's bandwidth"};
-    if (contains(path, "gb_per_s")) {
-        return {scales.host, scales.host_range, scales.host_peak_gb_per_s,
-                "by host memory bandwidth"};
+/// Of a key that no row of the table has, by its section and unit.
+Transfer transfer_of_free_key(std::string_view path) {
+    const bool is_rate = contains(path, "gb_per_s");
+    if (path.starts_with("kernels.")) return is_rate ? Transfer::gpu_memory : Transfer::as_measured;
+    if (path.starts_with("link.")) {
+        if (!is_rate || contains(path, "pageable")) return Transfer::as_measured;
+        return contains(path, "both_ways") ? Transfer::both_ways : Transfer::link;
     }
-    return as_measured();
+    if (path.starts_with("host.")) {
+        if (contains(path, "adam") && contains(path, "gparams_per_s")) return Transfer::adam;
+        return is_rate ? Transfer::host_memory : Transfer::as_measured;
+    }
+    if (!path.starts_with("power.") || contains(path, "cpu") || contains(path, "node"))
+        return Transfer::left_out;  // of one machine only: storage, network, other GPUs, prices
+    if (contains(path, "joules_per_tflop")) return Transfer::joules_of_products;
+    if (contains(path, "copy_joules")) return Transfer::joules_of_copies;
+    return contains(path, "joules_per_gb") ? Transfer::joules_of_memory : Transfer::watts;
 }
 
-/// The GPU's: what it takes goes by TDP, what work takes by TDP over its rate.
-std::optional<TransferRule> power_rule(std::string_view path, const Scales& scales) {
-    if (scales.power == 0 || contains(path, "cpu") || contains(path, "node")) return std::nullopt;
-    const auto joules = [&](double rate, const RateRange& range) {
-        return TransferRule{
-            scales.power / rate, {1 / range.high, 1 / range.low}, 0, "by TDP over the rate"};
-    };
-    if (contains(path, "joules_per_tflop")) return joules(scales.compute, scales.compute_range);
-    if (contains(path, "copy_joules")) return joules(scales.link, scales.link_range);
-    if (contains(path, "joules_per_gb")) return joules(scales.memory, scales.memory_range);
-    return TransferRule{scales.power, {}, 0, "by TDP"};
+/// What the GPU takes goes by TDP, what its work takes by TDP over its rate.
+std::optional<TransferRule> by_power(const Scales& scales, double rate, const RateRange& range) {
+    if (scales.power == 0) return std::nullopt;
+    return TransferRule{
+        scales.power / rate, {1 / range.high, 1 / range.low}, 0, "by TDP over the rate"};
 }
 
 /// Linear between points from (0, 0) on, constant after the last.
@@ -105,12 +77,45 @@ void widen(std::vector<std::vector<double>>& points, const std::vector<std::stri
 }  // namespace
 
 std::optional<TransferRule> transfer_rule(std::string_view path, const Scales& scales) {
-    if (path.starts_with("gpu.")) return gpu_rule(path, scales);
-    if (path.starts_with("kernels.")) return kernels_rule(path, scales);
-    if (path.starts_with("link.")) return link_rule(path, scales);
-    if (path.starts_with("host.")) return host_rule(path, scales);
-    if (path.starts_with("power.")) return power_rule(path, scales);
-    return std::nullopt;  // storage, network, other GPUs, prices
+    const MachineNumber* const row = number_at(path);
+    switch (row == nullptr ? transfer_of_free_key(path) : row->transfer) {
+        case Transfer::left_out:
+            return std::nullopt;
+        case Transfer::as_measured:
+            return TransferRule{1, {}, 0, "as measured there"};
+        case Transfer::products:
+            return TransferRule{scales.compute, scales.compute_range, 0,
+                                "same share of the dense rate, by power per FLOP"};
+        case Transfer::attention:
+            return TransferRule{scales.compute, scales.attention_range, 0,
+                                "same share of the dense rate"};
+        case Transfer::gpu_memory:
+            return TransferRule{scales.memory, scales.memory_range, 0, "by GPU memory bandwidth"};
+        case Transfer::link:
+            return TransferRule{scales.link, scales.link_range, scales.link_raw_gb_per_s,
+                                "same share of the raw rate"};
+        case Transfer::both_ways:
+            return TransferRule{scales.link, scales.both_ways_range, scales.link_raw_gb_per_s,
+                                "same share of the raw rate"};
+        case Transfer::host_memory:
+            return TransferRule{scales.host, scales.host_range, scales.host_peak_gb_per_s,
+                                "by host memory bandwidth"};
+        case Transfer::adam:
+            return TransferRule{scales.host, scales.adam_range, 0,
+                                "as much a thread, up to as much of the host memory's bandwidth"};
+        case Transfer::contention:
+            return TransferRule{1, {}, 0, "same shares, at as much of the host memory's bandwidth"};
+        case Transfer::watts:
+            if (scales.power == 0) return std::nullopt;
+            return TransferRule{scales.power, {}, 0, "by TDP"};
+        case Transfer::joules_of_products:
+            return by_power(scales, scales.compute, scales.compute_range);
+        case Transfer::joules_of_memory:
+            return by_power(scales, scales.memory, scales.memory_range);
+        case Transfer::joules_of_copies:
+            return by_power(scales, scales.link, scales.link_range);
+    }
+    return std::nullopt;
 }
 
 std::vector<std::vector<double>> transfer_curve(std::string_view path,

@@ -23,7 +23,7 @@
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
-#include "sim/specs/machine/memory_size.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 namespace {

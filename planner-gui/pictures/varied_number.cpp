@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -12,30 +11,12 @@
 #include "sim/answers/search/scenario_grid.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
 
 constexpr const char* kHostMemory = "host.memory_capacity_gb";
-
-struct MachineNumber {
-    const char *path, *label, *unit, *help;
-};
-
-// Numbers that differ between the machines that one can buy.
-constexpr std::array kMachineNumbers = {
-    MachineNumber{kHostMemory, "host memory", "GB", "memory of the host, in 10^9 bytes"},
-    MachineNumber{"gpu.memory_capacity_gb", "device memory", "GB", "memory of the GPU"},
-    MachineNumber{"link.host_to_device_gb_per_s", "link to the device", "GB/s",
-                  "copies from pinned host memory to the device, alone"},
-    MachineNumber{"link.device_to_host_gb_per_s", "link to the host", "GB/s",
-                  "copies from the device to pinned host memory, alone"},
-    MachineNumber{"gpu.bf16_achieved_gemm_tflops", "matrix rate", "TFLOPS",
-                  "best large bf16 product"},
-    MachineNumber{"gpu.memory_bandwidth_gb_per_s", "device memory rate", "GB/s",
-                  "of the datasheet"},
-    MachineNumber{"host.memory_bandwidth_gb_per_s", "host memory rate", "GB/s", "of the datasheet"},
-};
 
 const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
     static const std::map<std::string_view, std::vector<double>> proposals = {
@@ -129,8 +110,9 @@ std::vector<VariedNumber> varied_numbers(Schedule schedule) {
     std::vector<VariedNumber> numbers;
     for (const Option& option : training_options())
         if (has_option(schedule, option)) numbers.push_back(varied_option(option));
-    for (const MachineNumber& machine : kMachineNumbers)
-        numbers.push_back({nullptr, machine.path, machine.label, machine.unit, machine.help});
+    for (const MachineNumber& row : machine_table())
+        if (row.label != nullptr)
+            numbers.push_back({nullptr, std::string(row.path), row.label, row.unit(), row.help});
     return numbers;
 }
 

@@ -12,7 +12,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
 #include "sim/cli/scenario.h"
-#include "sim/specs/machine/memory_size.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 namespace {

@@ -1,7 +1,7 @@
 // How long does compute take now, given what the GPU did just before? See ClockSpec.
 #pragma once
 
-#include "sim/specs/machine/clock_spec.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/machine/kernel_time.h"
 
 namespace sluice {

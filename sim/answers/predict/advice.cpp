@@ -19,41 +19,24 @@ constexpr double kLargestFactor = 8;  // what is further away is no advice
 constexpr double kNearEnough = 1 + kLeastGain;  // of the step with that factor
 constexpr std::size_t kMostOperations = 3000;   // of a plan that is simulated some tens of times
 
-/// The machine with one lane's rate multiplied; with host memory as well where that limits.
-MachineSpec faster(const MachineSpec& machine, Lane lane, double factor, bool with_memory) {
-    MachineSpec out = machine;
-    if (lane == Lane::host_to_device || lane == Lane::device_to_host) {
-        double& rate =
-            lane == Lane::host_to_device ? out.link.host_to_device : out.link.device_to_host;
-        rate *= factor;
-        out.link.both_ways_total *= factor;
-    } else if (lane == Lane::interconnect) {
-        scale_interconnect(out, factor);
-    } else if (lane == Lane::python) {
-        out.gpu.eager_launch /= factor;
-    } else if (lane == Lane::storage_read) {
-        out.storage.read *= factor;
-    } else if (lane == Lane::storage_write) {
-        out.storage.write *= factor;
-    } else {
-        for (Interpolated* adam : {&out.host.adam_bytes_per_s, &out.host.adam_8_byte_bytes_per_s,
-                                   &out.host.adam_6_byte_bytes_per_s}) {
-            std::vector<std::pair<double, double>> points = adam->points();
-            for (auto& point : points) point.second *= factor;
-            *adam = Interpolated(std::move(points));
-        }
-        for (double* rate :
-             {&out.host.memory_copy, &out.host.first_touch, &out.host.zero, &out.host.release,
-              &out.host.scale, &out.host.norm_and_scale, &out.host.eager_adam_bytes_per_s})
-            *rate *= factor;
+/// What makes a lane faster.
+Parts parts_of(Lane lane) {
+    switch (lane) {
+        case Lane::host_to_device:
+            return part::to_device;
+        case Lane::device_to_host:
+            return part::to_host;
+        case Lane::interconnect:
+            return part::interconnect;
+        case Lane::python:
+            return part::python;
+        case Lane::storage_read:
+            return part::storage_read;
+        case Lane::storage_write:
+            return part::storage_write;
+        default:
+            return part::processor;
     }
-    if (with_memory) {
-        out.host.dram_bandwidth *= factor;
-        for (Contention* contention :
-             {&out.host.contention, &out.host.contention_8_byte, &out.host.contention_6_byte})
-            *contention = contention->relieved(factor);
-    }
-    return out;
 }
 
 /// Looks for the rate of a lane from which on a faster one brings nothing more.
@@ -79,7 +62,8 @@ class RemedySearch {
 
   private:
     Seconds step_with(Lane lane, double factor, bool with_memory) const {
-        return simulate_step(timed_.plan, faster(machine_, lane, factor, with_memory),
+        const Parts parts = parts_of(lane) | (with_memory ? part::host_memory : Parts{0});
+        return simulate_step(timed_.plan, with_faster(machine_, parts, factor),
                              timed_.asked.training)
             .step;
     }

@@ -47,16 +47,6 @@ std::vector<int> runs_of_lists(const StepProgram& program) {
     return runs;
 }
 
-void scale_host_memory_and_optimizer(MachineSpec& machine, double factor) {
-    scale_host_memory(machine, factor);
-    scale_optimizer(machine, factor);
-}
-
-void scale_optimizer_and_host_work(MachineSpec& machine, double factor) {
-    scale_optimizer(machine, factor);
-    scale_host_work(machine, factor);
-}
-
 /// Other systems' code on the host is not what was calibrated, and is slow together.
 RateRange host_of_others(const RateRanges& ranges) {
     return {std::min({ranges.optimizer.low, ranges.host_work.low, kSlowestHostOfOthers}),
@@ -70,10 +60,10 @@ bool uses_storage(const StepProgram& program) {
         });
 }
 
-/// A group of rates and how to scale it.
-struct Group {
+/// Groups of rates that are off by one factor.
+struct Error {
     RateRange range;
-    void (*scale)(MachineSpec&, double);
+    std::vector<RateGroup> groups;
 };
 
 }  // namespace
@@ -113,28 +103,27 @@ Band predict_band(const TimedPlan& timed, const MachineSpec& machine) {
     const TrainingSpec& training = timed.asked.training;
     const Seconds step = timed.step.seconds;
     const RateRanges& ranges = machine.ranges;
-    std::vector<Group> groups = {
-        {kernels_range(program, machine), scale_kernels},
-        {ranges.host_memory,
-         ranges.optimizer_by_memory ? scale_host_memory_and_optimizer : scale_host_memory},
-        {ranges.link, scale_link}};
+    std::vector<Error> errors = {{kernels_range(program, machine), {RateGroup::kernels}},
+                                 {ranges.host_memory, {RateGroup::host_memory}},
+                                 {ranges.link, {RateGroup::link}}};
+    if (ranges.optimizer_by_memory) errors[1].groups.push_back(RateGroup::optimizer);
     if (training.schedule->ours) {
-        groups.push_back({ranges.optimizer, scale_optimizer});
-        groups.push_back({ranges.host_work, scale_host_work});
+        errors.push_back({ranges.optimizer, {RateGroup::optimizer}});
+        errors.push_back({ranges.host_work, {RateGroup::host_work}});
     } else {
-        groups.push_back({host_of_others(ranges), scale_optimizer_and_host_work});
+        errors.push_back({host_of_others(ranges), {RateGroup::optimizer, RateGroup::host_work}});
     }
-    if (uses_storage(program)) groups.push_back({ranges.storage, scale_storage});
+    if (uses_storage(program)) errors.push_back({ranges.storage, {RateGroup::storage}});
     std::vector<double> longer = {training.schedule->structural_error * step};
     std::vector<double> shorter = longer;
-    const auto deviation = [&](const Group& group, double factor) {
+    const auto deviation = [&](const Error& error, double factor) {
         MachineSpec scaled = machine;
-        group.scale(scaled, factor);
+        for (const RateGroup group : error.groups) scale_group(scaled, group, factor);
         return simulate_step(timed.plan, scaled, training).step - step;
     };
-    for (const Group& group : groups) {
+    for (const Error& error : errors) {
         const auto [least, most] = std::minmax(
-            {deviation(group, group.range.low), deviation(group, group.range.high), 0.0});
+            {deviation(error, error.range.low), deviation(error, error.range.high), 0.0});
         longer.push_back(most);
         shorter.push_back(least);
     }

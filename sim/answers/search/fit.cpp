@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/search/changed_machine.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/machine/scaled_machine.h"
 #include "sim/specs/model/read_model.h"
 
 namespace sluice {
@@ -97,7 +97,7 @@ class FitSearch {
                 t.subject = format_bytes(value * kGiga);
                 break;
             case Sought::link:
-                t.machine = with_link(machine_, value);
+                t.machine = with_faster(machine_, part::link, value);
                 t.subject = fmt::format("{:.3g} GB/s in, {:.3g} GB/s out, {:.3g} GB/s both ways",
                                         t.machine.link.host_to_device / kGiga,
                                         t.machine.link.device_to_host / kGiga,

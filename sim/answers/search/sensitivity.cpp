@@ -9,8 +9,8 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/predict/prediction_band.h"
-#include "sim/answers/search/changed_machine.h"
 #include "sim/answers/search/nearby_settings.h"
+#include "sim/answers/search/next_gpu.h"
 #include "sim/answers/search/upgrade_settings.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -21,7 +21,6 @@ namespace sluice {
 namespace {
 
 using Change = std::function<MachineSpec(const MachineSpec&)>;
-using Scale = std::function<void(MachineSpec&, double)>;
 
 /// A change of the machine, before it is tried.
 struct Candidate {
@@ -63,15 +62,14 @@ class GainBand {
             move_one(kernels, false);
             move_one(kernels_range(after_plan_.program, changed_), true);
         } else {
-            move_both(kernels, scale_kernels);
+            move_both(kernels, {RateGroup::kernels});
         }
-        move_both(ranges.optimizer, scale_optimizer);
-        move_both(ranges.host_memory, [&](MachineSpec& machine, double factor) {
-            scale_host_memory(machine, factor);
-            if (ranges.optimizer_by_memory) scale_optimizer(machine, factor);
-        });
-        move_both(ranges.link, scale_link);
-        move_both(ranges.host_work, scale_host_work);
+        move_both(ranges.optimizer, {RateGroup::optimizer});
+        std::vector<RateGroup> with_memory = {RateGroup::host_memory};
+        if (ranges.optimizer_by_memory) with_memory.push_back(RateGroup::optimizer);
+        move_both(ranges.host_memory, with_memory);
+        move_both(ranges.link, {RateGroup::link});
+        move_both(ranges.host_work, {RateGroup::host_work});
         upgrade.gain_low = upgrade.gain - combined(less_);
         upgrade.gain_high = upgrade.gain + combined(more_);
     }
@@ -92,10 +90,10 @@ class GainBand {
         more_.push_back(most);
     }
 
-    void move_both(const RateRange& range, const Scale& scale) {
+    void move_both(const RateRange& range, const std::vector<RateGroup>& groups) {
         const auto gain = [&](double factor) {
             MachineSpec machine = machine_;
-            scale(machine, factor);
+            for (const RateGroup group : groups) scale_group(machine, group, factor);
             return before(machine) / after(candidate_.change(machine)) - 1;
         };
         add(gain(range.low), gain(range.high));
@@ -105,7 +103,7 @@ class GainBand {
     void move_one(const RateRange& range, bool of_after) {
         const auto gain = [&](double factor) {
             MachineSpec machine = of_after ? changed_ : machine_;
-            scale_kernels(machine, factor);
+            scale_group(machine, RateGroup::kernels, factor);
             return of_after ? base_.report.step.seconds / after(machine) - 1
                             : before(machine) / after_.report.step.seconds - 1;
         };
@@ -146,8 +144,9 @@ void add_memory(const MachineSpec& machine, const MachineProfile& profile,
                        return with_device_memory(m, m.gpu.memory_capacity + more);
                    },
                    false, settings});
-    out.push_back({"link twice as fast", [](const MachineSpec& m) { return with_link(m, 2); },
-                   false, link_settings(profile, machine, 2)});
+    out.push_back({"link twice as fast",
+                   [](const MachineSpec& m) { return with_faster(m, part::link, 2); }, false,
+                   link_settings(profile, machine, 2)});
 }
 
 void add_gpu(const MachineSpec& machine, const MachineProfile& profile, const std::string& name,
@@ -175,7 +174,7 @@ std::vector<Candidate> candidates(const MachineSpec& machine, const MachineProfi
                    [](const MachineSpec& m) { return with_cores(m, m.host.cores + kMoreCores); },
                    false, core_settings(machine.host.cores + kMoreCores)});
     out.push_back({"host memory 25% faster",
-                   [](const MachineSpec& m) { return with_host_bandwidth(m, 1.25); }});
+                   [](const MachineSpec& m) { return with_faster(m, part::host_memory, 1.25); }});
     add_gpu(machine, profile, gpu, out, not_possible);
     return out;
 }

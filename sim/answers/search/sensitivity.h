@@ -45,7 +45,7 @@ struct Sensitivity {
 ///
 /// A gain's band: each group of rates is moved to both ends of its range before and after at once,
 /// and what the gain changes by is combined as in prediction_band.h; what the model leaves out
-/// moves both alike and drops out. How right the rules of changed_machine.h are is not in it.
+/// moves both alike and drops out. How right the rules of scaled_machine.h are is not in it.
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
                         const std::string& gpu, const std::set<std::string>& fixed = {});

@@ -4,13 +4,14 @@
 
 #include "sim/base/input_error.h"
 #include "sim/base/json_text.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
 
-Setting setting(const char* path, double value) {
+Setting setting(std::string_view path, double value) {
     constexpr int kDigits = 7;
-    return {path, fmt::format("{}", rounded(value, kDigits))};
+    return {std::string(path), fmt::format("{}", rounded(value, kDigits))};
 }
 
 }  // namespace
@@ -27,15 +28,18 @@ std::vector<Setting> device_memory_settings(const MachineSpec& machine, Bytes ca
 
 std::vector<Setting> link_settings(const MachineProfile& profile, const MachineSpec& machine,
                                    double factor) {
-    std::vector<Setting> out = {
-        setting("link.host_to_device_gb_per_s", factor * machine.link.host_to_device / kGiga),
-        setting("link.device_to_host_gb_per_s", factor * machine.link.device_to_host / kGiga)};
-    for (const char* path :
-         {"link.both_ways_host_to_device_gb_per_s", "link.both_ways_device_to_host_gb_per_s",
-          "link.other.pageable_host_to_device_gb_per_s",
-          "link.other.pageable_device_to_host_gb_per_s"}) {
-        const Quantity* const known = profile.find(path);
-        if (known != nullptr && known->value) out.push_back(setting(path, factor * *known->value));
+    std::vector<Setting> out;
+    for (const MachineNumber& row : machine_table()) {
+        if ((row.parts & part::link) == 0 || row.kind != ValueKind::number) continue;
+        const Quantity* const known = profile.find(row.path);
+        if (known != nullptr && known->value) {
+            out.push_back(setting(row.path, factor * *known->value));
+        } else if (row.group == RateGroup::link && row.judges_group) {
+            MachineSpec copy = machine;
+            out.push_back(setting(
+                row.path,
+                factor * std::get<double& (*)(MachineSpec&)>(row.member)(copy) / row.in_si(1)));
+        }
     }
     return out;
 }

@@ -1,5 +1,5 @@
 // With which numbers of the profile (--set PATH=NUMBER) does a machine become a changed one of
-// changed_machine.h? Not always: the profile's rules may change other rates with them.
+// scaled_machine.h? Not always: the profile's rules may change other rates with them.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ namespace sluice {
 
 /// As with_device_memory(), of unified memory as with_host_memory() besides.
 std::vector<Setting> device_memory_settings(const MachineSpec& machine, Bytes capacity);
-/// As with_link(): what the profile knows of both ways and of pageable copies is changed alike.
+/// As with_faster(part::link): what the profile knows of both ways and of pageable copies is
+/// changed alike.
 std::vector<Setting> link_settings(const MachineProfile& profile, const MachineSpec& machine,
                                    double factor);
 /// As with_cores().

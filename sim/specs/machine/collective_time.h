@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sim/base/units.h"
-#include "sim/specs/machine/interconnect_spec.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_number.h"
 #include "sim/specs/machine/profile_reader.h"
 
 namespace sluice {
@@ -143,21 +144,27 @@ void check_contention(const Curve& curve, const Place& place) {
 }  // namespace
 
 void check_curve(const Curve& curve, const std::string& where) {
-    const std::string& path = curve.path;
-    if (path.starts_with("host.contention")) return check_contention(curve, {where, "mixed_load"});
-    if (path.starts_with("link.curve.")) return check_rates_by_bytes(curve, {where, "copies"});
-    if (path.starts_with("host.adam_"))
-        return check_positive(curve, {where, "adam"}, kMostThreads, kMostGparamPerS);
-    if (path == "host.optimizer_call_us_by_threads")
-        return check_positive(curve, {where, "adam"}, kMostThreads, kMostCallUs);
-    if (path.starts_with("kernels."))
-        return check_positive(curve, {where, "attention"}, 1e9, kMostGbPerS);
-    for (const auto& row : curve.points) {
-        if (std::all_of(row.begin(), row.end(), [](double number) { return number >= 0; }))
+    const MachineNumber* const row = number_at(curve.path);
+    const Place place{where, row == nullptr ? nullptr : row->measured_by};
+    switch (row == nullptr ? CurveShape::not_negative : row->shape) {
+        case CurveShape::contention:
+            return check_contention(curve, place);
+        case CurveShape::rates_by_bytes:
+            return check_rates_by_bytes(curve, place);
+        case CurveShape::by_threads:
+            return check_positive(curve, place, kMostThreads,
+                                  row->is_time() ? kMostCallUs : kMostGparamPerS);
+        case CurveShape::by_sequence:
+            return check_positive(curve, place, 1e9, kMostGbPerS);
+        case CurveShape::not_negative:
+            break;
+    }
+    for (const auto& point : curve.points) {
+        if (std::all_of(point.begin(), point.end(), [](double number) { return number >= 0; }))
             continue;
         throw InputError(fmt::format(
             "{} is [{:g}], expected no negative number; correct it or leave the curve out", where,
-            fmt::join(row, ", ")));
+            fmt::join(point, ", ")));
     }
 }
 

@@ -100,11 +100,6 @@ std::vector<double> attention_features(const Kernel& k) {
 
 const char* kernel_table_name(KernelTableId id) { return kNames.at(static_cast<std::size_t>(id)); }
 
-const char* kernel_table_case(KernelTableId id) {
-    if (is_gemm(id)) return "gemm";
-    return is_attention(id) ? "attention" : "memory_bound";
-}
-
 std::optional<KernelTableId> kernel_table_of(const Kernel& kernel) {
     switch (kernel.kind) {
         case KernelKind::gemm:

@@ -40,14 +40,16 @@ enum class KernelTableId : std::uint8_t {
     round_to_bf16,
 };
 inline constexpr int kKernelTables = 16;
-inline bool is_gemm(KernelTableId id) { return id <= KernelTableId::gemm_weight_gradient; }
-inline bool is_attention(KernelTableId id) {
+constexpr bool is_gemm(KernelTableId id) { return id <= KernelTableId::gemm_weight_gradient; }
+constexpr bool is_attention(KernelTableId id) {
     return id == KernelTableId::attention_forward || id == KernelTableId::attention_backward;
 }
 /// As in a profile's kernels section: "gemm_forward".
 const char* kernel_table_name(KernelTableId id);
 /// The case of sluice-calibrate that measures it.
-const char* kernel_table_case(KernelTableId id);
+constexpr const char* kernel_table_case(KernelTableId id) {
+    return is_gemm(id) ? "gemm" : is_attention(id) ? "attention" : "memory_bound";
+}
 
 /// Which table a kernel is looked up in; nothing for work that the engine has no kernel for.
 std::optional<KernelTableId> kernel_table_of(const Kernel& kernel);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sim/specs/machine/kernel_measurement.h"
-#include "sim/specs/machine/memory_size.h"
 
 namespace sluice {
 
@@ -72,6 +71,9 @@ struct MachineProfile {
     /// InputError for any other path.
     void set(std::string_view path, double value);
 };
+
+/// Bytes of `1.5TB`, `512GiB`, `80e9`. Throws InputError; `option` names the flag in the message.
+double parse_memory_size(std::string_view text, std::string_view option);
 
 /// Reads and checks a profile's text. Throws InputError: file, field, value, expected.
 MachineProfile parse_machine_profile(std::string_view text, const std::string& file,

@@ -7,13 +7,9 @@
 #include <vector>
 
 #include "sim/base/units.h"
-#include "sim/specs/machine/clock_spec.h"
-#include "sim/specs/machine/contention.h"
-#include "sim/specs/machine/interconnect_spec.h"
-#include "sim/specs/machine/interpolated.h"
+#include "sim/specs/machine/curves.h"
 #include "sim/specs/machine/kernel_table.h"
 #include "sim/specs/machine/machine_profile.h"
-#include "sim/specs/machine/rate_ranges.h"
 
 namespace sluice {
 
@@ -25,6 +21,21 @@ const char* confidence_name(Confidence confidence);
 struct AttentionRates {
     Interpolated forward;
     Interpolated backward;
+};
+
+/// Kernel times of a profile are those at the GPU's highest clock. It runs there until it has drawn
+/// more than its power limit for some time, which is like a store of energy: it empties by what
+/// kernels draw beyond the limit and fills by what they leave of it. Once empty, the clock falls
+/// until kernels draw what the limit is.
+struct ClockSpec {
+    double headroom_j = 0;  ///< of that store; 0: not measured, the clock is always the highest
+    double limit_w = 0;
+    double idle_w = 0;
+    /// Energy at the highest clock, beside what idling takes.
+    double joules_per_flop = 0, joules_per_flop_of_attention = 0, joules_per_byte = 0;
+    /// Large products, held at the limit: their time at the highest clock as a share of it, and
+    /// energy as a multiple of it.
+    double time_share = 1, energy_share = 1;
 };
 
 struct GpuSpec {
@@ -99,6 +110,8 @@ struct HostSpec {
     double norm_and_scale = 0;  ///< bytes/s of gradient through PyTorch's clip_grad_norm_ (bf16)
     double eager_adam_bytes_per_s = 0;  ///< DRAM traffic of a bf16-master AdamW (22 B a parameter)
 };
+/// Threads at which the optimizer is fastest while some cores are left to other work.
+int best_adam_threads(const HostSpec& host);
 /// "host memory of 1 TB is more than the 128 GB that such a machine can have"; empty where that is
 /// not known to be so.
 std::string impossible_memory(const HostSpec& host);
@@ -116,6 +129,39 @@ struct StorageSpec {
     std::vector<std::string> assumptions;  ///< of those numbers, said where a plan uses them
 
     bool known() const { return read > 0 && write > 0; }
+};
+
+/// Rates are bus bandwidths as nccl-tests count them (doc/PERFORMANCE.md): bytes/s that each GPU
+/// sends in a ring, whatever their number.
+struct InterconnectSpec {
+    std::int64_t gpus_per_node = 0;  ///< 0: not known
+    Interpolated bus_by_gpus;        ///< by the GPUs of a node that take part; empty: not known
+    double network_per_gpu = 0;      ///< of the node's network, a GPU's share; 0: not known
+    /// Of its numbers, said where a plan uses them: within a node, and between nodes.
+    std::vector<std::string> assumptions, network_assumptions;
+
+    bool has_network() const { return network_per_gpu > 0; }
+};
+
+/// Where the true rate lies, of the rate taken: 5 to 95%.
+struct RateRange {
+    double low = 1, high = 1;
+};
+
+/// Groups are independent of each other; within one, all rates are off by the same factor.
+struct RateRanges {
+    /// Of a kernel looked up in that table. Where the table is measured here, the errors of two
+    /// kernels are independent; where it is another machine's, scaled, they are one.
+    std::array<RateRange, kKernelTables> tables;
+    bool tables_measured = false;
+    RateRange formulas;                ///< of all kernels that no table has
+    RateRange clock;                   ///< of all kernels: another GPU of the kind, another day
+    RateRange optimizer;               ///< of Adam alone
+    bool optimizer_by_memory = false;  ///< its rate was not measured, but follows host memory's
+    RateRange host_memory;  ///< of what lanes get beside each other, copies both ways too
+    RateRange link;         ///< of copies alone
+    RateRange host_work;    ///< of all else that the processor does
+    RateRange storage;      ///< of reads and writes
 };
 
 struct MachineSpec {
@@ -138,6 +184,9 @@ struct MachineSpec {
     std::vector<std::string> inputs;   ///< paths of the numbers that the spec rests on
     std::vector<std::string> changes;  ///< what-if values, as flags
 };
+
+/// From the ranges that a profile states, at least what its kind of number is known to miss by.
+RateRanges resolve_ranges(const MachineProfile& profile);
 
 /// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see
 /// docs/machine-profiles.md) and said in `assumptions`. Throws InputError where a number that nothing

@@ -8,7 +8,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/units.h"
-#include "sim/specs/machine/machine_keys.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
@@ -33,9 +33,9 @@ class ProfileReader {
   public:
     ProfileReader(MachineProfile& profile, JsonObject root)
         : profile_(profile), sources_(root.object("sources")) {
-        for (const char* section : kSections) {
-            if (const auto object = root.object_or_none(section))
-                walk(*object, section, known_keys_in(section).empty());
+        for (const ProfileSection& section : kSections) {
+            if (const auto object = root.object_or_none(section.name))
+                walk(*object, section.name, section.free);
         }
         require_all_kernels(root.file());
         require_below_peaks(root.file());
@@ -43,15 +43,11 @@ class ProfileReader {
 
     static void check_top_level(const JsonObject& root) {
         std::vector<std::string> known = {"schema", "name", "sources", "notes"};
-        known.insert(known.end(), kSections.begin(), kSections.end());
+        for (const ProfileSection& section : kSections) known.emplace_back(section.name);
         root.allow_only(known);
     }
 
   private:
-    static constexpr std::array kSections = {"gpu",     "kernels", "link",
-                                             "host",    "storage", "gpu_interconnect",
-                                             "network", "price",   "power"};
-
     std::string source(const JsonObject& object) const {
         const std::string key = object.text("source");
         if (!sources_.has(key)) {
@@ -89,26 +85,12 @@ class ProfileReader {
             quantity.value = object.number("value", kSmallestQuantity, kLargestQuantity);
             read_range(object, quantity);
         } catch (const InputError& error) {
-            const char* const name = case_that_measures(quantity.path);
-            if (name == nullptr) throw;
+            const MachineNumber* const row = number_at(quantity.path);
+            if (row == nullptr || row->measured_by == nullptr) throw;
             throw InputError(
                 fmt::format("{}; measure it again with: sluice-calibrate --only {} --out FILE",
-                            error.what(), name));
+                            error.what(), row->measured_by));
         }
-    }
-
-    /// nullptr: not one of sluice-calibrate's.
-    static const char* case_that_measures(std::string_view path) {
-        constexpr std::array<std::array<const char*, 2>, 6> kCases = {
-            {{"link.", "copies"},
-             {"kernels.", "gemm"},
-             {"host.memory_bandwidth_stream", "host_memory"},
-             {"host.work.copy", "host_memory"},
-             {"gpu.memory_bandwidth_achieved", "device_copy"},
-             {"gpu.bf16_achieved", "gemm"}}};
-        for (const auto& [start, name] : kCases)
-            if (path.starts_with(start)) return name;
-        return nullptr;
     }
 
     /// 5 to 95%: both ends or none.
@@ -164,21 +146,15 @@ class ProfileReader {
     /// What is reached is below what the vendor states; some processors run a little faster.
     void require_below_peaks(const std::string& file) const {
         constexpr double kMost = 1.1;
-        constexpr std::array<std::array<const char*, 3>, 5> kPairs = {
-            {{"link.host_to_device_gb_per_s", "link.raw_per_direction_gb_per_s", "copies"},
-             {"link.device_to_host_gb_per_s", "link.raw_per_direction_gb_per_s", "copies"},
-             {"gpu.memory_bandwidth_achieved_gb_per_s", "gpu.memory_bandwidth_gb_per_s",
-              "device_copy"},
-             {"gpu.bf16_achieved_gemm_tflops", "gpu.bf16_dense_tflops", "gemm"},
-             {"kernels.gemm_sustained_tflops", "gpu.bf16_dense_tflops", "gemm"}}};
-        for (const auto& [reached, peak, name] : kPairs) {
-            const Quantity *a = profile_.find(reached), *b = profile_.find(peak);
-            if (a == nullptr || b == nullptr || !a->value || !b->value) continue;
-            if (*a->value <= kMost * *b->value) continue;
+        for (const MachineNumber& row : machine_table()) {
+            if (row.peak == nullptr) continue;
+            const Quantity *reached = profile_.find(row.path), *peak = profile_.find(row.peak);
+            if (reached == nullptr || peak == nullptr || !reached->value || !peak->value) continue;
+            if (*reached->value <= kMost * *peak->value) continue;
             throw InputError(fmt::format(
                 "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
                 "with: sluice-calibrate --only {} --out FILE",
-                file, reached, *a->value, kMost, peak, *b->value, name));
+                file, row.path, *reached->value, kMost, row.peak, *peak->value, row.measured_by));
         }
     }
 

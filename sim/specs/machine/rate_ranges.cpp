@@ -1,9 +1,6 @@
-#include "sim/specs/machine/rate_ranges.h"
-
 #include <algorithm>
-#include <initializer_list>
 
-#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
@@ -68,7 +65,7 @@ RateRange by_method(Method method, const RateRange& stated, const RateRange& mea
     return unknown;
 }
 
-RateRange of_number(const MachineProfile& profile, const char* path, const RateRange& measured,
+RateRange of_number(const MachineProfile& profile, std::string_view path, const RateRange& measured,
                     const RateRange& unknown) {
     const Quantity* quantity = profile.find(path);
     if (quantity == nullptr || !quantity->value) return unknown;
@@ -76,15 +73,6 @@ RateRange of_number(const MachineProfile& profile, const char* path, const RateR
     if (quantity->low && quantity->high)
         stated = {*quantity->low / *quantity->value, *quantity->high / *quantity->value};
     return by_method(quantity->method, stated, measured, unknown);
-}
-
-/// The widest of several numbers.
-RateRange of_numbers(const MachineProfile& profile, std::initializer_list<const char*> paths,
-                     const RateRange& measured, const RateRange& unknown) {
-    RateRange range;
-    for (const char* path : paths)
-        range = wider(range, of_number(profile, path, measured, unknown));
-    return range;
 }
 
 /// Rows of x, rate, low and high: the mean of their ranges.
@@ -100,37 +88,50 @@ RateRange stated_by(const Curve& curve) {
     return {sum.low / count, sum.high / count};
 }
 
-bool knows_adam(const MachineProfile& profile) {
-    const Quantity* rate = profile.find("host.adam_gparams_per_s");
-    return profile.find_curve("host.adam_gparams_per_s_by_threads") != nullptr ||
-           (rate != nullptr && rate->value);
+/// The widest of the numbers or curves that judge the group and that `is_one` accepts.
+template <typename Accept>
+RateRange of_group(const MachineProfile& profile, RateGroup group, const RateRange& measured,
+                   const RateRange& unknown, const Accept& is_one) {
+    RateRange range;
+    for (const MachineNumber& row : machine_table()) {
+        if (!row.judges_group || row.group != group || !is_one(row)) continue;
+        if (row.kind == ValueKind::number) {
+            range = wider(range, of_number(profile, row.path, measured, unknown));
+        } else if (const Curve* curve = profile.find_curve(row.path)) {
+            range = wider(range, by_method(curve->method, stated_by(*curve), measured, unknown));
+        }
+    }
+    return range;
+}
+RateRange of_group(const MachineProfile& profile, RateGroup group, const RateRange& measured,
+                   const RateRange& unknown) {
+    return of_group(profile, group, measured, unknown, [](const MachineNumber&) { return true; });
+}
+
+constexpr const char* kAdamRate = "host.adam_gparams_per_s";
+
+bool knows_adam_by_threads(const MachineProfile& profile) {
+    return std::any_of(machine_table().begin(), machine_table().end(), [&](const auto& row) {
+        return row.judges_group && row.group == RateGroup::optimizer &&
+               profile.find_curve(row.path) != nullptr;
+    });
 }
 
 RateRange of_adam(const MachineProfile& profile) {
-    RateRange range;
-    bool is_curve = false;
-    for (const char* path :
-         {"host.adam_gparams_per_s_by_threads", "host.adam_8_byte_gparams_per_s_by_threads",
-          "host.adam_6_byte_gparams_per_s_by_threads"}) {
-        const Curve* curve = profile.find_curve(path);
-        if (curve == nullptr || curve->points.empty()) continue;
-        is_curve = true;
-        range = wider(range, by_method(curve->method, stated_by(*curve), kHost, kUnknownHost));
-    }
-    return is_curve ? range : of_number(profile, "host.adam_gparams_per_s", kHost, kUnknownHost);
+    return knows_adam_by_threads(profile)
+               ? of_group(profile, RateGroup::optimizer, kHost, kUnknownHost)
+               : of_number(profile, kAdamRate, kHost, kUnknownHost);
 }
 
 /// Copies both ways are timed in windows beside each other: their range is that of contention.
 RateRange of_host_memory(const MachineProfile& profile) {
     const Curve* contention = profile.find_curve("host.contention");
-    const auto both_ways = {"link.both_ways_host_to_device_gb_per_s",
-                            "link.both_ways_device_to_host_gb_per_s"};
-    if (contention != nullptr)
-        return by_method(contention->method, of_numbers(profile, both_ways, {}, {}), kHostMemory,
-                         kUnknownHostMemory);
-    return wider(of_number(profile, "host.memory_bandwidth_shared_gb_per_s", kHostMemory,
-                           kUnknownHostMemory),
-                 of_numbers(profile, both_ways, kHostMemory, kUnknownHostMemory));
+    if (contention == nullptr)
+        return of_group(profile, RateGroup::host_memory, kHostMemory, kUnknownHostMemory);
+    const auto is_of_link = [](const MachineNumber& row) { return (row.parts & part::link) != 0; };
+    return by_method(contention->method,
+                     of_group(profile, RateGroup::host_memory, {}, {}, is_of_link), kHostMemory,
+                     kUnknownHostMemory);
 }
 
 /// What was held out: a rate is higher by as much as a time was predicted too long. Few shapes show
@@ -166,14 +167,13 @@ RateRanges resolve_ranges(const MachineProfile& profile) {
     ranges.formulas = of_formulas(profile);
     ranges.clock = kClock;
     ranges.optimizer = of_adam(profile);
-    ranges.optimizer_by_memory = !knows_adam(profile);
+    const Quantity* const adam = profile.find(kAdamRate);
+    ranges.optimizer_by_memory =
+        !knows_adam_by_threads(profile) && (adam == nullptr || !adam->value);
     ranges.host_memory = of_host_memory(profile);
-    ranges.link =
-        of_numbers(profile, {"link.host_to_device_gb_per_s", "link.device_to_host_gb_per_s"}, kLink,
-                   kUnknownLink);
-    ranges.storage = of_numbers(profile, {"storage.read_gb_per_s", "storage.write_gb_per_s"},
-                                kStorage, kStorage);
-    ranges.host_work = of_number(profile, "host.work.copy_gb_per_s", kHost, kUnknownHost);
+    ranges.link = of_group(profile, RateGroup::link, kLink, kUnknownLink);
+    ranges.storage = of_group(profile, RateGroup::storage, kStorage, kStorage);
+    ranges.host_work = of_group(profile, RateGroup::host_work, kHost, kUnknownHost);
     return ranges;
 }
 

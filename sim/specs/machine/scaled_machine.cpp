@@ -1,81 +1,133 @@
 #include "sim/specs/machine/scaled_machine.h"
 
+#include <algorithm>
+
 namespace sluice {
 namespace {
 
-Interpolated scaled(const Interpolated& curve, double factor) {
-    auto points = curve.points();
-    for (auto& [x, rate] : points) rate *= factor;
-    return Interpolated(std::move(points));
+/// Makes the member of a row faster.
+struct Scaler {
+    MachineSpec& machine;
+    double factor;
+    bool is_time;
+
+    void operator()(std::monostate) const {}
+    void operator()(double& (*member)(MachineSpec&)) const {
+        double& value = member(machine);
+        value = is_time ? value / factor : value * factor;
+    }
+    void operator()(Bytes& (*)(MachineSpec&)) const {}  // a size has no rate
+    void operator()(Interpolated& (*member)(MachineSpec&)) const {
+        Interpolated& curve = member(machine);
+        curve = curve.scaled(is_time ? 1 / factor : factor);
+    }
+    void operator()(Contention& (*member)(MachineSpec&)) const {
+        Contention& contention = member(machine);
+        contention = contention.with_memory(factor);
+    }
+    void operator()(KernelTable& (*member)(MachineSpec&)) const {
+        for (double& us : member(machine).trend) us /= factor;
+    }
+};
+
+void scale(MachineSpec& machine, const MachineNumber& row, double factor) {
+    std::visit(Scaler{machine, factor, row.is_time()}, row.member);
 }
 
-Contention scaled(const Contention& contention, double factor) {
-    std::vector<ContentionPoint> points = contention.points();
-    for (auto& [active, shares] : points) {
-        for (double* share : {&shares.compute, &shares.in, &shares.out, &shares.work})
-            *share /= *share + (1 - *share) / factor;
+using Points = std::vector<std::pair<double, double>>;
+
+Interpolated with_memory(const Interpolated& by_threads, double cores, double factor) {
+    const auto& points = by_threads.points();
+    const double one_thread = points.front().second / points.front().first;
+    const auto rate = [&](double threads) {
+        return std::max(by_threads.at(threads),
+                        std::min(factor * by_threads.at(threads), threads * one_thread));
+    };
+    Points out;
+    for (const auto& point : points) out.emplace_back(point.first, rate(point.first));
+    for (double threads = points.back().first + 1; threads <= cores; ++threads) {
+        if (rate(threads) <= out.back().second) break;
+        out.emplace_back(threads, rate(threads));
     }
-    return Contention(std::move(points));
+    return Interpolated(std::move(out));
+}
+
+/// Bytes/s that one more thread adds at the end of the curve; with one point, what a thread has.
+double last_gain(const Points& points) {
+    const auto& [threads, rate] = points.back();
+    if (points.size() == 1) return rate / threads;
+    const auto& before = points[points.size() - 2];
+    return std::max(0.0, (rate - before.second) / (threads - before.first));
+}
+
+Interpolated for_cores(const Interpolated& by_threads, double cores, double most) {
+    const Points& points = by_threads.points();
+    Points out;
+    for (const auto& point : points)
+        if (point.first < cores) out.push_back(point);
+    const auto& [last, rate] = points.back();
+    const double more =
+        std::max(rate, std::min(most, rate + last_gain(points) * std::max(0.0, cores - last)));
+    // The curve is constant beyond its last point: one that rises no further needs no other.
+    if (cores <= last) {
+        out.emplace_back(cores, by_threads.at(cores));
+    } else if (more > rate) {
+        out.emplace_back(cores, more);
+    }
+    return Interpolated(std::move(out));
+}
+
+/// Changes what the optimizer's threads do together.
+template <typename Change>
+void change_rates_by_threads(MachineSpec& machine, Change change) {
+    for (const MachineNumber& row : machine_table()) {
+        if (!row.is_rate_by_threads()) continue;
+        Interpolated& curve = std::get<Interpolated& (*)(MachineSpec&)>(row.member)(machine);
+        if (!curve.empty()) curve = change(curve);
+    }
+    machine.host.best_adam_threads = best_adam_threads(machine.host);
 }
 
 }  // namespace
 
-void scale_kernels(MachineSpec& machine, double factor) {
-    GpuSpec& gpu = machine.gpu;
-    for (KernelTable& table : gpu.tables)
-        for (double& us : table.trend) us /= factor;
-    for (Interpolated* rates : {&gpu.fused_attention.forward, &gpu.fused_attention.backward,
-                                &gpu.flash_attention.forward, &gpu.flash_attention.backward})
-        *rates = scaled(*rates, factor);
-    gpu.gemm_flops_per_s *= factor;
-    gpu.memory_bandwidth *= factor;
-    gpu.gemm_overhead /= factor;
-    gpu.launch /= factor;
+void scale_group(MachineSpec& machine, RateGroup group, double factor) {
+    for (const MachineNumber& row : machine_table())
+        if (row.group == group) scale(machine, row, factor);
 }
 
-void scale_optimizer(MachineSpec& machine, double factor) {
-    HostSpec& host = machine.host;
-    for (Interpolated* adam :
-         {&host.adam_bytes_per_s, &host.adam_8_byte_bytes_per_s, &host.adam_6_byte_bytes_per_s})
-        *adam = scaled(*adam, factor);
-    host.adam_call = scaled(host.adam_call, 1 / factor);
-    host.eager_adam_bytes_per_s *= factor;
+MachineSpec with_faster(const MachineSpec& machine, Parts parts, double factor) {
+    MachineSpec out = machine;
+    // The processor's threads stay what they are where host memory alone is faster.
+    const bool same_threads = (parts & part::processor) == 0;
+    for (const MachineNumber& row : machine_table())
+        if ((row.parts & parts) != 0 && !(same_threads && row.is_rate_by_threads()))
+            scale(out, row, factor);
+    if (same_threads && (parts & part::host_memory) != 0)
+        change_rates_by_threads(out, [&](const Interpolated& curve) {
+            return with_memory(curve, out.host.cores, factor);
+        });
+    return out;
 }
 
-void scale_host_memory(MachineSpec& machine, double factor) {
-    HostSpec& host = machine.host;
-    host.dram_bandwidth *= factor;
-    machine.link.both_ways_total *= factor;
-    for (Contention* contention :
-         {&host.contention, &host.contention_8_byte, &host.contention_6_byte})
-        *contention = scaled(*contention, factor);
+MachineSpec with_cores(const MachineSpec& machine, double cores) {
+    MachineSpec out = machine;
+    out.host.cores = cores;
+    change_rates_by_threads(out, [&](const Interpolated& curve) {
+        return for_cores(curve, cores, out.host.dram_bandwidth);
+    });
+    return out;
 }
 
-void scale_link(MachineSpec& machine, double factor) {
-    LinkSpec& link = machine.link;
-    for (double* rate : {&link.host_to_device, &link.device_to_host, &link.pageable_host_to_device,
-                         &link.pageable_device_to_host})
-        *rate *= factor;
+MachineSpec with_host_memory(const MachineSpec& machine, Bytes capacity) {
+    MachineSpec out = machine;
+    out.host.memory_capacity = capacity;
+    return out;
 }
 
-void scale_interconnect(MachineSpec& machine, double factor) {
-    InterconnectSpec& interconnect = machine.interconnect;
-    interconnect.bus_by_gpus = scaled(interconnect.bus_by_gpus, factor);
-    interconnect.network_per_gpu *= factor;
-}
-
-void scale_host_work(MachineSpec& machine, double factor) {
-    HostSpec& host = machine.host;
-    for (double* rate :
-         {&host.memory_copy, &host.first_touch, &host.zero, &host.release, &host.scale,
-          &host.norm_and_scale, &machine.link.pageable_device_to_fresh_host})
-        *rate *= factor;
-    machine.gpu.eager_launch /= factor;  // the processor's too
-}
-
-void scale_storage(MachineSpec& machine, double factor) {
-    machine.storage.read *= factor;
-    machine.storage.write *= factor;
+MachineSpec with_device_memory(const MachineSpec& machine, Bytes capacity) {
+    MachineSpec out = machine;
+    out.gpu.memory_capacity = capacity;
+    return out;
 }
 
 }  // namespace sluice

@@ -1,20 +1,26 @@
-// What if a group of a machine's rates were all off by one factor?
+// What if the machine had more, or less, of one thing? The table of machine numbers says which
+// rates are faster then.
 #pragma once
 
-#include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 
-/// Each multiplies the group's rates (see RateRanges). Precondition: the factor is above 0.
-void scale_kernels(MachineSpec& machine, double factor);
-void scale_optimizer(MachineSpec& machine, double factor);
-/// What lanes share, copies both ways too. Where contention is measured, the shares: a lane that
-/// keeps little gets `factor` times as much, one that loses little loses 1 / factor as much.
-void scale_host_memory(MachineSpec& machine, double factor);
-void scale_link(MachineSpec& machine, double factor);
-/// Between GPUs, within a node and between nodes.
-void scale_interconnect(MachineSpec& machine, double factor);
-void scale_host_work(MachineSpec& machine, double factor);
-void scale_storage(MachineSpec& machine, double factor);
+/// As the error of a group: all rates of it are off by the factor. Where contention is measured,
+/// shares are (see Contention::with_memory). Precondition: the factor is above 0.
+void scale_group(MachineSpec& machine, RateGroup group, double factor);
+
+/// The machine with faster parts, a union of bits; a rate that several of them move is multiplied
+/// once. Of faster host memory alone the optimizer gains where memory limits it: threads reach at
+/// most what one alone does, times their number. A faster link is limited by host memory; where
+/// contention is measured, lanes keep the shares that they had beside each other.
+MachineSpec with_faster(const MachineSpec& machine, Parts parts, double factor);
+
+/// Optimizer threads for that many cores. Fewer: the machine's rates by threads. More: each further
+/// one adds what the last ones did, up to host memory. Other host work stays. Precondition: cores
+/// is at least 1.
+MachineSpec with_cores(const MachineSpec& machine, double cores);
+MachineSpec with_host_memory(const MachineSpec& machine, Bytes capacity);
+MachineSpec with_device_memory(const MachineSpec& machine, Bytes capacity);
 
 }  // namespace sluice

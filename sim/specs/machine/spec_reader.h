@@ -2,46 +2,35 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 
-/// What a number may be without weakening the prediction.
-enum class Trust {
-    as_given,   ///< a size or a count that the user knows: whatever the profile says
-    datasheet,  ///< a peak that a measured share is taken of: not estimated
-    measured,   ///< a rate
-};
-
 /// Takes numbers out of a profile; keeps which ones, what was assumed and how far to trust it all.
+/// How far a number is trusted is in its row of the table. Precondition of all paths: a row has it.
 class SpecReader {
   public:
     explicit SpecReader(const MachineProfile& profile) : profile_(profile) {}
 
-    /// Nothing where the number is missing or null.
-    std::optional<double> take(std::string_view path, Trust trust = Trust::measured);
+    /// The number in the profile's unit. Nothing where it is missing or null.
+    std::optional<double> take(std::string_view path);
     /// Throws InputError where the number is missing or null.
-    double required(std::string_view path, Trust trust);
+    double required(std::string_view path);
     /// An overhead or the size of a context, which hardly moves a prediction: the H200's where it
     /// is missing.
-    double constant(std::string_view path, double h200, Trust trust);
-    /// What only schedules of other systems rest on: it lowers no one else's confidence.
-    std::optional<double> take_for_others(std::string_view path);
-    /// constant() of that kind.
-    double constant_for_others(std::string_view path, double h200);
-    /// First and second column of the curve, empty where it is missing.
+    double constant(const MachineNumber& row);
+    /// First and second column of the curve, in the profile's units; empty where it is missing.
     std::vector<std::pair<double, double>> take_curve(std::string_view path);
-    /// take_curve() of what only schedules of other systems rest on.
-    std::vector<std::pair<double, double>> take_curve_for_others(std::string_view path);
     /// All columns.
     std::vector<std::vector<double>> take_rows(std::string_view path);
     /// Nothing where the profile has no measured times of that kernel.
-    std::optional<KernelTable> take_kernels(KernelTableId id);
+    std::optional<KernelTable> take_kernels(std::string_view path);
 
     bool knows(std::string_view path) const;
     const MachineProfile& profile() const { return profile_; }
@@ -50,29 +39,49 @@ class SpecReader {
     void say(std::string sentence);
     /// say(), before all others: what puts the machine itself in doubt.
     void say_first(std::string sentence);
-    /// Says what takes the place of a rate that is not measured here.
-    void transfer(std::string sentence);
-    /// The same for a rate that only schedules of other systems rest on (PyTorch's own kernels and
-    /// host work).
-    void transfer_for_others(std::string sentence);
+    /// Says what takes the place of a rate that is not measured here; of Trust::others apart.
+    void assume(Trust trust, std::string sentence);
+    /// assume() of several numbers in one sentence: before (name, name, ...) after.
+    void assume_of(Trust trust, std::string_view before, std::string_view name,
+                   std::string_view after);
+    /// What plans say that use the number's section.
+    void say_where_used(std::string_view path, std::string sentence);
     /// Hands over what was gathered.
     void finish(MachineSpec& machine);
 
   private:
-    void judge(Method method, Trust trust, const std::string& subject, const std::string& reason);
+    struct Sentence {
+        std::string before, names, after;
+        std::string text() const { return before + names + after; }
+    };
+    std::vector<Sentence>& sentences_of(Trust trust);
+    /// Notes an entry of the profile that the spec takes.
+    template <typename Entry>
+    void judge(const Entry& entry, std::string_view path, const std::string& subject);
 
     const MachineProfile& profile_;
     Confidence confidence_ = Confidence::measured;
-    std::vector<std::string> assumptions_;
+    std::vector<Sentence> assumptions_, others_assumptions_;
+    std::vector<std::pair<std::string, std::string>> where_used_;  ///< path and sentence
     std::vector<std::string> inputs_;
-    std::vector<std::string> others_assumptions_;
     bool constants_assumed_ = false;
 };
 
-/// The parts of a MachineSpec; each takes its numbers from the reader.
-GpuSpec resolve_gpu(SpecReader& reader);
-LinkSpec resolve_link(SpecReader& reader, bool unified_memory);
-HostSpec resolve_host(SpecReader& reader, const LinkSpec& link, bool unified_memory);
-StorageSpec resolve_storage(SpecReader& reader);
+/// The rows of the table: of `gpu` and `kernels`, `link`, `host`, `host.work`, `storage` and what
+/// connects GPUs, `power`.
+std::span<const MachineNumber> gpu_numbers();
+std::span<const MachineNumber> link_numbers();
+std::span<const MachineNumber> host_numbers();
+std::span<const MachineNumber> host_work_numbers();
+std::span<const MachineNumber> node_numbers();
+std::span<const MachineNumber> power_numbers();
+
+/// GB/s that host memory gives. Where contention is measured, no step rests on it. Throws
+/// InputError where no number says how much.
+double host_memory_gb_per_s(SpecReader& reader);
+
+/// Without one of its numbers the clock is taken to be always the highest. Throws InputError where
+/// they contradict each other.
+ClockSpec resolve_clock(SpecReader& reader);
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 #include "sim/answers/search/fit.h"
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/search/changed_machine.h"
+#include "sim/answers/search/next_gpu.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -127,9 +127,9 @@ TEST_CASE("fit: more of a resource never predicts a slower step", "[search]") {
                 INFO(model_name << " on " << machine_name << ", batch " << batch << ": " << what);
                 CHECK(predict(model, more, training).step.seconds <= before * 1.001);
             };
-            check("link", with_link(machine, 2));
+            check("link", with_faster(machine, part::link, 2));
             check("cores", with_cores(machine, machine.host.cores + 8));
-            check("host bandwidth", with_host_bandwidth(machine, 1.25));
+            check("host bandwidth", with_faster(machine, part::host_memory, 1.25));
             check("device memory",
                   with_device_memory(machine, machine.gpu.memory_capacity + Bytes{16'000'000'000}));
         }
@@ -146,7 +146,7 @@ TEST_CASE("changed machine: cores by hand", "[search]") {
     CHECK(with_cores(machine, 40).host.adam_bytes_per_s.at(40) == Approx(100e9));
     CHECK(with_cores(machine, 4).host.adam_bytes_per_s.at(8) == Approx(50e9));
     // Twice the memory: at most 20 GB/s a thread.
-    const MachineSpec faster = with_host_bandwidth(machine, 2);
+    const MachineSpec faster = with_faster(machine, part::host_memory, 2);
     CHECK(faster.host.adam_bytes_per_s.at(1) == Approx(20e9));
     CHECK(faster.host.adam_bytes_per_s.at(4) == Approx(80e9));
     CHECK(faster.host.adam_bytes_per_s.at(8) == Approx(140e9));

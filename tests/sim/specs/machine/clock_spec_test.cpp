@@ -1,6 +1,6 @@
 // What do a profile's numbers say of the GPU's clock, and what do kernels cost at both clocks? By
 // hand.
-#include "sim/specs/machine/clock_spec.h"
+#include "sim/specs/machine/machine_spec.h"
 
 #include "sim/specs/machine/kernel_time.h"
 #include "tests/sim/specs/machine/measured_kernels.h"

@@ -1,8 +1,7 @@
 // What does each lane keep of its rate beside others? By hand.
-#include "sim/specs/machine/contention.h"
-
 #include <algorithm>
 
+#include "sim/specs/machine/curves.h"
 #include "tests/catch.h"
 
 namespace sluice {
@@ -87,14 +86,17 @@ TEST_CASE("contention: the order of the measurements does not matter", "[machine
     }
 }
 
-TEST_CASE("contention: memory twice as fast halves what is lost, at twice the work", "[machine]") {
-    const Contention relieved = small().relieved(2);
-    REQUIRE(relieved.points().size() == 4);
-    check(relieved.shares({kOff, kOn, kOff, 200}), {1, 0.95, 1, 0.9});
-    check(relieved.shares({kOff, kOn, kOff, 400}), {1, 0.75, 1, 0.8});
-    check(relieved.shares({kOff, kOn, kOn, 0}), {1, 0.925, 0.875, 1});
-    check(small().relieved(1).shares({kOff, kOn, kOff, 125}), {1, 0.8, 1, 0.75});
-    CHECK(Contention().relieved(2).empty());
+TEST_CASE(
+    "contention: memory twice as fast gives small shares twice as much and halves small losses",
+    "[machine]") {
+    const Contention faster = small().with_memory(2);
+    REQUIRE(faster.points().size() == 4);
+    // A share s becomes s / (s + (1 - s) / 2).
+    check(faster.shares({kOff, kOn, kOff, 100}), {1, 0.9 / 0.95, 1, 0.8 / 0.9});
+    check(faster.shares({kOff, kOn, kOff, 200}), {1, 0.5 / 0.75, 1, 0.6 / 0.8});
+    check(faster.shares({kOff, kOn, kOn, 0}), {1, 0.85 / 0.925, 0.75 / 0.875, 1});
+    check(small().with_memory(1).shares({kOff, kOn, kOff, 125}), {1, 0.8, 1, 0.75});
+    CHECK(Contention().with_memory(2).empty());
 }
 
 }  // namespace sluice

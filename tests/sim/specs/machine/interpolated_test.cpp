@@ -1,5 +1,5 @@
 // Is a curve followed between its points, and constant outside?
-#include "sim/specs/machine/interpolated.h"
+#include "sim/specs/machine/curves.h"
 
 #include <cmath>
 

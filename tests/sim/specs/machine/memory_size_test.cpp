@@ -1,5 +1,5 @@
 // Is every memory size read in its unit, and what is none refused?
-#include "sim/specs/machine/memory_size.h"
+#include "sim/specs/machine/machine_profile.h"
 
 #include <fmt/format.h>
 

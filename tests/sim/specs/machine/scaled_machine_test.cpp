@@ -7,16 +7,13 @@ using namespace sluice;
 
 namespace {
 
-using Scale = void (*)(MachineSpec&, double);
-
 /// Seconds of one operation of each kind, alone, where the machine's group is scaled.
 struct Times {
     Seconds compute = 0, in = 0, out = 0, adam = 0;
 };
 
-Times times_with(Scale scale, double factor) {
-    MachineSpec machine = test::round_machine();
-    scale(machine, factor);
+Times times_with(RateGroup group, double factor, MachineSpec machine = test::round_machine()) {
+    scale_group(machine, group, factor);
     test::HandMadePlan plan;
     const OperationId in = plan.copy_in(1e9);
     const OperationId compute = plan.compute(0.1, {{in}});
@@ -40,24 +37,20 @@ void check(const Times& times, const Times& expected) {
 TEST_CASE("scaled machine: a group's operations take longer by its factor, others do not",
           "[simulate]") {
     const Times plain{0.1, 0.02, 0.025, 0.01};
-    check(times_with(scale_kernels, 1), plain);
-    check(times_with(scale_kernels, 0.8), {0.125, 0.02, 0.025, 0.01});
-    check(times_with(scale_link, 0.8), {0.1, 0.025, 0.03125, 0.01});
-    check(times_with(scale_optimizer, 0.8), {0.1, 0.02, 0.025, 0.0125});
-    check(times_with(scale_host_memory, 0.8), plain);  // no two of them share it
-    check(times_with(scale_host_work, 0.8), plain);
+    check(times_with(RateGroup::kernels, 1), plain);
+    check(times_with(RateGroup::kernels, 0.8), {0.125, 0.02, 0.025, 0.01});
+    check(times_with(RateGroup::link, 0.8), {0.1, 0.025, 0.03125, 0.01});
+    check(times_with(RateGroup::optimizer, 0.8), {0.1, 0.02, 0.025, 0.0125});
+    check(times_with(RateGroup::host_memory, 0.8), plain);  // no two of them share it
+    check(times_with(RateGroup::host_work, 0.8), plain);
 }
 
 TEST_CASE("scaled machine: a slower optimizer's calls cost more beside their parameters too",
           "[simulate]") {
     const auto adam_time = [](double factor) {
-        return times_with(
-                   [](MachineSpec& machine, double by) {
-                       machine.host.adam_call = Interpolated({{1, 0.01}});
-                       scale_optimizer(machine, by);
-                   },
-                   factor)
-            .adam;
+        MachineSpec machine = test::round_machine();
+        machine.host.adam_call = Interpolated({{1, 0.01}});
+        return times_with(RateGroup::optimizer, factor, machine).adam;
     };
     CHECK(adam_time(1) == Approx(0.01 + 0.01));
     CHECK(adam_time(0.8) == Approx(0.02 / 0.8));
@@ -66,7 +59,7 @@ TEST_CASE("scaled machine: a slower optimizer's calls cost more beside their par
 TEST_CASE("scaled machine: less host memory slows copies both ways and what shares it",
           "[simulate]") {
     MachineSpec machine = test::round_machine();
-    scale_host_memory(machine, 0.5);
+    scale_group(machine, RateGroup::host_memory, 0.5);
     test::HandMadePlan plan;
     const OperationId in = plan.copy_in(3e9), out = plan.copy_out(3e9);
     plan.wait_for_step_before(in, out);
@@ -84,7 +77,7 @@ TEST_CASE("scaled machine: measured tables take longer by the factor", "[simulat
     test::HandMadePlan plan;
     const OperationId product = plan.product(512, 512, 512);
     CHECK(test::duration(simulate_step(plan.plan, machine, {}), product) == Approx(1e-3));
-    scale_kernels(machine, 0.8);
+    scale_group(machine, RateGroup::kernels, 0.8);
     CHECK(test::duration(simulate_step(plan.plan, machine, {}), product) == Approx(1.25e-3));
 }
 
@@ -93,12 +86,12 @@ TEST_CASE("scaled machine: less host memory takes from every share, and never al
     MachineSpec machine = test::round_machine();
     const ActiveLanes active{false, true, true, 100e9};
     machine.host.contention = Contention({{active, {1, 0.5, 0.99, 0.05}}});
-    scale_host_memory(machine, 0.5);
+    scale_group(machine, RateGroup::host_memory, 0.5);
     const LaneShares halved = machine.host.contention.shares(active);
     CHECK(halved.compute == Approx(1));
     CHECK(halved.in == Approx(1.0 / 3));
     CHECK(halved.out == Approx(0.98).epsilon(1e-3));     // loses twice as much
     CHECK(halved.work == Approx(0.0256).epsilon(1e-2));  // gets half
-    scale_host_memory(machine, 2);
+    scale_group(machine, RateGroup::host_memory, 2);
     CHECK(machine.host.contention.shares(active).in == Approx(0.5));
 }

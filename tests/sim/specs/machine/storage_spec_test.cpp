@@ -3,7 +3,7 @@
 
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/machine_spec.h"
-#include "sim/specs/machine/rate_ranges.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "tests/catch.h"
 
 using namespace sluice;

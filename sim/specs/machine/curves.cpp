@@ -1,6 +1,7 @@
-#include "sim/specs/machine/contention.h"
+#include "sim/specs/machine/curves.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sluice {
 namespace {
@@ -22,6 +23,24 @@ LaneShares between(const ContentionPoint& a, const ContentionPoint& b, double wo
 }
 
 }  // namespace
+
+double Interpolated::at(double x) const {
+    if (x <= points_.front().first) return points_.front().second;
+    if (x >= points_.back().first) return points_.back().second;
+    const auto above =
+        std::upper_bound(points_.begin(), points_.end(), x,
+                         [](double value, const auto& point) { return value < point.first; });
+    const auto& [x1, y1] = *above;
+    const auto& [x0, y0] = *(above - 1);
+    const double share = (std::log(x) - std::log(x0)) / (std::log(x1) - std::log(x0));
+    return y0 + share * (y1 - y0);
+}
+
+Interpolated Interpolated::scaled(double factor) const {
+    auto points = points_;
+    for (auto& [x, value] : points) value *= factor;
+    return Interpolated(std::move(points));
+}
 
 Contention::Contention(std::vector<ContentionPoint> points) : points_(std::move(points)) {
     std::sort(points_.begin(), points_.end(), [](const auto& a, const auto& b) {
@@ -50,13 +69,11 @@ LaneShares Contention::shares(const ActiveLanes& active) const {
     return between(*(above - 1), *above, active.work);
 }
 
-Contention Contention::relieved(double factor) const {
+Contention Contention::with_memory(double factor) const {
     std::vector<ContentionPoint> points = points_;
-    for (ContentionPoint& point : points) {
-        point.active.work *= factor;
-        for (double* share :
-             {&point.shares.compute, &point.shares.in, &point.shares.out, &point.shares.work})
-            *share = 1 - (1 - *share) / factor;
+    for (auto& [active, shares] : points) {
+        for (double* share : {&shares.compute, &shares.in, &shares.out, &shares.work})
+            *share /= *share + (1 - *share) / factor;
     }
     return Contention(std::move(points));
 }

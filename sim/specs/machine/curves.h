@@ -1,9 +1,29 @@
-// How fast is each lane while others run? Host memory and the link are shared, as measured.
+// Measured curves as functions: what is the rate at a size that was not measured, and how fast is
+// each lane while others run?
 #pragma once
 
+#include <utility>
 #include <vector>
 
 namespace sluice {
+
+/// A function given by points; linear between them in log(x), constant outside.
+class Interpolated {
+  public:
+    Interpolated() = default;
+    explicit Interpolated(std::vector<std::pair<double, double>> points)
+        : points_(std::move(points)) {}
+    double at(double x) const;  ///< precondition: not empty()
+    /// With all values `factor` times as high.
+    Interpolated scaled(double factor) const;
+    bool empty() const { return points_.empty(); }
+    const std::vector<std::pair<double, double>>& points() const { return points_; }
+
+  private:
+    std::vector<std::pair<double, double>> points_;
+};
+
+// Host memory and the link are shared, as measured.
 
 /// Which lanes are at work. `work`: bytes/s of host memory traffic that host work (the optimizer)
 /// has alone; 0: none runs.
@@ -36,9 +56,9 @@ class Contention {
     /// and keeps its own rate.
     LaneShares shares(const ActiveLanes& active) const;
 
-    /// What if host memory were `factor` times as fast: so much more work has the same effect, and
-    /// lanes lose so much less to each other.
-    Contention relieved(double factor) const;
+    /// What if host memory were `factor` times as fast: a lane that keeps little gets `factor`
+    /// times as much, one that loses little loses 1 / factor as much.
+    Contention with_memory(double factor) const;
 
   private:
     std::vector<ContentionPoint> points_;  ///< by lanes, then ascending work

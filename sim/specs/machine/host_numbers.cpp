@@ -1,0 +1,276 @@
+// The rows of `host`, and what stands in for those that a profile lacks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/spec_reader.h"
+
+namespace sluice {
+namespace {
+
+using Row = const MachineNumber&;
+
+// STREAM of host memory over its peak (channels times rate). The best published figures on the
+// hosts of the profiles are 348 of 384 GB/s (GH200), 390 of 460.8 (EPYC 9004), 175 of 204.8 (EPYC
+// 7003) and 231.8 of 273 (GB10): 0.91, 0.85, 0.85 and 0.85. The best and not the middle, since a
+// trainer can bind its threads too.
+constexpr double kStreamOfPeak = 0.85;
+
+/// GB/s of DRAM traffic that one optimizer thread moves on the H200 machine: 0.955 Gparam/s x 26 B.
+constexpr double kAdamThread = 24.8;
+
+/// DRAM traffic of a parameter: fp32 master in two planes, bf16 gradient, fp32 moments.
+constexpr double kAdamBytes = 26;
+
+constexpr const char* kStream = "host.memory_bandwidth_stream_gb_per_s";
+constexpr const char* kPeak = "host.memory_bandwidth_gb_per_s";
+constexpr const char* kAdamRate = "host.adam_gparams_per_s";
+/// For 12, 8 and 6 bytes of state.
+constexpr std::array kContention = {"host.contention", "host.contention_8_byte",
+                                    "host.contention_6_byte"};
+
+double capacity(Row row, SpecReader& reader, const MachineSpec&) {
+    if (const auto gb = reader.take(row.path)) return *gb * kGiga;
+    const Quantity* null = reader.profile().find(row.path);
+    throw InputError(
+        fmt::format("{}: {} is not known ({}); give --host-memory, as in --host-memory 1TB",
+                    reader.profile().file, row.path, null != nullptr ? null->note : "missing"));
+}
+
+double most_capacity(Row row, SpecReader& reader, const MachineSpec& so_far) {
+    const double most = reader.take(row.path).value_or(0) * kGiga;
+    HostSpec host = so_far.host;
+    host.memory_capacity_most = static_cast<Bytes>(most);
+    if (const std::string words = impossible_memory(host); !words.empty())
+        reader.say_first(fmt::format("{} ({})", words, reader.profile().find(row.path)->note));
+    return most;
+}
+
+bool is_contention_measured(const SpecReader& reader) {
+    return reader.profile().find_curve(kContention[0]) != nullptr;
+}
+
+/// As measured: lanes, work, and the share that each keeps.
+Contention read_contention(SpecReader& reader, std::string_view path) {
+    std::vector<ContentionPoint> points;
+    for (const auto& row : reader.take_rows(path)) {
+        points.push_back({{row[0] != 0, row[1] != 0, row[2] != 0, row[3] * kGiga},
+                          {row[4], row[5], row[6], row[7]}});
+    }
+    return Contention(std::move(points));
+}
+
+/// Where those of smaller states are not measured, they are as with 12 bytes.
+Contention contention(Row row, SpecReader& reader, const MachineSpec& so_far) {
+    Contention own = read_contention(reader, row.path);
+    return own.empty() ? so_far.host.contention : own;
+}
+
+/// Bytes/s of host memory traffic, the most of all that were measured: STREAM, or lanes beside each
+/// other.
+double most_traffic(SpecReader& reader, const LinkSpec& link, double stream) {
+    double most = stream;
+    for (const char* path : kContention) {
+        const Contention contention = read_contention(reader, path);
+        for (const auto& [active, shares] : contention.points()) {
+            most = std::max({most, active.work,
+                             active.work * shares.work +
+                                 (active.in ? shares.in * link.host_to_device : 0) +
+                                 (active.out ? shares.out * link.device_to_host : 0)});
+        }
+    }
+    return most;
+}
+
+double dram_bandwidth(Row, SpecReader& reader, const MachineSpec& so_far) {
+    const LinkSpec& link = so_far.link;
+    const double most = most_traffic(reader, link, host_memory_gb_per_s(reader) * kGiga);
+    // A copy engine can reach more than STREAM does (GH200: 380 against 348 GB/s). In one pool it
+    // cannot: the link's rate is the memory's peak there.
+    return so_far.unified_memory ? most
+                                 : std::max({most, link.host_to_device, link.device_to_host});
+}
+
+/// DRAM traffic that a byte copied over the link counts as.
+double copy_weight(Row row, SpecReader& reader, const MachineSpec& so_far) {
+    if (is_contention_measured(reader)) return 1;
+    if (const auto weight = reader.take(row.path)) return *weight;
+    if (so_far.unified_memory) return 2;  // a copy within one pool reads and writes
+    reader.assume(row.trust,
+                  "a byte copied over the link takes as much of host memory as one of host work");
+    return 1;
+}
+
+/// Bytes/s of AdamW by threads.
+Interpolated adam_by_threads(Row row, SpecReader& reader, const MachineSpec& so_far) {
+    auto points = reader.take_curve(row.path);
+    const bool rate_known = !points.empty() || reader.knows(kAdamRate);
+    const double traffic =
+        (rate_known ? reader.take("host.adam_bytes_per_parameter") : std::nullopt)
+            .value_or(kAdamBytes);
+    for (auto& [threads, rate] : points) rate *= kGiga * traffic;
+    if (!points.empty()) return Interpolated(std::move(points));
+    double full = host_memory_gb_per_s(reader) * kGiga;
+    if (const auto rate = reader.take(kAdamRate)) full = *rate * kGiga * traffic;
+    reader.assume(row.trust,
+                  fmt::format("the optimizer moves {:.1f} GB/s a thread, as on the H200 machine, "
+                              "up to the {:.0f} GB/s that host memory or its own rate gives",
+                              kAdamThread, full / kGiga));
+    for (double threads = 1;; ++threads) {
+        const double rate = std::min(full, threads * kAdamThread * kGiga);
+        points.emplace_back(threads, rate);
+        if (rate == full || threads + 1 > so_far.host.cores) return Interpolated(std::move(points));
+    }
+}
+
+/// Bytes/s with smaller moments; where that is not measured, memory moves as fast as with fp32.
+template <int StateBytes>
+Interpolated adam_of(Row row, SpecReader& reader, const MachineSpec& so_far) {
+    auto points = reader.take_curve(row.path);
+    if (points.empty()) return so_far.host.adam_bytes_per_s;
+    for (auto& [threads, rate] : points) rate *= kGiga * adam_traffic(StateBytes);
+    return Interpolated(std::move(points));
+}
+
+template <auto Field>
+constexpr MachineNumber size(std::string_view path, double h200) {
+    return {.path = path,
+            .trust = Trust::as_given,
+            .member = fill<&MachineSpec::host, Field>,
+            .h200 = h200,
+            .transfer = Transfer::as_measured};
+}
+/// A rate of memory that the machine as a whole is known for.
+constexpr MachineNumber memory_rate(std::string_view path, const char* measured_by = nullptr) {
+    return {.path = path,
+            .trust = Trust::measured,
+            .measured_by = measured_by,
+            .transfer = Transfer::host_memory};
+}
+template <auto Field>
+constexpr MachineNumber adam(std::string_view path, Rule<Interpolated> rule) {
+    return {.path = path,
+            .kind = ValueKind::curve,
+            .shape = CurveShape::by_threads,
+            .trust = Trust::measured,
+            .member = fill<&MachineSpec::host, Field>,
+            .rule = rule,
+            .measured_by = "adam",
+            .group = RateGroup::optimizer,
+            .judges_group = true,
+            .parts = part::processor | part::host_memory,
+            .transfer = Transfer::adam};
+}
+template <auto Field>
+constexpr MachineNumber lanes(std::string_view path) {
+    return {.path = path,
+            .kind = ValueKind::curve,
+            .shape = CurveShape::contention,
+            .trust = Trust::measured,
+            .member = fill<&MachineSpec::host, Field>,
+            .rule = &contention,
+            .measured_by = "mixed_load",
+            .group = RateGroup::host_memory,
+            .parts = part::host_memory,
+            .transfer = Transfer::contention};
+}
+constexpr std::array kRows = {
+    MachineNumber{.path = "host.name", .kind = ValueKind::text},
+    MachineNumber{.path = "host.unified_memory", .kind = ValueKind::flag},
+    MachineNumber{.path = "host.cores",
+                  .trust = Trust::as_given,
+                  .member = fill<&MachineSpec::host, &HostSpec::cores>,
+                  .required = true,
+                  .transfer = Transfer::as_measured},
+    MachineNumber{.path = "host.memory_capacity_gb",
+                  .trust = Trust::as_given,
+                  .member = fill<&MachineSpec::host, &HostSpec::memory_capacity>,
+                  .rule = &capacity,
+                  .transfer = Transfer::as_measured,
+                  .label = "host memory",
+                  .help = "memory of the host, in 10^9 bytes"},
+    MachineNumber{.path = "host.memory_capacity_most_gb",
+                  .trust = Trust::as_given,
+                  .member = fill<&MachineSpec::host, &HostSpec::memory_capacity_most>,
+                  .rule = &most_capacity,
+                  .transfer = Transfer::as_measured},
+    size<&HostSpec::system_reserve>("host.system_reserve_gb", 3.3),
+    size<&HostSpec::process_base>("host.process_base_gb", 1.0),
+    MachineNumber{.path = kPeak,
+                  .trust = Trust::measured,
+                  .transfer = Transfer::host_memory,
+                  .label = "host memory rate",
+                  .help = "of the datasheet"},
+    memory_rate(kStream, "host_memory"),
+    MachineNumber{.path = "host.memory_bandwidth_shared_gb_per_s",
+                  .trust = Trust::measured,
+                  .member = fill<&MachineSpec::host, &HostSpec::dram_bandwidth>,
+                  .rule = &dram_bandwidth,
+                  .replaced_by = kContention[0],
+                  .group = RateGroup::host_memory,
+                  .judges_group = true,
+                  .parts = part::host_memory,
+                  .transfer = Transfer::host_memory},
+    MachineNumber{.path = "host.copy_traffic_weight",
+                  .trust = Trust::measured,
+                  .member = fill<&MachineSpec::host, &HostSpec::copy_weight>,
+                  .rule = &copy_weight,
+                  .replaced_by = kContention[0],
+                  .transfer = Transfer::as_measured},
+    MachineNumber{.path = kAdamRate,
+                  .trust = Trust::measured,
+                  .replaced_by = "host.adam_gparams_per_s_by_threads",
+                  .group = RateGroup::optimizer,
+                  .transfer = Transfer::adam},
+    adam<&HostSpec::adam_bytes_per_s>("host.adam_gparams_per_s_by_threads", &adam_by_threads),
+    adam<&HostSpec::adam_8_byte_bytes_per_s>("host.adam_8_byte_gparams_per_s_by_threads",
+                                             &adam_of<8>),
+    MachineNumber{.path = "host.optimizer_call_us_by_threads",
+                  .kind = ValueKind::curve,
+                  .shape = CurveShape::by_threads,
+                  .trust = Trust::measured,
+                  .member = fill<&MachineSpec::host, &HostSpec::adam_call>,
+                  .measured_by = "adam",
+                  .group = RateGroup::optimizer,
+                  .transfer = Transfer::as_measured},
+    adam<&HostSpec::adam_6_byte_bytes_per_s>("host.adam_6_byte_gparams_per_s_by_threads",
+                                             &adam_of<6>),
+    lanes<&HostSpec::contention>(kContention[0]),
+    lanes<&HostSpec::contention_8_byte>(kContention[1]),
+    lanes<&HostSpec::contention_6_byte>(kContention[2]),
+    MachineNumber{.path = "host.adam_bytes_per_parameter",
+                  .trust = Trust::measured,
+                  .measured_by = "adam",
+                  .transfer = Transfer::as_measured},
+};
+
+}  // namespace
+
+std::span<const MachineNumber> host_numbers() { return kRows; }
+
+double host_memory_gb_per_s(SpecReader& reader) {
+    if (is_contention_measured(reader)) {
+        const Quantity* stream = reader.profile().find(kStream);
+        if (stream != nullptr && stream->value) return *stream->value;
+    }
+    if (const auto fitted = reader.take("host.memory_bandwidth_shared_gb_per_s")) return *fitted;
+    if (const auto measured = reader.take(kStream)) return *measured;
+    const double peak = reader.required(kPeak);
+    reader.assume(Trust::measured,
+                  fmt::format("host memory reaches {:.2f} of its {:g} GB/s", kStreamOfPeak, peak));
+    return kStreamOfPeak * peak;
+}
+
+std::string impossible_memory(const HostSpec& host) {
+    if (host.memory_capacity_most == 0 || host.memory_capacity <= host.memory_capacity_most)
+        return "";
+    return fmt::format("host memory of {} is more than the {} that such a machine can have",
+                       format_bytes(static_cast<double>(host.memory_capacity)),
+                       format_bytes(static_cast<double>(host.memory_capacity_most)));
+}
+
+}  // namespace sluice

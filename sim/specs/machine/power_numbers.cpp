@@ -1,0 +1,94 @@
+// The rows of `power`, and what they say of the clock together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sim/base/input_error.h"
+#include "sim/specs/machine/spec_reader.h"
+
+namespace sluice {
+namespace {
+
+/// Throws InputError where the numbers of the clock contradict each other.
+void check_clock(const SpecReader& reader) {
+    const auto number = [&](const char* path) { return *reader.profile().find(path)->value; };
+    constexpr const char* kWhatToDo =
+        "correct it, or measure again: sluice-calibrate --only clock,power";
+    if (const double share = number("kernels.rested_time_share"); share > 1) {
+        throw InputError(
+            fmt::format("{}: kernels.rested_time_share is {:g}, expected at most 1, since the "
+                        "highest clock is not slower than the one at the power limit; {}",
+                        reader.profile().file, share, kWhatToDo));
+    }
+    constexpr std::pair<const char*, const char*> kAscending[] = {
+        {"power.idle_w", "power.memory_w"},
+        {"power.idle_w", "power.attention_w"},
+        {"power.idle_w", "power.gemm_w"},
+        {"power.gemm_w", "power.gemm_rested_w"}};
+    for (const auto& [less, more] : kAscending) {
+        if (number(less) < number(more)) continue;
+        throw InputError(fmt::format("{}: {} is {:g}, expected more than {}, which is {:g}; {}",
+                                     reader.profile().file, more, number(more), less, number(less),
+                                     kWhatToDo));
+    }
+}
+
+/// Of the product whose power is calibrated, 8,192 rows and columns: three bf16 matrices.
+constexpr double kCalibratedBytesPerFlop = 3.0 / 8192;
+
+constexpr MachineNumber row(std::string_view path, const char* measured_by, Transfer transfer,
+                            const char* replaced_by = nullptr) {
+    return {.path = path,
+            .trust = Trust::measured,
+            .measured_by = measured_by,
+            .replaced_by = replaced_by,
+            .transfer = transfer};
+}
+
+// What the highest clock draws belongs to the times that were measured there.
+constexpr const char* kTimes = "kernels.gemm_forward";
+constexpr std::array kRows = {
+    row("power.headroom_j", "clock", Transfer::watts, kTimes),
+    row("power.idle_w", "power", Transfer::watts),
+    row("power.gemm_w", "power", Transfer::watts),
+    row("power.gemm_rested_w", "clock", Transfer::watts, kTimes),
+    row("power.gemm_rested_joules_per_tflop", "clock", Transfer::joules_of_products, kTimes),
+    row("power.attention_w", "power", Transfer::watts),
+    row("power.attention_joules_per_tflop", "power", Transfer::joules_of_products),
+    row("power.memory_w", "power", Transfer::watts),
+    row("power.memory_joules_per_gb", "power", Transfer::joules_of_memory),
+};
+constexpr const char* kTimeShare = "kernels.rested_time_share";
+
+}  // namespace
+
+std::span<const MachineNumber> power_numbers() { return kRows; }
+
+ClockSpec resolve_clock(SpecReader& reader) {
+    const auto knows = [&](const MachineNumber& row) { return reader.knows(row.path); };
+    if (!reader.knows(kTimeShare) || !std::all_of(kRows.begin(), kRows.end(), knows)) return {};
+    check_clock(reader);
+    const auto number = [&](const char* path) { return *reader.take(path); };
+    ClockSpec clock;
+    clock.headroom_j = number("power.headroom_j");
+    clock.idle_w = number("power.idle_w");
+    clock.limit_w = number("power.gemm_w");
+    clock.time_share = number(kTimeShare);
+    // What work takes beside idling.
+    const auto beside_idling = [&](const char* joules, const char* watts) {
+        return number(joules) * (1 - clock.idle_w / number(watts));
+    };
+    clock.energy_share = clock.limit_w / (number("power.gemm_rested_w") * clock.time_share);
+    clock.joules_per_byte = beside_idling("power.memory_joules_per_gb", "power.memory_w") / kGiga;
+    clock.joules_per_flop =
+        beside_idling("power.gemm_rested_joules_per_tflop", "power.gemm_rested_w") / kTera -
+        clock.joules_per_byte * kCalibratedBytesPerFlop;
+    // Attention alone stays below the limit: it was measured at the highest clock.
+    clock.joules_per_flop_of_attention =
+        beside_idling("power.attention_joules_per_tflop", "power.attention_w") / kTera;
+    return clock;
+}
+
+}  // namespace sluice
