@@ -1,11 +1,10 @@
 // How fast is the optimizer, by threads and by bytes of state?
-#include "calibrate/cases/adam_case.h"
-
 #include <algorithm>
 #include <set>
 
 #include "calibrate/cases/case_host.h"
 #include "calibrate/cases/cases.h"
+#include "calibrate/cases/mixed_load_case.h"
 #include "calibrate/cases/optimizer_load.h"
 
 namespace sluice {

@@ -5,6 +5,7 @@
 #include <limits>
 
 namespace sluice {
+
 namespace {
 
 using Point = std::vector<double>;

@@ -5,8 +5,203 @@
 #include "calibrate/cases/cases.h"
 #include "calibrate/cases/kernel_rows.h"
 #include "calibrate/cases/memory_bound_calls.h"
+#include "sim/base/input_error.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
+
+namespace {
+
+constexpr float kEpsilon = 1e-6F;
+constexpr Bytes kSharedBytes = 4 * kMiB;
+
+/// Builds the calls of one shape.
+class Calls {
+  public:
+    Calls(Bench& bench, const SharedOperands& shared, std::int64_t rows, std::int64_t columns)
+        : kernels_(bench.device.kernels()),
+          type_(bench.activations),
+          rows_(rows),
+          columns_(columns),
+          shared_(shared),
+          weight_{shared.weight.data, DType::bf16, columns},
+          dweight_{shared.dweight.data, DType::bf16, columns} {}
+
+    MemoryBoundCall rms_norm() const {
+        return {{bytes(columns_)}, {bytes(columns_)}, [c = *this](auto call, auto& in, auto& out) {
+                    c.kernels_.rms_norm(c.matrix(out.at(call, 0)), c.matrix(in.at(call, 0)),
+                                        c.weight_, kEpsilon);
+                }};
+    }
+    MemoryBoundCall rms_norm_backward() const {
+        return {{bytes(columns_), bytes(columns_)},
+                {bytes(columns_)},
+                [c = *this](auto call, auto& in, auto& out) {
+                    c.kernels_.rms_norm_backward(c.matrix(out.at(call, 0)), true,
+                                                 c.matrix(in.at(call, 0)), c.matrix(in.at(call, 1)),
+                                                 c.weight_, kEpsilon, c.dweight_, false);
+                },
+                true};
+    }
+    MemoryBoundCall head_norm(const AttentionShape& heads) const {
+        const Vector weight{weight_.data, DType::bf16, heads.head_dim};
+        return {{},
+                {bytes(heads.qkv_width()), bytes(columns_)},
+                [c = *this, heads, weight](auto call, auto&, auto& out) {
+                    c.kernels_.head_norm(heads, c.matrix(out.at(call, 0), heads.qkv_width()),
+                                         weight, weight, kEpsilon, c.matrix(out.at(call, 1)));
+                },
+                true};
+    }
+    MemoryBoundCall head_norm_backward(const AttentionShape& heads) const {
+        const Vector weight{weight_.data, DType::bf16, heads.head_dim};
+        const Vector dquery{dweight_.data, DType::bf16, heads.head_dim};
+        const Vector dkey{static_cast<char*>(dweight_.data) + 4096, DType::bf16, heads.head_dim};
+        return {{bytes(columns_)},
+                {bytes(heads.qkv_width())},
+                [c = *this, heads, weight, dquery, dkey](auto call, auto& in, auto& out) {
+                    c.kernels_.head_norm_backward(
+                        heads, c.matrix(out.at(call, 0), heads.qkv_width()),
+                        c.matrix(in.at(call, 0)), weight, weight, kEpsilon, dquery, dkey, false);
+                },
+                true};
+    }
+    MemoryBoundCall rotary(const AttentionShape& heads) const {
+        return {{},
+                {bytes(heads.qkv_width())},
+                [c = *this, heads](auto call, auto&, auto& out) {
+                    c.kernels_.rotary(heads, RotaryShape{},
+                                      c.matrix(out.at(call, 0), heads.qkv_width()), false);
+                },
+                true};
+    }
+    MemoryBoundCall swiglu() const {
+        return {
+            {bytes(2 * columns_)}, {bytes(columns_)}, [c = *this](auto call, auto& in, auto& out) {
+                c.kernels_.swiglu(c.matrix(out.at(call, 0)),
+                                  c.matrix(in.at(call, 0), 2 * c.columns_));
+            }};
+    }
+    MemoryBoundCall swiglu_backward() const {
+        return {{bytes(columns_)},
+                {bytes(2 * columns_)},
+                [c = *this](auto call, auto& in, auto& out) {
+                    c.kernels_.swiglu_backward(c.matrix(out.at(call, 0), 2 * c.columns_),
+                                               c.matrix(in.at(call, 0)));
+                },
+                true};
+    }
+    MemoryBoundCall bias_backward() const {
+        return {{bytes(columns_)}, {}, [c = *this](auto call, auto& in, auto&) {
+                    c.kernels_.bias_backward(c.dweight_, c.matrix(in.at(call, 0)), false);
+                }};
+    }
+    MemoryBoundCall cross_entropy() const {
+        return {{},
+                {bytes(columns_)},
+                [c = *this](auto call, auto&, auto& out) {
+                    c.kernels_.cross_entropy(c.matrix(out.at(call, 0)), c.shared_.targets, 1,
+                                             c.shared_.sum);
+                },
+                true};
+    }
+    MemoryBoundCall sum_squares() const {
+        return {
+            {columns_ * bytes_of(DType::bf16)}, {}, [c = *this](auto call, auto& in, auto&) {
+                c.kernels_.sum_squares({in.at(call, 0), DType::bf16, c.columns_}, c.shared_.sum);
+            }};
+    }
+    MemoryBoundCall round_to_bf16() const {
+        return {{columns_ * bytes_of(DType::fp32)},
+                {columns_ * bytes_of(DType::bf16)},
+                [c = *this](auto call, auto& in, auto& out) {
+                    c.kernels_.round_to_bf16({out.at(call, 0), DType::bf16, c.columns_},
+                                             {in.at(call, 0), DType::fp32, c.columns_});
+                }};
+    }
+
+  private:
+    Bytes bytes(std::int64_t columns) const { return rows_ * columns * bytes_of(type_); }
+    Matrix matrix(char* data, std::int64_t columns) const { return {data, type_, rows_, columns}; }
+    Matrix matrix(char* data) const { return matrix(data, columns_); }
+
+    Kernels& kernels_;
+    DType type_;
+    std::int64_t rows_, columns_;
+    SharedOperands shared_;
+    Vector weight_, dweight_;
+};
+
+}  // namespace
+
+SharedOperands make_shared_operands(Bench& bench) {
+    constexpr std::uint16_t kOne = 0x3F80;  // 1 in bf16
+    const std::vector<std::uint16_t> ones(kMostSharedColumns, kOne);
+    std::vector<std::int32_t> targets;
+    for (std::uint64_t row = 0; row < kMostTargets; ++row)
+        targets.push_back(static_cast<std::int32_t>(mixed_bits(row) % 1000));
+    const Bytes vector = kMostSharedColumns * bytes_of(DType::bf16);
+    char* const place = bench.at(bench.arena_bytes / 4096 * 4096 - kSharedBytes, kSharedBytes);
+    bench.device.copy(Lane::compute, place, ones.data(), vector);
+    bench.device.copy(Lane::compute, place + 2 * vector, targets.data(),
+                      static_cast<Bytes>(targets.size() * sizeof(std::int32_t)));
+    char* const sum = place + 3 * vector;
+    bench.device.kernels().fill_zero(sum, sizeof(double));
+    bench.device.finish_all();
+    return {{place, DType::bf16, kMostSharedColumns},
+            {place + vector, DType::bf16, kMostSharedColumns},
+            reinterpret_cast<const std::int32_t*>(place + 2 * vector),
+            reinterpret_cast<double*>(sum)};
+}
+
+Zone zone_of_outputs(const Bench& bench) {
+    Zone zone = output_zone(bench);
+    zone.bytes -= kSharedBytes + 4096;
+    return zone;
+}
+
+AttentionShape heads_of(std::int64_t rows, std::int64_t columns, std::int64_t head_dim) {
+    const std::int64_t heads = columns / head_dim;
+    std::int64_t kv_heads = std::max<std::int64_t>(1, heads / 4);
+    while (heads % kv_heads != 0) --kv_heads;
+    std::int64_t sequences = (rows + 8191) / 8192;
+    while (rows % sequences != 0) ++sequences;
+    return {sequences, rows / sequences, heads - kv_heads, kv_heads, head_dim, 0};
+}
+
+MemoryBoundCall memory_bound_call(Bench& bench, const SharedOperands& shared, MemoryBoundWork work,
+                                  std::int64_t rows, std::int64_t columns, std::int64_t head_dim) {
+    const Calls calls(bench, shared, rows, columns);
+    const AttentionShape heads = heads_of(rows, columns, head_dim);
+    switch (work) {
+        case MemoryBoundWork::rms_norm:
+            return calls.rms_norm();
+        case MemoryBoundWork::rms_norm_backward:
+            return calls.rms_norm_backward();
+        case MemoryBoundWork::head_norm:
+            return calls.head_norm(heads);
+        case MemoryBoundWork::head_norm_backward:
+            return calls.head_norm_backward(heads);
+        case MemoryBoundWork::rotary:
+            return calls.rotary(heads);
+        case MemoryBoundWork::swiglu:
+            return calls.swiglu();
+        case MemoryBoundWork::swiglu_backward:
+            return calls.swiglu_backward();
+        case MemoryBoundWork::bias_backward:
+            return calls.bias_backward();
+        case MemoryBoundWork::cross_entropy:
+            return calls.cross_entropy();
+        case MemoryBoundWork::sum_squares:
+            return calls.sum_squares();
+        case MemoryBoundWork::round_to_bf16:
+            return calls.round_to_bf16();
+        case MemoryBoundWork::other:
+            break;
+    }
+    throw InternalError("memory_bound_call: other work has no kernel");
+}
+
 namespace {
 
 struct Work {

@@ -31,4 +31,11 @@ std::vector<LoadSet> mixed_windows(const MixedGroup& group, const MixedMachine& 
 /// How often each is measured.
 int mixed_rounds(const MixedGroup& group, const MixedMachine& machine);
 
+/// About ten from 1 to `most`, evenly spread, with few threads and the last core (the other lanes'
+/// threads want one) in more detail. Precondition: most >= 1.
+std::vector<int> optimizer_thread_counts(int most);
+
+/// A quarter, half, three quarters and all of `most`, and 1.
+std::vector<int> few_optimizer_thread_counts(int most);
+
 }  // namespace sluice

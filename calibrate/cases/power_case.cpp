@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "calibrate/cases/cases.h"
-#include "calibrate/cases/energy.h"
 #include "calibrate/cases/nvml.h"
 #include "calibrate/cases/operand_sets.h"
 #include "calibrate/cases/optimizer_load.h"

@@ -1,5 +1,3 @@
-#include "calibrate/cases/storage_case.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

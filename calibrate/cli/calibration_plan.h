@@ -1,10 +1,13 @@
 // Which cases are measured, and which earlier measurements stay?
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "calibrate/cli/measure.h"
 #include "calibrate/measurement/measurements.h"
 
 namespace sluice {
@@ -49,5 +52,20 @@ void store_case(Measurements& measurements, CaseRecord record, const std::string
 /// Names of `all` that were not measured.
 std::vector<std::string> missing_cases(const Measurements& measurements,
                                        const std::vector<std::string>& all);
+
+/// Calls measure_and_store() for one case after another, until stop(). Returns how many are done.
+/// Where a case throws, throws an error of the same kind (InputError, InternalError, or else
+/// std::runtime_error) that names the case, says that those before are kept in `file`, and gives
+/// both commands: to go on, and to leave the case out.
+std::size_t run_cases(const MeasureFlags& flags, const std::string& file,
+                      const std::vector<std::string>& cases,
+                      const std::function<void(const std::string& name)>& measure_and_store,
+                      const std::function<bool()>& stop);
+
+/// The command that measures `cases` in the way that `flags` say.
+std::string command_for(const MeasureFlags& flags, const std::vector<std::string>& cases);
+
+/// The command that goes on where those of `flags` ended before `left` were measured.
+std::string command_to_go_on(const MeasureFlags& flags, const std::vector<std::string>& left);
 
 }  // namespace sluice

@@ -12,7 +12,6 @@
 #include "calibrate/cases/bench.h"
 #include "calibrate/cases/machine_watch.h"
 #include "calibrate/cli/calibration_plan.h"
-#include "calibrate/cli/case_runs.h"
 #include "calibrate/cli/machine_facts.h"
 #include "calibrate/cli/progress.h"
 #include "calibrate/cli/write_profile.h"

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "calibrate/fit/load_windows.h"
-#include "calibrate/fit/monotone.h"
+#include "calibrate/fit/regression.h"
 #include "sim/base/units.h"
 
 namespace sluice {

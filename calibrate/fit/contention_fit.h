@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/fit/fit_error.h"
-#include "calibrate/measurement/table.h"
+#include "calibrate/measurement/measurements.h"
+#include "calibrate/measurement/statistics.h"
 #include "sim/specs/machine/curves.h"
 
 namespace sluice {

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "calibrate/fit/kriging.h"
-#include "calibrate/fit/least_squares.h"
+#include "calibrate/fit/regression.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/fit/fit_error.h"
-#include "calibrate/measurement/table.h"
+#include "calibrate/measurement/measurements.h"
+#include "calibrate/measurement/statistics.h"
 #include "sim/specs/machine/kernel_table.h"
 
 namespace sluice {

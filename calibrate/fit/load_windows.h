@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/measurement/table.h"
+#include "calibrate/measurement/measurements.h"
 
 namespace sluice {
 

@@ -8,6 +8,10 @@
 
 namespace sluice {
 
+/// What differs, "the GPU is "B", was "A"" each; empty: one machine, as far as it says of itself.
+/// Sizes of memory may differ by 3%.
+std::vector<std::string> machine_differences(const MachineFacts& before, const MachineFacts& now);
+
 struct MeasurementsFile {
     Measurements measurements;
     std::string file;

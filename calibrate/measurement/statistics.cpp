@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace sluice {
+
 namespace {
 
 double quantile_of_sorted(const std::vector<double>& sorted, double share) {
@@ -33,6 +35,23 @@ Sample summarize(std::span<const double> values) {
 
 Sample rate_of(double amount, const Sample& seconds) {
     return {amount / seconds.median, amount / seconds.high, amount / seconds.low, seconds.count};
+}
+
+FitError fit_error(std::span<const double> predicted, std::span<const double> measured) {
+    FitError error;
+    if (measured.empty()) return error;
+    std::vector<double> percent;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        percent.push_back(100 * (predicted[i] / measured[i] - 1));
+        error.mean_percent += std::abs(percent.back());
+        error.worst_percent = std::max(error.worst_percent, std::abs(percent.back()));
+    }
+    error.shapes = static_cast<int>(percent.size());
+    error.mean_percent /= error.shapes;
+    const Sample range = summarize(percent);
+    error.low_percent = range.low;
+    error.high_percent = range.high;
+    return error;
 }
 
 }  // namespace sluice

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "sim/specs/machine/kernel_measurement.h"
+
 namespace sluice {
 
 /// Median and 5th to 95th percentile of repeated measurements, in their unit.
@@ -26,5 +28,11 @@ Sample summarize(std::span<const double> values);
 
 /// A sample of rates from one of times: amount / time, low and high exchanged.
 Sample rate_of(double amount, const Sample& seconds);
+
+/// Errors of kernels or rates, as a profile keeps them.
+using FitError = HeldOutError;
+
+/// Precondition: as many predicted as measured, none measured is 0. All 0 where there is none.
+FitError fit_error(std::span<const double> predicted, std::span<const double> measured);
 
 }  // namespace sluice

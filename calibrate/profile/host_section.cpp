@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "calibrate/profile/machine_fits.h"
 #include "calibrate/profile/sections.h"
-#include "calibrate/profile/update_cost.h"
 #include "sim/base/units.h"
 
 namespace sluice {

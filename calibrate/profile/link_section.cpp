@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "calibrate/fit/least_squares.h"
-#include "calibrate/fit/monotone.h"
+#include "calibrate/fit/regression.h"
 #include "calibrate/profile/sections.h"
 #include "sim/base/units.h"
 

@@ -32,8 +32,8 @@ struct Range {
     double low = 0, high = 0;
 };
 
-/// A profile under construction. Paths are those of machine_number.h: "link.copy_latency_us". Where a
-/// path is set twice, the last one counts.
+/// A profile under construction. Paths are those of machine_number.h: "link.copy_latency_us". Where
+/// a path is set twice, the last one counts.
 class ProfileJson {
   public:
     explicit ProfileJson(const std::string& name);

@@ -1,5 +1,3 @@
-#include "calibrate/transfer/transfer_kernels.h"
-
 #include <Eigen/QR>
 #include <algorithm>
 #include <array>
@@ -10,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "calibrate/transfer/transfer_rules.h"
 #include "sim/base/units.h"
 
 namespace sluice {

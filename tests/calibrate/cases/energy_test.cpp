@@ -1,4 +1,4 @@
-#include "calibrate/cases/energy.h"
+#include "calibrate/cases/nvml.h"
 
 #include <filesystem>
 #include <fstream>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "calibrate/cases/layer_sizes.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 

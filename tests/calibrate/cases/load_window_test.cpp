@@ -12,9 +12,8 @@
 #include <tuple>
 #include <utility>
 
-#include "calibrate/cases/adam_case.h"
-#include "calibrate/cases/case_host.h"
 #include "calibrate/cases/mixed_load_case.h"
+#include "calibrate/cases/case_host.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 

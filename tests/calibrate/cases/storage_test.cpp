@@ -1,7 +1,6 @@
 #include <cstring>
 #include <system_error>
 
-#include "calibrate/cases/storage_case.h"
 #include "calibrate/cases/storage_file.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"

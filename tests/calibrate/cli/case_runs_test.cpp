@@ -1,9 +1,8 @@
-#include "calibrate/cli/case_runs.h"
+#include "calibrate/cli/calibration_plan.h"
 
 #include <filesystem>
 #include <functional>
 
-#include "calibrate/cli/calibration_plan.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/cli/scenario.h"

@@ -1,4 +1,4 @@
-#include "calibrate/fit/kriging.h"
+#include "calibrate/fit/regression.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "calibrate/fit/least_squares.h"
+#include "calibrate/fit/regression.h"
 
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-#include "calibrate/fit/monotone.h"
+#include "calibrate/fit/regression.h"
 
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "calibrate/measurement/table.h"
+#include "calibrate/measurement/measurements.h"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // What a call of the optimizer costs beside its parameters, from calls of several sizes.
-#include "calibrate/profile/update_cost.h"
+#include "calibrate/profile/machine_fits.h"
 
 #include "sim/base/input_error.h"
 #include "tests/calibrate/profile/synthetic_machine.h"

@@ -1,4 +1,4 @@
-#include "calibrate/transfer/transfer_kernels.h"
+#include "calibrate/transfer/transfer_rules.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "calibrate/fit/least_squares.h"
+#include "calibrate/fit/regression.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <unsupported/Eigen/SpecialFunctions>
 
 namespace sluice {
+
 namespace {
 
 /// Weighted rows, each column scaled to length 1: features of very different units (1, GFLOP) then
@@ -148,7 +149,8 @@ std::vector<double> non_negative_least_squares(const FeatureRows& features,
 double student_t_quantile(double probability, double degrees) {
     if (probability < 0.5) return -student_t_quantile(1 - probability, degrees);
     // P(|T| > t) is the regularized incomplete beta function at degrees / (degrees + t^2)
-    // (Abramowitz and Stegun, 26.7.1), which rises with its argument: bisection.
+    // (Abramowitz and Stegun, 26.7.1), which rises with its argument: bisection. Eigen has that
+    // function; Boost.Math, for this one number, would add 606 headers to the engine's bundle.
     const double outside = 2 * (1 - probability);
     double low = 0, high = 1;
     for (int i = 0; i < 100; ++i) {
@@ -157,6 +159,110 @@ double student_t_quantile(double probability, double degrees) {
         (reached < outside ? low : high) = middle;
     }
     return std::sqrt(degrees * (1 - high) / high);
+}
+
+namespace {
+
+struct Block {
+    double mean = 0, weight = 0;
+    std::size_t count = 0;
+};
+
+Block pooled(const Block& a, const Block& b) {
+    const double weight = a.weight + b.weight;
+    return {(a.mean * a.weight + b.mean * b.weight) / weight, weight, a.count + b.count};
+}
+
+}  // namespace
+
+std::vector<double> isotonic(std::span<const double> values, std::span<const double> weights,
+                             Monotone direction) {
+    const double sign = direction == Monotone::increasing ? 1 : -1;
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        blocks.push_back({values[i], weights[i], 1});
+        while (blocks.size() > 1 &&
+               sign * blocks[blocks.size() - 2].mean > sign * blocks.back().mean) {
+            const Block last = blocks.back();
+            blocks.pop_back();
+            blocks.back() = pooled(blocks.back(), last);
+        }
+    }
+    std::vector<double> result;
+    for (const Block& block : blocks) result.insert(result.end(), block.count, block.mean);
+    return result;
+}
+
+namespace {
+
+Eigen::MatrixXd distances(const std::vector<std::vector<double>>& points) {
+    const auto count = static_cast<Eigen::Index>(points.size());
+    const auto width = static_cast<Eigen::Index>(points.front().size());
+    Eigen::MatrixXd result(count, count);
+    for (Eigen::Index i = 0; i < count; ++i) {
+        const Eigen::Map<const Eigen::VectorXd> from(points[static_cast<std::size_t>(i)].data(),
+                                                     width);
+        for (Eigen::Index j = 0; j <= i; ++j) {
+            const Eigen::Map<const Eigen::VectorXd> to(points[static_cast<std::size_t>(j)].data(),
+                                                       width);
+            result(i, j) = result(j, i) = (from - to).norm();
+        }
+    }
+    return result;
+}
+
+Kriging solve(const Eigen::MatrixXd& distance, std::span<const double> values,
+              const std::vector<double>& noise, double length) {
+    const Eigen::Map<const Eigen::VectorXd> measured(values.data(),
+                                                     static_cast<Eigen::Index>(values.size()));
+    Kriging result;
+    result.length = length;
+    result.noise = noise;
+    result.variance = measured.squaredNorm() / static_cast<double>(values.size());
+    Eigen::MatrixXd covariance = result.variance * (-distance / length).array().exp().matrix();
+    covariance.diagonal() += Eigen::Map<const Eigen::VectorXd>(noise.data(), distance.rows());
+    const Eigen::MatrixXd inverse =
+        covariance.llt().solve(Eigen::MatrixXd::Identity(distance.rows(), distance.rows()));
+    const Eigen::VectorXd explained = inverse * measured;
+    const Eigen::VectorXd weight = result.variance * explained;
+    const Eigen::VectorXd error = explained.cwiseQuotient(inverse.diagonal());
+    result.weight.assign(weight.begin(), weight.end());
+    result.left_out_error.assign(error.begin(), error.end());
+    return result;
+}
+
+double mean_square(std::span<const double> values) {
+    double sum = 0;
+    for (const double value : values) sum += value * value;
+    return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+Kriging krige(const std::vector<std::vector<double>>& points, std::span<const double> values,
+              const std::vector<double>& noise, double length) {
+    return solve(distances(points), values, noise, length);
+}
+
+Kriging best_kriging(const std::vector<std::vector<double>>& points, std::span<const double> values,
+                     const std::vector<double>& least_noise) {
+    const Eigen::MatrixXd distance = distances(points);
+    const double variance = mean_square(values);
+    Kriging best;
+    double least_error = std::numeric_limits<double>::infinity();
+    for (const double length : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0}) {
+        for (const double share : {0.01, 0.03, 0.1, 0.3, 1.0, 3.0}) {
+            std::vector<double> noise = least_noise;
+            for (double& of_point : noise) of_point = std::max(of_point, share * variance);
+            Kriging candidate = solve(distance, values, noise, length);
+            const double error = mean_square(candidate.left_out_error);
+            if (error < least_error) {
+                least_error = error;
+                best = std::move(candidate);
+            }
+        }
+    }
+    return best;
 }
 
 }  // namespace sluice
