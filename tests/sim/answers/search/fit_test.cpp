@@ -4,6 +4,7 @@
 #include "sim/answers/search/next_gpu.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/scaled_machine.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/base/program_run.h"

@@ -142,12 +142,13 @@ TEST_CASE("confidence: host work without any rate is said of the copy, and of ot
     CHECK(machine.assumptions.size() == 1);
     CHECK(assumes(machine, "host work (copy) goes"));
     REQUIRE(machine.others_assumptions.size() == 2);
-    CHECK_THAT(machine.others_assumptions[0],
+    // In the order of the table: first touch comes first.
+    CHECK_THAT(
+        machine.others_assumptions[0],
+        ContainsSubstring("host work (first_touch_copy, release) goes at the H200 machine's"));
+    CHECK_THAT(machine.others_assumptions[1],
                ContainsSubstring("host work (zero, scale, norm_and_scale, bf16_master_adam) goes "
                                  "at the H200 machine's rates, scaled by host memory bandwidth"));
-    CHECK_THAT(
-        machine.others_assumptions[1],
-        ContainsSubstring("host work (first_touch_copy, release) goes at the H200 machine's"));
 }
 
 TEST_CASE("confidence: a number or curve measured elsewhere is transferred, with its reason",
