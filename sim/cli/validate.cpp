@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "sim/answers/validate/limits.h"
 #include "sim/answers/validate/published.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/base/input_error.h"

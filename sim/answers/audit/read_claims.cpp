@@ -63,18 +63,6 @@ void read_busy(const JsonObject& object, Claim& claim) {
     }
 }
 
-/// Its messages begin with the flag of a command line; here they name file and field.
-ModelSpec model_of(const JsonObject& object) {
-    try {
-        return read_model(object.text("model"));
-    } catch (const InputError& error) {
-        constexpr std::string_view kFlag = "--model: ";
-        std::string_view words = error.what();
-        if (words.starts_with(kFlag)) words.remove_prefix(kFlag.size());
-        throw InputError(fmt::format("{}: {}", object.where("model"), words));
-    }
-}
-
 void read_machine(const JsonObject& object, Claim& claim) {
     claim.profile = read_machine_profile(object.text("machine"), object.where("machine").c_str());
     claim.host_memory_gb = number_or_none(object, "host_memory_gb", 1, kGiga);
@@ -96,7 +84,7 @@ Claim read_claim(const JsonObject& object) {
     Claim claim;
     claim.id = object.text("id");
     claim.says = object.text("says");
-    claim.model = model_of(object);
+    claim.model = read_model(object.text("model"), object.where("model"));
     read_machine(object, claim);
     if (const auto training = object.object_or_none("training")) {
         claim.batch_given = training->has("batch");

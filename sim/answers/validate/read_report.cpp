@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "sim/answers/validate/run_readers.h"
+#include "sim/answers/validate/measured_run.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
 

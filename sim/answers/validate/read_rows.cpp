@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "sim/answers/validate/measured_run.h"
 #include "sim/answers/validate/phases.h"
-#include "sim/answers/validate/run_readers.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"

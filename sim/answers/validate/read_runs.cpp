@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "sim/answers/validate/run_readers.h"
+#include "sim/answers/validate/measured_run.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
-#include "sim/answers/validate/machine_names.h"
 #include "sim/answers/validate/repeated_runs.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 namespace {
@@ -112,6 +113,71 @@ Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
     for (MeasuredRun& run : runs) out.runs.push_back(compare_run(std::move(run), machine));
     out.summaries = summarize(out.runs);
     return out;
+}
+
+namespace {
+
+bool exceeds(std::optional<double> error, double limit) {
+    return error && std::abs(*error) > limit;
+}
+
+void add_runs(std::vector<std::string>& sentences, const char* what, double limit,
+              const std::vector<std::string>& runs) {
+    if (!runs.empty())
+        sentences.push_back(
+            fmt::format("{} off by more than {:g}%: {}", what, 100 * limit, fmt::join(runs, ", ")));
+}
+
+std::vector<std::string> beyond_throughput(const Validation& validation, double limit) {
+    std::vector<std::string> runs;
+    for (const RunComparison& c : validation.runs)
+        if (exceeds(c.throughput_error(), limit))
+            runs.push_back(fmt::format("{} ({})", c.run.name, format_error(c.throughput_error())));
+    return runs;
+}
+
+std::vector<std::string> beyond_memory(const Validation& validation, double limit) {
+    std::vector<std::string> runs;
+    for (const RunComparison& c : validation.runs) {
+        for (const auto& [name, error] :
+             {std::pair{"device", c.device_error()}, std::pair{"host", c.host_error()}})
+            if (exceeds(error, limit))
+                runs.push_back(fmt::format("{} ({} {})", c.run.name, name, format_error(error)));
+    }
+    return runs;
+}
+
+}  // namespace
+
+std::vector<std::string> beyond_limits(const Validation& validation, const Limits& limits) {
+    std::vector<std::string> sentences;
+    if (limits.throughput)
+        add_runs(sentences, "tokens/s are", *limits.throughput,
+                 beyond_throughput(validation, *limits.throughput));
+    const double mean = validation.summaries.back().throughput.mean_absolute;
+    if (limits.mean_throughput && mean > *limits.mean_throughput)
+        sentences.push_back(fmt::format("the mean error of tokens/s is more than {:g}%: {:.1f}%",
+                                        100 * *limits.mean_throughput, 100 * mean));
+    if (limits.memory)
+        add_runs(sentences, "memory is", *limits.memory, beyond_memory(validation, *limits.memory));
+    return sentences;
+}
+
+std::optional<MachineParts> machine_parts(const std::string& name) {
+    static const std::regex kForm(
+        R"((.+), (\d+(?:\.\d+)?) CPUs(?: of (.+))?, (\d+(?:\.\d+)?(?:e\+\d+)?) ([MGT])B)");
+    std::smatch parts;
+    if (!std::regex_match(name, parts, kForm)) return std::nullopt;
+    const char unit = *parts[5].first;
+    const double bytes = unit == 'T' ? 1e12 : unit == 'G' ? 1e9 : 1e6;
+    return MachineParts{parts[1], std::stod(parts[2]), parts[3], std::stod(parts[4]) * bytes};
+}
+
+bool same_kind(const MachineParts& a, const MachineParts& b) {
+    constexpr double kOfMemory = 0.01;
+    return a.gpu == b.gpu && a.cpus == b.cpus && a.cpu == b.cpu &&
+           std::abs(a.host_memory - b.host_memory) <=
+               kOfMemory * std::max(a.host_memory, b.host_memory);
 }
 
 }  // namespace sluice

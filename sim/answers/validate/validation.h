@@ -1,8 +1,13 @@
 // How good are the predictions for a machine, over all runs that were measured on it?
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "sim/answers/validate/compare_run.h"
 #include "sim/answers/validate/ranking.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 
@@ -65,5 +70,33 @@ std::vector<std::string> group_names(const std::vector<RunComparison>& runs);
 
 /// One a group in the order of the runs where there are several groups, then one over all.
 std::vector<GroupSummary> summarize(const std::vector<RunComparison>& runs);
+
+// Are the errors of a validation within what is allowed?
+
+/// Largest sizes of errors, as fractions; none: any.
+struct Limits {
+    std::optional<double> throughput;       ///< of each run's tokens/s
+    std::optional<double> mean_throughput;  ///< of tokens/s, the mean over all runs
+    std::optional<double> memory;           ///< of each run's device and host memory
+};
+
+/// A sentence for each limit that is exceeded, with the runs that exceed it.
+std::vector<std::string> beyond_limits(const Validation& validation, const Limits& limits);
+
+// Which machine does a name mean? Trainer and calibration name machines alike.
+
+/// Of "NVIDIA H200, 16 CPUs of Intel(R) Xeon(R) Processor, 135.1 GB".
+struct MachineParts {
+    std::string gpu;  ///< "no GPU" without one
+    double cpus = 0;
+    std::string cpu;         ///< empty: not known
+    double host_memory = 0;  ///< bytes
+};
+
+/// None where the name has not that form, as of profiles that were put together.
+std::optional<MachineParts> machine_parts(const std::string& name);
+
+/// GPU, CPUs and, but for rounding and what a system keeps to itself, host memory are the same.
+bool same_kind(const MachineParts& a, const MachineParts& b);
 
 }  // namespace sluice

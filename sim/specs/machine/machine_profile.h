@@ -22,6 +22,8 @@ struct Quantity {
     std::optional<double> low, high;  ///< 5 to 95% of what was measured
     std::optional<double> replaced;   ///< what-if: the value of the profile, where it has one
     bool what_if = false;
+    bool spot = false;  ///< of an hour's price: the machine may be taken back at any time
+    std::optional<double> gpu_memory_gb;  ///< of an hour's price: the GPU's that it is for
     Method method = Method::datasheet;
     std::string source;  ///< full text, not the key
     std::string date;

@@ -59,7 +59,8 @@ class ProfileReader {
     }
 
     void read_quantity(const JsonObject& object, const std::string& path) {
-        object.allow_only({"value", "low", "high", "method", "source", "date", "note"});
+        object.allow_only(
+            {"value", "low", "high", "spot", "gpu_memory_gb", "method", "source", "date", "note"});
         const std::vector<std::string> keys = object.keys();
         if (std::find(keys.begin(), keys.end(), "value") == keys.end()) {
             throw InputError(fmt::format("{} is missing; write null where it is not known",
@@ -71,6 +72,10 @@ class ProfileReader {
         quantity.source = source(object);
         quantity.date = object.text("date");
         quantity.note = object.text_or("note", "");
+        quantity.spot = object.boolean_or("spot", false);
+        if (object.has("gpu_memory_gb"))
+            quantity.gpu_memory_gb =
+                object.number("gpu_memory_gb", kSmallestQuantity, kLargestQuantity);
         if (object.has("value")) {
             read_value(object, quantity);
         } else if (quantity.note.empty()) {

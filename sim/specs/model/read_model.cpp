@@ -15,12 +15,13 @@ namespace {
 
 constexpr std::string_view kGenericPrefix = "dense:";
 
-std::int64_t parse_count(std::string_view key, std::string_view value, std::int64_t most) {
+std::int64_t parse_count(std::string_view key, std::string_view value, std::int64_t most,
+                         const std::string& where) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > most) {
         throw InputError(
-            fmt::format("--model: dense: {} is \"{}\", expected a whole number from 1 to {}", key,
+            fmt::format("{}: dense: {} is \"{}\", expected a whole number from 1 to {}", where, key,
                         value, most));
     }
     return number;
@@ -47,36 +48,37 @@ constexpr GenericField kGenericFields[] = {
     {"tied", &GenericShape::tied, 1},
 };
 
-void set_generic_field(GenericShape& shape, std::string_view key, std::string_view value) {
+void set_generic_field(GenericShape& shape, std::string_view key, std::string_view value,
+                       const std::string& where) {
     std::vector<std::string> names;
     for (const GenericField& field : kGenericFields) {
         if (key == field.key) {
             const bool is_tied = field.member == &GenericShape::tied;
             if (is_tied && value != "0" && value != "1") {
                 throw InputError(
-                    fmt::format("--model: dense: tied is \"{}\", expected 0 or 1", value));
+                    fmt::format("{}: dense: tied is \"{}\", expected 0 or 1", where, value));
             }
-            shape.*field.member = is_tied && value == "0" ? 0 : parse_count(key, value, field.most);
+            shape.*field.member =
+                is_tied && value == "0" ? 0 : parse_count(key, value, field.most, where);
             return;
         }
         names.emplace_back(field.key);
     }
-    throw InputError(fmt::format("--model: dense: unknown key \"{}\"; the keys are {}{}", key,
+    throw InputError(fmt::format("{}: dense: unknown key \"{}\"; the keys are {}{}", where, key,
                                  fmt::join(names, ", "), did_you_mean(key, names)));
 }
 
-void fill_generic_defaults(GenericShape& shape) {
+void fill_generic_defaults(GenericShape& shape, const std::string& where) {
     if (shape.layers == 0 || shape.hidden == 0) {
         throw InputError(
-            "--model: dense: needs at least layers and hidden, as in dense:layers=80,hidden=8192");
+            where + ": dense: needs at least layers and hidden, as in dense:layers=80,hidden=8192");
     }
     if (shape.heads == 0) shape.heads = std::max<std::int64_t>(1, shape.hidden / shape.head_dim);
     if (shape.kv_heads == 0) shape.kv_heads = shape.heads % 8 == 0 ? 8 : shape.heads;
     if (shape.intermediate == 0) shape.intermediate = shape.hidden * 7 / 2;
     if (shape.heads % shape.kv_heads != 0) {
-        throw InputError(
-            fmt::format("--model: dense: kv_heads is {}, expected a divisor of heads ({})",
-                        shape.kv_heads, shape.heads));
+        throw InputError(fmt::format("{}: dense: kv_heads is {}, expected a divisor of heads ({})",
+                                     where, shape.kv_heads, shape.heads));
     }
 }
 
@@ -114,20 +116,20 @@ std::vector<std::string> library_models() {
     return names;
 }
 
-ModelSpec parse_generic_model(std::string_view text) {
+ModelSpec parse_generic_model(std::string_view text, const std::string& where) {
     GenericShape shape;
     for (std::size_t start = 0; start <= text.size();) {
         const std::size_t end = std::min(text.find(',', start), text.size());
         const std::string_view item = text.substr(start, end - start);
         const std::size_t equals = item.find('=');
         if (equals == std::string_view::npos) {
-            throw InputError(
-                fmt::format("--model: dense: \"{}\", expected key=number, as in layers=80", item));
+            throw InputError(fmt::format("{}: dense: \"{}\", expected key=number, as in layers=80",
+                                         where, item));
         }
-        set_generic_field(shape, item.substr(0, equals), item.substr(equals + 1));
+        set_generic_field(shape, item.substr(0, equals), item.substr(equals + 1), where);
         start = end + 1;
     }
-    fill_generic_defaults(shape);
+    fill_generic_defaults(shape, where);
 
     ModelSpec model;
     model.name = std::string(kGenericPrefix) + std::string(text);
@@ -142,16 +144,16 @@ ModelSpec parse_generic_model(std::string_view text) {
     layer.attention.head_dim = layer.attention.value_dim = shape.head_dim;
     layer.feed_forward.intermediate = shape.intermediate;
     append_layers(model, layer, shape.layers);
-    refuse_uncountable(model, "--model: " + model.name);
+    refuse_uncountable(model, where + ": " + model.name);
     return model;
 }
 
-ModelSpec read_model(const std::string& what) {
+ModelSpec read_model(const std::string& what, const std::string& where) {
     if (what.starts_with(kGenericPrefix))
-        return parse_generic_model(what.substr(kGenericPrefix.size()));
+        return parse_generic_model(what.substr(kGenericPrefix.size()), where);
     for (const ScaledTarget& target : scaled_targets()) {
         if (what != target.name) continue;
-        ModelSpec model = parse_generic_model(target.shape);
+        ModelSpec model = parse_generic_model(target.shape, where);
         model.name = what;
         model.source = fmt::format("what-if shape dense:{}", target.shape);
         return model;
@@ -175,10 +177,10 @@ ModelSpec read_model(const std::string& what) {
         return model;
     }
     for (const ScaledTarget& target : scaled_targets()) names.emplace_back(target.name);
-    throw InputError(fmt::format(
-        "--model: unknown model \"{}\"; list them with: sluice models, or give a path to a "
-        "config.json{}",
-        what, did_you_mean(what, names)));
+    throw InputError(
+        fmt::format("{}: unknown model \"{}\"; list them with: sluice models, or give a path to a "
+                    "config.json{}",
+                    where, what, did_you_mean(what, names)));
 }
 
 }  // namespace sluice

@@ -11,8 +11,9 @@
 namespace sluice {
 
 /// `what` is a name of the library (`qwen2.5-7b`), a scaled target (`120b`), a generic shape
-/// (`dense:layers=80,hidden=8192,...`) or a path to a Hugging Face config.json. Throws InputError.
-ModelSpec read_model(const std::string& what);
+/// (`dense:layers=80,hidden=8192,...`) or a path to a Hugging Face config.json. Throws InputError,
+/// whose sentence begins with `where`, a flag or a file and its key.
+ModelSpec read_model(const std::string& what, const std::string& where = "--model");
 
 /// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
 ModelSpec parse_hf_config(std::string_view text, const std::string& file);
@@ -21,7 +22,7 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file);
 /// `layers=80,hidden=8192[,heads=,kv_heads=,head_dim=,intermediate=, vocabulary=,tied=]`. Defaults:
 /// head_dim 128, heads hidden/128, kv_heads 8 (or heads), intermediate 3.5 x hidden, vocabulary
 /// 128256, untied. Throws InputError.
-ModelSpec parse_generic_model(std::string_view text);
+ModelSpec parse_generic_model(std::string_view text, const std::string& where = "--model");
 
 /// A dense shape of about the named size, for what-if (not a published model).
 struct ScaledTarget {

@@ -28,19 +28,13 @@ std::string origin(const Quantity& quantity) {
                        quantity.source, quantity.date);
 }
 
-/// Whether a name says another size than the GPU's, as "Lambda (40 GB SXM)" of an 80 GB card: the
-/// number before "GB", if there is one.
-bool is_of_another_size(const std::string& name, const MachineProfile& profile) {
+/// Whether a price is for another size of GPU memory, as that of a 40 GB card in an 80 GB card's
+/// profile.
+bool is_of_another_size(const Quantity& price, const MachineProfile& profile) {
     const Quantity* const memory = profile.find("gpu.memory_capacity_gb");
-    const std::size_t unit = name.find("GB");
-    if (unit == std::string::npos || memory == nullptr || !memory->value) return false;
-    std::size_t end = unit;
-    while (end > 0 && name[end - 1] == ' ') --end;
-    std::size_t start = end;
-    while (start > 0 && std::isdigit(static_cast<unsigned char>(name[start - 1])) != 0) --start;
+    if (!price.gpu_memory_gb || memory == nullptr || !memory->value) return false;
     constexpr double kSame = 0.15;  // GB or GiB, and what the driver keeps
-    return start < end &&
-           std::abs(std::stod(name.substr(start, end - start)) / *memory->value - 1) > kSame;
+    return std::abs(*price.gpu_memory_gb / *memory->value - 1) > kSame;
 }
 
 std::optional<Offer> offer_of(const Quantity& quantity) {
@@ -49,9 +43,7 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
     if (!quantity.value || (!rent && !path.starts_with(kOwnership))) return std::nullopt;
     Offer offer;
     offer.name = path.substr(rent ? kRent.size() : kOwnership.size());
-    offer.kind = !rent                                                 ? OfferKind::estimate
-                 : lower(offer.name).find("spot") != std::string::npos ? OfferKind::spot
-                                                                       : OfferKind::rented;
+    offer.kind = !rent ? OfferKind::estimate : quantity.spot ? OfferKind::spot : OfferKind::rented;
     offer.usd_per_hour = *quantity.value;
     offer.date = quantity.date;
     offer.source = quantity.source;
@@ -75,9 +67,8 @@ const char* offer_kind_name(OfferKind kind) {
 PriceList price_list(const MachineProfile& profile) {
     PriceList prices;
     for (const Quantity& quantity : profile.quantities)
-        if (auto offer = offer_of(quantity))
-            if (!is_of_another_size(offer->name, profile))
-                prices.offers.push_back(*std::move(offer));
+        if (auto offer = offer_of(quantity); offer && !is_of_another_size(quantity, profile))
+            prices.offers.push_back(*std::move(offer));
     std::stable_sort(prices.offers.begin(), prices.offers.end(), [](const auto& a, const auto& b) {
         return std::tie(a.kind, a.usd_per_hour) < std::tie(b.kind, b.usd_per_hour);
     });

@@ -36,7 +36,7 @@ struct PriceList {
     bool empty() const { return offers.empty() && !gpu_usd && !system_usd; }
 };
 
-/// Offers whose name says another size of memory than the GPU has are left out.
+/// Offers for another size of GPU memory are left out.
 PriceList price_list(const MachineProfile& profile);
 
 /// The middle one of the rented (of an even number the cheaper of the two in the middle): neither

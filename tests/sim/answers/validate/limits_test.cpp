@@ -1,6 +1,5 @@
 // When is a validation beyond its limits?
-#include "sim/answers/validate/limits.h"
-
+#include "sim/answers/validate/validation.h"
 #include "tests/sim/answers/validate/made_runs.h"
 
 using namespace sluice;

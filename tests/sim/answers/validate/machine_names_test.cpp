@@ -1,6 +1,4 @@
 // Which names are of machines of one kind?
-#include "sim/answers/validate/machine_names.h"
-
 #include "sim/answers/validate/validation.h"
 #include "tests/sim/answers/validate/made_runs.h"
 

@@ -30,6 +30,7 @@ MachineProfile profile_with_prices() {
                           quantity("price.ownership_usd_per_gpu_hour.owner", 1.5),
                           quantity("price.system_usd", 80'000),
                           quantity("price.system_gpus", 8)};
+    profile.quantities[1].spot = true;
     return profile;
 }
 
@@ -64,6 +65,8 @@ TEST_CASE("price: an offer of a GPU of another size is not this one's", "[cost]"
                           quantity("price.rent_usd_per_gpu_hour.A (40 GB SXM)", 1),
                           quantity("price.rent_usd_per_gpu_hour.B (80GB)", 2),
                           quantity("price.rent_usd_per_gpu_hour.GB Cloud", 3)};
+    profile.quantities[1].gpu_memory_gb = 40;
+    profile.quantities[2].gpu_memory_gb = 80;
     const PriceList prices = price_list(profile);
     REQUIRE(prices.offers.size() == 2);
     CHECK(prices.offers.front().name == "B (80GB)");
