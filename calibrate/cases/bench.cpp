@@ -13,7 +13,7 @@
 #include "sim/base/bf16.h"
 #include "sim/base/input_error.h"
 #include "sim/base/mixed_bits.h"
-#include "sim/plan/schedules/streamed_memory.h"
+#include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
 

@@ -22,7 +22,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/cli/scenario.h"
-#include "sim/plan/schedules/streamed_memory.h"
+#include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
 namespace {
