@@ -21,6 +21,10 @@ struct WorkMode {
 /// as a lower bound. Found with the simplex method on the dual, which starts at u = 0 and may stop
 /// anywhere; the result is scaled back into those inequalities, so that rounding does not void it.
 /// Work below 0 counts as 0. Precondition: costs are at least 0.
+///
+/// Own code, as GLPK 5.0 takes 64 us for 24 modes and 6 kinds of work where this takes 5 to 9 (same
+/// sitting, same results to 3e-15): a search bounds each of its rows, and 10,080 rows on two cores
+/// would take 0.3 s longer than their 1.9 s.
 double least_cost(const std::vector<WorkMode>& modes, const std::vector<double>& work);
 
 }  // namespace sluice

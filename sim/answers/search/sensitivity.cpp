@@ -11,10 +11,11 @@
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/search/nearby_settings.h"
 #include "sim/answers/search/next_gpu.h"
-#include "sim/answers/search/upgrade_settings.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/base/json_text.h"
 #include "sim/simulate/simulate_step.h"
+#include "sim/specs/machine/machine_number.h"
 #include "sim/specs/machine/scaled_machine.h"
 
 namespace sluice {
@@ -22,19 +23,67 @@ namespace {
 
 using Change = std::function<MachineSpec(const MachineSpec&)>;
 
+/// Numbers of a profile, by path.
+using Numbers = std::vector<std::pair<std::string, double>>;
+
 /// A change of the machine, before it is tried.
 struct Candidate {
     std::string name;
     Change change;
     bool replaces_gpu = false;
-    std::vector<Setting> settings = {};  ///< of the machine, that make the change
+    Numbers numbers = {};  ///< of the profile, that should make the change
 };
 
-/// Whether the profile with these numbers predicts the step of the changed machine.
-bool same_step(const ModelSpec& model, const MachineProfile& profile,
-               const std::vector<Setting>& settings, const NearbySettings& after) {
-    if (settings.empty()) return false;
-    const auto machine = machine_with_settings(profile, settings);
+/// Rounded as people read and type it.
+std::pair<std::string, double> number(std::string_view path, double value) {
+    constexpr int kDigits = 7;
+    return {std::string(path), rounded(value, kDigits)};
+}
+
+/// As with_device_memory(), of unified memory as with_host_memory() too.
+Numbers device_memory_numbers(const MachineSpec& machine, Bytes capacity) {
+    Numbers out = {number("gpu.memory_capacity_gb", static_cast<double>(capacity) / kGiga)};
+    const double added = static_cast<double>(capacity - machine.gpu.memory_capacity);
+    if (machine.unified_memory)
+        out.push_back(number("host.memory_capacity_gb",
+                             (static_cast<double>(machine.host.memory_capacity) + added) / kGiga));
+    return out;
+}
+
+/// As with_faster(): what the profile knows of both ways and of pageable copies is changed alike.
+Numbers link_numbers(const MachineProfile& profile, const MachineSpec& machine, double factor) {
+    Numbers out;
+    for (const MachineNumber& row : machine_table()) {
+        if ((row.parts & part::link) == 0 || row.kind != ValueKind::number) continue;
+        const Quantity* const known = profile.find(row.path);
+        if (known != nullptr && known->value) {
+            out.push_back(number(row.path, factor * *known->value));
+        } else if (row.group == RateGroup::link && row.judges_group) {
+            MachineSpec copy = machine;
+            out.push_back(number(
+                row.path,
+                factor * std::get<double& (*)(MachineSpec&)>(row.member)(copy) / row.in_si(1)));
+        }
+    }
+    return out;
+}
+
+/// The profile with these numbers; nothing where it takes none of them.
+std::optional<MachineSpec> machine_with(MachineProfile profile, const Numbers& numbers) {
+    try {
+        for (const auto& [path, value] : numbers) profile.set(path, value);
+        return resolve_machine(profile);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+/// Whether the profile with these numbers predicts the step of the changed machine: its rules may
+/// change other rates with them.
+bool same_step(const ModelSpec& model, const MachineProfile& profile, const Numbers& numbers,
+               const NearbySettings& after) {
+    if (numbers.empty()) return false;
+    const auto machine = machine_with(profile, numbers);
     if (!machine || !fits_machine(model, *machine, after.training)) return false;
     constexpr double kSame = 0.001;
     const Seconds step = predict(model, *machine, after.training).step.seconds;
@@ -121,8 +170,7 @@ void add_memory(const MachineSpec& machine, const MachineProfile& profile,
                 std::vector<Candidate>& out, std::vector<std::string>& not_possible) {
     constexpr double kMoreGb = 16;
     const auto more = static_cast<Bytes>(kMoreGb * kGiga);
-    const std::vector<Setting> settings =
-        device_memory_settings(machine, machine.gpu.memory_capacity + more);
+    const Numbers numbers = device_memory_numbers(machine, machine.gpu.memory_capacity + more);
     if (machine.unified_memory) {
         not_possible.emplace_back("link: host and device are one memory");
         const MachineSpec larger = with_host_memory(machine, machine.host.memory_capacity + more);
@@ -136,17 +184,17 @@ void add_memory(const MachineSpec& machine, const MachineProfile& profile,
                                with_device_memory(m, m.gpu.memory_capacity + more),
                                m.host.memory_capacity + more);
                        },
-                       false, settings});
+                       false, numbers});
         return;
     }
     out.push_back({"16 GB more device memory",
                    [more](const MachineSpec& m) {
                        return with_device_memory(m, m.gpu.memory_capacity + more);
                    },
-                   false, settings});
+                   false, numbers});
     out.push_back({"link twice as fast",
                    [](const MachineSpec& m) { return with_faster(m, part::link, 2); }, false,
-                   link_settings(profile, machine, 2)});
+                   link_numbers(profile, machine, 2)});
 }
 
 void add_gpu(const MachineSpec& machine, const MachineProfile& profile, const std::string& name,
@@ -172,7 +220,8 @@ std::vector<Candidate> candidates(const MachineSpec& machine, const MachineProfi
     constexpr double kMoreCores = 8;
     out.push_back({"8 more cores",
                    [](const MachineSpec& m) { return with_cores(m, m.host.cores + kMoreCores); },
-                   false, core_settings(machine.host.cores + kMoreCores)});
+                   false,
+                   {number("host.cores", machine.host.cores + kMoreCores)}});
     out.push_back({"host memory 25% faster",
                    [](const MachineSpec& m) { return with_faster(m, part::host_memory, 1.25); }});
     add_gpu(machine, profile, gpu, out, not_possible);
@@ -201,8 +250,9 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
         }
         Upgrade upgrade;
         upgrade.name = candidate.name;
-        if (same_step(model, profile, candidate.settings, *after))
-            upgrade.machine_settings = candidate.settings;
+        if (same_step(model, profile, candidate.numbers, *after))
+            for (const auto& [path, value] : candidate.numbers)
+                upgrade.machine_settings.push_back({path, fmt::format("{}", value)});
         upgrade.gain = base->report.step.seconds / after->report.step.seconds - 1;
         GainBand(model, machine, *base, candidate, *after).set(upgrade);
         after->report.band = predict_band(after->report, changed);
