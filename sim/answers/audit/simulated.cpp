@@ -9,11 +9,11 @@
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/predict/prediction_band.h"
+#include "sim/answers/predict/prediction_words.h"
 #include "sim/answers/search/fit.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/schedules/schedules.h"
-#include "sim/report/report.h"
 
 namespace sluice {
 namespace {

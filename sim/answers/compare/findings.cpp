@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "sim/answers/predict/prediction_words.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
-#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
