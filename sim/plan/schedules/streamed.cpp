@@ -1,7 +1,6 @@
-// Our schedule. Per step: forward over layers with weights arriving ahead in `buffer_depth` slots,
-// only layer inputs kept; a chunked loss; backward from the last layer, weights arriving again
-// unless still in a slot, one recompute of what backward reads; gradients leave layer by layer and
-// the optimizer applies them while backward goes on.
+// Our schedule. Forward over layers: weights arrive ahead in `buffer_depth` slots, only layer inputs
+// are kept. A chunked loss. Backward from the last layer: weights arrive again unless still in a
+// slot, what it reads is recomputed, gradients leave and the optimizer applies them meanwhile.
 //
 // The token embedding never comes to the device: the host gathers the rows of the batch's tokens,
 // which are layer 0's input, and scatters their gradients. Only the rows that the next batch uses

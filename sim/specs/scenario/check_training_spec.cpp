@@ -1,0 +1,102 @@
+// Do the settings of a training go together?
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/input_error.h"
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+namespace {
+
+/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that
+/// small is fast.
+void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, std::string_view field) {
+    constexpr std::int64_t kMostChunks = 100'000;
+    if (chunk_tokens == 0 || (tokens + chunk_tokens - 1) / chunk_tokens <= kMostChunks) return;
+    const auto option = std::ranges::find_if(training_options(),
+                                             [&](const Option& one) { return field == one.field; });
+    throw InputError(
+        fmt::format("{} is {}, which cuts {} tokens into more than {} chunks; give at least {}",
+                    option_flag(*option), chunk_tokens, tokens, kMostChunks,
+                    (tokens + kMostChunks - 1) / kMostChunks),
+        option->field);
+}
+
+constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
+
+/// Each GPU takes an equal part of the batch, in equal micro-batches.
+void check_batch(const TrainingSpec& spec) {
+    if (spec.batch % spec.gpus != 0)
+        throw InputError(fmt::format("--batch is {}, expected a multiple of --gpus ({}), as each "
+                                     "GPU takes an equal part of "
+                                     "it; change one of them",
+                                     spec.batch, spec.gpus),
+                         "batch");
+    const std::int64_t part = spec.batch_of_a_gpu();
+    const std::string of_it =
+        spec.gpus == 1 ? "the batch" : fmt::format("a GPU's part of the batch of {}", spec.batch);
+    if (spec.micro_batch > part)
+        throw InputError(
+            fmt::format("--micro-batch is {}, expected at most {} ({}); give a divisor of {}",
+                        spec.micro_batch, of_it, part, spec.gpus == 1 ? "the batch" : "it"),
+            "micro_batch");
+    if (part % spec.micro_batch_sequences() != 0)
+        throw InputError(
+            fmt::format("--batch is {}{}, expected a multiple of --micro-batch ({}), so that all "
+                        "micro-batches are equal; change one of them",
+                        spec.batch, spec.gpus == 1 ? "" : fmt::format(", {} a GPU", part),
+                        spec.micro_batch),
+            "batch");
+}
+
+/// PyTorch's checkpointing of a layer keeps its input alone.
+void check_recompute(const TrainingSpec& spec) {
+    if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
+    throw InputError(
+        fmt::format("--recompute is keep_attention, which the schedule {} does not have; give full "
+                    "(torch.utils.checkpoint on each layer) or none",
+                    spec.schedule->name),
+        "recompute");
+}
+
+/// Options that a schedule does not have must be left as they are.
+void check_used_options(const TrainingSpec& spec) {
+    const TrainingSpec standard;
+    for (const Option& option : training_options()) {
+        if (has_option(spec.schedule, option) || option.get(spec) == option.get(standard)) continue;
+        throw InputError(
+            fmt::format("{} is {}, which the schedule {} does not have; leave it out",
+                        option_flag(option), option_text(spec, option), spec.schedule->name),
+            option.field);
+    }
+}
+
+}  // namespace
+
+void check_training_spec(const TrainingSpec& spec) {
+    check_used_options(spec);
+    check_batch(spec);
+    if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
+        throw InputError(
+            fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)",
+                        spec.state_bytes),
+            "state_bytes");
+    }
+    const std::int64_t block_tokens = spec.micro_batch_block().tokens();
+    check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "feed_forward_chunk_tokens");
+    if (has_option(spec.schedule, "loss_chunk_tokens"))
+        check_chunks(block_tokens, spec.loss_chunk_tokens, "loss_chunk_tokens");
+    const std::int64_t part = spec.batch_of_a_gpu();
+    if (spec.micro_batches() > kMostMicroBatches) {
+        throw InputError(
+            fmt::format("--micro-batch is {}, which cuts a batch of {} into more than {} "
+                        "micro-batches; give at least {}",
+                        spec.micro_batch, part, kMostMicroBatches,
+                        (part + kMostMicroBatches - 1) / kMostMicroBatches),
+            "micro_batch");
+    }
+    check_recompute(spec);
+}
+
+}  // namespace sluice
