@@ -1,13 +1,28 @@
-// What is known of one scenario: whether it fits, how fast it is, what it costs.
+// What is known of one scenario: whether it fits, how fast it is, what it costs; and what has been
+// predicted already?
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <functional>
+#include <memory>
+#include <string>
 
-#include "planner-gui/session/named_files.h"
 #include "sim/answers/cost/run_cost.h"
 #include "sim/answers/predict/predict.h"
+#include "sim/specs/scenario/planned_scenario.h"
 
 namespace sluice {
+
+/// The texts of the files that a scenario names; empty where a name of the library stands, or the
+/// file cannot be read.
+struct NamedFiles {
+    std::string model, machine;
+    bool operator==(const NamedFiles&) const = default;
+};
+
+/// As they are now. Nothing is thrown: what is wrong with them resolve() says.
+NamedFiles read_named_files(const PlannedScenario& planned);
 
 /// How much of a prediction is there yet; each has what the one before has.
 enum class PredictionStage { step, band, remedies };
@@ -29,5 +44,22 @@ inline constexpr Wanted kWholePrediction{
 /// Calls `so_far` at each stage. Throws InputError with its field.
 ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
                                const std::function<void(const ScenarioAnswer&)>& so_far = {});
+
+/// Keeps the predictions that were added or found last, with their bands. Names and notes do not
+/// matter; what the files hold that a scenario names does.
+class PredictionCache {
+  public:
+    /// Null where there is none of these values and of the files as they are now.
+    std::shared_ptr<const ScenarioAnswer> find(const PlannedScenario& planned);
+    /// Those without a band are passed over.
+    void add(const std::shared_ptr<const ScenarioAnswer>& prediction);
+    /// Room for so many scenarios, and for kSpare more that were edited since.
+    void keep(std::size_t scenarios);
+    static constexpr std::size_t kSpare = 256;
+
+  private:
+    std::deque<std::shared_ptr<const ScenarioAnswer>> newest_;
+    std::size_t most_ = kSpare;
+};
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "planner-gui/session/named_files.h"
+#include "planner-gui/session/prediction.h"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "planner-gui/session/planner_session.h"
-#include "planner-gui/session/prediction_cache.h"
+#include "planner-gui/session/prediction.h"
 #include "planner-gui/session/scenario_stack.h"
 
 namespace sluice {

@@ -1,8 +1,7 @@
-#include "planner-gui/session/prediction_cache.h"
-
 #include <QFile>
 #include <QTemporaryDir>
 
+#include "planner-gui/session/prediction.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/predicted.h"
