@@ -17,8 +17,8 @@ struct PlannedCase {
 /// "1:05".
 std::string minutes_and_seconds(Seconds seconds);
 
-/// Of a case that has run for `elapsed` and says that it is at `share` (0 to 1): by what it took so
-/// far once it has told a twentieth, before by what was expected; never negative.
+/// Time left of a case that has run for `elapsed` and is at `share` (0 to 1). It follows from the
+/// time taken once a twentieth is done, before that from what was expected; never negative.
 Seconds time_left(Seconds expected, Seconds elapsed, double share);
 
 /// A line a case: on a terminal redrawn while the case runs, else written when it is done. May be

@@ -41,8 +41,8 @@ class LoadWindows {
     double alone(const LoadWindow& window, std::size_t lane) const;
 
     /// Gparam/s of Adam alone: the means of windows not held out, linear between their threads,
-    /// constant outside; where this state has none, the nearest window held out. Of all
-    /// calibrations: what a profile says of another time.
+    /// constant outside; where this state has none, the nearest window held out. It is the
+    /// mean over all calibrations, which a profile gives for another time.
     double alone_adam_by_threads(const LoadWindow& window) const;
 
   private:

@@ -1,4 +1,4 @@
-// What profile would a machine have that is not at hand? A measured one, scaled by the ratio of
+// What profile would a machine have that cannot be measured? A measured one, scaled by the ratio of
 // what the datasheets of both say.
 //
 // S multiprocessors, P dense bf16 FLOP/s, W watts (TDP), B device memory, L link and D host memory

@@ -12,7 +12,7 @@ bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-/// Of a key that no row of the table has, by its section and unit.
+/// The rule for a key that no row of the table has, by its section and unit.
 Transfer transfer_of_free_key(std::string_view path) {
     const bool is_rate = contains(path, "gb_per_s");
     if (path.starts_with("kernels.")) return is_rate ? Transfer::gpu_memory : Transfer::as_measured;

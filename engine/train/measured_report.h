@@ -56,7 +56,7 @@ struct RunMeasurements {
     std::int64_t redone = 0;  ///< steps that speculative clipping did twice
 };
 
-/// Of the plan that ran. Precondition: `steps` is not empty.
+/// The report of the plan that ran. Precondition: `steps` is not empty.
 TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps& steps,
                           const RunMeasurements& run);
 

@@ -26,7 +26,7 @@ struct FitFlags {
     double tokens_per_s = 0;
     bool adjust = false, json = false, csv = false;
     std::optional<std::string> svg_file;
-    std::vector<std::string> said;  ///< flags of the command line that say what may be sought
+    std::vector<std::string> said;  ///< flags that give what may be the unknown
 };
 
 /// With those of the model first, which --find model leaves no use for.
@@ -40,7 +40,7 @@ std::vector<std::string> said_flags(const CLI::App& command, const std::string& 
     return said;
 }
 
-/// What is sought must not be said beside it; a scenario's own value counts as not said.
+/// The unknown must not be given as well; a scenario's own value does not count as given.
 void refuse_given_answer(const FitFlags& flags) {
     if (flags.find == sought_name(Sought::model) && !flags.said.empty())
         throw InputError(fmt::format(

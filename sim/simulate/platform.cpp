@@ -121,7 +121,7 @@ void Platform::pass(Lane lane, const FlowDemand& demand) {
 
 void Platform::share_rates() {
     if (contention_.empty()) return;
-    // Other actors run while a bandwidth is set, so that what is right has to be asked anew.
+    // Other actors run while a bandwidth is set, so the right value has to be computed again.
     while (const auto wrong = wrong_rate()) set_rate(route(wrong->first), wrong->second);
 }
 
@@ -145,7 +145,7 @@ std::optional<std::pair<Lane, double>> Platform::wrong_rate() {
 }
 
 void Platform::set_rate(Route& route, double rate) {
-    if (rate == route.rate_now) return;  // alike layers follow each other: most often it stays
+    if (rate == route.rate_now) return;  // equal layers follow each other: most often it stays
     route.rate_now = rate;
     route.rate->set_bandwidth(rate);
 }

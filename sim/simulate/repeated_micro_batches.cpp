@@ -134,7 +134,7 @@ std::optional<std::vector<LaneWork>> with_fewer(const std::vector<LaneWork>& wor
         for (Dependency& dependency : out.back().waits_for) {
             const auto on = static_cast<std::size_t>(dependency.operation);
             if (on < from) continue;
-            // What follows the alike ones waits for the last of them, of which the last kept is
+            // What follows the equal ones waits for the last of them; the last that was kept is
             // one: as far from the end.
             if (on < end && on < end - (keep - 1) * alike.length) return std::nullopt;
             dependency.operation -= static_cast<OperationId>(removed);

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-/// Of a steady step the last two are taken, else the mean of the last half.
+/// A steady step is the mean of the last two; else it is the mean of the last half.
 SimulatedStep result(const RunSteps& run) {
     SimulatedStep out;
     const std::size_t n = run.compute_ends.size();
@@ -24,7 +24,7 @@ SimulatedStep result(const RunSteps& run) {
     return out;
 }
 
-/// With `keep` of the alike micro-batches simulated; nothing where they do not repeat in every
+/// With `keep` of the equal micro-batches simulated; nothing if they do not repeat in every
 /// step, or the steps do not become steady.
 std::optional<SimulatedStep> from_fewer(const std::vector<LaneWork>& work,
                                         const AlikeMicroBatches& alike, std::size_t keep,

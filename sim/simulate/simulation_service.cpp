@@ -80,7 +80,7 @@ class Processes {
     Processes(std::size_t count, const std::function<void(std::size_t)>& work)
         : count_(count), work_(work), shared_(*new (memory_.data()) Shared) {}
     ~Processes() {
-        shared_.next = count_;  // after an exception the copies end with what is at hand
+        shared_.next = count_;  // after an exception the copies end with their current work
         (void)wait();
     }
 

@@ -75,7 +75,7 @@ class StepRun {
         return cancelled_ || (finished_ && step >= static_cast<int>(run_.compute_ends.size()));
     }
 
-    /// Every lane ends with the operation at hand, so that SimGrid has nothing left over.
+    /// Every lane ends with its current operation, so that SimGrid has nothing left over.
     void cancel() {
         cancelled_ = true;
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -124,7 +124,7 @@ class StepRun {
         run_.compute_ends.push_back(sg::Engine::get_clock());
         const double used_j = left_j_ - power_.left_j();
         const bool alike = steady(), uses_up = used_j > kSteady * headroom_j_;
-        // Short steps are alike until the GPU has used up what it may draw beyond its power limit:
+        // Short steps are equal until the GPU has used up what it may draw beyond its power limit:
         // all of them but the last are passed over.
         if (alike && uses_up) power_.use(power_.left_j() - std::fmod(power_.left_j(), used_j));
         left_j_ = power_.left_j();
@@ -142,7 +142,7 @@ class StepRun {
         return std::abs(last - before) <= kSteady * last;
     }
 
-    /// The second step so far ran operation by operation as the first did: nothing of the first
+    /// The second step ran operation by operation as the first did until here: nothing of the first
     /// step's start is left, and what follows will repeat too.
     bool second_repeats_first() const {
         const auto front = static_cast<std::size_t>(lanes_[index(Lane::compute)].front());

@@ -28,7 +28,7 @@ struct RunSteps {
     /// of the compute lane.
     std::vector<std::vector<double>> left_j;
     std::vector<Seconds> compute_ends;  ///< of every step's last compute operation; two or more
-    bool steady = false;                ///< the last two steps are alike
+    bool steady = false;                ///< the last two steps are equal
 };
 
 inline constexpr double kSteady = 1e-9;  ///< relative difference of two times that counts as none

@@ -36,7 +36,7 @@ std::string memory_words(const Claim& claim) {
                             : fmt::format("memory of {:g} GPUs and their hosts", gpus(claim));
 }
 
-/// Of states at that size, what finds no place in memory.
+/// Bytes of states of that size that do not fit into memory.
 double spilled(const Claim& claim, double state_bytes) {
     return std::max(0.0, state_bytes * parameters(claim) - memory_bytes(claim));
 }
@@ -148,7 +148,7 @@ double storage_seconds(const Claim& claim, double state_bytes) {
     return std::max(spill / storage.read, spill / storage.write);
 }
 
-/// Of fp32 states. Where only smaller ones can be read and written in time, a claim is doubtful.
+/// Judges fp32 states. If only smaller states can be read and written in time, a claim is doubtful.
 Finding storage_finding(const Claim& claim) {
     Finding finding = tokens_finding(
         claim, "storage",

@@ -208,7 +208,7 @@ std::optional<Finding> overlap_finding(const Claim& claim) {
     return finding;
 }
 
-/// Of one batch: how far each share is from what is claimed, together.
+/// One batch, and how far its shares together are from what is claimed.
 struct BusyAt {
     std::int64_t batch = 0;
     double miss = 0;

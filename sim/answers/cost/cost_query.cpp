@@ -51,7 +51,7 @@ void say_what_rents_are_for(CostAnswer& answer, const MachineSpec& machine,
         format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
 }
 
-/// Of all GPUs that train: which each draws its part of what the host does.
+/// Counts the power of all GPUs that train; each draws its part of the host's power.
 void say_what_power_is_counted(CostAnswer& answer, const PowerSpec& power) {
     answer.assumptions.insert(answer.assumptions.end(), power.assumptions.begin(),
                               power.assumptions.end());

@@ -1,7 +1,7 @@
-// How much energy does a step take? Idle power for as long as it lasts, and besides so much for
+// How much energy does a step take? Idle power for as long as it lasts, and in addition so much for
 // each kind of work, where that was calibrated; else what the datasheet's power says, and it says
 // so. What was measured is power at rest and joules of single kinds of work, on two H200
-// (hwprofiles/measurements); the energy of a whole training step was measured nowhere so far.
+// (hwprofiles/measurements); the energy of a whole training step was not measured anywhere.
 #pragma once
 
 #include <optional>
@@ -44,9 +44,9 @@ struct StepEnergy {
     double total() const { return gpu() + host; }
 };
 
-/// Of a steady step of a report of predict(). Calibrated: the energy of each kernel at the GPU's
-/// highest clock (ClockSpec); where that is more than the power limit allows in the step's time,
-/// the clock falls and work takes what the limit leaves. Precondition: power.known().
+/// The energy of a steady step of a report of predict(). Calibrated: the energy of each kernel at
+/// the GPU's highest clock (ClockSpec); where that is more than the power limit allows in the
+/// step's time, the clock falls and work takes what the limit leaves. Precondition: power.known().
 StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, const PowerSpec& power);
 
 }  // namespace sluice

@@ -34,7 +34,7 @@ struct DecisionRequest {
     TrainingSpec training;               ///< of one GPU; a cluster takes what it has of it
     CostQuery money;
     Aim aim = Aim::cheapest;
-    /// The best settings of each machine are sought, with `given` and `fixed` of this; otherwise
+    /// The best settings of each machine are searched, with `given` and `fixed` of this; otherwise
     /// `training` is taken.
     std::optional<AdviceRequest> advise;
     int workers = 1;            ///< of the search
@@ -47,7 +47,7 @@ struct Candidate {
     MachineProfile profile;
     MachineSpec machine;
     CostAnswer cost;       ///< its report has a band or, where it does not fit, what would
-    bool advised = false;  ///< the settings were sought
+    bool advised = false;  ///< the settings were searched
 
     const Prediction& report() const { return cost.report; }
     bool fits() const { return report().plan.fit.fits(); }
@@ -56,8 +56,8 @@ struct Candidate {
 struct Decision {
     DecisionRequest request;
     std::vector<Candidate> candidates;  ///< in the order asked
-    /// Of the candidates that fit. The cheapest per million tokens where any has a price (then
-    /// only those are a choice), else the fastest.
+    /// One of the candidates that fit: the cheapest per million tokens if any has a price (then
+    /// only those can be chosen), else the fastest.
     std::optional<std::size_t> chosen;
     Aim aim = Aim::fastest;           ///< by which it was chosen
     std::optional<Comparison> other;  ///< other systems on the chosen machine
@@ -74,7 +74,7 @@ Decision decide(const DecisionRequest& request);
 /// Sets chosen and aim from the candidates.
 void choose(Decision& decision);
 
-/// Of the run: "20 B", "1.5 B".
+/// Tokens of the run: "20 B", "1.5 B".
 std::string tokens_words(const Decision& decision);
 /// "Which of 3 machines should train Qwen2.5-14B (...)?"
 std::string question(const Decision& decision);

@@ -23,7 +23,7 @@ struct TrackRecord {
 /// Throws InputError where a field is missing or holds something else.
 std::vector<TrackRecord> read_track_records(std::string_view json);
 
-/// Of the file that is built in.
+/// The records of the file that is built in.
 std::vector<TrackRecord> track_records();
 
 /// One sentence.

@@ -17,7 +17,7 @@ struct NumberDiff {
     std::string range_a, range_b;        ///< "40 to 44", ""
 };
 
-/// Of two curves, at the points that both have.
+/// The difference of two curves at the points that both have.
 struct CurveDiff {
     std::string path;
     int common = 0;
@@ -25,7 +25,7 @@ struct CurveDiff {
     std::string where;   ///< the point of it: "67108864", "1, 1, 0, 104"
 };
 
-/// Of the times of the shapes that both tables have.
+/// The difference of the times of shapes that both tables have.
 struct KernelDiff {
     std::string path;
     int common = 0;

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// Which parts of a prediction are wanted besides plan and step, and so how many simulations.
+/// Which parts of a prediction are made in addition to plan and step; each needs simulations.
 struct Wanted {
     enum class Band { none, where_it_fits, always };
     Band band = Band::none;                  ///< ten simulations
@@ -17,7 +17,7 @@ struct Wanted {
     const MachineProfile* prices = nullptr;  ///< an hour's cost by its typical offer
 };
 
-/// Predicts a steady step. A plan that does not fit is simulated as if it did; the plan says by how
+/// Predicts a steady step. A plan that does not fit is simulated nevertheless; the plan says by how
 /// much it does not. `so_far` is called with the step, again with band and suggestions, and at last
 /// with all. Throws InputError where the training spec breaks a rule.
 Prediction predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,

@@ -6,13 +6,13 @@
 // each takes from it.
 //
 // Kernels: a step has some tens of different ones, whose errors average out, while what they have
-// in common does not. Of kernel i, with the share w of all time of kernels, the table says that the
-// true rate is 1 + m +- h of the rate taken (m the middle, h half of 5 to 95%), and the clock, on
-// which all of them run, is known to +- c. All together are then at
+// in common does not. For kernel i, with the share w of all time of kernels, the table says that
+// the true rate is 1 + m +- h of the rate taken (m the middle, h half of 5 to 95%), and the clock,
+// on which all of them run, is known to +- c. All together are then at
 //
 //   1 + sum w m  +-  sqrt(c^2 + sum (w h)^2)
 //
-// where alike layers have the same kernels, which count once. Kernels by a formula are off
+// where equal layers have the same kernels, which count once. Kernels by a formula are off
 // together, and so are those of another machine's tables, scaled: they are one i.
 #pragma once
 
@@ -28,10 +28,10 @@ namespace sluice {
 /// to half at most (RateRanges).
 inline constexpr double kSlowestHostOfOthers = 0.5;
 
-/// Of a step that predict() predicted on that machine; simulates its plan ten times.
+/// The band of a step that predict() predicted on that machine; simulates its plan ten times.
 Band predict_band(const TimedPlan& timed, const MachineSpec& machine);
 
-/// Of all kernels of the plan together.
+/// The range of all kernels of the plan together.
 RateRange kernels_range(const StepProgram& program, const MachineSpec& machine);
 
 /// Root of the sum of squares.

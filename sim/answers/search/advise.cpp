@@ -95,7 +95,8 @@ class Adviser {
         return {&grid_.models.front(), &grid_.machines.front(), training, {}};
     }
 
-    /// Of the simulated rows of its group that are as fast as `best`, but for kNoGain.
+    /// The row with the least memory among those of its group that are as fast as `best` within
+    /// kNoGain.
     std::size_t least_memory_near(std::size_t best) const {
         const std::size_t first = best - best % grid_.group_size();
         const double enough = settings(best).tokens_per_s() * (1 - kNoGain);

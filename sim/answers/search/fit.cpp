@@ -68,7 +68,7 @@ class FitSearch {
                                    training_.gpus);
     }
 
-    /// The scenario with that value of what is sought.
+    /// The scenario with that value of the unknown.
     Trial trial(double value) const {
         Trial t{model_, machine_, training_, value, ""};
         const auto whole = static_cast<std::int64_t>(value);
@@ -166,7 +166,7 @@ class FitSearch {
         return sides(low * unit, high * unit);
     }
 
-    /// Of a model whose positions are learned no longer than those.
+    /// The longest sequence; not longer than the positions that a model has learned.
     FitAnswer longest_sequence() {
         const auto positions = static_cast<double>(model_.learned_positions);
         if (positions == 0) return most(1, kMostSequence);
@@ -214,7 +214,7 @@ class FitSearch {
         return sides(high, low);
     }
 
-    /// Of the library and the what-if sizes, by parameters.
+    /// The largest model of the library and the what-if sizes, by parameters.
     FitAnswer largest_model() {
         std::vector<ModelSpec> models;
         for (const std::string& name : library_models()) models.push_back(read_model(name));

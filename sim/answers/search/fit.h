@@ -55,7 +55,7 @@ struct FitAnswer {
 };
 
 /// Throws InputError where the query does not go with machine or settings. `training`: what is
-/// held; `model` is not read where the model is sought.
+/// held; `model` is not read if the model is the unknown.
 FitAnswer find_fit(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
                    const FitQuery& query);
 

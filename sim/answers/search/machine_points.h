@@ -21,7 +21,7 @@ struct MachinePoint {
 
 enum class CostAxis { usd_per_hour, usd_per_million_tokens };
 
-/// Of the machines that do it and have a price.
+/// The points of machines that reach the goal and have a price.
 std::vector<MachinePoint> machine_points(const MachineChoices& choices, CostAxis axis);
 
 /// One a machine, in their order.

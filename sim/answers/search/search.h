@@ -1,7 +1,7 @@
 // Which scenario of each group is the best? Plans all, simulates those that could be.
 //
 // A scenario is dropped only where its bound (step_bounds.h: no step is faster) shows that it
-// trains fewer tokens a second than one of its group that was simulated. Of each group, those with
+// trains fewer tokens a second than one of its group that was simulated. In each group, rows with
 // the best bounds are simulated, some at a time, until no bound is left that is better than
 // the best simulated; so the best is always found, and which rows are simulated depends on the grid
 // alone, not on the processes.

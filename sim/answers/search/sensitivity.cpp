@@ -50,7 +50,8 @@ Numbers device_memory_numbers(const MachineSpec& machine, Bytes capacity) {
     return out;
 }
 
-/// As with_faster(): what the profile knows of both ways and of pageable copies is changed alike.
+/// As with_faster(): what the profile knows of both ways and of pageable copies is changed by the
+/// same factor.
 Numbers link_numbers(const MachineProfile& profile, const MachineSpec& machine, double factor) {
     Numbers out;
     for (const MachineNumber& row : machine_table()) {

@@ -21,7 +21,8 @@ struct Upgrade {
     std::vector<Setting> settings;  ///< that use it, where they differ from the asked ones
     std::string successor;          ///< the resource that binds then
     double gain = 0;                ///< of tokens/s, over the base: 0.1 is a tenth more
-    /// Least gain that is sure, and most: rates are off alike before and after (see sensitivity()).
+    /// Least gain that is sure, and most: a wrong rate is wrong before and after (see
+    /// sensitivity()).
     double gain_low = 0, gain_high = 0;
     /// Numbers of the profile with which the profile predicts the same step; empty where no
     /// numbers of it do.
@@ -45,7 +46,8 @@ struct Sensitivity {
 ///
 /// A gain's band: each group of rates is moved to both ends of its range before and after at once,
 /// and what the gain changes by is combined as in prediction_band.h; what the model leaves out
-/// moves both alike and drops out. How right the rules of scaled_machine.h are is not in it.
+/// moves both by the same share and drops out. It does not contain errors of the rules of
+/// scaled_machine.h.
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
                         const std::string& gpu, const std::set<std::string>& fixed = {});

@@ -21,7 +21,7 @@ struct PublishedComparison {
     std::optional<double> speed_error() const;
     std::optional<double> device_error() const;
     std::optional<double> host_error() const;
-    /// Of the three the one of largest size; 0 where none is published.
+    /// The largest of the three errors without sign; 0 if none is published.
     double largest_error() const;
     bool fit_is_wrong() const { return row.fits && *row.fits != predicted_fits; }
     bool needs_explanation() const { return largest_error() > kExplainedBeyond || fit_is_wrong(); }

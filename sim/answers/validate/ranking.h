@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// Kendall's tau-b of two lists of equal length: 1 where they order alike, -1 where in reverse;
+/// Kendall's tau-b of two lists of equal length: 1 for the same order, -1 for the reverse order;
 /// ties count for neither. None where one of the lists is all ties, or shorter than two.
 std::optional<double> kendall_tau_b(const std::vector<double>& a, const std::vector<double>& b);
 

@@ -1,4 +1,4 @@
-// Which runs repeat one configuration? Which are only called alike?
+// Which runs repeat one configuration? Which only share a name?
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ ErrorSummary& bound_of(GroupSummary& summary, const std::string& bound) {
     return summary.bounds.back().throughput;
 }
 
-/// Of the runs of `group`, or of all where it is empty.
+/// Summary of the runs of `group`, or of all runs if it is empty.
 GroupSummary summary_of(const std::vector<RunComparison>& runs, const std::string& group) {
     GroupSummary summary;
     summary.group = group;

@@ -83,7 +83,7 @@ struct Limits {
 /// A sentence for each limit that is exceeded, with the runs that exceed it.
 std::vector<std::string> beyond_limits(const Validation& validation, const Limits& limits);
 
-// Which machine does a name mean? Trainer and calibration name machines alike.
+// Which machine does a name mean? Trainer and calibration use the same names.
 
 /// Of "NVIDIA H200, 16 CPUs of Intel(R) Xeon(R) Processor, 135.1 GB".
 struct MachineParts {

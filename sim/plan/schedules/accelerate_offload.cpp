@@ -106,7 +106,7 @@ class AccelerateOffload : public PyTorchStep {
     void compute(OperationKind kind, int layer, Operation work) {
         last_ = build_.add(kind, Lane::compute, layer, {{last_}}, std::move(work));
     }
-    /// `anew`: bytes of tensors for which the host maps memory.
+    /// `anew`: bytes of tensors for which the host maps new memory.
     void leave(int layer, double bytes, double tensor, double anew) {
         Operation copy = copy_operation(
             bytes, {build_.device_buffer("a tensor's gradient", Kind::gradients, tensor)});

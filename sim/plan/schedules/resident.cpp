@@ -58,7 +58,7 @@ class Resident : public PyTorchStep {
         }
         add(kind, layer, std::move(work));
     }
-    /// A later micro-batch's gradient is added to what there is.
+    /// A later micro-batch's gradient is added to the earlier sum.
     void sum_gradient(Operation& work, const Gradient& gradient) {
         auto [sum, is_new] = sums_.try_emplace({gradient.bytes, gradient.tensors}, 0);
         if (is_new)

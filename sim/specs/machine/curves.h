@@ -32,7 +32,7 @@ struct ActiveLanes {
     double work = 0;
 };
 
-/// Of the rate that each has alone; 1 for lanes that are not at work.
+/// Shares of the rate that each lane has alone; 1 for lanes that are not at work.
 struct LaneShares {
     double compute = 1, in = 1, out = 1, work = 1;
 };

@@ -28,7 +28,7 @@ struct KernelCost {
     KernelCost& operator+=(const KernelCost& other);
 };
 
-/// Of a list, however long the host takes to launch it.
+/// The time of a list, however long the host takes to launch it.
 KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style);
 
 /// Share of the multiprocessors that have an output tile to compute; 1 from one whole wave of 128 x

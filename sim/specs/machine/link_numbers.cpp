@@ -116,7 +116,7 @@ Interpolated share_to_device(Row row, SpecReader& reader, const MachineSpec& so_
     return share;
 }
 
-/// One direction measured: the other falls off alike.
+/// One direction measured: the other falls off by the same share.
 Interpolated share_to_host(Row row, SpecReader& reader, const MachineSpec& so_far) {
     Interpolated share = share_by_bytes(row, reader, so_far.link.device_to_host);
     return share.empty() ? so_far.link.share_to_device_by_bytes : share;

@@ -30,7 +30,7 @@ constexpr std::array kUnits = {
 };
 constexpr Unit kCount = {"", 1, 1, ""};
 
-/// Of a curve: of the second column.
+/// For a curve: of the second column.
 const Unit& unit_of(std::string_view path) {
     path = path.substr(0, path.rfind("_by_"));
     const auto found = std::find_if(kUnits.begin(), kUnits.end(),

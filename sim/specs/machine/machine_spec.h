@@ -137,7 +137,7 @@ struct InterconnectSpec {
     std::int64_t gpus_per_node = 0;  ///< 0: not known
     Interpolated bus_by_gpus;        ///< by the GPUs of a node that take part; empty: not known
     double network_per_gpu = 0;      ///< of the node's network, a GPU's share; 0: not known
-    /// Of its numbers, said where a plan uses them: within a node, and between nodes.
+    /// Assumptions of its numbers, listed if a plan uses them: within a node, and between nodes.
     std::vector<std::string> assumptions, network_assumptions;
 
     bool has_network() const { return network_per_gpu > 0; }
@@ -150,8 +150,8 @@ struct RateRange {
 
 /// Groups are independent of each other; within one, all rates are off by the same factor.
 struct RateRanges {
-    /// Of a kernel looked up in that table. Where the table is measured here, the errors of two
-    /// kernels are independent; where it is another machine's, scaled, they are one.
+    /// The range of a kernel looked up in that table. Where the table is measured here, the errors
+    /// of two kernels are independent; where it is another machine's, scaled, they are one.
     std::array<RateRange, kKernelTables> tables;
     bool tables_measured = false;
     RateRange formulas;                ///< of all kernels that no table has
@@ -189,8 +189,8 @@ struct MachineSpec {
 RateRanges resolve_ranges(const MachineProfile& profile);
 
 /// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see
-/// docs/machine-profiles.md) and said in `assumptions`. Throws InputError where a number that nothing
-/// can replace is null.
+/// docs/machine-profiles.md) and said in `assumptions`. Throws InputError where a number that
+/// nothing can replace is null.
 MachineSpec resolve_machine(const MachineProfile& profile);
 
 }  // namespace sluice

@@ -35,7 +35,7 @@ void check_clock(const SpecReader& reader) {
     }
 }
 
-/// Of the product whose power is calibrated, 8,192 rows and columns: three bf16 matrices.
+/// Bytes of the product whose power is calibrated, 8,192 rows and columns: three bf16 matrices.
 constexpr double kCalibratedBytesPerFlop = 3.0 / 8192;
 
 constexpr MachineNumber row(std::string_view path, const char* measured_by, Transfer transfer,

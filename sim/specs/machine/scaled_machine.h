@@ -11,8 +11,8 @@ namespace sluice {
 void scale_group(MachineSpec& machine, RateGroup group, double factor);
 
 /// The machine with faster parts, a union of bits; a rate that several of them move is multiplied
-/// once. Of faster host memory alone the optimizer gains where memory limits it: threads reach at
-/// most what one alone does, times their number. A faster link is limited by host memory; where
+/// once. With faster host memory alone, the optimizer gains where memory limits it: threads reach
+/// at most what one alone does, times their number. A faster link is limited by host memory; where
 /// contention is measured, lanes keep the shares that they had beside each other.
 MachineSpec with_faster(const MachineSpec& machine, Parts parts, double factor);
 

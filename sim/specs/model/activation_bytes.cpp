@@ -36,7 +36,7 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     // A norm's backward reads the norm's input. The norms before the halves read the layer's input
     // and the residual, which are there anyway. Gemma's two after the halves read the output of the
     // attention projection and of the down projection, and norms of q and k read both unnormed:
-    // forward overwrites these by what is normed, backward has to have them besides.
+    // forward overwrites these by what is normed, backward needs them in addition.
     const double half_output = layer.norms > 2 ? hidden : 0;
     const double unnormed =
         a.qk_norm ? static_cast<double>((a.query_width() + a.key_width()) * kBf16) : 0;

@@ -20,7 +20,7 @@ struct CostQuery {
     bool buy = false;                                  ///< as an owner
     std::optional<double> price_usd;                   ///< of the whole machine, bought
     std::optional<double> host_w;                      ///< beside each GPU
-    /// Of rented nodes, whose rents are for a GPU each; nothing: those that train.
+    /// GPUs of rented nodes that are paid for, as rents are for one GPU; nothing: those that train.
     std::optional<double> gpus_paid;
     OwnerTerms terms;
 };

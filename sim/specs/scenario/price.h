@@ -26,7 +26,8 @@ struct Offer {
     std::string source;
 };
 
-/// Of a profile's section `price`. Rents are for one GPU of a node with its share of the host.
+/// The prices of a profile's section `price`. Rents are for one GPU of a node with its share of the
+/// host.
 struct PriceList {
     std::vector<Offer> offers;         ///< by kind, then ascending in price
     std::optional<double> gpu_usd;     ///< the GPU alone
