@@ -213,7 +213,7 @@ class Bench : public BenchedWindow {
                 [&] { each(200, [&](int i) { stack.setCurrent(i); }); });
         measure("200 scenarios: compared", [&] {
             pages.setCurrentWidget(&pages.compare());
-            const auto* const table = pages.compare().findChild<ScenarioTableModel*>();
+            const auto* const table = pages.compare().findChild<TableModel*>();
             still_.run_until([&] { return table->columnCount() == 200; });
             settle();
         });

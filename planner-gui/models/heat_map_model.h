@@ -1,19 +1,16 @@
 // The cells of a heat map as a table: for those who do not see colours, or want the numbers.
 #pragma once
 
-#include <QAbstractTableModel>
-
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pictures/heat_map.h"
 
 namespace sluice {
 
 /// A row a cell, row by row of the map from below.
-class HeatMapModel : public QAbstractTableModel {
+class HeatMapModel : public TableModel {
     Q_OBJECT
   public:
-    enum Column { x, y, state, tokens_per_s, device, host, usd, bound_by, reason, column_count };
-
-    explicit HeatMapModel(QObject* parent = nullptr);
+    using TableModel::TableModel;
 
     void set_map(const HeatMap& map);
     /// Precondition: the map contains it.
@@ -23,13 +20,10 @@ class HeatMapModel : public QAbstractTableModel {
     CellIndex cell_at(int row) const { return {row % map_.columns(), row / map_.columns()}; }
     int row_of(CellIndex at) const { return at.y * map_.columns() + at.x; }
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
   private:
-    QString text(CellIndex at, int column) const;
+    /// `cells`: those rows alone.
+    Table table_of_cells(const std::vector<CellIndex>& cells) const;
+
     HeatMap map_;
     ByteUnits units_ = ByteUnits::decimal;
 };

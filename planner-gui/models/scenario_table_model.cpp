@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <QBrush>
-#include <QFont>
 #include <algorithm>
+#include <cctype>
+#include <functional>
+#include <set>
 
 #include "planner-gui/pictures/memory_stack.h"
 #include "sim/answers/compare/comparison.h"
@@ -14,17 +15,10 @@
 namespace sluice {
 namespace {
 
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
-QString peak_text(const Fit::OfTier& tier, ByteUnits units) {
-    return QStringLiteral("%1 of %2")
-        .arg(byte_text(static_cast<double>(tier.peak.bytes), units),
-             byte_text(static_cast<double>(tier.usable), units));
-}
-
-QString fit_text(const Prediction& report, ByteUnits units) {
-    return report.plan.fit.fits() ? ScenarioTableModel::tr("yes")
-                                  : ScenarioTableModel::tr("no: ") + short_text(report, units);
+std::string bytes_of(const Fit::OfTier& tier, ByteUnits units) {
+    const BytesText bytes = bytes_text(units);
+    return fmt::format("{} of {}", bytes(static_cast<double>(tier.peak.bytes)),
+                       bytes(static_cast<double>(tier.usable)));
 }
 
 bool shown_always(const Option& option) {
@@ -33,210 +27,146 @@ bool shown_always(const Option& option) {
 }
 
 /// "Micro batch" of micro_batch.
-QString option_name(const Option& option) {
-    if (std::string_view(option.field) == "schedule") return ScenarioTableModel::tr("System");
-    QString name = text(option.field).replace(QLatin1Char('_'), QLatin1Char(' '));
-    name[0] = name[0].toUpper();
+std::string option_name(const Option& option) {
+    std::string name = option.field;
+    if (name == "schedule") return "System";
+    std::replace(name.begin(), name.end(), '_', ' ');
+    name[0] = static_cast<char>(std::toupper(name[0]));
     return name;
 }
 
-QString option_value(const Prediction& report, const Option& option) {
-    if (!has_option(report.asked.training.schedule, option)) return QStringLiteral("-");
-    return text(option_text(report.asked.training, option));
-}
-
-/// Of what fits; times and money of what does not are no answer.
-template <typename Words>
-QString if_fits(const ComparedScenario& scenario, Words words) {
-    return scenario.report->plan.fit.fits() ? words(*scenario.report) : QStringLiteral("-");
-}
-
-QString banded(const Banded& number, int digits) {
+std::string banded(const Banded& number, int digits) {
     const auto one = [&](double value) {
-        return value < 1000 ? QString::number(value, 'f', digits) : text(format_thousands(value));
+        return value < 1000 ? fmt::format("{:.{}f}", value, digits) : format_thousands(value);
     };
     if (number.high <= 0) return one(number.value);
-    return QStringLiteral("%1 (%2 to %3)")
-        .arg(one(number.value), one(number.low), one(number.high));
+    return fmt::format("{} ({} to {})", one(number.value), one(number.low), one(number.high));
 }
 
 /// So that it takes three lines at most.
-QString shortened(const QString& name) {
+std::string shortened(const QString& name) {
     constexpr int kMost = 54;
-    return name.size() <= kMost ? name : name.left(kMost - 1).trimmed() + QChar(0x2026);
+    return (name.size() <= kMost ? name : name.left(kMost - 1).trimmed() + QChar(0x2026))
+        .toStdString();
 }
 
-/// Pale yellow on white, dark olive on black.
-QBrush highlight() { return QColor(240, 228, 66, 80); }
+/// A quantity: its name, what it means, and its words for a scenario.
+struct Comparing {
+    std::string name, tooltip;
+    std::function<std::string(const ComparedScenario&)> words;
+};
+
+/// Of what fits; times and money of what does not are no answer.
+template <typename Words>
+auto if_fits(Words words) {
+    return [words](const ComparedScenario& s) {
+        return s.report->plan.fit.fits() ? std::string(words(*s.report)) : "-";
+    };
+}
+
+template <typename Words>
+auto of_run(Words words) {
+    return [words](const ComparedScenario& s) {
+        return s.cost && s.report->plan.fit.fits() ? std::string(words(*s.cost, s)) : "-";
+    };
+}
+
+std::vector<Comparing> asked() {
+    std::vector<Comparing> out = {
+        {"Model", "", [](const ComparedScenario& s) { return s.report->asked.model_name; }},
+        {"Parameters", "",
+         [](const ComparedScenario& s) {
+             return format_count(static_cast<double>(s.report->asked.parameters));
+         }},
+        {"Layers", "",
+         [](const ComparedScenario& s) { return std::to_string(s.report->asked.layers); }},
+        {"Machine", "", [](const ComparedScenario& s) { return s.report->asked.machine_id; }},
+        {"Changes of the machine", "What-if values, as flags of the command line",
+         [](const ComparedScenario& s) {
+             const auto& changes = s.report->asked.machine_changes;
+             return changes.empty() ? "none" : fmt::format("{}", fmt::join(changes, " "));
+         }}};
+    for (const Option& option : training_options())
+        out.push_back({option_name(option), option.help, [&option](const ComparedScenario& s) {
+                           const TrainingSpec& training = s.report->asked.training;
+                           return has_option(training.schedule, option)
+                                      ? option_text(training, option)
+                                      : "-";
+                       }});
+    return out;
+}
+
+std::vector<Comparing> answered(ByteUnits units) {
+    return {
+        {"Fits", "Whether the peak is at most what device, host and storage offer",
+         [units](const ComparedScenario& s) {
+             return s.report->plan.fit.fits() ? "yes"
+                                              : "no: " + short_text(*s.report, units).toStdString();
+         }},
+        {"Tokens/s", "Batch x sequence / step",
+         if_fits([](auto& r) { return format_thousands(r.tokens_per_s()); })},
+        {"5 to 95%", "Nine of ten measured steps should lie there", if_fits([](auto& r) {
+             return r.band
+                        ? fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.band->high)),
+                                      format_thousands(r.tokens_per_s_at(r.band->low)))
+                        : "-";
+         })},
+        {"Step", "", if_fits([](auto& r) { return format_seconds(r.step.seconds); })},
+        {"$ per million tokens", "$ an hour / tokens an hour, with the band of the step",
+         of_run([](auto& c, auto& s) {
+             return s.priced ? format_usd(c.usd_per_million_tokens.value) : "no price";
+         })},
+        {"Tokens of the run", "",
+         [](const ComparedScenario& s) { return s.cost ? format_count(s.cost->tokens) : "-"; }},
+        {"$ of the run", "For all its tokens, 5 to 95% in brackets",
+         of_run([](auto& c, auto& s) { return s.priced ? format_usd(c.usd) : "no price"; })},
+        {"kWh of the run", "Of the GPUs and, where it is known, of the host",
+         of_run([](auto& c, auto&) {
+             return c.kwh ? banded(*c.kwh, c.kwh->value < 100 ? 1 : 0) : "not known";
+         })},
+        {"Days of the run", "Tokens / tokens a day",
+         of_run([](auto& c, auto&) { return banded(c.days, 1); })},
+        {"Device peak", "Most bytes at once, of what the device offers",
+         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.device, units); }},
+        {"Host peak", "Most bytes at once, of what the host offers",
+         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.host, units); }},
+        {"Bottleneck", "What the largest share of the step's critical path is spent on",
+         [](const ComparedScenario& s) { return bottleneck_text(s.report->step); }},
+        {"Confidence", "The weakest origin among the rates that the prediction rests on",
+         [](const ComparedScenario& s) -> std::string {
+             return confidence_name(s.report->plan.confidence);
+         }}};
+}
+
+Row row_of(const Comparing& quantity, const std::vector<ComparedScenario>& scenarios) {
+    Row row{{quantity.name}};
+    for (const ComparedScenario& scenario : scenarios) {
+        row.cells.emplace_back(quantity.words(scenario));
+        row.marked = row.marked || quantity.words(scenario) != quantity.words(scenarios.front());
+    }
+    row.tooltip = quantity.tooltip;
+    return row;
+}
 
 }  // namespace
 
-bool ScenarioTableModel::Row::differs() const {
-    return std::any_of(values.begin(), values.end(),
-                       [&](const QString& value) { return value != values.front(); });
-}
-
-void ScenarioTableModel::setScenarios(std::vector<ComparedScenario> scenarios) {
-    beginResetModel();
-    scenarios_ = std::move(scenarios);
-    build();
-    endResetModel();
-}
-
-void ScenarioTableModel::setByteUnits(ByteUnits units) {
-    beginResetModel();
-    units_ = units;
-    build();
-    endResetModel();
-}
-
-template <typename Value>
-void ScenarioTableModel::add(const QString& name, const QString& tooltip, Value value) {
-    Row row{name, tooltip, {}};
-    for (const ComparedScenario& scenario : scenarios_) row.values << value(scenario);
-    rows_.push_back(std::move(row));
-}
-
-void ScenarioTableModel::build() {
-    rows_.clear();
-    if (scenarios_.empty()) return;
-    addAsked();
-    addSpeed();
-    addMoney();
-    addMemory();
-    add(tr("Bottleneck"), tr("What the largest share of the step's critical path is spent on"),
-        [](const ComparedScenario& s) { return text(bottleneck_text(s.report->step)); });
-    add(tr("Confidence"), tr("The weakest origin among the rates that the prediction rests on"),
-        [](const ComparedScenario& s) { return text(confidence_name(s.report->plan.confidence)); });
-}
-
-void ScenarioTableModel::addAsked() {
-    add(tr("Model"), {},
-        [](const ComparedScenario& s) { return text(s.report->asked.model_name); });
-    add(tr("Parameters"), {}, [](const ComparedScenario& s) {
-        return text(format_count(static_cast<double>(s.report->asked.parameters)));
-    });
-    add(tr("Layers"), {},
-        [](const ComparedScenario& s) { return QString::number(s.report->asked.layers); });
-    add(tr("Machine"), {},
-        [](const ComparedScenario& s) { return text(s.report->asked.machine_id); });
-    add(tr("Changes of the machine"), tr("What-if values, as flags of the command line"),
-        [](const ComparedScenario& s) {
-            const auto& changes = s.report->asked.machine_changes;
-            return changes.empty() ? tr("none") : text(fmt::format("{}", fmt::join(changes, " ")));
-        });
-    for (const Option& option : training_options()) {
-        add(option_name(option), text(option.help),
-            [&](const ComparedScenario& s) { return option_value(*s.report, option); });
-        if (!shown_always(option) && !rows_.back().differs()) rows_.pop_back();
+Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits units) {
+    Table out;
+    if (scenarios.empty()) return out;
+    out.columns.push_back({" ", "Quantity", Unit::text, "", Programs::csv});
+    for (const ComparedScenario& scenario : scenarios)
+        out.columns.push_back({scenario.name.toStdString(), shortened(scenario.name), Unit::text,
+                               scenario.name.toStdString(), Programs::csv});
+    std::set<std::string> if_differing;
+    for (const Option& option : training_options())
+        if (!shown_always(option)) if_differing.insert(option_name(option));
+    for (const Comparing& quantity : asked()) {
+        Row row = row_of(quantity, scenarios);
+        if (row.marked || !if_differing.contains(quantity.name)) out.rows.push_back(std::move(row));
     }
-}
-
-void ScenarioTableModel::addSpeed() {
-    add(tr("Fits"), tr("Whether the peak is at most what device, host and storage offer"),
-        [&](const ComparedScenario& s) { return fit_text(*s.report, units_); });
-    add(tr("Tokens/s"), tr("Batch x sequence / step"), [](const ComparedScenario& s) {
-        return if_fits(
-            s, [](const Prediction& r) { return text(format_thousands(r.tokens_per_s())); });
-    });
-    add(tr("5 to 95%"), tr("Nine of ten measured steps should lie there"),
-        [](const ComparedScenario& s) {
-            return if_fits(s, [](const Prediction& r) {
-                if (!r.band) return QStringLiteral("-");
-                return tr("%1 to %2")
-                    .arg(text(format_thousands(r.tokens_per_s_at(r.band->high))),
-                         text(format_thousands(r.tokens_per_s_at(r.band->low))));
-            });
-        });
-    add(tr("Step"), {}, [](const ComparedScenario& s) {
-        return if_fits(s, [](const Prediction& r) { return text(format_seconds(r.step.seconds)); });
-    });
-}
-
-void ScenarioTableModel::addMoney() {
-    const auto cost = [](auto value) {
-        return [value](const ComparedScenario& s) {
-            return s.cost && s.report->plan.fit.fits() ? value(*s.cost, s) : QStringLiteral("-");
-        };
-    };
-    add(tr("$ per million tokens"), tr("$ an hour / tokens an hour, with the band of the step"),
-        cost([](const RunCost& c, const ComparedScenario& s) {
-            return s.priced ? text(format_usd(c.usd_per_million_tokens.value)) : tr("no price");
-        }));
-    add(tr("Tokens of the run"), {}, [](const ComparedScenario& s) {
-        return s.cost ? text(format_count(s.cost->tokens)) : QStringLiteral("-");
-    });
-    add(tr("$ of the run"), tr("Of all its tokens, 5 to 95% in brackets"),
-        cost([](const RunCost& c, const ComparedScenario& s) {
-            return s.priced ? text(format_usd(c.usd)) : tr("no price");
-        }));
-    add(tr("kWh of the run"), tr("Of the GPUs and, where it is known, of the host"),
-        cost([](const RunCost& c, const ComparedScenario&) {
-            return c.kwh ? banded(*c.kwh, c.kwh->value < 100 ? 1 : 0) : tr("not known");
-        }));
-    add(tr("Days of the run"), tr("Tokens / tokens a day"),
-        cost([](const RunCost& c, const ComparedScenario&) { return banded(c.days, 1); }));
-}
-
-void ScenarioTableModel::addMemory() {
-    add(tr("Device peak"), tr("Most bytes at once, of what the device offers"),
-        [&](const ComparedScenario& s) { return peak_text(s.report->plan.fit.device, units_); });
-    add(tr("Host peak"), tr("Most bytes at once, of what the host offers"),
-        [&](const ComparedScenario& s) { return peak_text(s.report->plan.fit.host, units_); });
-}
-
-int ScenarioTableModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(rows_.size());
-}
-
-int ScenarioTableModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(scenarios_.size());
-}
-
-QVariant ScenarioTableModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid()) return {};
-    const Row& row = rows_[static_cast<std::size_t>(index.row())];
-    switch (role) {
-        case Qt::DisplayRole:
-            return row.values[index.column()];
-        case Qt::ToolTipRole:
-            return row.tooltip.isEmpty()
-                       ? row.values[index.column()]
-                       : row.values[index.column()] + QStringLiteral("\n") + row.tooltip;
-        case Qt::AccessibleTextRole:
-            return QStringLiteral("%1: %2%3")
-                .arg(row.name, row.values[index.column()],
-                     row.differs() ? tr(", differs") : QString());
-        case Qt::BackgroundRole:
-            return row.differs() ? QVariant(highlight()) : QVariant();
-        case Qt::FontRole: {
-            if (!row.differs()) return {};
-            QFont font;
-            font.setBold(true);
-            return font;
-        }
-        case kDiffersRole:
-            return row.differs();
-        default:
-            return {};
-    }
-}
-
-QVariant ScenarioTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (section < 0) return {};
-    const auto at = static_cast<std::size_t>(section);
-    if (orientation == Qt::Horizontal) {
-        if (at >= scenarios_.size()) return {};
-        const QString& name = scenarios_[at].name;
-        if (role == Qt::DisplayRole) return shortened(name);
-        return role == Qt::ToolTipRole ? QVariant(name) : QVariant();
-    }
-    if (at >= rows_.size()) return {};
-    const Row& row = rows_[at];
-    if (role == Qt::DisplayRole) return row.name;
-    if (role == Qt::ToolTipRole) return row.tooltip;
-    if (role == kDiffersRole) return row.differs();
-    return {};
+    for (const Comparing& quantity : answered(units))
+        out.rows.push_back(row_of(quantity, scenarios));
+    return out;
 }
 
 SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units) {

@@ -1,7 +1,7 @@
 // Scenarios side by side: a column each, a row a quantity or setting, and which rows differ.
 #pragma once
 
-#include <QAbstractTableModel>
+#include <QString>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "sim/answers/cost/run_cost.h"
 #include "sim/answers/predict/prediction.h"
 #include "sim/report/compare/speed_bars.h"
+#include "sim/report/table.h"
 
 namespace sluice {
 
@@ -20,43 +21,10 @@ struct ComparedScenario {
     bool priced = false;
 };
 
-/// What is asked, then what is predicted. Of the training settings those that differ anywhere, and
-/// system, batch and sequence always; "-" where a system does not have a setting.
-class ScenarioTableModel : public QAbstractTableModel {
-    Q_OBJECT
-  public:
-    /// Role of a bool, of cells and of headers of rows: whether the row's values differ.
-    static constexpr int kDiffersRole = Qt::UserRole + 1;
-
-    using QAbstractTableModel::QAbstractTableModel;
-
-    void setScenarios(std::vector<ComparedScenario> scenarios);
-    void setByteUnits(ByteUnits units);
-
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation,
-                        int role = Qt::DisplayRole) const override;
-
-  private:
-    struct Row {
-        QString name, tooltip;
-        QStringList values;  ///< one a scenario
-        bool differs() const;
-    };
-    void build();
-    template <typename Value>
-    void add(const QString& name, const QString& tooltip, Value value);
-    void addAsked();
-    void addMemory();
-    void addSpeed();
-    void addMoney();
-
-    std::vector<ComparedScenario> scenarios_;
-    std::vector<Row> rows_;
-    ByteUnits units_ = ByteUnits::decimal;
-};
+/// What is asked, then what is predicted; rows that differ are marked. Of the training settings
+/// those that differ anywhere, and system, batch and sequence always; "-" where a system does not
+/// have a setting. The first column names the rows.
+Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits units);
 
 /// Tokens/s of each with its band; grey where it does not fit.
 SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units);

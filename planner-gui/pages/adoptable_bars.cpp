@@ -11,7 +11,7 @@ namespace sluice {
 
 AdoptableBars::AdoptableBars(const Names& names, QWidget* parent)
     : QWidget(parent),
-      model_(new CellTableModel(this)),
+      model_(new TableModel(this)),
       bars_(new BarChartView(names.bars)),
       table_(table_view(model_, names.table)),
       note_(text_label(tr("How to read the bars"))),
@@ -32,12 +32,12 @@ AdoptableBars::AdoptableBars(const Names& names, QWidget* parent)
     connect(foot_, &AdoptionFoot::adopted, this, [this] { adopt(bars_->selected()); });
 }
 
-void AdoptableBars::setThings(std::vector<Adoptable> things, BarChart chart, CellTable table,
-                              const QString& note) {
+void AdoptableBars::setThings(std::vector<Adoptable> things, BarChart chart, Table table,
+                              ByteUnits units, const QString& note) {
     bars_->setSelected(-1);
     things_ = std::move(things);
     bars_->setChart(std::move(chart));
-    model_->setTable(std::move(table));
+    model_->setTable(std::move(table), units);
     note_->setText(note);
 }
 

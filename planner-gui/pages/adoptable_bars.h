@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "planner-gui/models/cell_table_model.h"
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pictures/bar_chart.h"
 
 class QLabel;
@@ -32,7 +32,7 @@ class AdoptableBars : public QWidget {
     explicit AdoptableBars(const Names& names, QWidget* parent = nullptr);
 
     /// Of each thing a bar and a row. None is selected then.
-    void setThings(std::vector<Adoptable> things, BarChart chart, CellTable table,
+    void setThings(std::vector<Adoptable> things, BarChart chart, Table table, ByteUnits units,
                    const QString& note);
 
   Q_SIGNALS:
@@ -44,7 +44,7 @@ class AdoptableBars : public QWidget {
     void adopt(int thing);
 
     std::vector<Adoptable> things_;
-    CellTableModel* model_;
+    TableModel* model_;
     BarChartView* bars_;
     QTableView* table_;
     QLabel* note_;

@@ -8,7 +8,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "planner-gui/models/table_csv.h"
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/answer_stack.h"
 #include "planner-gui/pages/bar_chart_view.h"
 #include "planner-gui/pages/failure_label.h"
@@ -28,13 +28,13 @@ constexpr int kMostNameLines = 3;
 
 ComparePage::ComparePage(QWidget* parent)
     : QWidget(parent),
-      scenario_model_(new ScenarioTableModel(this)),
+      scenario_model_(new TableModel(this, true)),
       differences_(new QSortFilterProxyModel(this)),
       parts_(new QTabWidget),
       systems_(new SystemsPart) {
     setAccessibleName(tr("Compare"));
     differences_->setSourceModel(scenario_model_);
-    differences_->setFilterRole(ScenarioTableModel::kDiffersRole);
+    differences_->setFilterRole(TableModel::kMarkedRole);
     parts_->setDocumentMode(true);
     parts_->addTab(scenariosPart(), tr("S&cenarios"));
     parts_->addTab(systems_, tr("S&ystems"));
@@ -86,7 +86,7 @@ QWidget* ComparePage::scenariosPart() {
 
 void ComparePage::setScenarios(std::vector<ComparedScenario> scenarios) {
     scenarios_ = std::move(scenarios);
-    scenario_model_->setScenarios(scenarios_);
+    scenario_model_->setTable(scenario_table(scenarios_, units_), units_);
     scenario_failure_->forget();
     showScenarios();
 }
@@ -97,7 +97,7 @@ void ComparePage::failScenarios(const QString& sentence) {
 
 void ComparePage::setByteUnits(ByteUnits units) {
     units_ = units;
-    scenario_model_->setByteUnits(units);
+    scenario_model_->setTable(scenario_table(scenarios_, units_), units_);
     systems_->setByteUnits(units);
     showScenarios();
 }
@@ -147,8 +147,7 @@ void ComparePage::showScenarios() {
     int differing = 0;
     for (int row = 0; row < scenario_model_->rowCount(); ++row)
         differing +=
-            scenario_model_->headerData(row, Qt::Vertical, ScenarioTableModel::kDiffersRole)
-                .toBool();
+            scenario_model_->headerData(row, Qt::Vertical, TableModel::kMarkedRole).toBool();
     scenario_words_->setText(
         several ? tr("%1 scenarios, %2 of %3 rows differ (bold, on yellow).")
                       .arg(scenarios_.size())
@@ -175,7 +174,8 @@ QByteArray ComparePage::svg() const {
 
 QString ComparePage::csv() const {
     if (parts_->currentWidget() == systems_) return systems_->csv();
-    return scenarios_.empty() ? QString() : table_csv(*scenario_model_, true);
+    return scenarios_.empty() ? QString()
+                              : QString::fromStdString(to_csv(scenario_model_->table()));
 }
 
 }  // namespace sluice

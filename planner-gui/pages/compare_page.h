@@ -53,7 +53,7 @@ class ComparePage : public QWidget {
     std::vector<ComparedScenario> scenarios_;
     ByteUnits units_ = ByteUnits::decimal;
 
-    ScenarioTableModel* scenario_model_;
+    TableModel* scenario_model_;
     QSortFilterProxyModel* differences_;
     QTabWidget* parts_;
     SystemsPart* systems_;

@@ -3,7 +3,6 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
-#include <QSortFilterProxyModel>
 #include <QSpinBox>
 #include <QSplitter>
 #include <QTableView>
@@ -26,13 +25,12 @@ constexpr int kRowsToFit = 20;  // columns are made to fit them, then each so ma
 ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
     setAccessibleName(tr("Machines"));
     model_ = new ParetoModel(this);
-    sorted_ = new QSortFilterProxyModel(this);
+    sorted_ = new NumberSortProxy(this);
     sorted_->setSourceModel(model_);
-    sorted_->setSortRole(ParetoModel::kSortRole);
     chart_ = new ParetoChart(this);
     table_ = table_view(sorted_, tr("Machines and systems"));
     table_->setSortingEnabled(true);
-    table_->sortByColumn(ParetoModel::usd_per_hour, Qt::AscendingOrder);
+    table_->sortByColumn(model_->columnOf("usd_per_hour"), Qt::AscendingOrder);
     auto* const halves = new QSplitter(Qt::Vertical, this);
     halves->addWidget(chart_);
     table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);

@@ -7,7 +7,6 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
-class QSortFilterProxyModel;
 class QSpinBox;
 class QTableView;
 
@@ -50,7 +49,7 @@ class ParetoPage : public AnswerPage {
     void showProgress();
 
     ParetoModel* model_ = nullptr;
-    QSortFilterProxyModel* sorted_ = nullptr;
+    NumberSortProxy* sorted_ = nullptr;
     ParetoChart* chart_ = nullptr;
     QTableView* table_ = nullptr;
     QComboBox* cost_ = nullptr;

@@ -2,10 +2,10 @@
 
 #include <QPushButton>
 
-#include "planner-gui/models/sensitivity_table.h"
 #include "planner-gui/pages/adoptable_bars.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/tornado.h"
+#include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
 
@@ -39,7 +39,7 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
     sensitivity_ = std::move(sensitivity);
     showAnswer(sensitivity_ != nullptr);
     words_->setVisible(sensitivity_ != nullptr);
-    if (!sensitivity_) return bars_->setThings({}, {}, {}, {});
+    if (!sensitivity_) return bars_->setThings({}, {}, {}, ByteUnits::decimal, {});
     QString words = sensitivity_sentence(*sensitivity_);
     for (const std::string& sentence : sensitivity_->not_possible)
         words += tr("\nNot tried: %1.").arg(QString::fromStdString(sentence));
@@ -55,7 +55,7 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
              possible});
     }
     const BarChart chart = tornado_chart(*sensitivity_);
-    bars_->setThings(std::move(upgrades), chart, sensitivity_table(*sensitivity_),
+    bars_->setThings(std::move(upgrades), chart, upgrades_table(*sensitivity_), ByteUnits::decimal,
                      chart.title + QStringLiteral(". ") + chart.note +
                          tr(" A double click on a bar adopts the change."));
 }
@@ -77,7 +77,7 @@ QByteArray SensitivityPage::svg() const {
 }
 
 QString SensitivityPage::csv() const {
-    return sensitivity_ ? cell_table_csv(sensitivity_table(*sensitivity_)) : QString();
+    return sensitivity_ ? QString::fromStdString(to_csv(upgrades_table(*sensitivity_))) : QString();
 }
 
 }  // namespace sluice

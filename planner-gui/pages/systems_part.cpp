@@ -3,11 +3,12 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "planner-gui/models/system_table.h"
+#include "planner-gui/models/system_words.h"
 #include "planner-gui/pages/adoptable_bars.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/memory_stack.h"
 #include "sim/answers/compare/findings.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/compare/comparison_report.h"
 
 namespace sluice {
@@ -75,7 +76,8 @@ void SystemsPart::showComparison() {
     for (const ComparedSystem& system : comparison_->systems)
         systems.push_back({system_sentence(*comparison_, system, units_),
                            !system.report.asked.training.schedule->several_gpus});
-    bars_->setThings(std::move(systems), chart, system_table(*comparison_, units_), chart.note);
+    bars_->setThings(std::move(systems), chart,
+                     systems_table({comparison_.get(), 1}, bytes_text(units_)), units_, chart.note);
 }
 
 void SystemsPart::adoptSystem(int at) {

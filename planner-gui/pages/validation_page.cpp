@@ -8,12 +8,12 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "planner-gui/models/number_sort_proxy.h"
-#include "planner-gui/models/validation_table.h"
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/scatter_view.h"
-#include "sim/report/validate/validation_report.h"
+#include "planner-gui/pictures/scatter.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/validate/validation_svg.h"
 
 namespace sluice {
@@ -32,7 +32,7 @@ QStringList local_files(const QMimeData* data) {
 
 ValidationPage::ValidationPage(QWidget* parent)
     : AnswerPage(parent),
-      model_(new CellTableModel(this)),
+      model_(new TableModel(this)),
       sorted_(new NumberSortProxy(this)),
       scatter_(new ScatterView),
       table_(table_view(sorted_, tr("Measured runs"))),
@@ -93,7 +93,14 @@ void ValidationPage::setValidation(std::shared_ptr<const Validation> validation)
         for (const std::string& sentence : *sentences) notes << QString::fromStdString(sentence);
     show_sentences(notes_, notes, kMostNotes);
     notes_->setVisible(!notes.isEmpty());
-    model_->setTable(validation_table(*validation_, units_));
+    showRuns();
+}
+
+void ValidationPage::showRuns() {
+    model_->setTable(select(validation_table(*validation_, bytes_text(units_)),
+                            {"name", "measured.tokens_per_s", "predicted.tokens_per_s",
+                             "throughput_error", "device_error", "host_error"}),
+                     units_);
 }
 
 void ValidationPage::showBusy() {
@@ -109,7 +116,7 @@ void ValidationPage::compare(const QStringList& files) {
 
 void ValidationPage::setByteUnits(ByteUnits units) {
     units_ = units;
-    if (validation_) model_->setTable(validation_table(*validation_, units_));
+    if (validation_) showRuns();
 }
 
 int ValidationPage::runOf(const QModelIndex& shown) const {

@@ -4,7 +4,6 @@
 #include <QByteArray>
 #include <memory>
 
-#include "planner-gui/models/cell_table_model.h"
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/answers/validate/validation.h"
@@ -16,6 +15,7 @@ class QTableView;
 namespace sluice {
 
 class NumberSortProxy;
+class TableModel;
 class ScatterView;
 
 /// Takes files and folders by its buttons or dropped on it.
@@ -48,13 +48,14 @@ class ValidationPage : public AnswerPage {
 
   private:
     void showBusy() override;
+    void showRuns();
     void selectRow(int run);
     int runOf(const QModelIndex& shown) const;
 
     std::shared_ptr<const Validation> validation_;
     ByteUnits units_ = ByteUnits::decimal;
     QStringList compared_;  ///< files and folders
-    CellTableModel* model_;
+    TableModel* model_;
     NumberSortProxy* sorted_;
     ScatterView* scatter_;
     QTableView* table_;

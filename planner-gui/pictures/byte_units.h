@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/answers/predict/prediction.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 

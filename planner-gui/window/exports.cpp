@@ -9,6 +9,7 @@
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/printed_report.h"
 #include "sim/base/write_file.h"
+#include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
 

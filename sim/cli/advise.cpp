@@ -7,11 +7,12 @@
 
 #include "sim/answers/cost/run_cost.h"
 #include "sim/answers/search/advise_grid.h"
+#include "sim/answers/search/machine_advice.h"
 #include "sim/answers/search/progress_line.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
-#include "sim/report/search/advice_report.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/price.h"
 

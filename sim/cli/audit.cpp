@@ -6,6 +6,7 @@
 
 #include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
+#include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
 namespace {

@@ -10,6 +10,7 @@
 #include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/compare/comparison_report.h"
 
 namespace sluice {

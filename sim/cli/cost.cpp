@@ -10,6 +10,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
 #include "sim/cli/scenario.h"
+#include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
 namespace {

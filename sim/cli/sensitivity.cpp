@@ -7,6 +7,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
+#include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
 namespace {

@@ -11,8 +11,8 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
-#include "sim/report/validate/validation_report.h"
 #include "sim/report/validate/validation_svg.h"
 
 namespace sluice {

@@ -6,15 +6,10 @@
 
 namespace sluice {
 
-std::string html_row(const std::vector<std::string>& texts, std::string_view tag) {
-    std::string out = "<tr>";
-    for (const std::string& text : texts)
-        out += fmt::format("<{0}>{1}</{0}>", tag, escape_xml(text));
-    return out + "</tr>\n";
-}
-
-std::string html_element(std::string_view tag, std::string_view text) {
-    return fmt::format("<{0}>{1}</{0}>\n", tag, escape_xml(text));
+std::string html_element(std::string_view tag, std::string_view text, std::string_view css_class) {
+    return fmt::format("<{0}{1}>{2}</{0}>\n", tag,
+                       css_class.empty() ? "" : fmt::format(" class=\"{}\"", css_class),
+                       escape_xml(text));
 }
 
 std::string html_list(const std::vector<std::string>& texts) {
@@ -39,7 +34,8 @@ std::string_view html_table_style() {
            "table{border-collapse:collapse;margin:12px 0 24px;font-size:13px}"
            "th,td{padding:3px 8px;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
            "th{border-bottom:2px solid #888;white-space:normal;vertical-align:bottom}"
-           "td:first-child,th:first-child{text-align:left}"
+           "td.text,th.text{text-align:left}"
+           "td.text{white-space:normal;overflow-wrap:anywhere}"
            ".group td{font-weight:bold;background:#f1f1f1;text-align:left}"
            ".wide{overflow-x:auto}"
            "svg{display:block;margin:0 0 24px;max-width:100%;height:auto}";

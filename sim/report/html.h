@@ -1,4 +1,4 @@
-// What do the HTML pages share: rows of tables, text in elements, a page that needs no other file?
+// What do the HTML pages share: text in elements, and a page that needs no other file?
 #pragma once
 
 #include <string>
@@ -7,10 +7,9 @@
 
 namespace sluice {
 
-/// `<tr>` with a cell of that tag ("td" or "th") for each text, escaped.
-std::string html_row(const std::vector<std::string>& texts, std::string_view tag);
 /// `<p>` and the like around escaped text, on a line of its own.
-std::string html_element(std::string_view tag, std::string_view text);
+std::string html_element(std::string_view tag, std::string_view text,
+                         std::string_view css_class = "");
 /// `<ul>` of escaped texts; nothing where there are none.
 std::string html_list(const std::vector<std::string>& texts);
 

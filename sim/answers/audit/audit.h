@@ -44,7 +44,4 @@ std::vector<Finding> check_simulated(const Claim& claim);
 
 std::vector<AuditedClaim> audit(const ClaimFile& file);
 
-std::string audit_text(const ClaimFile& file, const std::vector<AuditedClaim>& claims);
-std::string audit_json(const ClaimFile& file, const std::vector<AuditedClaim>& claims);
-
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // How do all systems train one model on one machine with the same batch? Where that does not fit at
 // once and --micro-batch is not given, a system takes the largest micro-batch that fits; the
 // streamed one, whose checkpoints are of the whole batch, then keeps them on the host. Plain
-// values; see the writers in comparison_report.h.
+// values; see the writers in answer_reports.h.
 #pragma once
 
 #include <optional>

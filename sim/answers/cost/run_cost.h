@@ -70,10 +70,6 @@ RunCost cost_or_free(const CostAnswer& answer);
 /// "29.1 days (24.4 to 36.2)"; the band only where there is one.
 std::string format_banded(const Banded& number, const char* unit);
 
-/// One screen: the answer first.
-std::string cost_text(const CostAnswer& answer);
-std::string cost_json(const CostAnswer& answer);
-
 /// "$0.24 (5 to 95%: $0.20 to $0.31)".
 std::string format_usd(const Banded& usd);
 

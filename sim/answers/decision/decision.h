@@ -89,9 +89,4 @@ struct SourceRow {
 /// In the order of the profile.
 std::vector<SourceRow> sources(const Candidate& candidate);
 
-/// Answer and table.
-std::string decision_text(const Decision& decision);
-/// One page that needs no other file.
-std::string decision_html(const Decision& decision);
-
 }  // namespace sluice

@@ -50,7 +50,4 @@ struct MachineDiff {
 
 MachineDiff diff_machines(const MachineProfile& a, const MachineProfile& b);
 
-std::string machine_diff_text(const MachineDiff& diff);
-std::string machine_diff_json(const MachineDiff& diff);
-
 }  // namespace sluice

@@ -68,10 +68,4 @@ struct AdjustedTraining {
 std::optional<AdjustedTraining> fitting_training(const ModelSpec& model, const MachineSpec& machine,
                                                  const TrainingSpec& training, bool adjust);
 
-std::string fit_text(const FitAnswer& answer);
-std::string fit_json(const FitAnswer& answer);
-
-/// "does it" or why not: "device needs 151.2 GB, has 149.9 GB ...", "1,200 tokens/s, wanted 2,000".
-std::string why_not(const FitSide& side, double tokens_per_s);
-
 }  // namespace sluice

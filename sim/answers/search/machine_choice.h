@@ -38,11 +38,6 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
                               double tokens_per_s, bool adjust, const CostQuery& query,
                               std::optional<double> host_memory_bytes);
 
-std::string machine_choices_text(const MachineChoices& choices);
-std::string machine_choices_json(const MachineChoices& choices);
-/// A line a machine that does it, with $/h, $ per million tokens and whether it is on each front.
-std::string machine_choices_csv(const MachineChoices& choices);
-
 /// Indices of those that no other beats: none has less cost and as much speed, or as little cost
 /// and more speed. `points` are cost and speed.
 std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double>>& points);

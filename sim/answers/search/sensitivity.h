@@ -52,8 +52,6 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
                         const std::string& gpu, const std::set<std::string>& fixed = {});
 
-std::string sensitivity_text(const Sensitivity& sensitivity);
-std::string sensitivity_json(const Sensitivity& sensitivity);
 /// Bars of the gains, the largest above: a tornado.
 std::string sensitivity_svg(const Sensitivity& sensitivity);
 

@@ -40,9 +40,4 @@ PublishedTable compare_published(std::vector<PublishedRow> rows);
 /// A sentence for each row that is off by more than kExplainedBeyond and says nothing of why.
 std::vector<std::string> unexplained(const PublishedTable& table);
 
-/// A row a line, then explanations and what is not compared.
-std::string published_text(const PublishedTable& table);
-/// All of it; keys carry units, errors are fractions.
-std::string published_json(const PublishedTable& table);
-
 }  // namespace sluice

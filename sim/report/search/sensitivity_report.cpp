@@ -1,13 +1,11 @@
-// What upgrades gain, as text, JSON and a tornado picture.
+// What upgrades gain, as a tornado picture.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "sim/answers/search/sensitivity.h"
 #include "sim/base/format.h"
-#include "sim/base/json_text.h"
 #include "sim/report/colours.h"
 #include "sim/report/report.h"
 #include "sim/report/svg_canvas.h"
@@ -16,40 +14,9 @@
 namespace sluice {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string signed_percent(double share) {
     // No "-0.0%".
     return fmt::format("{:+.1f}%", std::abs(share) < 0.0005 ? 0.0 : 100 * share);
-}
-
-std::string range_text(const Upgrade& upgrade) {
-    return fmt::format("{} to {}", signed_percent(upgrade.gain_low),
-                       signed_percent(upgrade.gain_high));
-}
-
-/// The first of those whose lead over the second is no smaller than their bands, or why there is
-/// none.
-std::string choice_text(const std::vector<Upgrade>& upgrades) {
-    if (upgrades.empty()) return "";
-    const Upgrade& first = upgrades.front();
-    if (!first.sure())
-        return fmt::format("That gain is not sure: its band reaches {}.\n",
-                           signed_percent(first.gain_low));
-    std::string within;
-    for (std::size_t i = 1; i < upgrades.size(); ++i)
-        if (upgrades[i].gain_high > first.gain_low)
-            within += (within.empty() ? "" : ", ") + upgrades[i].name;
-    return within.empty() ? ""
-                          : fmt::format("The lead of {} is smaller than the band of: {}.\n",
-                                        first.name, within);
-}
-
-Json report_json_of(const Prediction& r) {
-    return {{"tokens_per_s", r.tokens_per_s()},
-            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.band->high)},
-            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.band->low)},
-            {"bottleneck", bottleneck_name(r.step.bottleneck())}};
 }
 
 // Pixels, font sizes.
@@ -126,52 +93,6 @@ class Tornado {
 };
 
 }  // namespace
-
-std::string sensitivity_text(const Sensitivity& all) {
-    const Prediction& r = all.base;
-    std::string out = fmt::format(
-        "{} on {}: {} tokens/s (5 to 95%: {} to {}){}\n", r.asked.model_name, r.asked.machine_id,
-        format_thousands(r.tokens_per_s()), format_thousands(r.tokens_per_s_at(r.band->high)),
-        format_thousands(r.tokens_per_s_at(r.band->low)),
-        all.base_settings.empty() ? "" : " with " + all.base_settings);
-    out += fmt::format("bound by {}\n", bottleneck_text(r.step));
-    if (!all.upgrades.empty() && all.upgrades.front().gain > 0)
-        out += fmt::format("most is gained by {}: {}, then bound by {}\n",
-                           all.upgrades.front().name, signed_percent(all.upgrades.front().gain),
-                           bottleneck_text(all.upgrades.front().report.step));
-    out += choice_text(all.upgrades);
-    out += fmt::format("\n{:<28} {:>8} {:>18} {:>9}  {:<16} {}\n", "change", "gain", "5 to 95%",
-                       "tokens/s", "then bound by", "");
-    for (const Upgrade& upgrade : all.upgrades)
-        out += fmt::format(
-            "{:<28} {:>8} {:>18} {:>9}  {:<16} {}\n", upgrade.name, signed_percent(upgrade.gain),
-            range_text(upgrade), format_thousands(upgrade.report.tokens_per_s()), upgrade.successor,
-            upgrade.settings.empty() ? "" : "with " + setting_flags(upgrade.settings));
-    if (!all.note.empty()) out += fmt::format("note: {}\n", all.note);
-    for (const std::string& words : all.not_possible) out += fmt::format("not tried: {}\n", words);
-    return out;
-}
-
-std::string sensitivity_json(const Sensitivity& all) {
-    Json out;
-    out["model"] = all.base.asked.model_name;
-    out["machine"] = all.base.asked.machine_id;
-    out["base"] = report_json_of(all.base);
-    out["base"]["settings"] = all.base_settings;
-    out["upgrades"] = Json::array();
-    for (const Upgrade& upgrade : all.upgrades) {
-        Json entry = report_json_of(upgrade.report);
-        entry["name"] = upgrade.name;
-        entry["gain"] = upgrade.gain;
-        entry["gain_5_percent"] = upgrade.gain_low;
-        entry["gain_95_percent"] = upgrade.gain_high;
-        entry["settings"] = setting_flags(upgrade.settings);
-        out["upgrades"].push_back(entry);
-    }
-    out["not_tried"] = all.not_possible;
-    out["note"] = all.note;
-    return readable_json(out);
-}
 
 std::string sensitivity_svg(const Sensitivity& all) { return Tornado(all).text(); }
 

@@ -17,9 +17,6 @@ std::string error_bars_svg(const Validation& validation);
 /// The scatter as a file.
 std::string validation_svg(const Validation& validation);
 
-/// One page that needs no other file: tables and both pictures.
-std::string validation_html(const Validation& validation);
-
 /// The colour of a run's group.
 const char* group_colour(const Validation& validation, const std::string& group);
 

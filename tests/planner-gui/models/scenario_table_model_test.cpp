@@ -5,7 +5,7 @@
 #include <QSortFilterProxyModel>
 #include <map>
 
-#include "planner-gui/models/table_csv.h"
+#include "planner-gui/models/table_model.h"
 #include "sim/answers/cost/cost_query.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/base/format.h"
@@ -52,12 +52,12 @@ int row_of(const QAbstractItemModel& model, const QString& name) {
 }  // namespace
 
 TEST_CASE("scenario table: a column a scenario, with the command line's digits", "[models]") {
-    ScenarioTableModel model;
+    TableModel model(nullptr, true);
     const QAbstractItemModelTester tester(&model,
                                           QAbstractItemModelTester::FailureReportingMode::Fatal);
     CHECK(model.rowCount() == 0);
     const std::vector<ComparedScenario> scenarios = two();
-    model.setScenarios(scenarios);
+    model.setTable(scenario_table(scenarios, ByteUnits::decimal));
     REQUIRE(model.columnCount() == 2);
     CHECK(model.headerData(1, Qt::Horizontal) == QStringLiteral("larger"));
     const auto values = column(model, 1);
@@ -69,29 +69,29 @@ TEST_CASE("scenario table: a column a scenario, with the command line's digits",
     CHECK(values.at(QStringLiteral("$ of the run")).toStdString() ==
           format_usd(scenarios[1].cost->usd));
     CHECK(values.count(QStringLiteral("Recompute")) == 0);  // alike in both
-    model.setScenarios({});
+    model.setTable(scenario_table({}, ByteUnits::decimal));
     CHECK(model.columnCount() == 0);
 }
 
 TEST_CASE("scenario table: rows that differ are marked and can be shown alone", "[models]") {
-    ScenarioTableModel model;
-    model.setScenarios(two());
+    TableModel model(nullptr, true);
+    model.setTable(scenario_table(two(), ByteUnits::decimal));
     const int batch = row_of(model, QStringLiteral("Batch"));
     const int machine = row_of(model, QStringLiteral("Machine"));
     REQUIRE(batch >= 0);
     REQUIRE(machine >= 0);
     for (int column = 0; column < 2; ++column) {
         const QModelIndex differs = model.index(batch, column), same = model.index(machine, column);
-        CHECK(differs.data(ScenarioTableModel::kDiffersRole).toBool());
+        CHECK(differs.data(TableModel::kMarkedRole).toBool());
         CHECK(differs.data(Qt::FontRole).value<QFont>().bold());
         CHECK(differs.data(Qt::BackgroundRole).isValid());
-        CHECK(!same.data(ScenarioTableModel::kDiffersRole).toBool());
+        CHECK(!same.data(TableModel::kMarkedRole).toBool());
         CHECK(!same.data(Qt::FontRole).isValid());
         CHECK(!same.data(Qt::BackgroundRole).isValid());
     }
     QSortFilterProxyModel differences;
     differences.setSourceModel(&model);
-    differences.setFilterRole(ScenarioTableModel::kDiffersRole);
+    differences.setFilterRole(TableModel::kMarkedRole);
     differences.setFilterFixedString(QStringLiteral("true"));
     const QAbstractItemModelTester tester(&differences,
                                           QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -105,12 +105,12 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
     TrainingSpec deep, resident;
     deep.buffer_depth = 3;
     resident.schedule = Schedule("resident");
-    ScenarioTableModel model;
+    TableModel model(nullptr, true);
     const std::vector<ComparedScenario> scenarios = {
         scenario("streamed", "rtx-3090-64gb", deep),
         scenario("resident", "rtx-3090-64gb", resident)};
     REQUIRE(!scenarios[1].report->plan.fit.fits());
-    model.setScenarios(scenarios);
+    model.setTable(scenario_table(scenarios, ByteUnits::decimal));
     CHECK(column(model, 0).at(QStringLiteral("Buffer depth")) == QStringLiteral("3"));
     const auto values = column(model, 1);
     CHECK(values.at(QStringLiteral("Buffer depth")) == QStringLiteral("-"));
@@ -121,12 +121,14 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
         return byte_text(static_cast<double>(device.shortfall()), units);
     };
     CHECK(values.at(QStringLiteral("Fits")).contains(short_by(ByteUnits::decimal)));
-    model.setByteUnits(ByteUnits::binary);
+    model.setTable(scenario_table(scenarios, ByteUnits::binary));
     CHECK(column(model, 1).at(QStringLiteral("Fits")).contains(short_by(ByteUnits::binary)));
 
     const SpeedBars bars = scenario_bars(scenarios, ByteUnits::decimal);
     CHECK_THAT(bars.groups.front().bars.back().misfit, ContainsSubstring("device short"));
-    CHECK(table_csv(model, true).count(QLatin1Char('\n')) == model.rowCount() + 1);
+    const std::string csv = to_csv(model.table());
+    CHECK(csv.starts_with(" ,streamed,resident\n"));
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == model.rowCount() + 1);
 }
 
 }  // namespace sluice

@@ -8,7 +8,7 @@
 
 #include "planner-gui/pages/scatter_view.h"
 #include "planner-gui/pictures/palette.h"
-#include "sim/report/validate/validation_report.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/dropped.h"
 #include "tests/planner-gui/pages/shown_page.h"

@@ -82,7 +82,7 @@ TEST_CASE("files on disk: a profile that changes is predicted anew, beside other
     const double before = driver.settled()->report().step.seconds;
     ComparePage& page = window.pages().compare();
     window.pages().setCurrentWidget(&page);
-    const auto* const table = page.findChild<ScenarioTableModel*>();
+    const auto* const table = page.findChild<TableModel*>();
     REQUIRE(test::wait_until([&] { return table->columnCount() == 2; }));
     const QString old_table = page.csv();
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/decision/memory_bars.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/decision/made_decision.h"
 #include "tests/sim/report/xml_nesting.h"

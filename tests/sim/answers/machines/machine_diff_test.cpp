@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/answers/library_report.h"
 #include "tests/catch.h"
 
 using namespace sluice;

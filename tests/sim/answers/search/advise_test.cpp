@@ -1,8 +1,9 @@
 // Advice is as good as simulating every combination, and says what others would cost.
 #include "sim/answers/search/advise.h"
 
+#include "sim/answers/search/machine_advice.h"
 #include "sim/base/input_error.h"
-#include "sim/report/search/advice_report.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -130,7 +131,11 @@ TEST_CASE("advise: what is fixed stays, a budget holds, a rule that is broken is
 }
 
 TEST_CASE("advise: what tokens cost, and the best of several machines", "[search]") {
-    CHECK(usd_per_million_tokens({3.6, ""}, 1000) == Approx(1));
+    Advice priced;
+    priced.best.emplace();
+    priced.best->row.step = static_cast<double>(priced.best->training.tokens()) / 1000;
+    CHECK(MachineAdvice{"m", HourlyPrice{3.6, ""}, "", priced}.usd_per_million_tokens().value() ==
+          Approx(1));
 
     AdvisedSettings slow, fast;
     slow.row.step = 2;

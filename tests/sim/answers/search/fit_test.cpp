@@ -6,6 +6,7 @@
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/scaled_machine.h"
 #include "sim/specs/model/read_model.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/base/program_run.h"
 

@@ -1,6 +1,7 @@
 #include "sim/answers/search/machine_choice.h"
 
 #include "sim/specs/model/read_model.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/validate/validation_report.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/report/one_layer_report.h"
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/validate/validation_report.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/validate/validation_svg.h"
 #include "tests/sim/answers/validate/made_runs.h"
 
@@ -77,7 +77,7 @@ TEST_CASE("validation: errors by what is predicted to limit a run", "[validate]"
     CHECK(bounds[0].throughput.mean_absolute == Approx(0.125));
     CHECK(bounds[1].throughput.worst == Approx(-0.2));
     CHECK_THAT(validation_text(v),
-               ContainsSubstring("    of 1 bound by optimizer: mean 20.0%, worst -20.0%\n"));
+               ContainsSubstring("    bound by optimizer") && ContainsSubstring("20.0%  -20.0%"));
     CHECK_THAT(validation_text(three_runs()), !ContainsSubstring("bound by"));
     const json summary = json::parse(validation_json(v, nullptr))["summaries"].back();
     CHECK(summary["throughput_by_predicted_bottleneck"]["gpu_compute"]["runs"] == 2);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/compare/made_comparison.h"
 

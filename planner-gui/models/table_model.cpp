@@ -1,0 +1,165 @@
+#include "planner-gui/models/table_model.h"
+
+#include <QBrush>
+#include <QFont>
+#include <algorithm>
+
+#include "planner-gui/pictures/palette.h"
+
+namespace sluice {
+namespace {
+
+QString from(const std::string& text) { return QString::fromStdString(text); }
+
+QString capital(const std::string& title) {
+    QString out = from(title).simplified();
+    if (!out.isEmpty()) out[0] = out[0].toUpper();
+    return out;
+}
+
+QVariant alignment(Unit unit) {
+    return QVariant((is_aligned_right(unit) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+}
+
+QVariant number_of(const Cell& cell) {
+    if (!cell.is_shown()) return {};
+    if (const auto* whole = std::get_if<std::int64_t>(&cell.value))
+        return QVariant::fromValue(static_cast<double>(*whole));
+    if (const auto* number = std::get_if<double>(&cell.value)) return *number;
+    if (const auto* range = std::get_if<Range>(&cell.value)) return range->low;
+    return {};
+}
+
+/// Pale yellow on white, dark olive on black.
+QBrush highlight() { return QColor(240, 228, 66, 80); }
+
+}  // namespace
+
+TableModel::TableModel(QObject* parent, bool named_rows)
+    : QAbstractTableModel(parent), named_(named_rows ? 1 : 0) {}
+
+void TableModel::setTable(Table table, ByteUnits units) {
+    const auto titles = [](const Table& one) {
+        std::vector<std::string> out;
+        for (const Column& column : one.columns) out.push_back(column.title);
+        return out;
+    };
+    const int before = rowCount(), after = static_cast<int>(table.rows.size());
+    if (titles(table) != titles(table_) || after < before || after == 0) {
+        beginResetModel();
+        shown_.clear();
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            if (!table.columns[i].title.empty()) shown_.push_back(i);
+        table_ = std::move(table);
+        units_ = units;
+        endResetModel();
+        return;
+    }
+    if (after > before) beginInsertRows({}, before, after - 1);
+    table_ = std::move(table);
+    units_ = units;
+    if (after > before) endInsertRows();
+    if (before == 0 || columnCount() == 0) return;
+    Q_EMIT dataChanged(index(0, 0), index(before - 1, columnCount() - 1));
+    Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+}
+
+void TableModel::setRow(int at, Row row) {
+    table_.rows[static_cast<std::size_t>(at)] = std::move(row);
+    Q_EMIT dataChanged(index(at, 0), index(at, columnCount() - 1));
+}
+
+int TableModel::columnOf(const std::string& key) const {
+    for (std::size_t i = named_; i < shown_.size(); ++i) {
+        const Column& column = table_.columns[shown_[i]];
+        if ((column.key.empty() ? column.title : column.key) == key)
+            return static_cast<int>(i - named_);
+    }
+    return -1;
+}
+
+int TableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+}
+
+int TableModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() || shown_.empty() ? 0 : static_cast<int>(shown_.size() - named_);
+}
+
+QVariant TableModel::text(const Row& row, std::size_t at, int role) const {
+    const Column& column = table_.columns[at];
+    const Cell& cell = row.cells[at];
+    const QString words = from(cell_text(cell, column.unit, bytes_text(units_)));
+    if (role == Qt::DisplayRole) return words;
+    if (role == Qt::AccessibleTextRole)
+        return QStringLiteral("%1: %2%3")
+            .arg(capital(column.title), words,
+                 cell.marked                ? QStringLiteral(", ") + from(cell.tooltip)
+                 : row.marked && named_ > 0 ? tr(", differs")
+                                            : QString());
+    const std::string& tip = !cell.tooltip.empty()  ? cell.tooltip
+                             : !row.tooltip.empty() ? row.tooltip
+                                                    : column.help;
+    return from(tip);
+}
+
+QVariant TableModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const Row& row = table_.rows[static_cast<std::size_t>(index.row())];
+    const std::size_t at = shown_[static_cast<std::size_t>(index.column()) + named_];
+    const Cell& cell = row.cells[at];
+    switch (role) {
+        case Qt::DisplayRole:
+        case Qt::AccessibleTextRole:
+        case Qt::ToolTipRole:
+            return text(row, at, role);
+        case Qt::TextAlignmentRole:
+            return alignment(table_.columns[at].unit);
+        case Qt::FontRole: {
+            if (!cell.marked && !row.marked) return {};
+            QFont font;
+            font.setBold(true);
+            return font;
+        }
+        case Qt::BackgroundRole:
+            return row.marked && named_ > 0 ? QVariant(highlight()) : QVariant();
+        case Qt::ForegroundRole:
+            return row.muted ? QVariant(Palette().muted()) : QVariant();
+        case Qt::DecorationRole:
+            return cell.series >= 0 ? QVariant(Palette::series(cell.series)) : QVariant();
+        case kNumberRole:
+            return number_of(cell);
+        case kMarkedRole:
+            return row.marked;
+        default:
+            return {};
+    }
+}
+
+QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (section < 0) return {};
+    const auto at = static_cast<std::size_t>(section);
+    if (orientation == Qt::Vertical) {
+        if (at >= table_.rows.size()) return {};
+        const Row& row = table_.rows[at];
+        if (role == kMarkedRole) return row.marked;
+        if (named_ == 0) return role == Qt::DisplayRole ? QVariant(section + 1) : QVariant();
+        if (role == Qt::DisplayRole) return from(cell_text(row.cells[shown_[0]], Unit::text));
+        return role == Qt::ToolTipRole ? QVariant(from(row.tooltip)) : QVariant();
+    }
+    if (at + named_ >= shown_.size()) return {};
+    const Column& column = table_.columns[shown_[at + named_]];
+    if (role == Qt::DisplayRole) return named_ > 0 ? from(column.title) : capital(column.title);
+    if (role == Qt::ToolTipRole) return from(column.help);
+    return role == Qt::TextAlignmentRole ? alignment(column.unit) : QVariant();
+}
+
+bool NumberSortProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+    const QVariant a = left.data(TableModel::kNumberRole), b = right.data(TableModel::kNumberRole);
+    if (a.isValid() && b.isValid() && a.toDouble() != b.toDouble())
+        return a.toDouble() < b.toDouble();
+    if (a.isValid() != b.isValid()) return a.isValid();
+    return QString::localeAwareCompare(left.data().toString(), right.data().toString()) < 0;
+}
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "sim/answers/audit/audit.h"
+#include "sim/base/json_text.h"
+#include "sim/report/answers/answer_reports.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t count(const std::vector<AuditedClaim>& claims, Verdict verdict) {
+    return std::count_if(claims.begin(), claims.end(),
+                         [&](const AuditedClaim& claim) { return claim.verdict() == verdict; });
+}
+
+Table findings_table(const std::vector<Finding>& findings) {
+    return table_of<Finding>(
+        findings, {{"verdict", "", Unit::text, [](auto& f) { return verdict_name(f.verdict); }},
+                   {"by", "", Unit::text, &Finding::by},
+                   {"number", "", Unit::text, &Finding::sentence},
+                   {"would_need", "", Unit::text, &Finding::would_need}});
+}
+
+}  // namespace
+
+std::string audit_text(const ClaimFile& file, const std::vector<AuditedClaim>& claims) {
+    std::string out =
+        fmt::format("{}\n{}: {} possible, {} doubtful, {} impossible\n", file.source,
+                    format_number_of(std::ssize(claims), "claim"), count(claims, Verdict::possible),
+                    count(claims, Verdict::doubtful), count(claims, Verdict::impossible));
+    for (const AuditedClaim& claim : claims) {
+        std::string verdict = verdict_name(claim.verdict());
+        if (claim.verdict() == Verdict::impossible)
+            for (char& c : verdict) c = static_cast<char>(std::toupper(c));
+        out += fmt::format("\n{:<11} {}: {}\n", verdict, claim.id, claim.says);
+        for (const Finding& finding : claim.findings) {  // sentences are too long for a table
+            out += fmt::format("  {:<10} {:<10} {}\n", verdict_name(finding.verdict), finding.by,
+                               finding.sentence);
+            if (!finding.would_need.empty())
+                out += fmt::format("  {:<21} would need: {}\n", "", finding.would_need);
+        }
+    }
+    return out;
+}
+
+std::string audit_json(const ClaimFile& file, const std::vector<AuditedClaim>& claims) {
+    Json out = {{"source", file.source}, {"claims", Json::array()}};
+    for (const AuditedClaim& claim : claims)
+        out["claims"].push_back({{"id", claim.id},
+                                 {"says", claim.says},
+                                 {"verdict", verdict_name(claim.verdict())},
+                                 {"findings", to_json(findings_table(claim.findings))}});
+    return readable_json(out);
+}
+
+}  // namespace sluice

@@ -1,0 +1,231 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sim/answers/compare/findings.h"
+#include "sim/base/json_text.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/shared_words.h"
+#include "sim/report/report.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLongestLine = 116;
+constexpr std::size_t kMostAssumptions = 6;  // of those that the same systems rest on
+
+std::string bytes_words(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+std::string heading(const Prediction& r, bool one_count) {
+    const std::string size =
+        one_count ? fmt::format(" ({} parameters, {})",
+                                format_count(static_cast<double>(r.asked.parameters)),
+                                format_number_of(r.asked.layers, "layer"))
+                  : "";
+    std::string out =
+        fmt::format("{}{} on {}\nbatch {}, seq {}\n", r.asked.model_name, size, r.asked.machine_id,
+                    r.asked.training.batch, r.asked.training.sequence);
+    if (!r.asked.machine_changes.empty())
+        out += fmt::format("what-if: {}\n", fmt::join(r.asked.machine_changes, " "));
+    return out + "\n";
+}
+
+/// Rows of clusters are of other machines, and of several GPUs.
+std::string about_clusters(const Comparison& c) {
+    std::string out;
+    for (const ComparedSystem& system : c.systems) {
+        if (!system.report.asked.training.schedule->several_gpus) continue;
+        const Fit& fit = system.report.plan.fit;
+        out += fmt::format(
+            "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a "
+            "node\n",
+            system.name, bytes_words(fit.device.usable), bytes_words(fit.host.usable));
+    }
+    return out;
+}
+
+std::string about_micro_batches(std::span<const Comparison> comparisons) {
+    std::string out;
+    for (const Comparison& c : comparisons)
+        for (const ComparedSystem& system : c.systems) {
+            const std::string words = micro_batch_words(system);
+            if (words.empty()) continue;
+            if (comparisons.size() > 1)
+                out += format_number_of(c.shared().asked.layers, "layer") + ", ";
+            out += words + "\n";
+        }
+    return out;
+}
+
+/// A row a number of layers, and two columns a system.
+std::string trend_text(std::span<const Comparison> comparisons) {
+    std::vector<ColumnOf<Comparison>> columns = {
+        {"layers", "layers", Unit::whole, [](auto& c) { return c.shared().asked.layers; }},
+        {"parameters", "parameters", Unit::count,
+         [](auto& c) { return c.shared().asked.parameters; }}};
+    const std::vector<ComparedSystem>& systems = comparisons.front().systems;
+    Row confidence{{"", "confidence"}};
+    for (std::size_t i = 0; i < systems.size(); ++i) {
+        columns.push_back({"", systems[i].name, Unit::whole, [i](auto& c) {
+                               const ComparedSystem& system = c.systems[i];
+                               Cell speed(system.report.tokens_per_s());
+                               return system.fits()
+                                          ? speed
+                                          : std::move(speed).shown_as(short_by(system.report));
+                           }});
+        columns.push_back(
+            {"", " ", Unit::ratio, [i](auto& c) { return relative_speed(c, c.systems[i]); }});
+        confidence.cells.insert(confidence.cells.end(),
+                                {confidence_name(systems[i].report.plan.confidence), ""});
+    }
+    Table table = table_of<Comparison>(comparisons, columns);
+    table.rows.push_back(std::move(confidence));
+    return fmt::format("tokens/s and speed as a multiple of {}'s\n", Schedule()->name) +
+           to_text(table);
+}
+
+/// Items separated by commas, on lines that begin with spaces after the first.
+std::string wrapped(const std::string& name, std::size_t width, const Settings& settings) {
+    std::string out, line = fmt::format("  {:<{}}", name, width);
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+        const bool last = i + 1 == settings.size();
+        const std::string item =
+            fmt::format(" {} {}{}", settings[i].first, settings[i].second, last ? "" : ",");
+        if (line.size() + item.size() > kLongestLine) {
+            out += line + "\n";
+            line = fmt::format("  {:<{}}", "", width);
+        }
+        line += item;
+    }
+    return out + line + "\n";
+}
+
+std::string settings_block(const Comparison& c) {
+    std::size_t width = 0;
+    for (const ComparedSystem& system : c.systems) width = std::max(width, system.name.size());
+    std::string out = "\nsettings of each:\n";
+    for (const ComparedSystem& system : c.systems) {
+        Settings settings = own_settings(system.report.asked.training);
+        settings.insert(settings.begin(), {"keeps", states_of(system.report.asked.training)});
+        out += wrapped(system.name, width, settings);
+    }
+    return out;
+}
+
+std::string cut(const std::string& sentence) {
+    return sentence.size() <= kLongestLine ? sentence
+                                           : sentence.substr(0, kLongestLine - 3) + "...";
+}
+
+/// The sentences that rest on the same systems stand together.
+std::string assumptions_block(const Comparison& c) {
+    std::string out;
+    for (const auto& [systems, sentences] : grouped_assumptions(c)) {
+        out +=
+            fmt::format("\nassumed for {}:\n", systems.size() == c.systems.size()
+                                                   ? "all"
+                                                   : fmt::format("{}", fmt::join(systems, ", ")));
+        for (std::size_t i = 0; i < std::min(sentences.size(), kMostAssumptions); ++i)
+            out += fmt::format("  {}\n", cut(sentences[i]));
+        if (sentences.size() > kMostAssumptions)
+            out += fmt::format("  and {} more, whole in --json\n",
+                               sentences.size() - kMostAssumptions);
+    }
+    return out;
+}
+
+std::string misfits(const Comparison& c) {
+    std::string out;
+    for (const ComparedSystem& system : c.systems)
+        if (!system.fits())
+            out += fmt::format("\n{} does not fit\n  {}\n", system.name,
+                               fmt::join(misfit_words(c, system), "\n  "));
+    return out;
+}
+
+/// Who pays what for an hour: the price behind the column of dollars.
+std::string prices(const Comparison& c) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> systems_at;
+    for (const ComparedSystem& system : c.systems) {
+        const Prediction& r = system.report;
+        if (!system.fits() || !r.cost) continue;
+        const std::string price = fmt::format("{} an hour ({})", format_usd(r.cost->usd_per_hour),
+                                              hourly_cost_origin(*r.cost));
+        if (systems_at.empty() || systems_at.back().first != price)
+            systems_at.push_back({price, {}});
+        systems_at.back().second.push_back(system.name);
+    }
+    std::string out;
+    for (const auto& [price, systems] : systems_at)
+        out += fmt::format(
+            "$ a million tokens at {}{}\n", price,
+            systems_at.size() == 1 ? "" : fmt::format(": {}", fmt::join(systems, ", ")));
+    return out;
+}
+
+std::string lines(const std::vector<std::string>& sentences) {
+    return sentences.empty() ? "" : fmt::format("\n{}\n", fmt::join(sentences, "\n"));
+}
+
+}  // namespace
+
+Table systems_and_memory(const Comparison& c) {
+    Table table = systems_table({&c, 1});
+    Row& there_is = table.rows.emplace_back();
+    for (const Column& column : table.columns)
+        there_is.cells.push_back(
+            column.key == "system"              ? Cell("there is")
+            : column.key == "device.peak_bytes" ? Cell(c.shared().plan.fit.device.usable)
+            : column.key == "host.peak_bytes"   ? Cell(c.shared().plan.fit.host.usable)
+                                                : Cell(""));
+    return table;
+}
+
+std::string comparison_text(std::span<const Comparison> comparisons) {
+    const Comparison& last = comparisons.back();
+    const bool one = comparisons.size() == 1;
+    std::string out = heading(last.shared(), one);
+    out += one ? to_text(systems_and_memory(last)) : trend_text(comparisons);
+    out += about_clusters(last) + about_micro_batches(comparisons);
+    if (one) out += prices(last) + misfits(last);
+    out += settings_block(last) + assumptions_block(last) + lines(last.left_out);
+    return out + lines(one ? verdict(last) : trend(comparisons));
+}
+
+std::string comparison_json(std::span<const Comparison> comparisons) {
+    const Comparison& last = comparisons.back();
+    const Prediction& shared = last.shared();
+    Json out = {{"model", {{"name", shared.asked.model_name}}},
+                {"machine",
+                 {{"id", shared.asked.machine_id},
+                  {"name", shared.asked.machine_name},
+                  {"changes", shared.asked.machine_changes}}},
+                {"batch", shared.asked.training.batch},
+                {"seq", shared.asked.training.sequence},
+                {"relative_speed_formula", "tokens_per_s / that of streamed"}};
+    out["comparisons"] = Json::array();
+    for (const Comparison& c : comparisons) {
+        Json systems = to_json(systems_table({&c, 1}));
+        for (std::size_t i = 0; i < systems.size(); ++i)
+            systems[i]["settings"] = settings_json(c.systems[i].report.asked.training);
+        out["comparisons"].push_back({{"layers", c.shared().asked.layers},
+                                      {"parameters", c.shared().asked.parameters},
+                                      {"systems", std::move(systems)},
+                                      {"verdict", verdict(c)}});
+    }
+    if (comparisons.size() > 1) out["trend"] = trend(comparisons);
+    out["left_out"] = last.left_out;
+    out["assumptions"] = Json::array();
+    for (const SharedAssumption& one : shared_assumptions(last))
+        out["assumptions"].push_back({{"sentence", one.sentence}, {"systems", one.systems}});
+    return readable_json(out);
+}
+
+std::string comparison_csv(std::span<const Comparison> comparisons) {
+    return to_csv(systems_table(comparisons));
+}
+
+}  // namespace sluice

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/answers/cost/run_cost.h"
+#include "sim/base/format.h"
+#include "sim/base/json_text.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/report.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::pair<const char*, double>> energy_kinds(const StepEnergy& e) {
+    return {{"idle", e.idle},
+            {"products", e.products},
+            {"attention", e.attention},
+            {"elementwise", e.elementwise},
+            {"copies", e.copies},
+            {"computing", e.busy},
+            {"host", e.host}};
+}
+
+void append_money(std::string& out, const CostAnswer& answer) {
+    if (!answer.cost) {
+        out += "money    no price is known for this machine: give --usd-per-hour or --price-usd\n";
+        return;
+    }
+    const RunCost& cost = *answer.cost;
+    out += fmt::format("money    {} a million tokens, at {} an hour ({}: {})\n",
+                       format_usd(cost.usd_per_million_tokens), format_usd(cost.usd_per_hour),
+                       answer.payment->name, answer.payment->origin);
+    out += fmt::format("run      {} tokens: {}, {}\n", format_count(cost.tokens),
+                       format_usd(cost.usd), format_banded(cost.days, "days"));
+}
+
+void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
+    const StepEnergy& e = *answer.energy;
+    out += fmt::format("energy   {} for {} tokens, {:.0f} W on average{}\n",
+                       format_banded(*cost.kwh, "kWh"), format_count(cost.tokens), *cost.mean_w,
+                       e.at_limit ? ", the GPU at its power limit" : "");
+    out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
+                       *cost.tokens_per_joule, *cost.tflops_per_kw,
+                       answer.power.calibrated ? "energy by kind of work as measured"
+                                               : "from datasheet power, not measured");
+    std::string kinds;
+    for (const auto& [name, joules] : energy_kinds(e))
+        if (joules > 0)
+            kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", name,
+                                 format_percent(joules / e.total()));
+    out += fmt::format("         {:.0f} J a step: {}\n", e.total(), kinds);
+}
+
+std::string others_text(const CostAnswer& answer) {
+    using Other = std::pair<Payment, RunCost>;
+    return to_text(table_of<Other>(
+        answer.others,
+        {{"", "other ways to pay", Unit::text, [](auto& one) { return one.first.name; }},
+         {"", "$ an hour", Unit::usd, [](auto& one) { return one.second.usd_per_hour; }},
+         {"", "$ a million", Unit::usd,
+          [](auto& one) { return one.second.usd_per_million_tokens.value; }},
+         {"", "$ the run", Unit::usd, [](auto& one) { return one.second.usd.value; }},
+         {"", "price of", Unit::text, [](auto& one) { return one.first.origin; }}}));
+}
+
+Json banded_json(const Banded& number) {
+    Json out = {{"value", number.value}};
+    if (number.high > 0) {
+        out["5_percent"] = number.low;
+        out["95_percent"] = number.high;
+    }
+    return out;
+}
+
+Json cost_entry(const Payment& payment, const RunCost& cost) {
+    return {{"name", payment.name},
+            {"origin", payment.origin},
+            {"usd_per_hour", cost.usd_per_hour},
+            {"usd_per_million_tokens", banded_json(cost.usd_per_million_tokens)},
+            {"run_usd", banded_json(cost.usd)}};
+}
+
+Json energy_json(const CostAnswer& answer, const RunCost& cost) {
+    const StepEnergy& e = *answer.energy;
+    Json step_j;
+    for (const auto& [name, joules] : energy_kinds(e)) step_j[name] = joules;
+    return {{"calibrated", answer.power.calibrated},
+            {"run_kwh", banded_json(*cost.kwh)},
+            {"mean_w", *cost.mean_w},
+            {"tokens_per_s_per_w", *cost.tokens_per_joule},
+            {"model_tflops_per_s_per_kw", *cost.tflops_per_kw},
+            {"gpu_at_power_limit", e.at_limit},
+            {"step_j", step_j}};
+}
+
+}  // namespace
+
+std::string cost_text(const CostAnswer& answer) {
+    const Prediction& r = answer.report;
+    std::string out = fmt::format("{} on {}: {} tokens/s", r.asked.model_name, r.asked.machine_id,
+                                  format_thousands(r.tokens_per_s()));
+    if (r.band)
+        out +=
+            fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(r.band->high)),
+                        format_thousands(r.tokens_per_s_at(r.band->low)));
+    out += "\n";
+    for (const std::string& words : shortages(r.plan))
+        out += fmt::format("DOES NOT FIT: {}; costs below as if it did\n", words);
+    append_money(out, answer);
+    const RunCost cost = cost_or_free(answer);
+    if (!answer.cost) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));
+    if (answer.energy)
+        append_energy(out, answer, cost);
+    else
+        out +=
+            "energy   not known: the profile has neither calibrated energy nor the GPU's power\n";
+    if (!answer.others.empty()) out += "\n" + others_text(answer);
+    out += "\nassumed:\n";
+    for (const std::string& assumption : answer.assumptions)
+        out += fmt::format("  {}\n", assumption);
+    return out;
+}
+
+std::string cost_json(const CostAnswer& answer) {
+    const Prediction& r = answer.report;
+    Json out;
+    out["model"] = r.asked.model_name;
+    out["machine"] = {{"id", r.asked.machine_id}, {"changes", r.asked.machine_changes}};
+    out["fits"] = r.plan.fit.fits();
+    out["tokens_per_s"] = r.tokens_per_s();
+    if (r.band) {
+        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(r.band->high);
+        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.band->low);
+    }
+    out["tokens"] = answer.tokens;
+    const RunCost cost = cost_or_free(answer);
+    out["days"] = banded_json(cost.days);
+    out["payment"] = answer.cost ? cost_entry(*answer.payment, *answer.cost) : Json();
+    out["energy"] = answer.energy ? energy_json(answer, cost) : Json();
+    out["other_payments"] = Json::array();
+    for (const auto& [payment, other] : answer.others)
+        out["other_payments"].push_back(cost_entry(payment, other));
+    out["owner"] = {{"years", answer.terms.years},
+                    {"utilization", answer.terms.utilization},
+                    {"electricity_usd_per_kwh", answer.terms.electricity_usd_per_kwh},
+                    {"power_usage_effectiveness", answer.terms.power_usage_effectiveness}};
+    out["assumptions"] = answer.assumptions;
+    return readable_json(out);
+}
+
+}  // namespace sluice

@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/answers/compare/findings.h"
+#include "sim/answers/decision/decision.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/shared_words.h"
+#include "sim/report/decision/decision_parts.h"
+#include "sim/report/html.h"
+
+namespace sluice {
+namespace {
+
+// Pictures stay black on white in the dark, since their colours are chosen for that.
+constexpr const char* kStyle =
+    "body{max-width:1240px;margin:24px auto;padding:0 24px;line-height:1.4}"
+    "h1{font-size:24px;margin-bottom:4px}h2{font-size:18px;margin-top:32px}h3{font-size:14px}"
+    ".meta{color:#555;font-size:13px}"
+    ".answer{border-left:4px solid #0072b2;padding:4px 16px;margin:20px 0}"
+    ".answer p:first-child{font-size:17px;font-weight:bold}"
+    "td{vertical-align:top;font-variant-numeric:tabular-nums}"
+    "tr.marked td{background:#e3f0f9}"
+    "li{margin:3px 0;overflow-wrap:anywhere}"
+    "figure{margin:0 0 24px;background:#fff;color:#222;overflow-x:auto}"
+    "figcaption{font-weight:bold;padding:6px 0}figure svg{margin:0}"
+    "@media (prefers-color-scheme:dark){"
+    "body{color:#ddd;background:#161616}.meta{color:#aaa}"
+    "th,td{border-bottom-color:#444}tr.marked td{background:#12344a}"
+    "figure{padding:8px;border-radius:4px}}"
+    "@media print{@page{size:A4 landscape;margin:12mm}"
+    "body{max-width:none;margin:0;padding:0;color:#000;background:#fff;font-size:10pt}"
+    "table{font-size:8pt}th,td{padding:2px 4px;border-bottom-color:#bbb}.wide{overflow:visible}"
+    "figure,tr,.answer{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}"
+    "tr.marked td{background:#e3f0f9;color:#000}.meta{color:#333}}";
+
+/// "29.1", "1,208".
+Cell days_or_kwh(const Banded& number) {
+    return Cell(number.value)
+        .shown_as(number.value >= 100 ? format_thousands(number.value)
+                                      : fmt::format("{:.3g}", number.value));
+}
+
+/// What does not fit has neither speed nor cost.
+template <typename Value>
+std::function<Cell(const Candidate&)> if_fits(Value value) {
+    return [value](const Candidate& c) { return c.fits() ? Cell(value(c)) : Cell(); };
+}
+
+template <typename Value>
+std::function<Cell(const Candidate&)> if_paid(Value value) {
+    return [value](const Candidate& c) {
+        return c.fits() && c.cost.cost ? Cell(value(*c.cost.cost)) : Cell();
+    };
+}
+
+Table machines_table(const Decision& decision) {
+    const std::string run = tokens_words(decision) + " tokens";
+    Table out = table_of<Candidate>(
+        decision.candidates,
+        {{"machine", "machine", Unit::text, &Candidate::name},
+         {"", "machine ", Unit::text,
+          [&](auto& c) { return c.name + (&c == decision.best() ? " (chosen)" : ""); }},
+         {"fits", "fits", Unit::flag, [](auto& c) { return Cell(c.fits()).with_mark(!c.fits()); }},
+         {"tokens_per_s", "tokens/s", Unit::whole,
+          if_fits([](auto& c) { return c.report().tokens_per_s(); })},
+         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& c) {
+              const Prediction& r = c.report();
+              return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
+          })},
+         {"bottleneck", "bound by", Unit::text, if_fits([](auto& c) {
+              const auto [lane, share] = bound_of(c.report());
+              return fmt::format("{} {}", lane_label(lane), format_percent(share));
+          })},
+         {"device_peak_bytes", "device", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.device.peak.bytes; }},
+         {"device_usable_bytes", "of", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.device.usable; }},
+         {"host_peak_bytes", "host", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.host.peak.bytes; }},
+         {"host_usable_bytes", "of", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.host.usable; }},
+         {"usd_per_hour", "$ an hour", Unit::usd, if_paid([](auto& c) { return c.usd_per_hour; })},
+         {"usd_per_million_tokens", "$ a million", Unit::usd,
+          if_paid([](auto& c) { return c.usd_per_million_tokens.value; })},
+         {"usd_per_million_tokens_{}_percent", "5 to 95%", Unit::usd, if_paid([](auto& c) {
+              return Range{c.usd_per_million_tokens.low, c.usd_per_million_tokens.high};
+          })},
+         {"days", "days", Unit::number,
+          if_fits([](auto& c) { return days_or_kwh(cost_or_free(c.cost).days); })},
+         {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
+         {"run_kwh", "kWh for " + run, Unit::number, if_fits([](auto& c) {
+              const RunCost cost = cost_or_free(c.cost);
+              return cost.kwh ? days_or_kwh(*cost.kwh) : Cell();
+          })},
+         {"confidence", "confidence", Unit::text,
+          [](auto& c) { return confidence_name(c.report().plan.confidence); }},
+         {"", "short", Unit::text, [](auto& c) { return short_by(c.report()); }}});
+    if (decision.chosen) out.rows[*decision.chosen].marked = true;
+    return out;
+}
+
+Table settings_table(const Decision& decision) {
+    return table_of<Candidate>(
+        decision.candidates, {{"machine", "machine", Unit::text, &Candidate::name},
+                              {"flags", "settings", Unit::text,
+                               [](auto& c) { return settings_flags(c.report().asked.training); }}});
+}
+
+Table sources_table(const Candidate& candidate) {
+    const std::vector<SourceRow> rows = sources(candidate);
+    Table out = table_of<SourceRow>(
+        rows, {{"path", "number", Unit::text, &SourceRow::path},
+               {"value", "value", Unit::text, &SourceRow::value},
+               {"method", "method", Unit::text,
+                [](auto& row) { return Cell(row.method).with_mark(row.estimated); }},
+               {"date", "date", Unit::text, &SourceRow::date},
+               {"source", "source and note", Unit::text, [](auto& row) {
+                    return row.note.empty() ? row.source : row.source + ". " + row.note;
+                }}});
+    for (std::size_t i = 0; i < rows.size(); ++i) out.rows[i].marked = rows[i].estimated;
+    return out;
+}
+
+std::string section(const std::string& title, const std::string& content) {
+    return content.empty() ? "" : html_element("h2", title) + content;
+}
+
+std::string answer_box(const Decision& decision) {
+    std::string out = "<div class=\"answer\">\n";
+    for (const std::string& sentence : answer(decision)) out += html_element("p", sentence);
+    return out + "</div>\n";
+}
+
+std::string machines_part(const Decision& decision) {
+    return to_html(select(
+               machines_table(decision),
+               {"machine ", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "bottleneck",
+                "device_peak_bytes", "device_usable_bytes", "host_peak_bytes", "host_usable_bytes",
+                "usd_per_hour", "usd_per_million_tokens", "usd_per_million_tokens_{}_percent",
+                "days", "run_usd", "run_kwh", "confidence", "short"})) +
+           html_element("p",
+                        "5 to 95%: nine of ten steps should lie there. Energy and money follow "
+                        "the speed. A rent pays for a GPU and its share of a node. That share of "
+                        "memory may be less than a step uses: see the assumptions.");
+}
+
+std::string other_systems(const Decision& decision) {
+    if (!decision.other) return "";
+    std::vector<std::string> notes = decision.other->left_out;
+    for (const ComparedSystem& system : decision.other->systems)
+        if (!system.fits())
+            notes.push_back(fmt::format("{}: {}", system.name,
+                                        fmt::join(misfit_words(*decision.other, system), "; ")));
+    return html_element(
+               "p",
+               fmt::format("Each system has its own schedule and takes those of the settings "
+                           "above that it has{}. Speed is a multiple of that of this "
+                           "program's own trainer (streamed).",
+                           decision.request.advise ? "; the best settings of each were not searched"
+                                                   : "")) +
+           to_html(systems_and_memory(*decision.other)) + html_list(notes);
+}
+
+std::string upgrades(const Decision& decision) {
+    if (!decision.upgrades)
+        return html_element("p", "Upgrades are predicted for one machine, not for a cluster.");
+    const Sensitivity& all = *decision.upgrades;
+    const std::string settings =
+        all.base_settings.empty()
+            ? "the settings above"
+            : fmt::format("the settings above and {}, which are faster", all.base_settings);
+    return html_element("p",
+                        fmt::format("From {} tokens/s, with {}. Upgrades without settings keep "
+                                    "these.",
+                                    format_thousands(all.base.tokens_per_s()), settings)) +
+           to_html(upgrades_table(all)) + html_list(all.not_possible);
+}
+
+std::string track_record(const Decision& decision) {
+    std::vector<std::string> sentences;
+    for (const TrackRecord& record : decision.record)
+        sentences.push_back(track_record_words(record));
+    return html_list(sentences) +
+           html_element("p",
+                        "Machines whose confidence is transferred or datasheet were not "
+                        "calibrated: their band is wider, and no such record stands behind it.");
+}
+
+/// What predictions and costs assume, each sentence once, with the machines that rest on it.
+std::string assumptions(const Decision& decision) {
+    Comparison all;
+    for (const Candidate& c : decision.candidates) {
+        ComparedSystem& system = all.systems.emplace_back();
+        system.name = c.name;
+        system.report.plan.assumptions = c.report().plan.assumptions;
+        for (const std::string& sentence : c.cost.assumptions)
+            system.report.plan.assumptions.push_back("cost: " + sentence);
+    }
+    std::string out;
+    for (const auto& [machines, sentences] : grouped_assumptions(all))
+        out += html_element("h3", machines.size() == all.systems.size() && machines.size() > 1
+                                      ? "all machines"
+                                      : fmt::format("{}", fmt::join(machines, ", "))) +
+               html_list(sentences);
+    return out;
+}
+
+std::string all_sources(const Decision& decision) {
+    std::string out = html_element(
+        "p",
+        "The unit is the end of each number's name. Bold are estimates: arithmetic, an "
+        "assumption, a third party's guess or a measurement on another machine.");
+    for (const Candidate& c : decision.candidates)
+        out += html_element("h3", c.name + ": " + c.machine.name) + to_html(sources_table(c));
+    return out;
+}
+
+}  // namespace
+
+std::string decision_text(const Decision& decision) {
+    std::string out = question(decision) + "\n\n";
+    for (const std::string& sentence : answer(decision)) out += sentence + "\n";
+    return out + "\n" +
+           to_text(select(machines_table(decision),
+                          {"machine", "fits", "tokens_per_s", "tokens_per_s_{}_percent",
+                           "device_peak_bytes", "host_peak_bytes", "usd_per_hour",
+                           "usd_per_million_tokens", "days", "confidence", "short"})) +
+           "\n" + to_text(settings_table(decision));
+}
+
+std::string decision_html(const Decision& decision) {
+    const std::string title = question(decision);
+    std::string body =
+        html_element("h1", title) +
+        html_element("p",
+                     fmt::format("{}; predicted by sluice {}", decision.request.date,
+                                 decision.request.version),
+                     "meta") +
+        answer_box(decision) + section("Machines", machines_part(decision)) +
+        section(decision.request.advise ? "Settings: the best found of each" : "Settings: as given",
+                to_html(settings_table(decision))) +
+        section("Pictures", pictures(decision));
+    if (decision.chosen)
+        body +=
+            section("Other systems on " + decision.best()->machine.id, other_systems(decision)) +
+            section("What upgrades of " + decision.best()->name + " would gain",
+                    upgrades(decision));
+    body += section("How good predictions have been", track_record(decision)) +
+            section("Assumptions", assumptions(decision)) +
+            section("Numbers and their sources", all_sources(decision));
+    return html_page(title, std::string(html_table_style()) + kStyle, body);
+}
+
+}  // namespace sluice

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/answers/search/fit.h"
+#include "sim/base/format.h"
+#include "sim/base/json_text.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/report.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string speed_text(const Prediction& r) {
+    return fmt::format("{} tokens/s (5 to 95%: {} to {})", format_thousands(r.tokens_per_s()),
+                       format_thousands(r.tokens_per_s_at(r.band->high)),
+                       format_thousands(r.tokens_per_s_at(r.band->low)));
+}
+
+std::string memory_text(const Prediction& r) {
+    return fmt::format("device {}, host {}",
+                       format_bytes(static_cast<double>(r.plan.fit.device.peak.bytes)),
+                       format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes)));
+}
+
+/// "device needs 151.2 GB, has 149.9 GB ...", "1,200 tokens/s, wanted 2,000".
+std::string why_not(const FitSide& side, double tokens_per_s) {
+    std::string out;
+    for (const std::string& words : shortages(side.report.plan))
+        out += (out.empty() ? "" : "; ") + words;
+    if (!out.empty()) return out;
+    return fmt::format("{}, wanted {}; bound by {}", speed_text(side.report),
+                       format_thousands(tokens_per_s), bottleneck_text(side.report.step));
+}
+
+void append_sides(std::string& out, const FitAnswer& answer) {
+    const double wanted = answer.query.tokens_per_s;
+    if (answer.best) {
+        const FitSide& side = *answer.best;
+        out += fmt::format("does it      {}: {}, {}\n", side.subject, speed_text(side.report),
+                           memory_text(side.report));
+        if (!side.changes.empty()) out += fmt::format("             with {}\n", side.changes);
+        out += fmt::format("             bound by {}\n", bottleneck_text(side.report.step));
+    }
+    if (!answer.other) return;
+    out += fmt::format("does not     {}: {}{}\n", answer.other->subject,
+                       why_not(*answer.other, wanted),
+                       answer.query.adjust && !answer.other->fits()
+                           ? "; that is as asked, and none of the nearest settings fits either"
+                           : "");
+}
+
+Json side_json(const std::optional<FitSide>& side) {
+    if (!side) return {};
+    const Prediction& r = side->report;
+    return {{"value", side->value},
+            {"subject", side->subject},
+            {"model", r.asked.model_name},
+            {"parameters", r.asked.parameters},
+            {"changes", side->changes},
+            {"fits", side->fits()},
+            {"tokens_per_s", r.tokens_per_s()},
+            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.band->high)},
+            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.band->low)},
+            {"device_peak_bytes", r.plan.fit.device.peak.bytes},
+            {"host_peak_bytes", r.plan.fit.host.peak.bytes},
+            {"bottleneck", bottleneck_name(r.step.bottleneck())}};
+}
+
+const char* unit(Sought sought) {
+    switch (sought) {
+        case Sought::batch:
+            return "sequences";
+        case Sought::sequence:
+            return "tokens";
+        case Sought::layers:
+            return "layers";
+        case Sought::model:
+            return "parameters";
+        case Sought::host_memory:
+        case Sought::device_memory:
+            return "gb";
+        case Sought::link:
+            return "times_the_link";
+        case Sought::cores:
+            return "cores";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string fit_text(const FitAnswer& answer) {
+    const Prediction& r = (answer.best ? *answer.best : *answer.other).report;
+    const bool finds_model = answer.query.sought == Sought::model;
+    std::string out =
+        fmt::format("{}{} on {}", answer.asked, finds_model ? "" : " for " + r.asked.model_name,
+                    r.asked.machine_id);
+    if (answer.query.tokens_per_s > 0)
+        out += fmt::format(" at {} tokens/s", format_thousands(answer.query.tokens_per_s));
+    out += answer.best ? fmt::format(": {}\n", answer.best->subject) : ": none\n";
+    append_sides(out, answer);
+    if (answer.best && !answer.other)
+        out += "does not     nothing that was searched: the limit is elsewhere\n";
+    if (!answer.note.empty()) out += fmt::format("note         {}\n", answer.note);
+    if (answer.speed_within_band())
+        out +=
+            "The wanted speed lies within a band above: the true answer may be on either side.\n";
+    return out;
+}
+
+std::string fit_json(const FitAnswer& answer) {
+    Json out;
+    out["asked"] = sought_name(answer.query.sought);
+    out["unit"] = unit(answer.query.sought);
+    out["wanted_tokens_per_s"] = answer.query.tokens_per_s;
+    out["does_it"] = side_json(answer.best);
+    out["does_not"] = side_json(answer.other);
+    out["wanted_speed_within_band"] = answer.speed_within_band();
+    out["note"] = answer.note;
+    out["tolerance"] = kFitTolerance;
+    out["plans_tried"] = answer.plans;
+    return readable_json(out);
+}
+
+}  // namespace sluice

@@ -1,0 +1,223 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sim/answers/validate/published.h"
+#include "sim/report/answers/answer_reports.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kWidth = 110;
+
+/// Rows that say the same.
+struct Group {
+    std::string text;
+    std::vector<std::string> ids;
+};
+
+void add_to(std::vector<Group>& groups, const std::string& text, const std::string& id) {
+    const auto found = std::find_if(groups.begin(), groups.end(),
+                                    [&](const Group& group) { return group.text == text; });
+    if (found == groups.end())
+        groups.push_back({text, {id}});
+    else
+        found->ids.push_back(id);
+}
+
+/// Lines of at most kWidth characters, each after `indent`.
+std::string wrapped(const std::string& text, const std::string& indent) {
+    std::string out, line;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string word = text.substr(at, end - at);
+        if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kWidth) {
+            out += indent + line + "\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+        at = end + 1;
+    }
+    return line.empty() ? out : out + indent + line + "\n";
+}
+
+std::string groups_text(const std::vector<Group>& groups, const char* title) {
+    std::string out = groups.empty() ? "" : fmt::format("\n{}\n", title);
+    for (const Group& group : groups)
+        out += wrapped(fmt::format("{} ({})", fmt::join(group.ids, ", "), group.ids.size()), "") +
+               wrapped(group.text, "    ");
+    return out;
+}
+
+struct Speed {
+    const char* key;
+    const char* name;
+};
+
+Speed speed_of(PublishedSpeed kind) {
+    switch (kind) {
+        case PublishedSpeed::step:
+            return {"step_s", "step"};
+        case PublishedSpeed::tokens:
+            return {"tokens_per_s", "tokens/s"};
+        case PublishedSpeed::tflops:
+            return {"tflops_6pt", "6PT"};
+        case PublishedSpeed::forward_backward:
+            return {"forward_backward_s", "fwd+bwd"};
+        case PublishedSpeed::none:
+            break;
+    }
+    return {"", "-"};
+}
+
+/// Missing where no speed is published.
+Cell speed_cell(const PublishedComparison& c, double value) {
+    switch (c.row.speed_kind) {
+        case PublishedSpeed::step:
+        case PublishedSpeed::forward_backward:
+            return Cell(value).shown_as(fmt::format("{:.2f} s", value));
+        case PublishedSpeed::tokens:
+            return Cell(value).shown_as(format_thousands(value) + " t/s");
+        case PublishedSpeed::tflops:
+            return Cell(value).shown_as(fmt::format("{:.1f} TF", value));
+        case PublishedSpeed::none:
+            break;
+    }
+    return {};
+}
+
+/// Missing where none is published.
+Cell memory_cell(Bytes bytes, std::optional<double> error) {
+    if (!error) return {};
+    return Cell(bytes).shown_as(fmt::format("{:.1f}", static_cast<double>(bytes) / kGiga));
+}
+
+std::string fits_text(const PublishedComparison& c) {
+    if (!c.row.fits) return "";
+    return fmt::format("{}, predicted {}{}", *c.row.fits ? "ran" : "out of memory",
+                       c.predicted_fits ? "to fit" : "not to fit", c.fit_is_wrong() ? "!" : "");
+}
+
+Table rows_table(const PublishedTable& table) {
+    Table out = table_of<PublishedComparison>(
+        table.compared,
+        {{"id", "row", Unit::text, [](auto& c) { return c.row.id; }},
+         {"system", "", Unit::text, [](auto& c) { return c.row.system; }},
+         {"machine", "", Unit::text, [](auto& c) { return c.row.machine; }},
+         {"model", "", Unit::text, [](auto& c) { return c.row.model_name; }},
+         {"batch", "", Unit::whole, [](auto& c) { return c.row.training.batch; }},
+         {"sequence", "", Unit::whole, [](auto& c) { return c.row.training.sequence; }},
+         {"speed.quantity", "speed", Unit::text,
+          [](auto& c) {
+              const Speed speed = speed_of(c.row.speed_kind);
+              return c.row.speed_kind == PublishedSpeed::none
+                         ? Cell()
+                         : Cell(speed.key).shown_as(speed.name);
+          }},
+         {"speed.published", "published", Unit::number,
+          [](auto& c) { return speed_cell(c, c.row.speed); }},
+         {"speed.predicted", "predicted", Unit::number,
+          [](auto& c) { return speed_cell(c, c.predicted_speed); }},
+         {"speed.error", "delta", Unit::change, &PublishedComparison::speed_error},
+         {"device.published_bytes", "device GB\npubl.", Unit::bytes,
+          [](auto& c) { return memory_cell(c.row.device, c.device_error()); }},
+         {"device.predicted_bytes", "\npred.", Unit::bytes,
+          [](auto& c) { return memory_cell(c.predicted_device, c.device_error()); }},
+         {"device.error", "\ndelta", Unit::change, &PublishedComparison::device_error},
+         {"host.published_bytes", "host GB\npubl.", Unit::bytes,
+          [](auto& c) { return memory_cell(c.row.host, c.host_error()); }},
+         {"host.predicted_bytes", "\npred.", Unit::bytes,
+          [](auto& c) { return memory_cell(c.predicted_host, c.host_error()); }},
+         {"host.error", "\ndelta", Unit::change, &PublishedComparison::host_error},
+         {"fits_published", "", Unit::flag, [](auto& c) { return c.row.fits; }},
+         {"fits_predicted", "", Unit::flag, &PublishedComparison::predicted_fits},
+         {"", "fits", Unit::text, fits_text},
+         {"needs_explanation", "why", Unit::text,
+          [](auto& c) {
+              return Cell(c.needs_explanation()).shown_as(c.needs_explanation() ? "*" : " ");
+          }},
+         {"explanation", "", Unit::text, [](auto& c) { return c.row.explanation; }},
+         {"assumed", "", Unit::text, [](auto& c) { return c.row.assumed; }},
+         {"source", "", Unit::text, [](auto& c) { return c.row.source; }}});
+    std::string place;
+    for (std::size_t i = 0; i < table.compared.size(); ++i) {
+        const PublishedRow& row = table.compared[i].row;
+        const std::string now = fmt::format("{}: {}", row.machine, row.system);
+        if (now != place) out.rows[i].heading = now;
+        place = now;
+    }
+    return out;
+}
+
+Table others_table(const PublishedTable& table) {
+    return table_of<PublishedRow>(table.not_compared,
+                                  {{"id", "", Unit::text, &PublishedRow::id},
+                                   {"system", "", Unit::text, &PublishedRow::system},
+                                   {"published", "", Unit::text, &PublishedRow::published},
+                                   {"not_compared", "", Unit::text, &PublishedRow::not_compared},
+                                   {"source", "", Unit::text, &PublishedRow::source}});
+}
+
+struct Quantities {
+    const char* name;
+    const ErrorSummary* errors;
+};
+
+/// Errors by what was published.
+std::vector<Quantities> quantities(const PublishedTable& table) {
+    return {{"speed", &table.speed}, {"device", &table.device}, {"host", &table.host}};
+}
+
+std::string summary(const PublishedTable& table) {
+    std::string out =
+        fmt::format("\n{}, {} compared\n",
+                    format_number_of(std::ssize(table.compared) + std::ssize(table.not_compared),
+                                     "published row"),
+                    table.compared.size());
+    for (const auto& [name, errors] : quantities(table))
+        if (errors->count > 0)
+            out += fmt::format("  {:<8} {:>7}, mean {:>5.1f}%, worst {} ({})\n", name,
+                               format_number_of(errors->count, "row"), 100 * errors->mean_absolute,
+                               format_error(errors->worst), errors->worst_name);
+    if (table.fits_published > 0)
+        out += fmt::format("  {:<8} {:>7}, {} predicted as published\n", "fits",
+                           format_number_of(table.fits_published, "row"), table.fits_right);
+    return out;
+}
+
+}  // namespace
+
+std::string published_text(const PublishedTable& table) {
+    std::vector<Group> explanations, assumptions, reasons;
+    for (const PublishedComparison& c : table.compared) {
+        if (c.needs_explanation())
+            add_to(explanations, c.row.explanation.empty() ? "NO EXPLANATION" : c.row.explanation,
+                   c.row.id);
+        if (!c.row.assumed.empty()) add_to(assumptions, c.row.assumed, c.row.id);
+    }
+    for (const PublishedRow& row : table.not_compared) add_to(reasons, row.not_compared, row.id);
+    return "delta: predicted / published - 1, of times the inverse: above 0 is predicted faster or "
+           "larger\n\n" +
+           to_text(rows_table(table)) + summary(table) +
+           groups_text(explanations, "* off by more than 15%, or a wrong fit: why") +
+           groups_text(assumptions, "assumed, since the source does not say") +
+           groups_text(reasons, "not compared, and why");
+}
+
+std::string published_json(const PublishedTable& table) {
+    Json out = {{"rows", to_json(rows_table(table))},
+                {"not_compared", to_json(others_table(table))}};
+    for (const auto& [name, errors] : quantities(table))
+        out[name] = {{"rows", errors->count},
+                     {"mean_absolute_error", errors->mean_absolute},
+                     {"worst_error", errors->worst},
+                     {"worst_row", errors->worst_name}};
+    out["fits"] = {{"rows", table.fits_published}, {"right", table.fits_right}};
+    return out.dump(1) + "\n";
+}
+
+}  // namespace sluice

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "sim/answers/compare/findings.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/report.h"
+
+namespace sluice {
+namespace {
+
+/// A system of one of several comparisons.
+struct Compared {
+    const Comparison* in;
+    const ComparedSystem* system;
+
+    const ComparedSystem& operator*() const { return *system; }
+    const Prediction& report() const { return system->report; }
+    bool fits() const { return system->fits(); }
+    /// Nothing where no setting was found to fit.
+    const Suggestion* suggestion() const {
+        return report().advice.suggestions.empty() ? nullptr : &report().advice.suggestions.front();
+    }
+};
+
+template <typename Member>
+std::function<Cell(const Compared&)> of_suggestion(Member member) {
+    return [member](const Compared& c) {
+        return c.suggestion() == nullptr ? Cell() : Cell(std::invoke(member, *c.suggestion()));
+    };
+}
+
+/// What does not fit has no speed for people; programs read it as if it did.
+template <typename Value>
+std::function<Cell(const Compared&)> if_fits(Value value) {
+    return [value](const Compared& c) { return Cell(value(c)).hidden_if(!c.fits()); };
+}
+
+}  // namespace
+
+Table systems_table(std::span<const Comparison> comparisons, const BytesText& bytes) {
+    std::vector<Compared> systems;
+    for (const Comparison& c : comparisons)
+        for (const ComparedSystem& system : c.systems) systems.push_back({&c, &system});
+    const auto memory = [&](Fit::OfTier Fit::*tier) {
+        return [&bytes, tier](const Compared& c) {
+            const Fit::OfTier& one = c.report().plan.fit.*tier;
+            return Cell(one.peak.bytes)
+                .with_mark(one.shortfall() > 0)
+                .with_tooltip("of " + bytes(static_cast<double>(one.usable)));
+        };
+    };
+    const auto asked = [](auto member) {
+        return [member](const Compared& c) { return Cell(c.report().asked.*member); };
+    };
+    return table_of<Compared>(
+        systems,
+        {{"model", "", Unit::text, asked(&AskedStep::model_name), "", Programs::csv},
+         {"layers", "", Unit::whole, asked(&AskedStep::layers), "", Programs::csv},
+         {"machine", "", Unit::text, asked(&AskedStep::machine_id)},
+         {"gpus", "", Unit::whole, [](auto& c) { return c.report().asked.training.gpus; }},
+         {"batch", "", Unit::whole, [](auto& c) { return c.report().asked.training.batch; }, "",
+          Programs::csv},
+         {"seq", "", Unit::whole, [](auto& c) { return c.report().asked.training.sequence; }, "",
+          Programs::csv},
+         {"system", "system", Unit::text,
+          [](auto& c) {
+              return Cell((*c).name).with_tooltip(
+                  fmt::format("keeps {}\n{}", states_of(c.report().asked.training),
+                              settings_text(own_settings(c.report().asked.training))));
+          },
+          "whose order of operations"},
+         {"settings", "", Unit::text,
+          [](auto& c) { return settings_text(own_settings(c.report().asked.training)); }, "",
+          Programs::csv},
+         {"states", "", Unit::text, [](auto& c) { return states_of(c.report().asked.training); }},
+         {"short_of_whole_batch_bytes", "", Unit::bytes,
+          [](auto& c) { return (*c).short_of_whole_batch; }},
+         {"whole_batch_note", "", Unit::text,
+          [](auto& c) -> Cell {
+              const std::string words = micro_batch_words(*c);
+              return words.empty() ? Cell() : Cell(words);
+          }},
+         {"fits", "fits", Unit::flag,
+          [&](auto& c) {
+              return Cell(c.fits()).with_mark(!c.fits()).with_tooltip(
+                  c.fits() ? ""
+                           : fmt::format("{}", fmt::join(misfit_words(*c.in, *c, bytes), "\n")));
+          }},
+         {"fits_with", "", Unit::text,
+          of_suggestion([](auto& one) { return setting_flags(one.settings); }), "", Programs::csv},
+         {"fits_with.flags", "", Unit::text,
+          of_suggestion([](auto& one) { return setting_flags(one.settings); }), "", Programs::json},
+         {"fits_with.device_peak_bytes", "", Unit::bytes, of_suggestion(&Suggestion::device_peak),
+          "", Programs::json},
+         {"fits_with.host_peak_bytes", "", Unit::bytes, of_suggestion(&Suggestion::host_peak), "",
+          Programs::json},
+         {"fits_with.tokens_per_s", "", Unit::whole,
+          [](auto& c) { return (*c).suggested_tokens_per_s; }, "", Programs::json},
+         {"tokens_per_s", "tokens/s", Unit::whole,
+          if_fits([](auto& c) { return c.report().tokens_per_s(); }), "batch x sequence / step"},
+         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& c) -> Cell {
+              const Prediction& r = c.report();
+              if (!r.band) return {};
+              return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
+          }),
+          "nine of ten measured steps should lie there"},
+         {"relative_speed", "speed", Unit::ratio, [](auto& c) { return relative_speed(*c.in, *c); },
+          "tokens/s as a multiple of streamed's"},
+         {"step_s", "step", Unit::seconds,
+          if_fits([](auto& c) { return c.report().step.seconds; })},
+         {"device.peak_bytes", "device", Unit::bytes, memory(&Fit::device),
+          "most bytes at once on the device"},
+         {"device.usable_bytes", "", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.device.usable; }},
+         {"device.short_bytes", "", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.device.shortfall(); }},
+         {"host.peak_bytes", "host", Unit::bytes, memory(&Fit::host),
+          "most bytes at once on the host"},
+         {"host.usable_bytes", "", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.host.usable; }},
+         {"host.short_bytes", "", Unit::bytes,
+          [](auto& c) { return c.report().plan.fit.host.shortfall(); }},
+         {"bottleneck", "bound by", Unit::text, if_fits([](auto& c) {
+              const auto [lane, share] = bound_of(c.report());
+              return Cell(bottleneck_name(c.report().step.bottleneck()))
+                  .shown_as(fmt::format("{} {}", lane_label(lane), format_percent(share)))
+                  .with_tooltip(bottleneck_text(c.report().step));
+          }),
+          "lane with the largest share of the step's critical path"},
+         {"bottleneck_share_of_critical_path", "", Unit::share,
+          [](auto& c) { return bound_of(c.report()).second; }},
+         {"usd_per_million_tokens", "$/M tokens", Unit::usd, if_fits([](auto& c) -> Cell {
+              const Prediction& r = c.report();
+              return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
+          }),
+          "at the typical rent of its GPUs"},
+         {"confidence", "confidence", Unit::text,
+          [](auto& c) { return confidence_name(c.report().plan.confidence); }}});
+}
+
+}  // namespace sluice

@@ -1,0 +1,301 @@
+#include "sim/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/input_error.h"
+#include "sim/base/json_text.h"
+#include "sim/report/svg_text.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kCsvDigits = 10;  // more would be noise of the last ones
+
+template <typename... Functions>
+struct Overloaded : Functions... {
+    using Functions::operator()...;
+};
+
+std::string number_text(double number, Unit unit, const BytesText& bytes) {
+    switch (unit) {
+        case Unit::whole:
+            return format_thousands(number);
+        case Unit::count:
+            return format_count(number);
+        case Unit::bytes:
+            return bytes(number);
+        case Unit::seconds:
+            return format_seconds(number);
+        case Unit::usd:
+            return format_usd(number);
+        case Unit::share:
+            return format_percent(number);
+        case Unit::error:
+            return fmt::format("{:.1f}%", 100 * number);
+        case Unit::change:  // no "-0.0%"
+            return format_error(std::abs(number) < 0.0005 ? 0.0 : number);
+        case Unit::ratio:
+            return fmt::format("{:.2f}x", number);
+        case Unit::text:
+        case Unit::flag:
+        case Unit::number:
+            break;
+    }
+    return fmt::format("{:g}", number);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> out;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', start), text.size());
+        out.push_back(text.substr(start, end - start));
+        start = end + 1;
+    }
+    return out;
+}
+
+/// Characters of UTF-8.
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
+}
+
+/// Columns for people in which any row has something.
+std::vector<std::size_t> shown_columns(const Table& table) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const Unit unit = table.columns[i].unit;
+        if (!table.columns[i].title.empty() &&
+            std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+                return row.cells[i].is_shown() && !cell_text(row.cells[i], unit).empty();
+            }))
+            out.push_back(i);
+    }
+    return out;
+}
+
+std::string trimmed(std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+}
+
+/// Texts of one line, each as wide as its column.
+std::string aligned(const std::vector<std::string>& texts, const std::vector<std::size_t>& widths,
+                    const std::vector<bool>& right, std::string_view indent) {
+    std::string line(indent);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string space(widths[i] - width_of(texts[i]), ' ');
+        line += (i == 0 ? "" : "  ") + (right[i] ? space + texts[i] : texts[i] + space);
+    }
+    return trimmed(line);
+}
+
+bool is_read_by(const Column& column, Programs programs) {
+    return !column.key.empty() && (column.programs == Programs::all || column.programs == programs);
+}
+
+std::vector<std::string> keys_of(const Column& column) {
+    const std::size_t hole = column.key.find("{}");
+    if (hole == std::string::npos || column.programs == Programs::csv) return {column.key};
+    const auto with = [&](const char* percent) {
+        return std::string(column.key).replace(hole, 2, percent);
+    };
+    return {with("5"), with("95")};
+}
+
+/// One a key of the column.
+std::vector<Json> values_of(const Cell& cell, const Column& column) {
+    if (cell.is_missing()) return std::vector<Json>(keys_of(column).size());
+    return std::visit(Overloaded{[](const Range& range) {
+                                     return std::vector<Json>{range.low, range.high};
+                                 },
+                                 [](const std::monostate&) { return std::vector<Json>(1); },
+                                 [](const auto& value) { return std::vector<Json>{value}; }},
+                      cell.value);
+}
+
+std::string csv_field(const Json& value) {
+    if (value.is_null()) return "";
+    if (value.is_string()) return csv_text(value.get<std::string>());
+    if (value.is_number_float()) return fmt::format("{}", rounded(value.get<double>(), kCsvDigits));
+    return value.dump();
+}
+
+/// With all digits in `value`.
+std::string data_element(double number, const std::string& shown) {
+    return fmt::format("<data value=\"{}\">{}</data>", number, escape_xml(shown));
+}
+
+std::string html_content(const Cell& cell, Unit unit) {
+    const std::string text = cell_text(cell, unit);
+    std::string out = escape_xml(text);
+    if (!cell.is_shown()) return out;
+    if (const auto* range = std::get_if<Range>(&cell.value); range && cell.shown.empty())
+        out = data_element(range->low, number_text(range->low, unit, format_bytes)) + " to " +
+              data_element(range->high, number_text(range->high, unit, format_bytes));
+    else if (const auto* number = std::get_if<double>(&cell.value))
+        out = data_element(*number, text);
+    else if (const auto* whole = std::get_if<std::int64_t>(&cell.value))
+        out = data_element(static_cast<double>(*whole), text);
+    return cell.marked ? "<strong>" + out + "</strong>" : out;
+}
+
+std::string html_cell(const char* tag, Unit unit, const std::string& tooltip,
+                      const std::string& content) {
+    return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, is_aligned_right(unit) ? "" : " class=\"text\"",
+                       tooltip.empty() ? "" : " title=\"" + escape_xml(tooltip) + "\"", content);
+}
+
+}  // namespace
+
+Table select(const Table& table, const std::vector<std::string>& keys) {
+    Table out;
+    std::vector<std::size_t> kept;
+    for (const std::string& key : keys) {
+        const auto found = std::find_if(
+            table.columns.begin(), table.columns.end(),
+            [&](const Column& one) { return (one.key.empty() ? one.title : one.key) == key; });
+        if (found == table.columns.end())
+            throw InternalError(fmt::format("table: no column {}", key));
+        kept.push_back(static_cast<std::size_t>(found - table.columns.begin()));
+        out.columns.push_back(*found);
+    }
+    for (const Row& row : table.rows) {
+        Row& copy = out.rows.emplace_back(Row{{}, row.heading, row.marked});
+        for (const std::size_t i : kept) copy.cells.push_back(row.cells[i]);
+    }
+    return out;
+}
+
+std::string cell_text(const Cell& cell, Unit unit, const BytesText& bytes) {
+    if (!cell.is_shown()) return "-";
+    if (!cell.shown.empty()) return cell.shown;
+    return std::visit(Overloaded{[](const std::monostate&) { return std::string("-"); },
+                                 [](bool flag) { return std::string(flag ? "yes" : "NO"); },
+                                 [](const std::string& text) { return text; },
+                                 [&](const Range& range) {
+                                     return number_text(range.low, unit, bytes) + " to " +
+                                            number_text(range.high, unit, bytes);
+                                 },
+                                 [&](auto number) {
+                                     return number_text(static_cast<double>(number), unit, bytes);
+                                 }},
+                      cell.value);
+}
+
+bool is_aligned_right(Unit unit) { return unit != Unit::text && unit != Unit::flag; }
+
+std::string to_text(const Table& table, std::string_view indent) {
+    if (table.rows.empty()) return "";
+    std::vector<std::vector<std::string>> titles;
+    std::vector<std::vector<std::string>> texts(table.rows.size());
+    std::vector<std::size_t> widths;
+    std::vector<bool> right;
+    std::size_t height = 0;
+    for (const std::size_t i : shown_columns(table)) {
+        titles.push_back(lines_of(table.columns[i].title));
+        height = std::max(height, titles.back().size());
+        std::size_t width = 0;
+        for (const std::string& line : titles.back()) width = std::max(width, width_of(line));
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            texts[row].push_back(cell_text(table.rows[row].cells[i], table.columns[i].unit));
+            width = std::max(width, width_of(texts[row].back()));
+        }
+        widths.push_back(width);
+        right.push_back(is_aligned_right(table.columns[i].unit));
+    }
+    std::string out;
+    for (std::size_t line = 0; line < height; ++line) {  // short titles stand in the last lines
+        std::vector<std::string> parts;
+        for (const auto& title : titles)
+            parts.push_back(line + title.size() < height ? ""
+                                                         : title[line + title.size() - height]);
+        out += aligned(parts, widths, right, indent);
+    }
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        if (!table.rows[row].heading.empty())
+            out += trimmed(std::string(indent) + table.rows[row].heading);
+        out += aligned(texts[row], widths, right, indent);
+    }
+    return out;
+}
+
+std::string to_csv(const Table& table) {
+    std::vector<std::string> head;
+    for (const Column& column : table.columns)
+        if (is_read_by(column, Programs::csv))
+            for (std::string key : keys_of(column)) {
+                if (column.programs == Programs::all)
+                    std::replace(key.begin(), key.end(), '.', '_');
+                head.push_back(std::move(key));
+            }
+    std::string out = fmt::format("{}\n", fmt::join(head, ","));
+    for (const Row& row : table.rows) {
+        std::vector<std::string> fields;
+        for (std::size_t i = 0; i < row.cells.size(); ++i)
+            if (is_read_by(table.columns[i], Programs::csv))
+                for (const Json& value : values_of(row.cells[i], table.columns[i]))
+                    fields.push_back(csv_field(value));
+        out += fmt::format("{}\n", fmt::join(fields, ","));
+    }
+    return out;
+}
+
+Json to_json(const Table& table, bool leave_out) {
+    Json out = Json::array();
+    for (const Row& row : table.rows) {
+        Json object = Json::object();
+        for (std::size_t i = 0; i < row.cells.size(); ++i) {
+            const Column& column = table.columns[i];
+            if (!is_read_by(column, Programs::json) || (leave_out && row.cells[i].is_missing()))
+                continue;
+            const std::vector<std::string> keys = keys_of(column);
+            const std::vector<Json> values = values_of(row.cells[i], column);
+            for (std::size_t k = 0; k < keys.size(); ++k) {
+                const std::size_t dot = keys[k].find('.');
+                if (dot == std::string::npos)
+                    object[keys[k]] = values[k];
+                else
+                    object[keys[k].substr(0, dot)][keys[k].substr(dot + 1)] = values[k];
+            }
+        }
+        for (auto& [key, part] : object.items())
+            if (part.is_object() && std::all_of(part.begin(), part.end(),
+                                                [](const Json& value) { return value.is_null(); }))
+                part = Json();
+        out.push_back(std::move(object));
+    }
+    return out;
+}
+
+std::string to_html(const Table& table) {
+    if (table.rows.empty()) return "";
+    const std::vector<std::size_t> columns = shown_columns(table);
+    std::string out = "<div class=\"wide\"><table>\n<thead><tr>";
+    for (const std::size_t i : columns) {
+        std::string title = table.columns[i].title;
+        std::replace(title.begin(), title.end(), '\n', ' ');
+        out += html_cell("th", table.columns[i].unit, table.columns[i].help, escape_xml(title));
+    }
+    out += "</tr></thead>\n";
+    for (const Row& row : table.rows) {
+        if (!row.heading.empty())
+            out += fmt::format("<tr class=\"group\"><td colspan=\"{}\">{}</td></tr>\n",
+                               columns.size(), escape_xml(row.heading));
+        out += row.marked ? "<tr class=\"marked\">" : "<tr>";
+        for (const std::size_t i : columns)
+            out += html_cell("td", table.columns[i].unit, row.cells[i].tooltip,
+                             html_content(row.cells[i], table.columns[i].unit));
+        out += "</tr>\n";
+    }
+    return out + "</table></div>\n";
+}
+
+}  // namespace sluice

@@ -1,0 +1,149 @@
+// How is a table shown? A table is a value: columns with a key for programs and a title for people,
+// and rows of typed cells. Each format has one renderer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/base/format.h"
+
+namespace sluice {
+
+/// How people read the values of a column. Text and flags are aligned left, numbers right.
+enum class Unit : std::uint8_t {
+    text,
+    flag,     ///< "yes", "NO"
+    whole,    ///< "14,320"
+    number,   ///< "0.25": six digits
+    count,    ///< "7.62 B"
+    bytes,    ///< "121.3 GB"
+    seconds,  ///< "31.2 ms"
+    usd,      ///< "$0.24"
+    share,    ///< 0.87 is "87%"
+    error,    ///< 0.2 is "20.0%"
+    change,   ///< 0.012 is "+1.2%"
+    ratio,    ///< 0.25 is "0.25x"
+};
+
+/// The 5 to 95% band of a value.
+struct Range {
+    double low = 0, high = 0;
+};
+
+struct Cell {
+    /// In SI units and shares; monostate: missing, or says nothing here.
+    std::variant<std::monostate, bool, std::int64_t, double, Range, std::string> value = {};
+    std::string tooltip = {};
+    bool marked = false;     ///< points out: bold
+    std::string shown = {};  ///< what people read in place of the value; empty: the value
+    bool hidden = false;     ///< people read "-": the value says nothing to them
+    int series = -1;         ///< colour of a legend's square before the text; -1: none
+
+    Cell() = default;
+    Cell(const char* text) : value(std::string(text)) {}
+    Cell(std::string text) : value(std::move(text)) {}
+    Cell(Range range) : value(range) {}
+    template <typename Number>
+    requires std::is_arithmetic_v<Number> Cell(Number number) {
+        if constexpr (std::is_same_v<Number, bool>)
+            value = number;
+        else if constexpr (std::is_integral_v<Number>)
+            value = static_cast<std::int64_t>(number);
+        else
+            value = static_cast<double>(number);
+    }
+    template <typename Value>
+    Cell(const std::optional<Value>& maybe) {
+        if (maybe) *this = Cell(*maybe);
+    }
+
+    Cell with_tooltip(std::string words) && { return tooltip = std::move(words), std::move(*this); }
+    Cell with_mark(bool mark = true) && { return marked = mark, std::move(*this); }
+    /// `value` stays for programs and for sorting.
+    Cell shown_as(std::string words) && { return shown = std::move(words), std::move(*this); }
+    Cell hidden_if(bool says_nothing) && { return hidden = says_nothing, std::move(*this); }
+    Cell in_series(int number) && { return series = number, std::move(*this); }
+    bool is_missing() const { return std::holds_alternative<std::monostate>(value); }
+    /// Whether people read anything but "-".
+    bool is_shown() const { return !hidden && !(is_missing() && shown.empty()); }
+};
+
+/// Programs that read a column.
+enum class Programs : std::uint8_t { all, json, csv };
+
+struct Column {
+    /// Of JSON and CSV, with its unit: "step_s". A dot begins an object of JSON, and is a "_" in
+    /// CSV: "device.peak_bytes". A column of ranges has a "{}", which becomes 5 and 95. A key for
+    /// CSV alone is written as it is. Empty: only for people.
+    std::string key;
+    std::string title;  ///< lower case; may have line breaks. Empty: only for programs.
+    Unit unit = Unit::text;
+    std::string help = {};  ///< tooltip of the title
+    Programs programs = Programs::all;
+};
+
+struct Row {
+    std::vector<Cell> cells;   ///< as many as columns
+    std::string heading = {};  ///< a line above this row, which names a group of rows
+    bool marked = false;       ///< points out the row
+    bool muted = false;        ///< says less than the others
+    std::string tooltip = {};  ///< of cells that have none
+};
+
+struct Table {
+    std::vector<Column> columns;
+    std::vector<Row> rows = {};
+};
+
+/// A column, and where an item's cell of it comes from: a function, a member or a member function.
+template <typename Item>
+struct ColumnOf {
+    ColumnOf(std::string key, std::string title, Unit unit, std::function<Cell(const Item&)> of,
+             std::string help = {}, Programs programs = Programs::all)
+        : column{std::move(key), std::move(title), unit, std::move(help), programs},
+          cell(std::move(of)) {}
+
+    Column column;
+    std::function<Cell(const Item&)> cell;
+};
+
+/// A row an item.
+template <typename Item, typename Items>
+Table table_of(const Items& items, const std::vector<ColumnOf<Item>>& columns) {
+    Table out;
+    for (const ColumnOf<Item>& one : columns) out.columns.push_back(one.column);
+    for (const Item& item : items) {
+        Row& row = out.rows.emplace_back();
+        for (const ColumnOf<Item>& one : columns) row.cells.push_back(one.cell(item));
+    }
+    return out;
+}
+
+/// The table with only those columns, by key or else by title. Throws InternalError where one is
+/// missing.
+Table select(const Table& table, const std::vector<std::string>& keys);
+
+/// What people read in the cell; "-" where the value is missing.
+std::string cell_text(const Cell& cell, Unit unit, const BytesText& bytes = format_bytes);
+bool is_aligned_right(Unit unit);
+
+/// Lines of aligned columns; "" where there are no rows. Columns without a value are left out.
+/// `indent`: before each line.
+std::string to_text(const Table& table, std::string_view indent = "");
+/// A line of keys, then a line a row; numbers with ten significant digits, missing ones empty.
+std::string to_csv(const Table& table);
+/// An array with an object a row. Missing values, and objects that have no other, are null; they
+/// have no key where `leave_out`.
+nlohmann::ordered_json to_json(const Table& table, bool leave_out = false);
+/// A <table>; numbers stand in <data> elements whose value has all digits. "" without rows.
+std::string to_html(const Table& table);
+
+}  // namespace sluice

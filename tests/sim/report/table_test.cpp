@@ -1,0 +1,114 @@
+// Do all formats say the same of a table, each in its own way?
+#include "sim/report/table.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sim/base/input_error.h"
+#include "tests/catch.h"
+#include "tests/sim/report/xml_nesting.h"
+
+using namespace sluice;
+
+namespace {
+
+struct Run {
+    std::string name;
+    double step = 0;
+    std::optional<std::int64_t> bytes;
+    bool fits = true;
+};
+
+const std::vector<Run> kRuns = {{"a, \"b\"", 0.25, 40'000'000'000, true},
+                                {"c <&>", 12.5, std::nullopt, false}};
+
+Table runs_table() {
+    return table_of<Run>(
+        kRuns, {{"name", "run", Unit::text, &Run::name},
+                {"step_s", "step", Unit::seconds,
+                 [](auto& run) { return Cell(run.step).hidden_if(!run.fits); }},
+                {"step_{}_percent_s", "5 to 95%", Unit::seconds,
+                 [](auto& run) {
+                     return run.fits ? Cell(Range{0.2, 0.3}) : Cell();
+                 }},
+                {"device.peak_bytes", "device\npeak", Unit::bytes, &Run::bytes},
+                {"fits", "fits", Unit::flag,
+                 [](auto& run) { return Cell(run.fits).with_mark(!run.fits).with_tooltip("why"); }},
+                {"note", "", Unit::text, [](auto&) { return "for programs"; }},
+                {"", "nothing", Unit::number, [](auto&) { return Cell(); }}});
+}
+
+}  // namespace
+
+TEST_CASE("table: text is aligned, hides what says nothing, and groups rows", "[report]") {
+    Table table = runs_table();
+    table.rows[1].heading = "others";
+    CHECK(to_text(table, "> ") ==
+          ">                                      device\n"
+          "> run         step              5 to 95%     peak  fits\n"
+          "> a, \"b\"  250.0 ms  200.0 ms to 300.0 ms  40.0 GB  yes\n"
+          "> others\n"
+          "> c <&>          -                     -        -  NO\n");
+    CHECK(to_text(Table{table.columns}).empty());
+}
+
+TEST_CASE("table: each unit has its digits", "[report]") {
+    const auto text = [](Cell cell, Unit unit) { return cell_text(cell, unit); };
+    CHECK(text(14320, Unit::whole) == "14,320");
+    CHECK(text(0.25, Unit::number) == "0.25");
+    CHECK(text(7.62e9, Unit::count) == "7.62 B");
+    CHECK(text(0.24, Unit::usd) == "$0.24");
+    CHECK(text(0.87, Unit::share) == "87%");
+    CHECK(text(0.2, Unit::error) == "20.0%");
+    CHECK(text(0.012, Unit::change) == "+1.2%");
+    CHECK(text(-0.0004, Unit::change) == "+0.0%");
+    CHECK(text(0.25, Unit::ratio) == "0.25x");
+    CHECK(text(Range{1, 2}, Unit::ratio) == "1.00x to 2.00x");
+    CHECK(text(std::optional<double>(), Unit::usd) == "-");
+    CHECK(cell_text(1e9, Unit::bytes, [](double bytes) { return std::to_string(bytes); }) ==
+          "1000000000.000000");
+}
+
+TEST_CASE("table: CSV has a line of keys, all values, and quotes what separates", "[report]") {
+    CHECK(to_csv(runs_table()) ==
+          "name,step_s,step_5_percent_s,step_95_percent_s,device_peak_bytes,fits,note\n"
+          "\"a, \"\"b\"\"\",0.25,0.2,0.3,40000000000,true,for programs\n"
+          "c <&>,12.5,,,,false,for programs\n");
+}
+
+TEST_CASE("table: JSON keeps types; what is missing is null or left out", "[report]") {
+    const auto all = to_json(runs_table());
+    REQUIRE(all.size() == 2);
+    CHECK(all[0]["device"]["peak_bytes"] == 40'000'000'000);
+    CHECK(all[0]["step_95_percent_s"] == 0.3);
+    CHECK(all[1]["step_s"] == 12.5);  // hidden from people alone
+    CHECK(all[1]["fits"] == false);
+    CHECK(all[1]["device"].is_null());
+    CHECK(all[1]["step_5_percent_s"].is_null());
+    CHECK_FALSE(to_json(runs_table(), true)[1].contains("step_5_percent_s"));
+}
+
+TEST_CASE("table: a column may be for JSON or for CSV alone", "[report]") {
+    const Table table =
+        table_of<Run>(kRuns, {{"a.b", "", Unit::text, &Run::name, "", Programs::json},
+                              {"c.d", "", Unit::text, &Run::name, "", Programs::csv}});
+    CHECK(to_csv(table).starts_with("c.d\n"));  // as it is
+    CHECK(to_json(table)[1] == nlohmann::ordered_json{{"a", {{"b", "c <&>"}}}});
+}
+
+TEST_CASE("table: HTML is well-formed, with all digits for programs", "[report]") {
+    const std::string html = to_html(runs_table());
+    CHECK(nesting_error(html) == std::nullopt);
+    CHECK_THAT(html, ContainsSubstring("<data value=\"40000000000\">40.0 GB</data>"));
+    CHECK_THAT(html, ContainsSubstring("<data value=\"0.2\">200.0 ms</data> to "));
+    CHECK_THAT(html, ContainsSubstring("title=\"why\"><strong>NO</strong>"));
+    CHECK_THAT(html, ContainsSubstring("c &lt;&amp;&gt;"));
+    CHECK(html.find("nothing") == std::string::npos);
+}
+
+TEST_CASE("table: columns are selected by key, else by title", "[report]") {
+    const Table few = select(runs_table(), {"fits", "name"});
+    REQUIRE(few.columns.size() == 2);
+    CHECK(few.columns[0].key == "fits");
+    CHECK(cell_text(few.rows[1].cells[1], Unit::text) == "c <&>");
+    CHECK_THROWS_AS(select(runs_table(), {"steps"}), InternalError);
+}
