@@ -219,8 +219,8 @@ void PlannerSession::overlay(const PlannedScenario& planned, const QString& file
             compare_run(read_measured_runs({file}, std::nullopt).runs.front(), machine);
         if (!run.measured)
             throw InputError(file +
-                             ": operations is missing, so there is nothing to lay under; measure "
-                             "again with this version of sluice-train");
+                             ": operations is missing, so no lanes can be shown; measure again "
+                             "with this version of sluice-train");
         tell([value = shared(std::move(run))](PlannerSession& session) {
             Q_EMIT session.overlaid(value);
         });

@@ -80,10 +80,9 @@ std::string beside_speed(const TimedPlan& r, const std::optional<Band>& band) {
 
 void append_fit(std::string& out, const TimedPlan& r, const StepAdvice& advice) {
     if (r.plan.fit.fits()) {
-        out += fmt::format("fits         device {} (CUDA context {} besides), host {}\n",
-                           used_of(r.plan.fit.device),
-                           format_bytes(static_cast<double>(r.plan.device_context)),
-                           used_of(r.plan.fit.host));
+        out += fmt::format(
+            "fits         device {} (plus CUDA context {}), host {}\n", used_of(r.plan.fit.device),
+            format_bytes(static_cast<double>(r.plan.device_context)), used_of(r.plan.fit.host));
     } else {
         append_misfit(out, r, advice);
     }

@@ -128,7 +128,7 @@ Finding tokens_finding(const Claim& claim, const char* by, const std::string& wh
                        double seconds) {
     const double tokens = seconds * *claim.tokens_per_s;
     Finding finding{Verdict::possible, by,
-                    fmt::format("{}: {} a step, so that a step has {} tokens at least", what,
+                    fmt::format("{}: {} a step, so a step has at least {} tokens", what,
                                 format_seconds(seconds), format_thousands(std::ceil(tokens))),
                     ""};
     if (too_few_tokens(claim, seconds)) {

@@ -194,8 +194,8 @@ std::optional<Finding> overlap_finding(const Claim& claim) {
     Finding finding;
     finding.by = "overlap";
     finding.sentence = fmt::format(
-        "computing {} of a step with one kind of copy in its way, the GPU computes at "
-        "most {} once they overlap, not {}",
+        "a GPU that computes {} of a step, with one kind of copy holding it up, computes at most "
+        "{} once they overlap, not {}",
         format_percent(without.high), format_percent(most), format_percent(with.low));
     if (with.low <= most) {
         finding.sentence = fmt::format("overlap can raise {} to {}", format_percent(without.high),
@@ -204,7 +204,7 @@ std::optional<Finding> overlap_finding(const Claim& claim) {
     }
     finding.verdict = Verdict::doubtful;
     finding.would_need =
-        "gradients and optimizer too, not only weights, were in its way before and are not after";
+        "gradients and optimizer too, not only weights, held it up before and no longer do";
     return finding;
 }
 
@@ -250,7 +250,7 @@ std::optional<Finding> busy_finding(const Claim& claim) {
                                    nearest->batch, nearest->shares);
     if (nearest->miss > kStructuralError * static_cast<double>(claim.busy.size())) {
         finding.verdict = Verdict::doubtful;
-        finding.would_need = "more in the GPU's way than the settings named put there";
+        finding.would_need = "more work that holds up the GPU than the named settings cause";
     }
     return finding;
 }

@@ -35,11 +35,11 @@ const char* hidden_work(Lane lane) {
         case Lane::device_to_host:
             return "gradients";
         case Lane::host:
-            return "collecting of gradients";
+            return "collecting gradients";
         case Lane::interconnect:
             return "collectives";
         case Lane::python:
-            return "issuing of work";
+            return "issuing work";
         case Lane::storage_read:
             return "reading";
         case Lane::storage_write:

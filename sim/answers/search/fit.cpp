@@ -172,7 +172,7 @@ class FitSearch {
         if (positions == 0) return most(1, kMostSequence);
         FitAnswer answer = most(1, positions);
         if (answer.best && answer.best->value == positions)
-            answer.note = fmt::format("{} has learned {} positions: no sequence is longer",
+            answer.note = fmt::format("{} has learned {} positions: no sequence can be longer",
                                       model_.name, format_thousands(positions));
         return answer;
     }
@@ -260,13 +260,12 @@ void check_query(const MachineSpec& machine, const FitQuery& query) {
             "--find is link, but {} has no link: host and device are one memory", machine.id));
     if (query.adjust && query.sought == Sought::batch)
         throw InputError(
-            "--adjust does not go with --find batch, as a batch in micro-batches has no largest; "
-            "give --micro-batch or --checkpoints host instead");
+            "--adjust does not go with --find batch, since a batch in micro-batches has no largest "
+            "size; give --micro-batch or --checkpoints host instead");
     const bool speed_only = query.sought == Sought::link || query.sought == Sought::cores;
     if (speed_only && query.tokens_per_s <= 0)
         throw InputError(
-            fmt::format("--find {} needs the speed that is wanted: give --tokens-per-s",
-                        sought_name(query.sought)));
+            fmt::format("--find {} needs a speed: give --tokens-per-s", sought_name(query.sought)));
 }
 
 }  // namespace

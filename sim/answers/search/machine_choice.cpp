@@ -75,15 +75,15 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
         }
     }
     if (!capped.empty())
-        out.capped = fmt::format("not {} but the most that they can have, for: {}",
-                                 format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
+        out.capped =
+            fmt::format("these machines take less than {}, the most that they can have: {}",
+                        format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
     std::vector<std::string> unpriced;
     for (const MachineChoice& choice : out.machines)
         if (choice.cost && choice.unpriced) unpriced.push_back(choice.id);
     if (!unpriced.empty())
         out.unpriced = fmt::format(
-            "what the host memory given costs more than that of the machine as priced is not known "
-            "and not counted, of: {}",
+            "the extra price of the given host memory is not known and not counted for: {}",
             fmt::join(unpriced, ", "));
     std::stable_sort(out.machines.begin(), out.machines.end(),
                      [](const auto& a, const auto& b) { return rank(a) < rank(b); });

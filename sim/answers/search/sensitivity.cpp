@@ -236,10 +236,10 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const std::string& gpu, const std::set<std::string>& fixed) {
     std::optional<NearbySettings> base = fastest_nearby(model, machine, training, fixed);
     if (!base)
-        throw InputError(fmt::format(
-            "{} does not fit {} with these settings, so that nothing can be gained; see what fits "
-            "with: sluice predict, or sluice fit",
-            model.name, machine.id));
+        throw InputError(
+            fmt::format("{} does not fit {} with these settings, so nothing can be gained; see "
+                        "what fits with: sluice predict, or sluice fit",
+                        model.name, machine.id));
     Sensitivity out;
     out.note = impossible_memory(machine.host);
     for (const Candidate& candidate : candidates(machine, profile, gpu, out.not_possible)) {

@@ -20,10 +20,9 @@ ModelSpec read_shape(const JsonObject& entry, const std::optional<std::string>& 
         return read_model(name);
     } catch (const InputError&) {
         if (model) return read_model(*model);
-        throw InputError(
-            fmt::format("{} is \"{}\", which is no model known here; name its config.json with "
-                        "--model",
-                        entry.where("name"), name));
+        throw InputError(fmt::format(
+            "{} is \"{}\", which is not a known model; name its config.json with --model",
+            entry.where("name"), name));
     }
 }
 

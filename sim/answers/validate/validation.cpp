@@ -50,7 +50,7 @@ std::vector<std::string> runs_of_other_machines(const std::vector<MeasuredRun>& 
         const auto there = machine_parts(run.machine_name);
         if (here && there && !same_kind(*here, *there))
             sentences.push_back(fmt::format(
-                "{}: measured on {}, but {} is {}; name the profile of the former with --machine",
+                "{}: measured on {}, but {} is {}; name the profile of the first with --machine",
                 run.file, run.machine_name, machine.id, machine.name));
     }
     return sentences;

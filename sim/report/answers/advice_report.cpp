@@ -225,7 +225,7 @@ std::string choice_text(const std::vector<MachineAdvice>& machines, const Advice
     out += fmt::format(": {}\n", best == nullptr ? "none" : best->machine);
     if (cheapest != nullptr)
         out += cheapest == best
-                   ? "of those with a price it is also the cheapest a million tokens\n"
+                   ? "it is also the cheapest a million tokens among those with a price\n"
                    : fmt::format("the cheapest a million tokens: {}, {}\n", cheapest->machine,
                                  format_usd(*cheapest->usd_per_million_tokens()));
     const std::vector<std::string> near = near_best_machine(machines);

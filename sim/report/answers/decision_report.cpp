@@ -183,8 +183,8 @@ std::string track_record(const Decision& decision) {
         sentences.push_back(track_record_words(record));
     return html_list(sentences) +
            html_element("p",
-                        "Machines whose confidence is transferred or datasheet were not "
-                        "calibrated: their band is wider, and no such record stands behind it.");
+                        "Machines with confidence transferred or datasheet were not calibrated: "
+                        "their band is wider, and no such record supports it.");
 }
 
 /// What predictions and costs assume, each sentence once, with the machines that rest on it.

@@ -64,8 +64,7 @@ std::string lead_sentence(const Decision& decision) {
                                  ? format_percent(other.value / best.value - 1) + " dearer"
                                  : format_percent(1 - best.value / other.value) + " slower";
     return fmt::format("Next is {}, {}: {}.", next->name, lead,
-                       overlap ? "their bands overlap, so that a measurement could turn the order "
-                                 "round"
+                       overlap ? "their bands overlap, so a measurement could reverse the order"
                                : "their bands do not overlap");
 }
 
@@ -76,7 +75,7 @@ std::string cheapest_sentence(const Decision& decision) {
         if (c.fits() && c.cost.cost && (cheapest == nullptr || usd(c) < usd(*cheapest)))
             cheapest = &c;
     if (cheapest == nullptr || decision.candidates.size() == 1) return "";
-    if (cheapest == decision.best()) return "Of those with a price it is also the cheapest.";
+    if (cheapest == decision.best()) return "It is also the cheapest of those with a price.";
     return fmt::format("Cheapest is {}: {} a million tokens, {}.", cheapest->name,
                        format_usd(usd(*cheapest)), speed_words(cheapest->report()));
 }
@@ -159,22 +158,23 @@ std::vector<std::string> answer(const Decision& decision) {
         if (c.fits() && !c.cost.cost) without_price.push_back(c.name);
     }
     if (!without_price.empty() && decision.request.aim == Aim::cheapest)
-        out.push_back(fmt::format("No price is known of {}{}; give --price NAME=DOLLARS an hour.",
+        out.push_back(fmt::format("No price is known for {}{}; give --price NAME=DOLLARS an hour.",
                                   fmt::join(without_price, ", "),
                                   decision.aim == Aim::fastest ? ", so that speed decides"
-                                  : without_price.size() == 1  ? ", which is no choice by cost"
-                                                               : ", which are no choice by cost"));
+                                  : without_price.size() == 1
+                                      ? ", so it cannot be chosen by cost"
+                                      : ", so they cannot be chosen by cost"));
     const auto& asked = decision.request.machines;
     const bool own = std::any_of(asked.begin(), asked.end(), [](const AskedMachine& machine) {
         return machine.training.has_value();
     });
     if (!decision.request.advise)
-        out.push_back(fmt::format(
-            "Settings are {} and need not be the best of a machine; --advise seeks the best of "
-            "each.",
-            own ? "those given for each"
-                : fmt::format("the same everywhere, batch {} among them,",
-                              decision.request.training.batch)));
+        out.push_back(
+            fmt::format("Settings are {} and need not be the best of a machine; --advise searches "
+                        "the best for each.",
+                        own ? "those given for each"
+                            : fmt::format("the same everywhere, batch {} among them,",
+                                          decision.request.training.batch)));
     return out;
 }
 

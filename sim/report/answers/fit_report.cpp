@@ -45,11 +45,11 @@ void append_sides(std::string& out, const FitAnswer& answer) {
         out += fmt::format("             bound by {}\n", bottleneck_text(side.report.step));
     }
     if (!answer.other) return;
-    out += fmt::format("does not     {}: {}{}\n", answer.other->subject,
-                       why_not(*answer.other, wanted),
-                       answer.query.adjust && !answer.other->fits()
-                           ? "; that is as asked, and none of the nearest settings fits either"
-                           : "");
+    out += fmt::format(
+        "does not     {}: {}{}\n", answer.other->subject, why_not(*answer.other, wanted),
+        answer.query.adjust && !answer.other->fits()
+            ? "; these are the given settings, and none of the nearest settings fits either"
+            : "");
 }
 
 Json side_json(const std::optional<FitSide>& side) {
@@ -103,11 +103,10 @@ std::string fit_text(const FitAnswer& answer) {
     out += answer.best ? fmt::format(": {}\n", answer.best->subject) : ": none\n";
     append_sides(out, answer);
     if (answer.best && !answer.other)
-        out += "does not     nothing that was searched: the limit is elsewhere\n";
+        out += "does not     nothing that was tried: the limit is elsewhere\n";
     if (!answer.note.empty()) out += fmt::format("note         {}\n", answer.note);
     if (answer.speed_within_band())
-        out +=
-            "The wanted speed lies within a band above: the true answer may be on either side.\n";
+        out += "The given speed lies within a band above: the true answer may be on either side.\n";
     return out;
 }
 

@@ -200,7 +200,7 @@ std::string published_text(const PublishedTable& table) {
         if (!c.row.assumed.empty()) add_to(assumptions, c.row.assumed, c.row.id);
     }
     for (const PublishedRow& row : table.not_compared) add_to(reasons, row.not_compared, row.id);
-    return "delta: predicted / published - 1, of times the inverse: above 0 is predicted faster or "
+    return "delta: predicted / published - 1, for times the inverse; above 0: predicted faster or "
            "larger\n\n" +
            to_text(rows_table(table)) + summary(table) +
            groups_text(explanations, "* off by more than 15%, or a wrong fit: why") +

@@ -1,8 +1,8 @@
 // Is the right machine chosen, and do sentences and page say so?
 #include <fmt/format.h>
 
-#include "sim/report/decision/memory_bars.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/decision/memory_bars.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/decision/made_decision.h"
 #include "tests/sim/report/xml_nesting.h"
@@ -59,12 +59,13 @@ TEST_CASE("decision: by speed where asked, and where no price is known", "[decis
     const Decision free =
         made_decision({made_candidate("a", 1000, 0), made_candidate("b", 2000, 0)});
     CHECK(free.best()->name == "b");
-    CHECK_THAT(joined(free), ContainsSubstring("No price is known of a, b, so that speed decides"));
+    CHECK_THAT(joined(free),
+               ContainsSubstring("No price is known for a, b, so that speed decides"));
     const Decision some =
         made_decision({made_candidate("a", 1000, 1), made_candidate("b", 2000, 0)});
     CHECK(some.best()->name == "a");
     CHECK_THAT(joined(some),
-               ContainsSubstring("No price is known of b, which is no choice by cost"));
+               ContainsSubstring("No price is known for b, so it cannot be chosen by cost"));
 }
 
 TEST_CASE("decision: what does not fit is no choice; it is said what would", "[decision]") {

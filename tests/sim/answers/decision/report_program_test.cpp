@@ -137,7 +137,7 @@ TEST_CASE("report: same settings everywhere are said, and prices given are among
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
     const std::string words = "Settings are the same everywhere, batch 8 among them";
     CHECK_THAT(run_sluice(kThree + "--price gh200-480gb=2.5 --host-watts 250 " + out).output,
-               ContainsSubstring(words) && ContainsSubstring("--advise seeks"));
+               ContainsSubstring(words) && ContainsSubstring("--advise searches"));
     CHECK_THAT(text_of(file), ContainsSubstring(words) && ContainsSubstring("--price") &&
                                   ContainsSubstring("2.5 USD an hour") &&
                                   ContainsSubstring("250 W beside each GPU"));

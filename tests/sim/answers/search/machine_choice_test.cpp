@@ -1,7 +1,7 @@
 #include "sim/answers/search/machine_choice.h"
 
-#include "sim/specs/model/read_model.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;
@@ -60,9 +60,9 @@ TEST_CASE("machine choice: no machine with memory that it cannot have, and what 
     CHECK(find("gh200-480gb").does_it);
     CHECK(find("gh200-480gb").report.plan.fit.host.usable < 480'000'000'000);
     const std::string text = machine_choices_text(choices);
-    CHECK_THAT(text, ContainsSubstring("host memory: not 1.00 TB but the most that they can have, "
-                                       "for: ") &&
-                         ContainsSubstring("prices: what the host memory given costs more"));
+    CHECK_THAT(text, ContainsSubstring("host memory: these machines take less than 1.00 TB, the "
+                                       "most that they can have: ") &&
+                         ContainsSubstring("prices: the extra price of the given host memory"));
     CHECK(choices.capped.find("dgx-spark-gb10") != std::string::npos);
     CHECK(choices.unpriced.find("h100-pcie") != std::string::npos);
     CHECK(choices.unpriced.find("h200-sxm-pcie5") == std::string::npos);  // it has 2 TB
