@@ -177,8 +177,9 @@ std::string neighbours_text(const Advice& advice) {
 std::string counts_text(const Advice& advice) {
     const auto count = [](std::size_t n) { return format_thousands(static_cast<double>(n)); };
     std::string out = fmt::format(
-        "\n{}: {} simulated, {} bounded (slower than the best of their batch whatever the order of "
-        "work, better by no more than {:.1f}%, or with a batch that is too slow), {} too large\n",
+        "\n{}: {} simulated, {} bounded (cannot be the best of their batch, could be better by at "
+        "most "
+        "{:.1f}%, or have a batch that is too slow), {} too large\n",
         format_number_of(static_cast<std::int64_t>(advice.combinations), "combination"),
         count(advice.simulated), count(advice.bounded), 100 * kIndifferent,
         count(advice.too_large));
