@@ -11,7 +11,6 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/cli/program.h"
-#include "sim/cli/scenario.h"
 
 namespace sluice {
 namespace {

@@ -21,7 +21,7 @@
 #include "engine/machine/process_memory.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
-#include "sim/cli/scenario.h"
+#include "sim/base/write_file.h"
 #include "sim/plan/schedules/streamed.h"
 
 namespace sluice {

@@ -12,7 +12,7 @@
 #include "calibrate/profile/sections.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
-#include "sim/cli/scenario.h"
+#include "sim/base/write_file.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/model/read_model.h"
 
