@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <iterator>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -28,7 +29,10 @@ sg::Engine& engine() {
 #endif
                                           nullptr};
         int count = static_cast<int>(std::size(arguments)) - 1;
-        return new sg::Engine(&count, const_cast<char**>(arguments));
+        const auto on_interrupt = std::signal(SIGINT, SIG_DFL);
+        sg::Engine* const made = new sg::Engine(&count, const_cast<char**>(arguments));
+        std::signal(SIGINT, on_interrupt);  // it takes Ctrl-C, and would end without a word
+        return made;
     }();
     return *the_engine;
 }

@@ -125,7 +125,7 @@ TEST_CASE("processes: what one throws, and one that dies", "[simulate]") {
         if (getpid() != here) _exit(9);
         usleep(1000);
     };
-    CHECK_THROWS_WITH(in_processes(3, 2000, dies), ContainsSubstring("ended early"));
+    CHECK_THROWS_WITH(in_processes(3, 300, dies), ContainsSubstring("ended early"));
     int done = 0;
     in_processes(1, 3, [&](std::size_t) { ++done; });
     CHECK(done == 3);
