@@ -56,7 +56,7 @@ void append_misfit(std::string& out, const TimedPlan& r, const StepAdvice& advic
     }
     if (advice.no_suggestion)
         out += fmt::format("  {}\n", no_suggestion_text(*advice.no_suggestion));
-    out += "  speed below: as if it did fit\n";
+    out += "  the speed below assumes that it fits\n";
 }
 
 std::string measured_range(const Measurement& measured) {
@@ -68,7 +68,7 @@ std::string measured_range(const Measurement& measured) {
                : fmt::format("; nine in ten steps took {}", range);
 }
 
-/// Of a measured step its range; of a predicted one its band and the first step.
+/// The range of a measured step; the band and the first step of a predicted one.
 std::string beside_speed(const TimedPlan& r, const std::optional<Band>& band) {
     if (r.step.measured) return measured_range(*r.step.measured);
     const std::string range =

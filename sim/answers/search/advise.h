@@ -27,7 +27,7 @@ struct Neighbour {
     double speed_change = 0;  ///< of tokens/s; -0.02: two percent fewer
     Bytes device_change = 0, host_change = 0;
     /// The difference is smaller than the distance from the prediction to the nearer end of its
-    /// band, so that a measurement could turn it round.
+    /// band, so a measurement could reverse it.
     bool within_band = false;
 };
 

@@ -32,10 +32,10 @@ std::string advice_json(const std::vector<MachineAdvice>& machines, const Advice
 std::string audit_text(const ClaimFile& file, const std::vector<AuditedClaim>& claims);
 std::string audit_json(const ClaimFile& file, const std::vector<AuditedClaim>& claims);
 
-/// A row a system and number of layers. Of what does not fit, people see no speed and programs the
+/// A row a system and number of layers. For what does not fit, people see no speed and programs the
 /// speed without that limit.
 Table systems_table(std::span<const Comparison> comparisons, const BytesText& bytes = format_bytes);
-/// Of one comparison, with a last row that says how much memory there is. For people.
+/// The table of one comparison, with a last row of the available memory. For people.
 Table systems_and_memory(const Comparison& comparison);
 /// One comparison as a row a system; several, which have the same systems, as a row a number of
 /// layers. Never none.

@@ -107,7 +107,7 @@ std::string cost_text(const CostAnswer& answer) {
                         format_thousands(r.tokens_per_s_at(r.band->low)));
     out += "\n";
     for (const std::string& words : shortages(r.plan))
-        out += fmt::format("DOES NOT FIT: {}; costs below as if it did\n", words);
+        out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
     append_money(out, answer);
     const RunCost cost = cost_or_free(answer);
     if (!answer.cost) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));

@@ -97,7 +97,7 @@ std::string fastest_sentence(const Decision& decision) {
                        format_banded(cost.days, "days"), money);
 }
 
-/// Of a machine on which it does not fit.
+/// Words for a machine on which it does not fit.
 std::string misfit_sentence(const Candidate& c) {
     const Prediction& r = c.report();
     std::string out = fmt::format("{}: {}", c.name, fmt::join(shortages(r.plan), "; "));

@@ -30,7 +30,7 @@ std::function<Cell(const Compared&)> of_suggestion(Member member) {
     };
 }
 
-/// What does not fit has no speed for people; programs read it as if it did.
+/// A system that does not fit has no speed for people; programs read a speed that assumes it fits.
 template <typename Value>
 std::function<Cell(const Compared&)> if_fits(Value value) {
     return [value](const Compared& c) { return Cell(value(c)).hidden_if(!c.fits()); };

@@ -31,7 +31,7 @@ class TestMatrix {
         storage_ = at::full({offset + rows * stride_}, std::numeric_limits<float>::quiet_NaN(),
                             type == DType::bf16 ? at::kBFloat16 : at::kFloat);
     }
-    /// Of the shape of `values`, which are rounded; a vector becomes a single row.
+    /// A matrix of the shape of `values`, rounded; a vector becomes a single row.
     static TestMatrix of(DType type, const at::Tensor& values, std::int64_t gap = 0,
                          std::int64_t offset = 0) {
         const std::int64_t columns = values.size(-1);

@@ -32,7 +32,7 @@ struct HostAttention {
     std::size_t index(std::int64_t token, std::int64_t column) const {
         return static_cast<std::size_t>(token * shape.qkv_width() + column);
     }
-    /// Of the key that query head `head` attends to.
+    /// The key that query head `head` attends to.
     std::size_t key_index(std::int64_t token, std::int64_t head) const {
         const std::int64_t kv_head = head / (shape.heads / shape.kv_heads);
         return index(token, shape.query_width() + kv_head * shape.head_dim);
