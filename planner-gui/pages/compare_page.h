@@ -19,6 +19,7 @@ class AnswerStack;
 class BarChartView;
 class FailureLabel;
 class SystemsPart;
+class TableModel;
 
 class ComparePage : public QWidget {
     Q_OBJECT

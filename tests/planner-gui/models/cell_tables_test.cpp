@@ -5,6 +5,8 @@
 
 #include "planner-gui/models/system_words.h"
 #include "planner-gui/models/table_model.h"
+#include "sim/answers/search/sensitivity.h"
+#include "sim/answers/validate/validation.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"

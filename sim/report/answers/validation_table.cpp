@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/answers/validate/validation.h"
+#include "sim/report/answers/answer_reports.h"
+
+namespace sluice {
+namespace {
+
+using Run = RunComparison;
+
+template <typename Number>
+Cell if_known(Number number) {
+    return number > 0 ? Cell(number) : Cell();
+}
+
+/// Pointed out where a step lies outside of its band.
+Cell throughput_error(const Run& c) {
+    const auto inside = c.steps_in_band();
+    if (!inside) return Cell(c.throughput_error()).with_tooltip("the prediction has no band");
+    const int processes = c.run.process_count();
+    return Cell(c.throughput_error())
+        .with_mark(*inside < processes)
+        .with_tooltip(fmt::format("{} of {} measured steps within the predicted 5 to 95%, {} to {}",
+                                  *inside, processes, format_seconds(c.predicted.band->low),
+                                  format_seconds(c.predicted.band->high)));
+}
+
+/// "outside", "1 of 2 outside", or nothing.
+Cell outside(const Run& c) {
+    const int processes = c.run.process_count(), inside = c.steps_in_band().value_or(processes);
+    Cell cell(c.in_band());
+    if (inside == processes) return std::move(cell).shown_as(" ");
+    return std::move(cell).shown_as(
+        processes == 1 ? "outside"
+                       : fmt::format("{} of {} outside", processes - inside, processes));
+}
+
+Cell memory_error(std::optional<double> error, Bytes measured, Bytes predicted,
+                  const BytesText& bytes) {
+    if (!error) return Cell().with_tooltip("not measured");
+    return Cell(error).with_tooltip(fmt::format("measured {}, predicted {}",
+                                                bytes(static_cast<double>(measured)),
+                                                bytes(static_cast<double>(predicted))));
+}
+
+}  // namespace
+
+Table validation_table(const Validation& v, const BytesText& bytes) {
+    const std::vector<std::string> groups = group_names(v.runs);
+    const auto band = [](Seconds low, Seconds high) {
+        return high > 0 ? Cell(Range{low, high}) : Cell();
+    };
+    const std::string delta = "predicted / measured - 1";
+    return table_of<Run>(
+        v.runs,
+        {{"group", "", Unit::text, [](auto& c) { return c.run.group; }},
+         {"name", "run", Unit::text,
+          [&](auto& c) {
+              const auto group = std::find(groups.begin(), groups.end(), c.run.group);
+              return Cell(c.run.name)
+                  .with_tooltip(fmt::format("of {}: {}", c.run.group, c.run.file))
+                  .in_series(static_cast<int>(group - groups.begin()));
+          },
+          "coloured as its group in the picture"},
+         {"file", "", Unit::text, [](auto& c) { return c.run.file; }, "", Programs::json},
+         {"model", "", Unit::text, [](auto& c) { return c.run.model.name; }},
+         {"layers", "", Unit::whole, [](auto& c) { return c.run.model.layer_count(); }},
+         {"batch", "", Unit::whole, [](auto& c) { return c.run.training.batch; }},
+         {"seq", "", Unit::whole, [](auto& c) { return c.run.training.sequence; }},
+         {"measured.step_s", "step\nmeasured", Unit::seconds, [](auto& c) { return c.run.step; }},
+         {"predicted.step_s", "\npredicted", Unit::seconds,
+          [](auto& c) { return c.predicted.step.seconds; }},
+         {"step_error", "\ndelta", Unit::change, &Run::step_error, "step: " + delta},
+         {"measured.tokens_per_s", "tokens/s\nmeasured", Unit::whole,
+          [](auto& c) { return c.run.tokens_per_s(); },
+          "of the median of its steps; of several processes their mean"},
+         {"predicted.tokens_per_s", "\npredicted", Unit::whole,
+          [](auto& c) { return c.predicted.tokens_per_s(); }},
+         {"throughput_error", "\ndelta", Unit::change, throughput_error,
+          "tokens/s: " + delta + ". Bold: a step lies outside of the predicted 5 to 95%"},
+         {"measured.device_bytes", "", Unit::bytes, [](auto& c) { return if_known(c.run.device); }},
+         {"predicted.device_bytes", "", Unit::bytes, &Run::predicted_device},
+         {"device_error", "device\ndelta", Unit::change,
+          [&](auto& c) {
+              return memory_error(c.device_error(), c.run.device, c.predicted_device, bytes);
+          },
+          "most device memory in use: " + delta},
+         {"measured.host_bytes", "", Unit::bytes, [](auto& c) { return if_known(c.run.host); }},
+         {"predicted.host_bytes", "", Unit::bytes, &Run::predicted_host},
+         {"host_error", "host\ndelta", Unit::change,
+          [&](auto& c) {
+              return memory_error(c.host_error(), c.run.host, c.predicted_host, bytes);
+          },
+          "resident host memory: " + delta},
+         {"predicted.fits", "", Unit::flag, [](auto& c) { return c.predicted.plan.fit.fits(); }, "",
+          Programs::json},
+         {"measured.step_{}_percent_s", "", Unit::seconds,
+          [&](auto& c) { return band(c.run.step_low, c.run.step_high); }, "", Programs::json},
+         {"predicted.step_{}_percent_s", "predicted step,\n5 to 95%", Unit::seconds,
+          [&](auto& c) { return band(c.predicted.band->low, c.predicted.band->high); }},
+         {"in_band", "", Unit::text, outside},
+         {"steps_measured", "", Unit::whole, [](auto& c) { return if_known(c.run.steps); }, "",
+          Programs::csv},
+         {"precision", "", Unit::text, [](auto& c) { return precision_name(c.run.precision); }, "",
+          Programs::csv},
+         {"measured.steps_measured", "", Unit::whole, [](auto& c) { return if_known(c.run.steps); },
+          "", Programs::json},
+         {"measured.precision", "", Unit::text,
+          [](auto& c) { return precision_name(c.run.precision); }, "", Programs::json},
+         {"processes", "processes", Unit::whole, [](auto& c) { return c.run.process_count(); }, "",
+          Programs::csv},
+         {"process_spread", "spread", Unit::error, [](auto& c) { return c.run.process_spread(); },
+          "the farthest process from their mean", Programs::csv},
+         {"measured.process_spread", "", Unit::error,
+          [](auto& c) { return c.run.process_spread(); }, "", Programs::json},
+         {"processes_in_band", "", Unit::whole, &Run::steps_in_band}});
+}
+
+}  // namespace sluice
