@@ -27,20 +27,21 @@ std::string written(Write write) {
 TEST_CASE("progress: on a terminal the line is cleared before what comes next", "[search]") {
     const std::string text = written([](std::FILE* file) {
         ProgressLine line("sweep", file, true, std::chrono::milliseconds(0));
-        line.show({10, 2, 40});
+        line.show({40, 10, 2, 40});
         line.clear();
         std::fputs("summary\n", file);
     });
-    CHECK(text.starts_with("\rsweep: 10 of 40 rows, 2 of them simulated;"));
+    CHECK(text.starts_with("\rsweep: 10 of 40 rows settled, 2 simulated;"));
     CHECK(text.ends_with("\r\033[Ksummary\n"));
 }
 
 TEST_CASE("progress: elsewhere each is a line", "[search]") {
     const std::string text = written([](std::FILE* file) {
         ProgressLine line("advise", file, false, std::chrono::milliseconds(0));
-        line.show({10, 2, 40});
-        line.show({20, 3, 40});
+        line.show({10, 0, 0, 40});
+        line.show({40, 20, 3, 40});
     });
     CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    CHECK(text.starts_with("advise: 10 of 40 rows planned, 0 simulated;"));
     CHECK(text.find('\r') == std::string::npos);
 }
