@@ -34,17 +34,18 @@ std::string short_words(const SearchRow& row) {
     return out;
 }
 
-/// A row each; "of best" over `best`, where that is not null.
+/// What a row that does not fit is short of.
+auto if_short(Bytes SearchRow::*bytes) {
+    return
+        [bytes](const auto& one) { return is_simulated(one.row) ? Cell() : Cell(one.row.*bytes); };
+}
+
+/// A row each; "of best" over `best`, if that is not null.
 Table settings_table(const std::vector<AdvisedSettings>& settings, const AdvisedSettings* best) {
     using One = AdvisedSettings;
     const auto if_simulated = [](auto value) {
         return
             [value](const One& one) { return is_simulated(one.row) ? Cell(value(one)) : Cell(); };
-    };
-    const auto if_short = [](Bytes SearchRow::*bytes) {
-        return [bytes](const One& one) {
-            return is_simulated(one.row) ? Cell() : Cell(one.row.*bytes);
-        };
     };
     const auto band = [](auto value) {
         return [value](const One& one) {
@@ -86,11 +87,6 @@ Table neighbours_table(const std::vector<Neighbour>& neighbours) {
             return is_simulated(n.row) ? Cell(n.*bytes).shown_as(change_words(n.*bytes)) : Cell();
         };
     };
-    const auto short_of = [](Bytes SearchRow::*bytes) {
-        return [bytes](const Neighbour& n) {
-            return is_simulated(n.row) ? Cell() : Cell(n.row.*bytes);
-        };
-    };
     return table_of<Neighbour>(
         neighbours,
         {{"option", "one choice changed", Unit::text, &Neighbour::option},
@@ -106,9 +102,9 @@ Table neighbours_table(const std::vector<Neighbour>& neighbours) {
           }},
          {"device_peak_change_bytes", "device", Unit::bytes, change(&Neighbour::device_change)},
          {"host_peak_change_bytes", "host", Unit::bytes, change(&Neighbour::host_change)},
-         {"device_short_bytes", "", Unit::bytes, short_of(&SearchRow::device_short)},
-         {"host_short_bytes", "", Unit::bytes, short_of(&SearchRow::host_short)},
-         {"storage_short_bytes", "", Unit::bytes, short_of(&SearchRow::storage_short)},
+         {"device_short_bytes", "", Unit::bytes, if_short(&SearchRow::device_short)},
+         {"host_short_bytes", "", Unit::bytes, if_short(&SearchRow::host_short)},
+         {"storage_short_bytes", "", Unit::bytes, if_short(&SearchRow::storage_short)},
          {"", " ", Unit::text, [](auto& n) {
               return n.row.state == RowState::too_large
                          ? "does not fit: short of " + short_words(n.row)
