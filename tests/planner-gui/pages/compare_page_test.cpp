@@ -12,6 +12,7 @@
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/systems_part.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/compare/comparison_report.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"
