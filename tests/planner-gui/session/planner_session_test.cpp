@@ -160,9 +160,9 @@ TEST_CASE("session: a report's machines are those of the scenarios, with their c
     const DecisionRequest request =
         decision_request(planned, {planned, other, small_scenario(16, "gh200-480gb")});
     REQUIRE(request.machines.size() == 2);
-    CHECK(request.machines[0].changes == std::vector<std::string>{"--host-memory 1TB"});
+    CHECK(request.machines[0].profile.changes == std::vector<std::string>{"--host-memory 1TB"});
     CHECK(
-        request.machines[1].changes ==
+        request.machines[1].profile.changes ==
         std::vector<std::string>{"--host-memory 400GB", "--set link.host_to_device_gb_per_s=300"});
     CHECK(request.machines[1].profile.find("host.memory_capacity_gb")->value == 400);
     CHECK(request.money.usd_per_hour == 3);
