@@ -10,6 +10,8 @@
 #include "sim/cli/program.h"
 #include "sim/cli/scenario.h"
 #include "sim/report/report.h"
+#include "sim/report/timeline_picture.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
@@ -129,7 +131,7 @@ int train(const Flags& flags) {
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));
     if (flags.trace) write_file(*flags.trace, report_chrome_trace(*result.report));
-    if (flags.timeline) write_file(*flags.timeline, report_svg(*result.report));
+    if (flags.timeline) write_file(*flags.timeline, to_svg(step_picture(*result.report)));
     fmt::print("{}", report_text(*result.report));
     return 0;
 }

@@ -169,29 +169,31 @@ Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits u
     return out;
 }
 
-SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units) {
-    SpeedBars chart;
+BarChart scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units) {
+    BarChart chart;
     chart.title = "Scenarios";
     chart.subtitle = "predicted tokens/s";
     chart.note =
-        "Black line: nine of ten steps should lie there. Grey: does not fit; as long as if it did.";
-    SpeedBarGroup group;
+        "Thin line: nine of ten steps should lie there. Grey: does not fit; the length is the "
+        "speed "
+        "without that limit.";
+    chart.groups.emplace_back();
     for (const ComparedScenario& scenario : scenarios) {
         const Prediction& r = *scenario.report;
-        SpeedBar bar;
+        Bar bar;
         bar.name = scenario.name.toStdString();
-        bar.tokens_per_s = r.tokens_per_s();
+        bar.value = r.tokens_per_s();
         bar.low = r.band ? r.tokens_per_s_at(r.band->high) : r.tokens_per_s();
         bar.high = r.band ? r.tokens_per_s_at(r.band->low) : r.tokens_per_s();
+        bar.label = format_thousands(bar.value);
         if (!r.plan.fit.fits()) bar.misfit = short_text(r, units).toStdString();
-        bar.fill = kPointedOut;
+        bar.colour = paint(Role::pointed_out);
         bar.tooltip =
             fmt::format("{}\n{} on {}, {}\n{} tokens/s, {} a step", bar.name, r.asked.model_name,
                         r.asked.machine_id, r.asked.training.schedule->name,
-                        format_thousands(bar.tokens_per_s), format_seconds(r.step.seconds));
-        group.bars.push_back(std::move(bar));
+                        format_thousands(bar.value), format_seconds(r.step.seconds));
+        chart.groups.front().bars.push_back(std::move(bar));
     }
-    chart.groups.push_back(std::move(group));
     return chart;
 }
 

@@ -9,7 +9,7 @@
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/answers/cost/run_cost.h"
 #include "sim/answers/predict/prediction.h"
-#include "sim/report/compare/speed_bars.h"
+#include "sim/report/bars.h"
 #include "sim/report/table.h"
 
 namespace sluice {
@@ -27,6 +27,6 @@ struct ComparedScenario {
 Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits units);
 
 /// Tokens/s of each with its band; grey where it does not fit.
-SpeedBars scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units);
+BarChart scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units);
 
 }  // namespace sluice

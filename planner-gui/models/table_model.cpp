@@ -124,9 +124,11 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
         case Qt::BackgroundRole:
             return row.marked && named_ > 0 ? QVariant(highlight()) : QVariant();
         case Qt::ForegroundRole:
-            return row.muted ? QVariant(Palette().muted()) : QVariant();
+            return row.muted ? QVariant(qcolor(colours_of({}).muted)) : QVariant();
         case Qt::DecorationRole:
-            return cell.series >= 0 ? QVariant(Palette::series(cell.series)) : QVariant();
+            return cell.series >= 0 ? QVariant(qcolor(light_colours().of(
+                                          series_paint(static_cast<std::size_t>(cell.series)))))
+                                    : QVariant();
         case kNumberRole:
             return number_of(cell);
         case kMarkedRole:

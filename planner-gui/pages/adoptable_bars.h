@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "planner-gui/models/table_model.h"
-#include "planner-gui/pictures/bar_chart.h"
+#include "sim/report/bars.h"
 
-class QLabel;
 class QTableView;
 
 namespace sluice {
 
 class AdoptionFoot;
-class BarChartView;
+class PictureView;
 
 /// Of one thing.
 struct Adoptable {
@@ -32,8 +31,9 @@ class AdoptableBars : public QWidget {
     explicit AdoptableBars(const Names& names, QWidget* parent = nullptr);
 
     /// Of each thing a bar and a row. None is selected then.
-    void setThings(std::vector<Adoptable> things, BarChart chart, Table table, ByteUnits units,
-                   const QString& note);
+    void setThings(std::vector<Adoptable> things, BarChart chart, Table table, ByteUnits units);
+    /// The picture of the bars; empty without things.
+    QByteArray svg() const;
 
   Q_SIGNALS:
     /// By a double click on a bar or its row, Enter on them, or the button. Only what can be.
@@ -45,9 +45,8 @@ class AdoptableBars : public QWidget {
 
     std::vector<Adoptable> things_;
     TableModel* model_;
-    BarChartView* bars_;
+    PictureView* bars_;
     QTableView* table_;
-    QLabel* note_;
     AdoptionFoot* foot_;
 };
 

@@ -10,10 +10,10 @@
 
 #include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/answer_stack.h"
-#include "planner-gui/pages/bar_chart_view.h"
 #include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pages/systems_part.h"
 
 namespace sluice {
@@ -45,7 +45,6 @@ ComparePage::ComparePage(QWidget* parent)
 
 QWidget* ComparePage::scenariosPart() {
     scenario_words_ = text_label(tr("What differs"));
-    scenario_note_ = text_label(tr("How to read the bars"));
     only_differences_ = new QCheckBox(tr("Only &differences"));
     only_differences_->setToolTip(tr("Hide the rows in which all scenarios agree"));
     connect(only_differences_, &QCheckBox::toggled, this, &ComparePage::showScenarios);
@@ -57,8 +56,8 @@ QWidget* ComparePage::scenariosPart() {
         static_cast<Qt::Alignment>(Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap));
     scenario_table_->setAlternatingRowColors(false);
     scenario_table_->setWordWrap(true);
-    scenario_bars_ = new BarChartView(tr("Tokens per second of each scenario"));
-    connect(scenario_bars_, &BarChartView::activated, this, &ComparePage::scenarioActivated);
+    scenario_bars_ = new PictureView(tr("Tokens per second of each scenario"));
+    connect(scenario_bars_, &PictureView::activated, this, &ComparePage::scenarioActivated);
     connect(scenario_table_->horizontalHeader(), &QHeaderView::sectionDoubleClicked, this,
             &ComparePage::scenarioActivated);
 
@@ -71,7 +70,6 @@ QWidget* ComparePage::scenariosPart() {
     column->addLayout(row);
     column->addWidget(scenario_table_, kAlmostAll);
     column->addWidget(new FittedArea(scenario_bars_));
-    column->addWidget(scenario_note_);
     column->addStretch(1);
     stack_ = new AnswerStack(answer, tr("Nothing to compare yet"),
                              tr("Each scenario that can be predicted is a column here. The form "
@@ -160,16 +158,16 @@ void ComparePage::showScenarios() {
     header->setSectionResizeMode(few ? QHeaderView::Stretch : QHeaderView::Interactive);
     if (!few) header->setDefaultSectionSize(18 * fontMetrics().height());
     fitRows();
-    BarChart chart = bar_chart_of(scenario_bars(scenarios_, units_));
-    scenario_note_->setText(capitalized(chart.title) + QStringLiteral(". ") + chart.note);
-    scenario_bars_->setChart(std::move(chart));
+    if (scenarios_.empty()) return scenario_bars_->setPicture({});
+    scenario_bars_->setPicture(
+        [chart = scenario_bars(scenarios_, units_)](const PictureSpace& space) {
+            return bars_picture(chart, space);
+        });
 }
 
 QByteArray ComparePage::svg() const {
     if (parts_->currentWidget() == systems_) return systems_->svg();
-    return scenarios_.empty()
-               ? QByteArray()
-               : QByteArray::fromStdString(speed_bars_svg(scenario_bars(scenarios_, units_)));
+    return scenario_bars_->svg();
 }
 
 QString ComparePage::csv() const {

@@ -16,8 +16,8 @@ class QTabWidget;
 namespace sluice {
 
 class AnswerStack;
-class BarChartView;
 class FailureLabel;
+class PictureView;
 class SystemsPart;
 class TableModel;
 
@@ -60,8 +60,8 @@ class ComparePage : public QWidget {
     SystemsPart* systems_;
     AnswerStack* stack_;
     QTableView* scenario_table_;
-    BarChartView* scenario_bars_;
-    QLabel *scenario_words_, *scenario_note_;
+    PictureView* scenario_bars_;
+    QLabel* scenario_words_;
     FailureLabel* scenario_failure_;
     QCheckBox* only_differences_;
 };

@@ -12,6 +12,7 @@
 #include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pages/picture_view.h"
 
 namespace sluice {
 namespace {
@@ -23,7 +24,8 @@ constexpr int kMostCells = 400;  // a cell is 1 to 100 ms
 ExplorePage::ExplorePage(QWidget* parent) : AnswerPage(parent) {
     setAccessibleName(tr("Explore"));
     model_ = new HeatMapModel(this);
-    view_ = new HeatMapView(this);
+    view_ = new PictureView(tr("Heat map"), this);
+    view_->setLeastLines(24, 10);
     table_ = table_view(model_, tr("Cells of the heat map"));
     stack_ = new QStackedWidget(this);
     stack_->addWidget(view_);
@@ -64,7 +66,7 @@ QWidget* ExplorePage::makeBar() {
     quantity->setAccessibleName(tr("Quantity that colours show"));
     connect(quantity, &QComboBox::currentIndexChanged, this, [this](int index) {
         quantity_ = static_cast<HeatQuantity>(index);
-        view_->setQuantity(quantity_);
+        showMap();
     });
     auto* const label = new QLabel(tr("&Colours"), bar);
     label->setBuddy(quantity);
@@ -99,12 +101,12 @@ void ExplorePage::connectParts() {
         stack_->setCurrentIndex(table ? 1 : 0);
         stack_->currentWidget()->setFocus();
     });
-    connect(view_, &HeatMapView::activated, this, &ExplorePage::adopt);
-    connect(view_, &HeatMapView::selectionChanged, this, &ExplorePage::showSelection);
+    connect(view_, &PictureView::activated, this, &ExplorePage::adopt);
+    connect(view_, &PictureView::selectionChanged, this, &ExplorePage::showSelection);
     connect(table_, &QTableView::activated, this, &ExplorePage::adopt);
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
-                if (current.isValid()) view_->select(model_->cell_at(current.row()));
+                if (current.isValid()) view_->select(id_of(map(), model_->cell_at(current.row())));
             });
 }
 
@@ -124,8 +126,10 @@ void ExplorePage::setScenario(const TrainingSpec& training, const MachineProfile
 void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
     const HeatMap map(x, y);
     model_->set_map(map);
-    view_->setMap(map);
     title_of_map_ = title_;
+    showMap();
+    view_->select(0);
+    showSelection();
     showAnswer(true);
     showProgress();
 }
@@ -134,12 +138,13 @@ void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
     if (const auto wanted = std::exchange(wanted_, std::nullopt)) {
         setAxes(wanted->x, wanted->y);
         title_of_map_ = wanted->title;
-        view_->select(wanted->own);
+        view_->select(id_of(map(), wanted->own));
     }
     const CellIndex at{x, y};
     if (!map().contains(at)) return;
     model_->set_cell(at, cell);
-    view_->setCell(at, cell);
+    showMap();
+    if (selected() == at) showSelection();
     showProgress();
 }
 
@@ -154,7 +159,8 @@ void ExplorePage::showBusy() {
 void ExplorePage::setByteUnits(ByteUnits units) {
     units_ = units;
     model_->set_byte_units(units);
-    view_->setByteUnits(units);
+    showMap();
+    showSelection();
 }
 
 void ExplorePage::run() {
@@ -167,13 +173,13 @@ void ExplorePage::run() {
 }
 
 void ExplorePage::adopt() {
-    const std::optional<CellIndex> at = view_->selected();
+    const std::optional<CellIndex> at = selected();
     if (at && foot_->can_be_adopted()) Q_EMIT adopted(map().settings(*at));
 }
 
 void ExplorePage::showSelection() {
-    const std::optional<CellIndex> at = view_->selected();
-    const HeatMap& shown = view_->map();
+    const std::optional<CellIndex> at = selected();
+    const HeatMap& shown = map();
     const QString words =
         at ? cell_lines(shown, *at, units_).join(QStringLiteral("; ")) : QString();
     foot_->show_selected(words, at && shown.cell(*at).state != CellState::refused);
@@ -214,9 +220,19 @@ void ExplorePage::showAxes() {
             tr("%1 cells, at most %2: give fewer values.").arg(cells).arg(kMostCells));
 }
 
-std::string ExplorePage::svg() const {
-    return heat_map_svg(map(), quantity_, title_of_map_.toStdString(), units_);
+void ExplorePage::showMap() {
+    // The model's, which outlives the view's picture.
+    view_->setPicture([this](const PictureSpace& space) {
+        return heat_map_picture(map(), quantity_, title_of_map_.toStdString(), units_, space);
+    });
 }
+
+std::optional<CellIndex> ExplorePage::selected() const {
+    if (view_->selected() == kNoId) return std::nullopt;
+    return cell_of(map(), view_->selected());
+}
+
+QByteArray ExplorePage::svg() const { return view_->svg(); }
 
 QString ExplorePage::csv() const { return heat_map_csv(map()); }
 

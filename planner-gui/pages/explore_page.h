@@ -6,7 +6,6 @@
 #include "planner-gui/models/heat_map_model.h"
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pages/axis_editor.h"
-#include "planner-gui/pages/heat_map_view.h"
 
 class QLabel;
 class QPushButton;
@@ -16,6 +15,7 @@ class QTableView;
 namespace sluice {
 
 class AdoptionFoot;
+class PictureView;
 
 class ExplorePage : public AnswerPage {
     Q_OBJECT
@@ -35,7 +35,7 @@ class ExplorePage : public AnswerPage {
 
     const HeatMap& map() const { return model_->map(); }
     HeatQuantity quantity() const { return quantity_; }
-    std::string svg() const;
+    QByteArray svg() const;
     QString csv() const;
 
   Q_SIGNALS:
@@ -60,10 +60,12 @@ class ExplorePage : public AnswerPage {
     void showSelection();
     void showProgress();
     void showAxes();
+    void showMap();
+    std::optional<CellIndex> selected() const;
 
     AxisEditor* x_ = nullptr;
     AxisEditor* y_ = nullptr;
-    HeatMapView* view_ = nullptr;
+    PictureView* view_ = nullptr;
     HeatMapModel* model_ = nullptr;
     QTableView* table_ = nullptr;
     QStackedWidget* stack_ = nullptr;

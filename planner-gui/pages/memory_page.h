@@ -5,7 +5,6 @@
 #include <QWidget>
 #include <memory>
 
-#include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/plan/step.h"
 
@@ -13,7 +12,7 @@ class QLabel;
 
 namespace sluice {
 
-class MemoryView;
+class PictureView;
 
 class MemoryPage : public QWidget {
     Q_OBJECT
@@ -24,19 +23,19 @@ class MemoryPage : public QWidget {
     void setReport(std::shared_ptr<const TimedPlan> report);
     void setByteUnits(ByteUnits units);
 
-    /// The picture as it is shown, on white. Empty without a report.
+    /// Empty without a report.
     QByteArray svg() const;
     QString csv() const;
-    MemoryView* view() const { return view_; }
+    PictureView* view() const { return view_; }
 
   private:
-    PaintedPicture painted() const;
     void refresh();
 
     std::shared_ptr<const TimedPlan> report_;
     QLabel* heading_;
     QLabel* shortage_;
-    MemoryView* view_;
+    PictureView* view_;
+    ByteUnits units_ = ByteUnits::decimal;
 };
 
 }  // namespace sluice

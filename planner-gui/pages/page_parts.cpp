@@ -28,7 +28,7 @@ class WarningColour : public QObject {
 
   private:
     void take(QPalette palette) {
-        palette.setColor(QPalette::WindowText, Palette(palette).waiting());
+        palette.setColor(QPalette::WindowText, qcolor(colours_of(palette).waiting));
         label_->setPalette(palette);
     }
     QLabel* label_;

@@ -12,7 +12,7 @@
 #include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pages/pareto_chart.h"
+#include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pages/wrapping_row.h"
 
 namespace sluice {
@@ -27,7 +27,8 @@ ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
     model_ = new ParetoModel(this);
     sorted_ = new NumberSortProxy(this);
     sorted_->setSourceModel(model_);
-    chart_ = new ParetoChart(this);
+    chart_ = new PictureView(tr("Speed over cost"), this);
+    chart_->setLeastLines(24, 10);
     table_ = table_view(sorted_, tr("Machines and systems"));
     table_->setSortingEnabled(true);
     table_->sortByColumn(model_->columnOf("usd_per_hour"), Qt::AscendingOrder);
@@ -105,17 +106,17 @@ void ParetoPage::connectParts() {
     });
     connect(foot_, &AdoptionFoot::adopted, this, &ParetoPage::adopt);
     connect(this, &AnswerPage::runAgain, this, &ParetoPage::paretoRequested);
-    connect(chart_, &ParetoChart::activated, this, &ParetoPage::adopt);
+    connect(chart_, &PictureView::activated, this, &ParetoPage::adopt);
     connect(table_, &QTableView::activated, this, &ParetoPage::adopt);
-    connect(chart_, &ParetoChart::selectionChanged, this, [this] {
-        const auto row = chart_->selected();
-        if (!row || row == current()) return;
-        const QModelIndex index = sorted_->mapFromSource(model_->index(static_cast<int>(*row), 0));
+    connect(chart_, &PictureView::selectionChanged, this, [this] {
+        const int row = chart_->selected();
+        if (row == kNoId || row == shown()) return;
+        const QModelIndex index = sorted_->mapFromSource(model_->index(row, 0));
         table_->setCurrentIndex(index);
         table_->scrollTo(index);
     });
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
-        chart_->select(current());
+        chart_->select(shown());
         showCurrent();
     });
 }
@@ -125,6 +126,13 @@ std::optional<std::size_t> ParetoPage::current() const {
     if (!index.isValid()) return std::nullopt;
     return static_cast<std::size_t>(index.row());
 }
+
+int ParetoPage::shown() const {
+    const auto row = current();
+    return row ? static_cast<int>(*row) : kNoId;
+}
+
+QByteArray ParetoPage::svg() const { return chart_->svg(); }
 
 void ParetoPage::start(int rows) {
     expected_ = rows;
@@ -152,12 +160,15 @@ void ParetoPage::showBusy() {
 void ParetoPage::setByteUnits(ByteUnits units) {
     units_ = units;
     model_->set_byte_units(units);
-    chart_->setByteUnits(units);
+    showChart();
     showCurrent();
 }
 
 void ParetoPage::showChart() {
-    chart_->setRows(model_->rows(), model_->axis());
+    chart_->setPicture(
+        [rows = model_->rows(), axis = model_->axis(), units = units_](const PictureSpace& space) {
+            return pareto_picture(rows, axis, units, space);
+        });
     showCheapest();
     showProgress();
 }

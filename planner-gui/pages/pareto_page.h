@@ -13,7 +13,7 @@ class QTableView;
 namespace sluice {
 
 class AdoptionFoot;
-class ParetoChart;
+class PictureView;
 
 class ParetoPage : public AnswerPage {
     Q_OBJECT
@@ -26,8 +26,8 @@ class ParetoPage : public AnswerPage {
     void setByteUnits(ByteUnits units);
 
     const ParetoModel& model() const { return *model_; }
-    ParetoChart* chart() const { return chart_; }
-    std::string svg() const { return pareto_svg(model_->rows(), model_->axis()); }
+    PictureView* chart() const { return chart_; }
+    QByteArray svg() const;
     QString csv() const { return pareto_csv(model_->rows()); }
 
   Q_SIGNALS:
@@ -43,6 +43,8 @@ class ParetoPage : public AnswerPage {
     void connectParts();
     void adopt();
     std::optional<std::size_t> current() const;
+    /// The same as an id of the picture.
+    int shown() const;
     void showChart();
     void showCheapest();
     void showCurrent();
@@ -50,7 +52,7 @@ class ParetoPage : public AnswerPage {
 
     ParetoModel* model_ = nullptr;
     NumberSortProxy* sorted_ = nullptr;
-    ParetoChart* chart_ = nullptr;
+    PictureView* chart_ = nullptr;
     QTableView* table_ = nullptr;
     QComboBox* cost_ = nullptr;
     QSpinBox* least_ = nullptr;

@@ -4,8 +4,8 @@
 
 #include "planner-gui/pages/adoptable_bars.h"
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pictures/tornado.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/search/search_pictures.h"
 
 namespace sluice {
 
@@ -39,8 +39,8 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
     sensitivity_ = std::move(sensitivity);
     showAnswer(sensitivity_ != nullptr);
     words_->setVisible(sensitivity_ != nullptr);
-    if (!sensitivity_) return bars_->setThings({}, {}, {}, ByteUnits::decimal, {});
-    QString words = sensitivity_sentence(*sensitivity_);
+    if (!sensitivity_) return bars_->setThings({}, {}, {}, ByteUnits::decimal);
+    QString words = QString::fromStdString(sensitivity_sentence(*sensitivity_));
     for (const std::string& sentence : sensitivity_->not_possible)
         words += tr("\nNot tried: %1.").arg(QString::fromStdString(sentence));
     words_->setText(words);
@@ -48,16 +48,14 @@ void SensitivityPage::setSensitivity(std::shared_ptr<const Sensitivity> sensitiv
     for (const Upgrade& upgrade : sensitivity_->upgrades) {
         const bool possible = !upgrade.machine_settings.empty();
         upgrades.push_back(
-            {upgrade_sentence(upgrade) + QLatin1Char('.') +
+            {QString::fromStdString(upgrade_sentence(upgrade)) + QLatin1Char('.') +
                  (possible ? QString()
                            : tr(" It cannot be adopted: no numbers of the machine's profile make "
                                 "this change.")),
              possible});
     }
-    const BarChart chart = tornado_chart(*sensitivity_);
-    bars_->setThings(std::move(upgrades), chart, upgrades_table(*sensitivity_), ByteUnits::decimal,
-                     chart.title + QStringLiteral(". ") + chart.note +
-                         tr(" A double click on a bar adopts the change."));
+    bars_->setThings(std::move(upgrades), upgrade_bars(*sensitivity_),
+                     upgrades_table(*sensitivity_), ByteUnits::decimal);
 }
 
 void SensitivityPage::showBusy() {
@@ -72,9 +70,7 @@ void SensitivityPage::adoptUpgrade(int at) {
     Q_EMIT adopt(settings, QString::fromStdString(upgrade.name));
 }
 
-QByteArray SensitivityPage::svg() const {
-    return sensitivity_ ? QByteArray::fromStdString(sensitivity_svg(*sensitivity_)) : QByteArray();
-}
+QByteArray SensitivityPage::svg() const { return bars_->svg(); }
 
 QString SensitivityPage::csv() const {
     return sensitivity_ ? QString::fromStdString(to_csv(upgrades_table(*sensitivity_))) : QString();

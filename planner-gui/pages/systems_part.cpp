@@ -1,7 +1,6 @@
 #include "planner-gui/pages/systems_part.h"
 
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "planner-gui/models/system_words.h"
 #include "planner-gui/pages/adoptable_bars.h"
@@ -21,24 +20,18 @@ constexpr int kMostSentences = 3;
 SystemsPart::SystemsPart(QWidget* parent)
     : AnswerPage(parent),
       words_(text_label(tr("What the comparison says"))),
-      title_(text_label(tr("What is compared"))),
       compare_(new QPushButton),
       bars_(new AdoptableBars({tr("Tokens per second of each system"), tr("Systems"),
                                tr("Selected system"),
                                tr("Makes this system the scenario's (Enter, double click)")})) {
     compare_->setToolTip(
         tr("Predict this model on this machine with every system, with the same batch"));
-    auto* const answer = new QWidget;
-    auto* const column = new QVBoxLayout(answer);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(title_);
-    column->addWidget(bars_, 1);
-    layOut(words_and_buttons(words_, {compare_}), answer,
+    layOut(words_and_buttons(words_, {compare_}), bars_,
            {tr("How fast are other systems?"),
             tr("Compare systems predicts this model on this machine with every system, with the "
                "same batch."),
             tr("The scenario has changed since these systems were compared.")},
-           {words_, answer});
+           {words_, bars_});
     connect(compare_, &QPushButton::clicked, this, &SystemsPart::compareRequested);
     connect(this, &AnswerPage::runAgain, this, &SystemsPart::compareRequested);
     connect(bars_, &AdoptableBars::adopted, this, &SystemsPart::adoptSystem);
@@ -66,18 +59,16 @@ void SystemsPart::setByteUnits(ByteUnits units) {
 void SystemsPart::showComparison() {
     if (!comparison_) return;
     show_sentences(words_, comparison_sentences(*comparison_), kMostSentences);
-    SpeedBars bars = comparison_bars({comparison_.get(), 1});
-    for (SpeedBarGroup& group : bars.groups)
+    BarChart bars = comparison_bars({comparison_.get(), 1});
+    for (BarGroup& group : bars.groups)
         for (std::size_t i = 0; i < group.bars.size(); ++i)
             group.bars[i].misfit = short_text(comparison_->systems[i].report, units_).toStdString();
-    const BarChart chart = bar_chart_of(bars);
-    title_->setText(QString::fromStdString(bars.title) + QStringLiteral(": ") + chart.title);
     std::vector<Adoptable> systems;
     for (const ComparedSystem& system : comparison_->systems)
         systems.push_back({system_sentence(*comparison_, system, units_),
                            !system.report.asked.training.schedule->several_gpus});
-    bars_->setThings(std::move(systems), chart,
-                     systems_table({comparison_.get(), 1}, bytes_text(units_)), units_, chart.note);
+    bars_->setThings(std::move(systems), std::move(bars),
+                     systems_table({comparison_.get(), 1}, bytes_text(units_)), units_);
 }
 
 void SystemsPart::adoptSystem(int at) {
@@ -85,10 +76,7 @@ void SystemsPart::adoptSystem(int at) {
     Q_EMIT adopt(system_settings(system), QString::fromStdString(system.name));
 }
 
-QByteArray SystemsPart::svg() const {
-    return comparison_ ? QByteArray::fromStdString(comparison_svg({comparison_.get(), 1}))
-                       : QByteArray();
-}
+QByteArray SystemsPart::svg() const { return comparison_ ? bars_->svg() : QByteArray(); }
 
 QString SystemsPart::csv() const {
     return comparison_ ? QString::fromStdString(comparison_csv({comparison_.get(), 1})) : QString();

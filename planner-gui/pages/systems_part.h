@@ -44,7 +44,7 @@ class SystemsPart : public AnswerPage {
     std::shared_ptr<const Comparison> comparison_;
     ByteUnits units_ = ByteUnits::decimal;
 
-    QLabel *words_, *title_;
+    QLabel* words_;
     QPushButton* compare_;
     AdoptableBars* bars_;
 };

@@ -13,8 +13,6 @@
 
 #include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pages/painted_picture.h"
-#include "planner-gui/pages/timeline_painter.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/wrapping_row.h"
 #include "sim/base/format.h"
@@ -24,7 +22,6 @@ namespace sluice {
 namespace {
 
 constexpr int kScrollSteps = 100'000;  // of the whole step
-constexpr double kFileWidth = 1400;
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
 
@@ -158,7 +155,8 @@ void TimelinePage::refresh() {
             tr(", measured %1 (predicted %2)")
                 .arg(text(format_seconds(measured_->step.seconds)),
                      text(format_error(report_->step.seconds / measured_->step.seconds - 1)));
-    if (!report_->plan.fit.fits()) heading += tr("; does not fit into memory, shown as if it did");
+    if (!report_->plan.fit.fits())
+        heading += tr("; does not fit into memory, shown without that limit");
     heading_->setText(heading);
     difference_->setText(text(difference));
     difference_->setVisible(!difference.empty());
@@ -187,29 +185,7 @@ void TimelinePage::follow_view() {
     bar_->setValue(static_cast<int>(std::round(shown.begin / hidden * bar_->maximum())));
 }
 
-PaintedPicture TimelinePage::painted() const {
-    const auto painter_for = [this](const QPaintDevice* device, const QFont& font) {
-        static const Palette kLight = Palette::light();
-        return TimelinePainter(view_->timeline(), kLight, font, device);
-    };
-    return {heading_->text(), kFileWidth,
-            [painter_for](const QPaintDevice* device, const QFont& font) {
-                return painter_for(device, font).layout(kFileWidth, 0).height;
-            },
-            [painter_for, this](QPainter& painter, const QFont& font) {
-                const TimelinePainter picture = painter_for(painter.device(), font);
-                const TimelineLayout layout = picture.layout(kFileWidth, 0);
-                const TimeView whole{0, view_->timeline().length(), layout.plot_left,
-                                     layout.plot_width};
-                picture.paint(painter, layout, whole, std::nullopt, std::nullopt, false);
-            }};
-}
-
-QByteArray TimelinePage::svg() const {
-    if (!report_) return {};
-    if (view_->timeline().has_measured()) return svg_of(painted());
-    return QByteArray::fromStdString(report_svg(*report_));
-}
+QByteArray TimelinePage::svg() const { return view_->svg(); }
 
 QString TimelinePage::csv() const { return timeline_csv(view_->timeline()); }
 

@@ -5,7 +5,6 @@
 #include <QWidget>
 #include <memory>
 
-#include "planner-gui/pages/painted_picture.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/plan/step.h"
 
@@ -36,8 +35,7 @@ class TimelinePage : public QWidget {
     void fail(const QString& sentence);
     void setByteUnits(ByteUnits units);
 
-    /// The library's picture of a step; with a measured one, both as they are shown. Empty without
-    /// a report.
+    /// Empty without a report.
     QByteArray svg() const;
     QString csv() const;
     TimelineView* view() const { return view_; }
@@ -51,7 +49,6 @@ class TimelinePage : public QWidget {
     void hideEvent(QHideEvent* event) override;
 
   private:
-    PaintedPicture painted() const;
     void refresh();
     void write_words();
     void follow_view();

@@ -1,14 +1,11 @@
 #include "planner-gui/pages/timeline_view.h"
 
 #include <QApplication>
-#include <QHelpEvent>
 #include <QKeyEvent>
-#include <QPainter>
 #include <algorithm>
 #include <cmath>
 
-#include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pages/timeline_painter.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
@@ -21,14 +18,30 @@ constexpr double kAnyHeight = 1e4;
 
 }  // namespace
 
-TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
-    setFocusPolicy(Qt::StrongFocus);
-    setMouseTracking(true);
-    setAttribute(Qt::WA_OpaquePaintEvent);
-    setAccessibleName(tr("Timeline of a step"));
-    setAccessibleDescription(tr(
-        "Lanes of a steady step. Plus and minus zoom, 0 shows all, left and right pan; comma and "
-        "full stop select the operation before and after, up and down the lane."));
+TimelineView::TimelineView(QWidget* parent) : PictureView(tr("Timeline of a step"), parent) {
+    setPicture([this](const PictureSpace& space) {
+        Picture picture = timeline_picture(timeline_, space, shown());
+        picture.description =
+            tr("Lanes of a steady step. Plus and minus zoom, 0 shows all, left and right pan; "
+               "comma and full stop select the operation before and after, up and down the lane.")
+                .toStdString();
+        return picture;
+    });
+}
+
+TimelineShown TimelineView::shown() const {
+    return {view_.begin, view_.end, selected_, hovered_, {}, false};
+}
+
+QByteArray TimelineView::svg() const {
+    if (timeline_.empty()) return {};
+    TimelineShown file = shown();
+    file.selected = file.hovered = std::nullopt;
+    file.header = timeline_header(*timeline_.rows().front().report);
+    file.tooltips = true;
+    PictureSpace space = exportedSpace();
+    space.width = std::max(space.width, 1000.0);
+    return QByteArray::fromStdString(to_svg(timeline_picture(timeline_, space, file)));
 }
 
 void TimelineView::set_timeline(Timeline timeline) {
@@ -37,9 +50,8 @@ void TimelineView::set_timeline(Timeline timeline) {
     hovered_.reset();
     selected_.reset();
     if (!same) view_ = view_.showing_all(std::max(timeline_.length(), 1e-9));
+    updateLeastHeight();
     place_view();
-    updateGeometry();
-    update();
     Q_EMIT words_changed(words());
 }
 
@@ -48,34 +60,17 @@ void TimelineView::set_byte_units(ByteUnits units) {
     Q_EMIT words_changed(words());
 }
 
-TimelineLayout TimelineView::layout_now() const {
-    const Palette palette(this->palette());
-    return TimelinePainter(timeline_, palette, font(), this).layout(width(), height());
-}
+TimelineLayout TimelineView::layout_now() const { return timeline_layout(timeline_, space()); }
 
 void TimelineView::place_view() {
     const TimelineLayout layout = layout_now();
-    view_ = view_.at(layout.plot_left, layout.plot_width);
-    Q_EMIT view_changed();
+    set_view(view_.at(layout.plot_left, layout.plot_width));
 }
 
 void TimelineView::set_view(const TimeView& view) {
     view_ = view;
-    update();
+    refresh();
     Q_EMIT view_changed();
-}
-
-QSize TimelineView::minimumSizeHint() const {
-    const double line = QFontMetricsF(font()).height();
-    const Palette palette(this->palette());
-    const TimelineLayout least =
-        TimelinePainter(timeline_, palette, font(), this).layout(std::max(width(), 400), 0);
-    return {static_cast<int>(30 * line),
-            static_cast<int>(std::ceil(std::max(least.height, 8 * line)))};
-}
-
-QSize TimelineView::sizeHint() const {
-    return minimumSizeHint().expandedTo({static_cast<int>(60 * QFontMetricsF(font()).height()), 0});
 }
 
 std::optional<TimelinePlace> TimelineView::place_at(QPointF position) const {
@@ -85,7 +80,7 @@ std::optional<TimelinePlace> TimelineView::place_at(QPointF position) const {
     return timeline_.hit(*row, view_.x_to_time(position.x()), view_.seconds_of(kNear));
 }
 
-QString TimelineView::tooltip_at(QPointF position) const {
+QString TimelineView::tooltipAt(QPointF position) const {
     if (timeline_.empty()) return {};
     const auto row = layout_now().row_at(position.y());
     if (!row || position.x() < view_.left) return {};
@@ -93,9 +88,10 @@ QString TimelineView::tooltip_at(QPointF position) const {
     const TimelineRow& of = timeline_.rows()[*row];
     if (of.lane == Lane::compute)
         if (const auto wait = timeline_.wait_at(*row, time))
-            return facts_html(wait_facts(of, *wait));
+            return facts_lines(wait_facts(of, *wait));
     const auto place = place_at(position);
-    return place ? facts_html(operation_facts(of, timeline_.operation(*place), units_)) : QString();
+    return place ? facts_lines(operation_facts(of, timeline_.operation(*place), units_))
+                 : QString();
 }
 
 QString TimelineView::words() const {
@@ -123,13 +119,13 @@ void TimelineView::scroll_to(Seconds begin) {
         view_.panned((begin - view_.begin) / view_.length() * view_.width, timeline_.length()));
 }
 
-void TimelineView::select(std::optional<TimelinePlace> place) {
+void TimelineView::select_place(std::optional<TimelinePlace> place) {
     selected_ = place;
     if (place) {
         const Block& block = timeline_.block(*place);
         set_view(view_.revealing(block.start, block.end, timeline_.length()));
     }
-    update();
+    refresh();
     Q_EMIT words_changed(words());
 }
 
@@ -138,47 +134,29 @@ void TimelineView::select_beside(int operations, int rows) {
         // The first that is shown of the lane compute, on which all hangs.
         const auto compute = std::ranges::find(timeline_.rows(), Lane::compute, &TimelineRow::lane);
         const auto row = compute == timeline_.rows().end() ? 0 : compute - timeline_.rows().begin();
-        select(timeline_.hit(static_cast<std::size_t>(row), view_.begin, timeline_.length()));
+        select_place(timeline_.hit(static_cast<std::size_t>(row), view_.begin, timeline_.length()));
     } else if (rows != 0) {
-        select(timeline_.below(*selected_, rows));
+        select_place(timeline_.below(*selected_, rows));
     } else {
-        select(timeline_.beside(*selected_, operations));
+        select_place(timeline_.beside(*selected_, operations));
     }
 }
 
 void TimelineView::set_hovered(std::optional<TimelinePlace> place) {
     if (place == hovered_) return;
     hovered_ = place;
-    update();
+    refresh();
     if (!selected_) Q_EMIT words_changed(words());
 }
 
-void TimelineView::paintEvent(QPaintEvent*) {
-    QPainter painter(this);
-    const Palette palette(this->palette());
-    painter.fillRect(rect(), palette.window());
-    if (timeline_.empty()) {
-        painter.setPen(palette.muted());
-        painter.drawText(rect(), Qt::AlignCenter, tr("No step to show yet."));
-        return;
-    }
-    const TimelinePainter picture(timeline_, palette, font(), this);
-    picture.paint(painter, picture.layout(width(), height()), view_, selected_, hovered_,
-                  hasFocus());
-}
-
 void TimelineView::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
+    PictureView::resizeEvent(event);
     place_view();
 }
 
 void TimelineView::changeEvent(QEvent* event) {
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange) {
-        place_view();
-        updateGeometry();
-        update();
-    }
+    PictureView::changeEvent(event);
+    if (event->type() == QEvent::FontChange) place_view();
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
@@ -214,7 +192,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return QWidget::mouseReleaseEvent(event);
     unsetCursor();
-    if (!dragging_) select(place_at(event->position()));
+    if (!dragging_) select_place(place_at(event->position()));
     dragging_ = false;
 }
 
@@ -262,17 +240,10 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
                                          timeline_.block(*selected_).end, timeline_.length()));
         case Qt::Key_Escape:
             if (!selected_) return QWidget::keyPressEvent(event);
-            return select(std::nullopt);
+            return select_place(std::nullopt);
         default:
             QWidget::keyPressEvent(event);
     }
-}
-
-bool TimelineView::event(QEvent* event) {
-    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* const help = static_cast<QHelpEvent*>(event);
-    show_tooltip(*help, tooltip_at(help->pos()), this);
-    return true;
 }
 
 }  // namespace sluice

@@ -1,17 +1,17 @@
 // The picture of the page "Timeline": painted lanes that can be zoomed, panned and pointed at.
 #pragma once
 
-#include <QWidget>
 #include <optional>
 
+#include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/operation_facts.h"
 #include "planner-gui/pictures/time_view.h"
-#include "planner-gui/pictures/timeline_layout.h"
+#include "sim/report/timeline_picture.h"
 
 namespace sluice {
 
-class TimelineView : public QWidget {
+class TimelineView : public PictureView {
     Q_OBJECT
 
   public:
@@ -22,29 +22,25 @@ class TimelineView : public QWidget {
     void set_byte_units(ByteUnits units);
     const Timeline& timeline() const { return timeline_; }
     const TimeView& time_view() const { return view_; }
-    std::optional<TimelinePlace> selected() const { return selected_; }
-    std::optional<TimelinePlace> hovered() const { return hovered_; }
+    std::optional<TimelinePlace> selected_place() const { return selected_; }
 
     /// What is selected, or else pointed at; empty: neither.
     QString words() const;
-    /// What a tooltip at this point says, as HTML; empty: nothing.
-    QString tooltip_at(QPointF position) const;
+    QString tooltipAt(QPointF position) const override;
+    /// What is on the screen, with what the step is above it.
+    QByteArray svg() const override;
     TimelineLayout layout_now() const;
 
     void zoom(double factor);  ///< about the middle, or about what is selected
     void show_all();
-    void select(std::optional<TimelinePlace> place);
+    void select_place(std::optional<TimelinePlace> place);
     void scroll_to(Seconds begin);
-
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
     void view_changed();
     void words_changed(const QString& words);
 
   protected:
-    void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
@@ -54,11 +50,11 @@ class TimelineView : public QWidget {
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
-    bool event(QEvent* event) override;
 
   private:
     void set_view(const TimeView& view);
     void place_view();
+    TimelineShown shown() const;
     void set_hovered(std::optional<TimelinePlace> place);
     void select_beside(int operations, int rows);
     std::optional<TimelinePlace> place_at(QPointF position) const;

@@ -11,10 +11,10 @@
 #include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pages/scatter_view.h"
-#include "planner-gui/pictures/scatter.h"
+#include "planner-gui/pages/picture_view.h"
+#include "planner-gui/pictures/validation_words.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/validate/validation_svg.h"
+#include "sim/report/validate/validation_pictures.h"
 
 namespace sluice {
 namespace {
@@ -34,7 +34,7 @@ ValidationPage::ValidationPage(QWidget* parent)
     : AnswerPage(parent),
       model_(new TableModel(this)),
       sorted_(new NumberSortProxy(this)),
-      scatter_(new ScatterView),
+      scatter_(new PictureView(tr("Predicted over measured tokens per second"))),
       table_(table_view(sorted_, tr("Measured runs"))),
       words_(text_label(tr("How far predictions are off"))),
       notes_(text_label(tr("What was left out"))),
@@ -42,6 +42,7 @@ ValidationPage::ValidationPage(QWidget* parent)
       folder_(new QPushButton(tr("Open &folder..."))) {
     setAccessibleName(tr("Validation"));
     setAcceptDrops(true);
+    scatter_->setLeastLines(10, 10);
     sorted_->setSourceModel(model_);
     table_->setSortingEnabled(true);
     table_->sortByColumn(-1, Qt::AscendingOrder);
@@ -49,12 +50,12 @@ ValidationPage::ValidationPage(QWidget* parent)
     folder_->setToolTip(tr("All reports of a folder; its name is their group"));
     connect(files_, &QPushButton::clicked, this, &ValidationPage::filesWanted);
     connect(folder_, &QPushButton::clicked, this, &ValidationPage::folderWanted);
-    connect(scatter_, &ScatterView::selectionChanged, this, &ValidationPage::selectRow);
-    connect(scatter_, &ScatterView::activated, this, &ValidationPage::runActivated);
+    connect(scatter_, &PictureView::selectionChanged, this, &ValidationPage::selectRow);
+    connect(scatter_, &PictureView::activated, this, &ValidationPage::runActivated);
     connect(table_, &QTableView::activated, this,
             [this](const QModelIndex& index) { Q_EMIT runActivated(runOf(index)); });
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& now) { scatter_->setSelected(runOf(now)); });
+            [this](const QModelIndex& now) { scatter_->select(runOf(now)); });
 
     auto* const splitter = new QSplitter(Qt::Horizontal);
     splitter->addWidget(scatter_);
@@ -85,7 +86,11 @@ void ValidationPage::setValidation(std::shared_ptr<const Validation> validation)
     validation_ = std::move(validation);
     showAnswer(validation_ != nullptr);
     words_->setVisible(validation_ != nullptr);
-    scatter_->setValidation(validation_);
+    const bool runs = validation_ && !validation_->runs.empty();
+    scatter_->setPicture(
+        runs ? [all =
+                    validation_](const PictureSpace& space) { return scatter_picture(*all, space); }
+             : PictureView::Make());
     if (!validation_) return model_->setTable({});
     words_->setText(validation_sentence(*validation_));
     QStringList notes;
@@ -139,9 +144,7 @@ void ValidationPage::dropEvent(QDropEvent* event) {
     compare(files);
 }
 
-QByteArray ValidationPage::svg() const {
-    return validation_ ? QByteArray::fromStdString(validation_svg(*validation_)) : QByteArray();
-}
+QByteArray ValidationPage::svg() const { return scatter_->svg(); }
 
 QString ValidationPage::csv() const {
     return validation_ ? QString::fromStdString(validation_csv(*validation_)) : QString();

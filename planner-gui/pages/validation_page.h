@@ -16,7 +16,7 @@ namespace sluice {
 
 class NumberSortProxy;
 class TableModel;
-class ScatterView;
+class PictureView;
 
 /// Takes files and folders by its buttons or dropped on it.
 class ValidationPage : public AnswerPage {
@@ -57,7 +57,7 @@ class ValidationPage : public AnswerPage {
     QStringList compared_;  ///< files and folders
     TableModel* model_;
     NumberSortProxy* sorted_;
-    ScatterView* scatter_;
+    PictureView* scatter_;
     QTableView* table_;
     QLabel *words_, *notes_;
     QPushButton *files_, *folder_;

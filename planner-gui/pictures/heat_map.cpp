@@ -126,13 +126,13 @@ std::optional<CellIndex> HeatMap::best(HeatQuantity quantity) const {
     return best;
 }
 
-ValueScale HeatMap::scale(HeatQuantity quantity) const {
+Axis HeatMap::scale(HeatQuantity quantity) const {
     std::vector<double> values;
     for (int y = 0; y < rows(); ++y)
         for (int x = 0; x < columns(); ++x)
             if (const std::optional<double> value = this->value({x, y}, quantity))
                 values.push_back(*value);
-    return ValueScale(values);
+    return axis_between(values, 6);
 }
 
 QString cell_place(const HeatMap& map, CellIndex at) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "planner-gui/pictures/value_scale.h"
 #include "planner-gui/pictures/varied_number.h"
 #include "sim/base/units.h"
+#include "sim/report/chart_parts.h"
 
 namespace sluice {
 
@@ -77,7 +77,8 @@ class HeatMap {
     int computed() const;
     /// The most tokens/s, else the least, of the cells that fit; of equal ones the first.
     std::optional<CellIndex> best(HeatQuantity quantity) const;
-    ValueScale scale(HeatQuantity quantity) const;
+    /// From the least to the largest value.
+    Axis scale(HeatQuantity quantity) const;
 
   private:
     std::size_t place(CellIndex at) const {
@@ -98,8 +99,14 @@ QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantit
 
 /// A line a cell, all numbers, with units in the names of the columns.
 QString heat_map_csv(const HeatMap& map);
-/// The map as `quantity` colours it.
-std::string heat_map_svg(const HeatMap& map, HeatQuantity quantity, const std::string& title,
-                         ByteUnits units);
+/// A cell as an id of the picture, and back.
+inline int id_of(const HeatMap& map, CellIndex at) { return at.y * map.columns() + at.x; }
+inline CellIndex cell_of(const HeatMap& map, int id) {
+    return {id % map.columns(), id / map.columns()};
+}
+/// The map as `quantity` colours it; what does not fit is hatched, the best is framed. Fills the
+/// space, up to cells of a size that no number needs.
+Picture heat_map_picture(const HeatMap& map, HeatQuantity quantity, const std::string& title,
+                         ByteUnits units, const PictureSpace& space);
 
 }  // namespace sluice

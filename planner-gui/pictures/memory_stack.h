@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "planner-gui/pictures/time_view.h"
 #include "sim/plan/memory_timeline.h"
+#include "sim/report/picture.h"
 
 namespace sluice {
 
@@ -53,6 +53,10 @@ std::vector<MemoryMoment> curve_columns(const std::vector<MemoryMoment>& moments
 
 /// The moment at `time`.
 const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds time);
+
+/// The stacks with a table of their kinds, the device over a step, the host from loading to saving.
+/// The things that keys select are hundredths of the step. Fills the space.
+Picture memory_picture(const TimedPlan& report, ByteUnits units, const PictureSpace& space);
 
 /// memory, kind, peak bytes; then host moments; then device bytes over time, by kind.
 QString memory_csv(const TimedPlan& report);

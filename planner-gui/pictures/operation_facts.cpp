@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <QStringList>
 #include <algorithm>
 
 #include "sim/base/format.h"
-#include "sim/report/svg_text.h"
+#include "sim/report/lane_blocks.h"
 
 namespace sluice {
 namespace {
@@ -113,14 +114,12 @@ Facts wait_facts(const TimelineRow& row, const WaitBlock& wait) {
     return facts;
 }
 
-QString facts_html(const Facts& facts) {
-    QString html = QStringLiteral("<b>%1</b><table cellspacing=\"0\" cellpadding=\"1\">")
-                       .arg(facts.title.toHtmlEscaped());
+QString facts_lines(const Facts& facts) {
+    QStringList lines{facts.title};
     for (const Fact& fact : facts.facts)
-        html += QStringLiteral(
-                    "<tr><td>%1&nbsp;&nbsp;</td><td style=\"white-space:nowrap\">%2</td></tr>")
-                    .arg(fact.name.toHtmlEscaped(), fact.value.toHtmlEscaped());
-    return html + QStringLiteral("</table>");
+        lines << (fact.name.isEmpty() ? QStringLiteral("    ") + fact.value
+                                      : fact.name + QStringLiteral(": ") + fact.value);
+    return lines.join(QLatin1Char('\n'));
 }
 
 QString facts_line(const Facts& facts) {

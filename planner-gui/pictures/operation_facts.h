@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "planner-gui/pictures/timeline.h"
+#include "sim/report/timeline.h"
 
 namespace sluice {
 
@@ -24,8 +24,8 @@ Facts operation_facts(const TimelineRow& row, OperationId id, ByteUnits units);
 /// How long compute waits, for what, before what.
 Facts wait_facts(const TimelineRow& row, const WaitBlock& wait);
 
-/// As a table with a heading, for a tooltip.
-QString facts_html(const Facts& facts);
+/// A line each, for a tooltip.
+QString facts_lines(const Facts& facts);
 /// In one line: "backward 12: lane compute; start 1.23 s; ...".
 QString facts_line(const Facts& facts);
 

@@ -4,11 +4,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <cmath>
 
 #include "sim/base/format.h"
-#include "sim/report/svg_geometry.h"
-#include "sim/report/validate/log_axis.h"
 
 namespace sluice {
 namespace {
@@ -17,36 +14,7 @@ struct ParetoText {
     Q_DECLARE_TR_FUNCTIONS(Pareto)
 };
 
-constexpr double kWide = 10;       // beyond that an axis is logarithmic
-constexpr double kRoom = 1.12;     // above the largest value, for its name
-constexpr double kLogRoom = 1.35;  // the same, and below the least one
-constexpr int kMostTicks = 6;
-
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
-QString label_of(double value, bool money) {
-    return text(money ? fmt::format("${:g}", value) : format_thousands(value));
-}
-
-PlotAxis make_axis(const std::vector<double>& values, bool money) {
-    PlotAxis axis;
-    if (values.empty()) return axis;
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    std::vector<double> ticks;
-    if (*most > kWide * *least) {
-        const LogAxis log(values);
-        axis.logarithmic = true;
-        axis.low = log.low() / kLogRoom;
-        axis.high = log.high() * kLogRoom;
-        ticks = log.ticks();
-    } else {
-        axis.high = *most * kRoom;
-        const double step = round_tick(axis.high, kMostTicks);
-        for (int i = 0; i * step <= axis.high; ++i) ticks.push_back(i * step);
-    }
-    for (const double tick : ticks) axis.ticks.push_back({tick, label_of(tick, money)});
-    return axis;
-}
 
 std::string number_or_empty(const std::optional<double>& number) {
     return number ? fmt::format("{}", *number) : std::string();
@@ -155,35 +123,38 @@ QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_p
            line(cost_name(kHour), *by_hour);
 }
 
-std::vector<std::string> row_names(const std::vector<ParetoRow>& rows) {
-    const bool several = std::any_of(rows.begin(), rows.end(), [&](const ParetoRow& row) {
-        return row.system != rows.front().system;
-    });
-    std::vector<std::string> names;
-    for (const ParetoRow& row : rows)
-        names.push_back(several ? row.machine + ", " + row.system : row.machine);
-    return names;
-}
-
-double PlotAxis::position(double value) const { return logarithmic ? std::log10(value) : value; }
-
-PlotAxis speed_axis(const std::vector<ParetoRow>& rows) {
-    std::vector<double> values;
-    for (const ParetoRow& row : rows) {
-        if (!row.is_plotted()) continue;
-        values.push_back(row.tokens_per_s());
-        if (!row.has_band()) continue;
-        values.push_back(row.tokens_per_s_at(row.step_low));
-        values.push_back(row.tokens_per_s_at(row.step_high));
+CostSpeed cost_speed(const std::vector<ParetoRow>& rows, CostAxis axis, ByteUnits units) {
+    CostSpeed plot{cost_name(axis).toStdString(), {}};
+    const bool systems = std::ranges::any_of(
+        rows, [&](const ParetoRow& row) { return row.system != rows.front().system; });
+    const std::vector<bool> front = on_front(rows, axis);
+    for (const std::size_t at : by_cost(rows, axis)) {
+        const ParetoRow& row = rows[at];
+        CostSpeedPoint point;
+        point.id = static_cast<int>(at);
+        point.name = row.machine;
+        if (systems) point.second = row.system;
+        point.tooltip = row_lines(row, units).join(QLatin1Char('\n')).toStdString();
+        point.usd = cost_of(row, axis);
+        point.tokens_per_s = row.tokens_per_s();
+        if (row.has_band()) {
+            point.low = row.tokens_per_s_at(row.step_high);
+            point.high = row.tokens_per_s_at(row.step_low);
+        }
+        point.on_front = front[at];
+        plot.points.push_back(std::move(point));
     }
-    return make_axis(values, false);
+    return plot;
 }
 
-PlotAxis cost_axis(const std::vector<ParetoRow>& rows, CostAxis axis) {
-    std::vector<double> values;
-    for (const ParetoRow& row : rows)
-        if (row.is_plotted() && cost_of(row, axis) > 0) values.push_back(cost_of(row, axis));
-    return make_axis(values, true);
+Picture pareto_picture(const std::vector<ParetoRow>& rows, CostAxis axis, ByteUnits units,
+                       const PictureSpace& space) {
+    const auto plotted = std::ranges::find_if(rows, &ParetoRow::is_plotted);
+    if (plotted == rows.end()) return {};
+    return cost_speed_picture(
+        plotted->model + ": speed and money",
+        "predicted; thin lines: 5 to 95%; blue: none is faster for less; grey: beaten",
+        {cost_speed(rows, axis, units)}, space);
 }
 
 QString band_text(const ParetoRow& row) {

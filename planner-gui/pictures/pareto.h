@@ -10,6 +10,7 @@
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/answers/search/machine_points.h"
 #include "sim/base/units.h"
+#include "sim/report/cost_speed.h"
 
 namespace sluice {
 
@@ -53,33 +54,15 @@ std::optional<std::size_t> cheapest_at(const std::vector<ParetoRow>& rows, CostA
 /// In words those of the least cost a token and an hour, or which is the fastest where none reaches
 /// that speed; empty where none is plotted.
 QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_per_s);
-/// One a row: "h100-sxm-pcie5", with its system where rows have several.
-std::vector<std::string> row_names(const std::vector<ParetoRow>& rows);
-
-/// An axis with its marks; logarithmic where values differ more than tenfold, else from zero.
-struct PlotAxis {
-    struct Tick {
-        double value = 0;
-        QString label;
-    };
-    bool logarithmic = false;
-    double low = 0, high = 1;  ///< values at the ends
-    std::vector<Tick> ticks;
-
-    /// Log10 or the value itself.
-    double position(double value) const;
-};
-/// Values are above 0; may be empty.
-PlotAxis speed_axis(const std::vector<ParetoRow>& rows);
-PlotAxis cost_axis(const std::vector<ParetoRow>& rows, CostAxis axis);
-
 /// All that is known of a row, a line each.
 QStringList row_lines(const ParetoRow& row, ByteUnits units);
 /// "3,974 to 8,523", or empty.
 QString band_text(const ParetoRow& row);
 
 QString pareto_csv(const std::vector<ParetoRow>& rows);
-/// Speed over that cost, with the front and its names.
-std::string pareto_svg(const std::vector<ParetoRow>& rows, CostAxis axis);
+/// The plotted rows over that cost; ids are places of the rows.
+CostSpeed cost_speed(const std::vector<ParetoRow>& rows, CostAxis axis, ByteUnits units);
+Picture pareto_picture(const std::vector<ParetoRow>& rows, CostAxis axis, ByteUnits units,
+                       const PictureSpace& space);
 
 }  // namespace sluice

@@ -136,16 +136,16 @@ void FieldRow::setMistake(const QString& sentence) {
     mistake_->setVisible(!sentence.isEmpty());
     if (sentence == mistake_->text()) return;
     mistake_->setText(sentence);
-    const Palette colours(palette());
     QPalette wrong = palette();
-    wrong.setColor(QPalette::WindowText, colours.waiting());
+    wrong.setColor(QPalette::WindowText, qcolor(colours_of(palette()).waiting));
     mistake_->setPalette(wrong);
     const QString help = editor_->toolTip();
     editor_->setAccessibleDescription(sentence.isEmpty() ? help : sentence);
     editor_->setProperty("wrong", !sentence.isEmpty());
-    editor_->setStyleSheet(
-        sentence.isEmpty() ? QString()
-                           : QStringLiteral("border: 1px solid %1;").arg(colours.waiting().name()));
+    editor_->setStyleSheet(sentence.isEmpty()
+                               ? QString()
+                               : QStringLiteral("border: 1px solid %1;")
+                                     .arg(qcolor(colours_of(palette()).waiting).name()));
 }
 
 void FieldRow::addBeside(QWidget* widget) { beside_->addWidget(widget); }

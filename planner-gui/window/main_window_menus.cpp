@@ -185,9 +185,8 @@ void MainWindow::about() {
         this, tr("About the sluice planner"),
         tr("<h3>Sluice planner %1</h3><p>Predicts how fast a large language model trains from host "
            "memory on a machine, whether it fits, and what it costs.</p><p>Sluice is under the "
-           "Apache License 2.0. This program contains Qt Charts, which is under the GNU General "
-           "Public License version 3: whoever passes this program on does so under that license. "
-           "The command line and the trainer do not contain it.</p><p>Qt %2.</p>")
+           "Apache License 2.0. The window uses Qt %2, which is under the GNU Lesser General "
+           "Public License version 3.</p>")
             .arg(QApplication::applicationVersion(), QString::fromLatin1(qVersion())));
 }
 

@@ -20,9 +20,6 @@ namespace {
 
 constexpr int kLeastLines = 14;  // of a page: its sentences and some of its picture
 
-QByteArray bytes(const QByteArray& text) { return text; }
-QByteArray bytes(const std::string& text) { return QByteArray::fromStdString(text); }
-
 }  // namespace
 
 template <typename Page>
@@ -30,8 +27,7 @@ Page* Pages::add(const QString& title, const QString& name) {
     auto* const page = new Page(this);
     page->setObjectName(name);
     addTab(page, title);
-    exports_.push_back(
-        {name, [page] { return bytes(page->svg()); }, [page] { return page->csv(); }});
+    exports_.push_back({name, [page] { return page->svg(); }, [page] { return page->csv(); }});
     return page;
 }
 

@@ -20,11 +20,6 @@ const QString kStyle = QStringLiteral(
     "p,li,td,th,dt,dd{font-size:7pt}th{text-align:left;background:#eeeeee}"
     "th,td{padding:1px 4px}code{font-size:7pt}small{font-size:6pt}");
 
-/// Qt draws no patterns: what is hatched on the screen is pale on paper.
-QByteArray without_patterns(QByteArray svg) {
-    return svg.replace("url(#wait)", "#f2b8b8").replace("url(#hatch)", "#e4e4e4");
-}
-
 QImage drawn(QSvgRenderer& renderer, double width) {
     const QSizeF size = renderer.defaultSize();
     const double height = width * size.height() / size.width();
@@ -44,7 +39,7 @@ QString with_pictures(const QString& html, QTextDocument& document, double width
     int count = 0;
     for (QRegularExpressionMatchIterator found = svg.globalMatch(html); found.hasNext();) {
         const QRegularExpressionMatch match = found.next();
-        QSvgRenderer renderer(without_patterns(match.captured().toUtf8()));
+        QSvgRenderer renderer(match.captured().toUtf8());
         out += html.mid(end, match.capturedStart() - end);
         end = match.capturedEnd();
         if (!renderer.isValid()) continue;
@@ -87,7 +82,7 @@ QByteArray report_pdf(const Decision& decision) {
 
 QByteArray picture_pdf(const QByteArray& svg, const QString& title) {
     constexpr double kPointsAPixel = 72.0 / 96;  // of SVG
-    QSvgRenderer renderer(without_patterns(svg));
+    QSvgRenderer renderer(svg);
     QBuffer buffer;
     buffer.open(QIODevice::WriteOnly);
     {
@@ -103,7 +98,7 @@ QByteArray picture_pdf(const QByteArray& svg, const QString& title) {
 }
 
 bool print_picture(const QByteArray& svg, const QString& title, QPagedPaintDevice& device) {
-    QSvgRenderer renderer(without_patterns(svg));
+    QSvgRenderer renderer(svg);
     QPainter painter;
     if (!painter.begin(&device)) return false;
     QRectF area = painter.viewport();

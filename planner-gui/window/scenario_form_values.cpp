@@ -128,7 +128,7 @@ void ScenarioForm::setMistake(const QString& field, const QString& sentence) {
         return;
     }
     QPalette wrong = palette();
-    wrong.setColor(QPalette::WindowText, Palette(palette()).waiting());
+    wrong.setColor(QPalette::WindowText, qcolor(colours_of(palette()).waiting));
     mistake_->setPalette(wrong);
     mistake_->setText(sentence);
     mistake_->show();

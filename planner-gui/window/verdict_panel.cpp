@@ -113,11 +113,11 @@ void VerdictPanel::showHeadline() {
     headline_->setText(fit.fits()
                            ? tr("\u2713 Fits")
                            : tr("\u2717 Does not fit: short %1").arg(shorts.join(tr(" and "))));
-    const Palette colours(palette());
+    const Colours colours = colours_of(palette());
     QPalette coloured = palette();
     for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive})
         coloured.setColor(group, QPalette::WindowText,
-                          fit.fits() ? colours.good() : colours.waiting());
+                          qcolor(fit.fits() ? colours.good : colours.waiting));
     headline_->setPalette(coloured);
 }
 

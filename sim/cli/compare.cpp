@@ -12,6 +12,7 @@
 #include "sim/cli/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/compare/comparison_report.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
@@ -89,7 +90,8 @@ int run_compare(const CompareFlags& flags) {
         if (!flags.schedules) comparisons.back().left_out = left_out(machine);
     }
     add_prices(comparisons, flags);
-    if (flags.svg_file) write_file(*flags.svg_file, comparison_svg(comparisons));
+    if (flags.svg_file)
+        write_file(*flags.svg_file, to_svg(bars_picture(comparison_bars(comparisons))));
     const std::string text = flags.json  ? comparison_json(comparisons)
                              : flags.csv ? comparison_csv(comparisons)
                                          : comparison_text(comparisons);

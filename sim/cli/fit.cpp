@@ -13,6 +13,8 @@
 #include "sim/cli/money_flags.h"
 #include "sim/cli/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/search/search_pictures.h"
+#include "sim/report/to_svg.h"
 #include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
@@ -87,7 +89,7 @@ int run_machines(const FitFlags& flags) {
         model, read_training_flags(flags.scenario.training), flags.tokens_per_s, flags.adjust,
         flags.money,
         memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt);
-    if (flags.svg_file) write_file(*flags.svg_file, machine_choices_svg(choices));
+    if (flags.svg_file) write_file(*flags.svg_file, to_svg(machine_choices_picture(choices)));
     const std::string text = flags.json  ? machine_choices_json(choices)
                              : flags.csv ? machine_choices_csv(choices)
                                          : machine_choices_text(choices);

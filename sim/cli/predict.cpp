@@ -10,6 +10,8 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
 #include "sim/report/report.h"
+#include "sim/report/timeline_picture.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
@@ -39,7 +41,7 @@ int run_predict(const PredictFlags& flags) {
                                            .remedies = true,
                                            .prices = &s.profile});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
-    if (flags.timeline_file) write_file(*flags.timeline_file, report_svg(prediction));
+    if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
     const std::string text = flags.json ? report_json(prediction) : report_text(prediction);
     std::fputs(text.c_str(), stdout);
     return 0;

@@ -8,6 +8,8 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/search/search_pictures.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
@@ -28,7 +30,7 @@ int run_sensitivity(const SensitivityFlags& flags) {
     const MachineSpec machine = resolve_machine_flags(profile, flags.scenario.machine);
     const Sensitivity all = sensitivity(read_model_flags(flags.scenario.model), profile, machine,
                                         read_training_flags(flags.scenario.training), flags.gpu);
-    if (flags.svg_file) write_file(*flags.svg_file, sensitivity_svg(all));
+    if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));
     std::fputs((flags.json ? sensitivity_json(all) : sensitivity_text(all)).c_str(), stdout);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/validate/operation_errors.h"
 #include "sim/answers/validate/published.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/base/input_error.h"
@@ -13,7 +14,8 @@
 #include "sim/cli/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
-#include "sim/report/validate/validation_svg.h"
+#include "sim/report/to_svg.h"
+#include "sim/report/validate/validation_pictures.h"
 
 namespace sluice {
 namespace {
@@ -146,7 +148,7 @@ int run_validate(const ValidateFlags& flags) {
     // Refused before any file is written.
     const std::string overlay = flags.overlay_file ? overlay_of(validation) : "";
     if (flags.html_file) write_file(*flags.html_file, validation_html(validation));
-    if (flags.svg_file) write_file(*flags.svg_file, validation_svg(validation));
+    if (flags.svg_file) write_file(*flags.svg_file, to_svg(scatter_picture(validation)));
     if (flags.overlay_file) write_file(*flags.overlay_file, overlay);
     if (flags.csv) print_notes(validation);
     std::fputs(text_of(validation, flags).c_str(), stdout);

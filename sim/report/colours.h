@@ -1,61 +1,58 @@
-// Which colour does a picture give to what? Shared by the SVG writers and the planner. Okabe and
-// Ito's colours (https://jfly.uni-koeln.de/color/), which people with any colour vision tell apart,
-// and greys.
+// Which colour does a picture give to what, on light and on dark ground? Okabe and Ito's colours
+// (https://jfly.uni-koeln.de/color/), which people with any colour vision tell apart, and greys.
 #pragma once
 
-#include <array>
+#include <cstdint>
+#include <string>
 
 #include "sim/plan/memory_plan.h"
-#include "sim/report/svg_geometry.h"
+#include "sim/report/picture.h"
 
 namespace sluice {
 
-inline constexpr const char* kBlue = "#0072b2";
-inline constexpr const char* kSkyBlue = "#56b4e9";
-inline constexpr const char* kGreen = "#009e73";
-inline constexpr const char* kYellow = "#f0e442";
-inline constexpr const char* kOrange = "#e69f00";
-inline constexpr const char* kVermilion = "#d55e00";
-inline constexpr const char* kPurple = "#cc79a7";
-inline constexpr const char* kMiddleGrey = "#999999";
-inline constexpr const char* kDarkGrey = "#444444";
-
-// What is pointed out, the others, what does not fit, what another beats in all respects.
-inline constexpr const char* kPointedOut = kBlue;
-inline constexpr const char* kOtherBar = kOrange;
-inline constexpr const char* kMisfitBar = "#dddddd";
-inline constexpr const char* kBeaten = "#bbbbbb";
-
-/// Compute waits.
-inline constexpr const char* kWaiting = "#c00000";
-
-/// What operations of a family look like: a block, and text in it.
-struct FamilyColours {
-    const char* name;
-    const char* fill;
-    const char* text;
+struct Rgb {
+    std::uint8_t red = 0, green = 0, blue = 0;
+    constexpr Rgb() = default;
+    /// 0x0072b2
+    constexpr explicit Rgb(std::uint32_t number)
+        : red(static_cast<std::uint8_t>(number >> 16U)),
+          green(static_cast<std::uint8_t>(number >> 8U)),
+          blue(static_cast<std::uint8_t>(number)) {}
+    bool operator==(const Rgb&) const = default;
 };
-/// In the order of Family.
-inline constexpr std::array<FamilyColours, kFamilyCount> kFamilyColours = {
-    {{"weights in", kSkyBlue, "#000"},
-     {"checkpoints", kYellow, "#000"},
-     {"forward", kBlue, "#fff"},
-     {"recompute + backward", kGreen, "#000"},
-     {"loss", kPurple, "#000"},
-     {"gradients", kOrange, "#000"},
-     {"optimizer update", kVermilion, "#000"},
-     {"other", kMiddleGrey, "#000"}}};
-inline constexpr const FamilyColours& family_colours(Family family) {
-    return kFamilyColours[static_cast<std::size_t>(family)];
+
+inline constexpr Rgb kBlue{0x0072b2}, kSkyBlue{0x56b4e9}, kGreen{0x009e73}, kYellow{0xf0e442},
+    kOrange{0xe69f00}, kVermilion{0xd55e00}, kPurple{0xcc79a7}, kMiddleGrey{0x999999},
+    kDarkGrey{0x444444}, kBlack{0x000000}, kWhite{0xffffff};
+
+/// "#0072b2"
+std::string hex(Rgb colour);
+/// `share` of `other`, the rest of `one`: 0 is one, 1 the other.
+Rgb mix(Rgb one, Rgb other, double share);
+/// Of two opaque colours, 1 to 21: (L1 + 0.05) / (L2 + 0.05) of relative luminances, the lighter
+/// above (WCAG 2.1, 1.4.3).
+double contrast(Rgb one, Rgb other);
+/// Black or white, whichever has the greater contrast to `ground`.
+Rgb legible_on(Rgb ground);
+
+/// What meanings look like on one ground.
+struct Colours {
+    bool dark = false;
+    Rgb window, plot, grid, axis, text;
+    Rgb muted;  ///< contrast 4.5 at least
+    Rgb pointed_out, misfit, beaten, waiting, good;
+
+    /// Without the paint's opacity.
+    Rgb of(const Paint& paint) const;
+};
+/// Dark where the text is lighter than the window.
+Colours colours_on(Rgb window, Rgb text);
+/// Of files and of what is printed: on white.
+const Colours& light_colours();
+const Colours& dark_colours();
+
+inline Paint memory_paint(MemoryKind kind) {
+    return {.role = Role::memory, .index = static_cast<int>(kind)};
 }
-
-/// In the order of MemoryKind.
-inline constexpr std::array<const char*, kMemoryKindCount> kMemoryColours = {
-    kSkyBlue, kOrange, kYellow, kGreen, kPurple, kMiddleGrey, kVermilion, kBlue, kDarkGrey};
-
-/// One after another, for series that have no colour of their own; each is legible as a dot on
-/// white.
-inline constexpr std::array<const char*, 7> kSeriesColours = {
-    kBlue, kVermilion, kGreen, kPurple, kOrange, kSkyBlue, kMiddleGrey};
 
 }  // namespace sluice

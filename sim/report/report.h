@@ -1,4 +1,4 @@
-// How is a prediction, or a measured run, written: as one screen, JSON, a trace, a picture?
+// How is a prediction, or a measured run, written: as one screen, JSON, a trace?
 #pragma once
 
 #include <string>
@@ -18,8 +18,6 @@ std::string report_chrome_trace(const TimedPlan& timed);
 /// The same of two runs of one plan, each lane of the one above the same lane of the other; both
 /// start with the step's first compute operation.
 std::string overlay_chrome_trace(const TimedPlan& predicted, const TimedPlan& measured);
-/// Lanes over one steady step, with what compute waits for.
-std::string report_svg(const TimedPlan& timed);
 /// The operations of the plan, one a line.
 std::string report_operations(const TimedPlan& timed);
 

@@ -42,7 +42,4 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
 /// and more speed. `points` are cost and speed.
 std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double>>& points);
 
-/// Tokens/s over $/h, and over $ per million tokens, with each front as a line.
-std::string machine_choices_svg(const MachineChoices& choices);
-
 }  // namespace sluice

@@ -52,7 +52,5 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
                         const std::string& gpu, const std::set<std::string>& fixed = {});
 
-/// Bars of the gains, the largest above: a tornado.
-std::string sensitivity_svg(const Sensitivity& sensitivity);
 
 }  // namespace sluice

@@ -9,7 +9,8 @@
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/html.h"
-#include "sim/report/validate/validation_svg.h"
+#include "sim/report/to_svg.h"
+#include "sim/report/validate/validation_pictures.h"
 
 namespace sluice {
 namespace {
@@ -247,8 +248,9 @@ std::string validation_html(const Validation& v) {
     const std::string title = "Predicted against measured: " + v.machine_id;
     std::string body = html_element("h1", title) +
                        html_element("p", "An error is predicted / measured - 1. " + what_if(v)) +
-                       to_html(errors_table(v)) + html_element("p", kAboutErrors) + scatter_svg(v) +
-                       error_bars_svg(v) + to_html(shown_runs(v));
+                       to_html(errors_table(v)) + html_element("p", kAboutErrors) +
+                       to_svg(scatter_picture(v)) + to_svg(bars_picture(error_bars(v))) +
+                       to_html(shown_runs(v));
     for (const std::string& note : notes(v)) body += html_element("p", note);
     return html_page(title, html_table_style(), body);
 }

@@ -6,12 +6,11 @@
 #include <string>
 
 #include "sim/answers/compare/comparison.h"
-#include "sim/report/compare/speed_bars.h"
+#include "sim/report/bars.h"
 
 namespace sluice {
 
 /// A bar a system of its tokens/s, with its band; grey, as if it did fit, where it does not.
-SpeedBars comparison_bars(std::span<const Comparison> comparisons);
-std::string comparison_svg(std::span<const Comparison> comparisons);
+BarChart comparison_bars(std::span<const Comparison> comparisons);
 
 }  // namespace sluice

@@ -124,7 +124,7 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
     model.setTable(scenario_table(scenarios, ByteUnits::binary));
     CHECK(column(model, 1).at(QStringLiteral("Fits")).contains(short_by(ByteUnits::binary)));
 
-    const SpeedBars bars = scenario_bars(scenarios, ByteUnits::decimal);
+    const BarChart bars = scenario_bars(scenarios, ByteUnits::decimal);
     CHECK_THAT(bars.groups.front().bars.back().misfit, ContainsSubstring("device short"));
     const std::string csv = to_csv(model.table());
     CHECK(csv.starts_with(" ,streamed,resident\n"));

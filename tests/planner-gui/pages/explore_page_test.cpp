@@ -8,6 +8,7 @@
 #include "planner-gui/pages/outdated_note.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/heat_map_example.h"
+#include "tests/planner-gui/pages/shown_page.h"
 
 namespace sluice {
 namespace {
@@ -50,7 +51,7 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     page.setCell(3, 2, example_cell(1000, 50'000'000'000));
     CHECK(page.map().columns() == 7);
     // The scenario's own: a batch of 8, sequences of 1,024.
-    CHECK(page.findChild<HeatMapView*>()->selected() == CellIndex{3, 1});
+    CHECK(page.findChild<PictureView*>()->selected() == id_of(page.map(), {3, 1}));
     page.setCell(99, 2, example_cell(1000, 50'000'000'000));  // of an earlier, larger map
     CHECK(page.map().computed() == 1);
     QTest::mouseClick(button(page, QStringLiteral("Stop")), Qt::LeftButton);
@@ -86,7 +87,7 @@ TEST_CASE("explore: keys and mouse select, Enter and double click adopt", "[page
     show(page);
     fill(page, example_map());
     const QSignalSpy adopted(&page, &ExplorePage::adopted);
-    auto* const view = page.findChild<HeatMapView*>();
+    auto* const view = page.findChild<PictureView*>();
     QTest::keyClick(view, Qt::Key_Right);
     QTest::keyClick(view, Qt::Key_Return);
     REQUIRE(adopted.count() == 1);
@@ -96,13 +97,21 @@ TEST_CASE("explore: keys and mouse select, Enter and double click adopt", "[page
     CHECK(settings[1].value == 1024);
     CHECK(view->accessibleDescription().contains(QStringLiteral("3,000 tokens/s")));
 
-    const QPointF refused = view->geometryOfMap().cell({2, 1}).center();
-    QTest::mouseClick(view, Qt::LeftButton, {}, refused.toPoint());
-    CHECK(view->selected() == CellIndex{2, 1});
+    const int refused = id_of(page.map(), {2, 1});
+    QTest::mouseClick(view, Qt::LeftButton, {}, test::middle_of(*view, refused));
+    CHECK(view->selected() == refused);
+    QTest::keyClick(view, Qt::Key_Down);
+    CHECK(view->selected() == id_of(page.map(), {2, 0}));
+    QTest::keyClick(view, Qt::Key_Right);  // at the border
+    CHECK(view->selected() == id_of(page.map(), {2, 0}));
+    QTest::keyClick(view, Qt::Key_Home);
+    CHECK(view->selected() == id_of(page.map(), {0, 0}));
+    QTest::keyClick(view, Qt::Key_Up);
+    QTest::keyClick(view, Qt::Key_End);
+    CHECK(view->selected() == refused);
     QTest::keyClick(view, Qt::Key_Return);  // what is refused cannot be adopted
     CHECK(adopted.count() == 1);
-    const QPointF other = view->geometryOfMap().cell({0, 1}).center();
-    QTest::mouseDClick(view, Qt::LeftButton, {}, other.toPoint());
+    QTest::mouseDClick(view, Qt::LeftButton, {}, test::middle_of(*view, id_of(page.map(), {0, 1})));
     CHECK(adopted.count() == 2);
 }
 
@@ -129,7 +138,7 @@ TEST_CASE("explore: csv, svg, and cells fill one by one", "[pages]") {
     show(page);
     fill(page, example_map());
     CHECK(page.csv() == heat_map_csv(example_map()));
-    CHECK_THAT(page.svg(), ContainsSubstring("a model on a machine"));
+    CHECK_THAT(page.svg().toStdString(), ContainsSubstring("a model on a machine"));
     const QImage before = page.grab().toImage();
     page.setCell(1, 1, example_cell(9000, 50'000'000'000));
     CHECK(page.map().computed() == 6);

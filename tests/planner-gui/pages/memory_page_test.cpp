@@ -3,8 +3,8 @@
 #include <QImage>
 #include <QTest>
 
-#include "planner-gui/pages/memory_view.h"
-#include "sim/report/report.h"
+#include "planner-gui/pages/picture_view.h"
+#include "sim/answers/predict/prediction_words.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"
@@ -28,11 +28,20 @@ std::shared_ptr<const TimedPlan> too_large() {
     return report;
 }
 
-MemoryLayout layout_of(const MemoryPage& page) {
-    const Palette palette(page.view()->palette());
-    return MemoryPainter(page.view()->picture(), palette, page.view()->units(), page.view()->font(),
-                         page.view())
-        .layout(page.view()->width(), page.view()->height());
+const Picture& picture_of(const MemoryPage& page) { return page.view()->picture(); }
+
+/// The part whose tooltip begins so.
+Box part(const MemoryPage& page, const std::string& words) {
+    for (const Shape& shape : picture_of(page).shapes)
+        if (shape.tooltip.starts_with(words)) return box_of(shape);
+    FAIL("no part " << words);
+    return {};
+}
+QRectF rect_of(const Box& box) { return {box.x, box.y, box.width, box.height}; }
+QPointF middle_of(const Box& box) { return {box.centre().x, box.centre().y}; }
+/// The curve's plot.
+QRectF curve_of(const MemoryPage& page) {
+    return rect_of(*place_of(picture_of(page), 0)).united(rect_of(*place_of(picture_of(page), 99)));
 }
 
 }  // namespace
@@ -43,16 +52,17 @@ TEST_CASE("memory that fits has no shortage in the picture", "[pages]") {
     page.setReport(fitting());
     show(page);
     CHECK(says(page, QStringLiteral(": fits")));
-    const MemoryLayout layout = layout_of(page);
-    REQUIRE(layout.bars.size() == 2);
-    CHECK(layout.height <= page.view()->height() + 1);
+    CHECK(picture_of(page).height <= page.view()->height() + 1);
     const QImage image = page.view()->grab().toImage();
-    CHECK(pixels_of(image, Palette::light().waiting()) == 0);
-    // Checkpoints take 16.4 of 150.8 GB of the bar.
-    const double expected = layout.bars[0].width() * layout.bars[0].height() * 16.4e9 /
-                            static_cast<double>(layout.full[0]);
-    CHECK(pixels_of(image, Palette::light().memory(MemoryKind::checkpoints), layout.bars[0]) ==
-          Approx(expected).epsilon(0.25));  // its name covers some
+    CHECK(pixels_of(image, qcolor(light_colours().waiting)) == 0);
+    // Checkpoints take 16.4 of the 24.8 GB in use.
+    const QRectF checkpoints = rect_of(part(page, "checkpoints\ndevice: 16.4 GB"));
+    const double width = checkpoints.width() * 24.8 / 16.4;
+    CHECK(part(page, "free\ndevice").width > 4 * width);
+    CHECK(
+        pixels_of(image, qcolor(light_colours().of(memory_paint(MemoryKind::checkpoints))),
+                  checkpoints) ==
+        Approx(checkpoints.width() * checkpoints.height()).epsilon(0.25));  // its name covers some
 }
 
 TEST_CASE("a shortage is drawn past the line of what there is", "[pages]") {
@@ -64,19 +74,19 @@ TEST_CASE("a shortage is drawn past the line of what there is", "[pages]") {
         show(page);
         CHECK(says(page, QStringLiteral("does not fit")));
         CHECK(says(page, QString::fromStdString(shortages(too_large()->plan).front())));
-        const MemoryLayout layout = layout_of(page);
         const QImage image = page.view()->grab().toImage();
-        const QColor red = (dark ? Palette::dark() : Palette::light()).waiting();
-        const double there =
-            layout.bars[0].left() + layout.bars[0].width() *
-                                        static_cast<double>(too_large()->plan.fit.device.usable) /
-                                        static_cast<double>(layout.full[0]);
-        QRectF before = layout.bars[0], past = layout.bars[0];
+        const QColor red = qcolor((dark ? dark_colours() : light_colours()).waiting);
+        const QRectF bar = rect_of(part(page, "free\ndevice"));
+        double there = 0;  // the thick line of what there is
+        for (const Shape& shape : picture_of(page).shapes)
+            if (shape.stroke_width == 3 && there == 0) there = box_of(shape).x;
+        REQUIRE(there > bar.left());
+        QRectF before = bar, past = bar;
         before.setRight(there - 4);
         past.setLeft(there + 4);
         CHECK(pixels_of(image, red, before) == 0);
-        CHECK(pixels_of(image, red, past) > 1000);
-        CHECK(pixels_of(image, red, layout.curve) > 1000);
+        CHECK(pixels_of(image, red, past) > 500);
+        CHECK(pixels_of(image, red, curve_of(page)) > 500);
     }
 }
 
@@ -84,24 +94,25 @@ TEST_CASE("tooltips of memory say kind, free bytes and the moment", "[pages]") {
     MemoryPage page;
     page.setReport(fitting());
     show(page);
-    const MemoryLayout layout = layout_of(page);
-    const QRectF& device = layout.bars[0];
-    const auto at = [&](double bytes) {
-        return QPointF(device.left() + device.width() * bytes / static_cast<double>(layout.full[0]),
-                       device.center().y());
-    };
-    CHECK(page.view()->tooltip_at(at(10e9)).contains(QStringLiteral("checkpoints")));
-    CHECK(page.view()->tooltip_at(at(100e9)).contains(QStringLiteral("free")));
-    CHECK(page.view()->tooltip_at(at(100e9)).contains(QStringLiteral("125.1 GB")));
+    const auto at = [&](const Box& box) { return page.view()->tooltipAt(middle_of(box)); };
+    CHECK(at(part(page, "checkpoints\ndevice")).contains(QStringLiteral("of all: 66%")));
+    const Box bar = part(page, "free\ndevice");
+    const auto free = page.view()->tooltipAt({bar.x + 0.6 * bar.width, bar.centre().y});
+    CHECK(free.contains(QStringLiteral("free")));
+    CHECK(free.contains(QStringLiteral("125.1 GB")));
     page.setByteUnits(ByteUnits::binary);
-    CHECK(page.view()->tooltip_at(at(100e9)).contains(QStringLiteral("GiB")));
-    CHECK(page.view()->tooltip_at(layout.curve.center()).contains(QStringLiteral("all")));
-    CHECK(page.view()->tooltip_at(layout.host[0].center()).contains(QStringLiteral("loading")));
-    CHECK(page.view()->tooltip_at({0, 0}).isEmpty());
+    CHECK(at(part(page, "checkpoints")).contains(QStringLiteral("GiB")));
+    CHECK(page.view()->tooltipAt(curve_of(page).center()).contains(QStringLiteral("all: ")));
+    CHECK(at(part(page, "loading")).contains(QStringLiteral("host: ")));
+    CHECK(page.view()->tooltipAt({0, 0}).isEmpty());
     QTest::keyClick(page.view(), Qt::Key_Right);  // moves along the curve
+    CHECK(page.view()->selected() == 0);
+    QTest::keyClick(page.view(), Qt::Key_Right);
+    CHECK(page.view()->selected() == 1);
+    CHECK(page.view()->accessibleDescription().startsWith(QStringLiteral("at ")));
     page.setReport(nullptr);
     CHECK(says(page, QStringLiteral("No prediction: the form says")));
-    CHECK(page.view()->tooltip_at({50, 50}).isEmpty());
+    CHECK(page.view()->tooltipAt({50, 50}).isEmpty());
     page.view()->grab();
 }
 
@@ -112,7 +123,8 @@ TEST_CASE("memory is exported as a picture and as a table", "[pages]") {
     page.setReport(fitting());
     CHECK(page.svg().contains("24.8 GB of 149.9 GB"));
     CHECK(page.csv() == memory_csv(*fitting()));
-    CHECK(pixels_of(drawn(page.svg()), Palette::light().memory(MemoryKind::checkpoints)) > 10'000);
+    CHECK(pixels_of(drawn(page.svg()),
+                    qcolor(light_colours().of(memory_paint(MemoryKind::checkpoints)))) > 10'000);
 }
 
 TEST_CASE("a model of 400 layers in many micro-batches is shown", "[pages]") {
@@ -123,9 +135,9 @@ TEST_CASE("a model of 400 layers in many micro-batches is shown", "[pages]") {
     MemoryPage page;
     page.setReport(report);
     show(page);
-    const MemoryLayout layout = layout_of(page);
-    CHECK(page.view()->tooltip_at(layout.curve.center()).contains(QStringLiteral("checkpoints")));
-    CHECK(most_memory(page.view()->picture().curve).bytes == report->plan.fit.device.peak.bytes);
+    CHECK(page.view()->tooltipAt(curve_of(page).center()).contains(QStringLiteral("checkpoints")));
+    CHECK(most_memory(memory_over_step(*report, Tier::device)).bytes ==
+          report->plan.fit.device.peak.bytes);
 }
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <QTest>
 #include <QVBoxLayout>
 
-#include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pictures/palette.h"
 #include "tests/catch.h"
 
@@ -27,7 +27,7 @@ TEST_CASE("page parts: keys go along a row or a column", "[pages]") {
 TEST_CASE("page parts: bars get the height that they need where there is room", "[pages]") {
     QWidget page;
     auto* const column = new QVBoxLayout(&page);
-    auto* const bars = new BarChartView(QStringLiteral("bars"));
+    auto* const bars = new PictureView(QStringLiteral("bars"));
     auto* const area = new FittedArea(bars);
     column->addWidget(area);
     column->addStretch(1);
@@ -51,10 +51,10 @@ TEST_CASE("page parts: a warning has its colour in light and dark", "[pages]") {
     QLabel* const label = text_label(QStringLiteral("Shortage"));
     label->setParent(&page);
     colour_as_warning(label, &page);
-    REQUIRE(Palette::light().waiting() != Palette(dark_palette()).waiting());
+    REQUIRE(light_colours().waiting != dark_colours().waiting);
     for (const QPalette& palette : {dark_palette(), light_palette(), dark_palette()}) {
         page.setPalette(palette);
-        CHECK(label->palette().color(QPalette::WindowText) == Palette(palette).waiting());
+        CHECK(label->palette().color(QPalette::WindowText) == qcolor(colours_of(palette).waiting));
     }
 }
 

@@ -8,7 +8,8 @@
 #include <QSvgRenderer>
 #include <QWidget>
 
-#include "planner-gui/pages/bar_chart_view.h"
+#include "planner-gui/pages/picture_view.h"
+#include "planner-gui/pictures/palette.h"
 
 namespace sluice::test {
 
@@ -33,8 +34,10 @@ Widget* named(const QWidget& page, const char* name) {
     return nullptr;
 }
 
-inline QPoint middle_of(const BarChartView& bars, int bar) {
-    return bars.placed().bars[static_cast<std::size_t>(bar)].row.center().toPoint();
+/// Of the thing of this id.
+inline QPoint middle_of(const PictureView& view, int id) {
+    const Point middle = place_of(view.picture(), id).value_or(Box{}).centre();
+    return QPointF(middle.x, middle.y).toPoint();
 }
 
 inline int pixels_of(const QImage& image, const QColor& colour, const QRectF& within) {

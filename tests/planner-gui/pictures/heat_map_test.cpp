@@ -1,11 +1,18 @@
 #include "planner-gui/pictures/heat_map.h"
 
-#include "planner-gui/pictures/heat_map_geometry.h"
-#include "planner-gui/pictures/palette.h"
+#include "sim/report/to_svg.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/heat_map_example.h"
 
 namespace sluice {
+namespace {
+
+Picture picture_of(const HeatMap& map, const PictureSpace& space) {
+    return heat_map_picture(map, HeatQuantity::tokens_per_s, "a <title>", ByteUnits::decimal,
+                            space);
+}
+
+}  // namespace
 
 TEST_CASE("a heat map: values, best cell, scale of those that fit", "[pictures]") {
     const HeatMap map = example_map();
@@ -60,52 +67,53 @@ TEST_CASE("a heat map as CSV and SVG", "[pictures]") {
     const auto columns = lines[0].count(QLatin1Char(','));
     CHECK(lines[1].count(QLatin1Char(',')) == columns);
     CHECK(lines[5].count(QLatin1Char(',')) == columns);
-    const std::string svg =
-        heat_map_svg(map, HeatQuantity::tokens_per_s, "a <title>", ByteUnits::decimal);
+    const Picture picture = picture_of(map, {1200, 700});
+    const std::string svg = to_svg(picture);
     CHECK_THAT(svg, ContainsSubstring("a &lt;title&gt;"));
     CHECK_THAT(svg, ContainsSubstring(">3,000<"));
-    CHECK_THAT(svg, ContainsSubstring(Palette::scale(1).name().toStdString()));
-    CHECK_THAT(svg, ContainsSubstring("url(#hatch)"));
+    CHECK_THAT(svg, ContainsSubstring(hex(light_colours().of(scale_paint(1)))));
+    CHECK(std::ranges::count_if(picture.shapes, [](const Shape& shape) {
+              return std::holds_alternative<Hatching>(shape.form);
+          }) == 2);  // the cell and the key
 }
 
 TEST_CASE("a heat map's cells: low values left and below, found under the mouse", "[pictures]") {
     const HeatMap map = example_map();
-    const HeatMapGeometry geometry(map, {1200, 700}, {16, 50, 40, 90});
-    CHECK(geometry.cell({0, 0}).bottom() == Approx(geometry.plot().bottom()));
-    CHECK(geometry.cell({0, 0}).left() == Approx(geometry.plot().left()));
-    CHECK(geometry.cell({2, 1}).top() == Approx(geometry.plot().top()));
-    CHECK(geometry.cell({2, 1}).right() == Approx(geometry.plot().right()));
+    const Picture picture = picture_of(map, {1200, 700});
+    const auto cell = [&](CellIndex at) { return *place_of(picture, id_of(map, at)); };
+    CHECK(cell({1, 0}).x > cell({0, 0}).x);
+    CHECK(cell({0, 1}).y < cell({0, 0}).y);
+    CHECK(cell({0, 0}).width == Approx(cell({2, 1}).width));
     for (int y = 0; y < 2; ++y)
         for (int x = 0; x < 3; ++x) {
-            const QRectF cell = geometry.cell({x, y});
-            CHECK(geometry.at(cell.center()) == CellIndex{x, y});
-            CHECK(geometry.at(cell.topLeft() + QPointF(1, 1)) == CellIndex{x, y});
+            const Box box = cell({x, y});
+            CHECK(cell_of(map, id_at(picture, box.centre())) == CellIndex{x, y});
+            CHECK(cell_of(map, id_at(picture, {box.x + 1, box.y + 1})) == CellIndex{x, y});
+            CHECK(Box{0, 0, 1200, 700}.contains(box));
         }
-    CHECK_FALSE(geometry.at({2, 2}));
-    CHECK_FALSE(geometry.at(geometry.legend().center()));
-    CHECK(geometry.legend().left() > geometry.plot().right());
-    CHECK(geometry.legend().right() + 90 < 1200);
-    CHECK(geometry.legend_y(1) == Approx(geometry.legend().top()));
-    CHECK(geometry.key_swatch(kHeatMapKeys - 1).bottom() <= 700);
-    CHECK(geometry.row_label(0).left() >= 0);
+    CHECK(id_at(picture, {2, 2}) == kNoId);
+    for (const Shape& shape : picture.shapes) {
+        const Box box = box_of(shape);
+        CHECK((box.x >= 0 && box.right() <= 1200 && box.bottom() <= 700));
+    }
+    // Keys go row by row, the topmost first.
+    CHECK(picture.keys.ids == std::vector<int>{3, 4, 5, 0, 1, 2});
+    CHECK(picture.keys.columns == 3);
 }
 
 TEST_CASE("narrow columns have fewer labels", "[pictures]") {
     const HeatMap map({example_option("seq"), {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}},
                       {example_option("batch"), {1, 2}});
-    CHECK(HeatMapGeometry(map, {1600, 700}, {16, 50, 60, 90}).column_step() == 1);
-    const HeatMapGeometry narrow(map, {520, 300}, {16, 50, 60, 90});
-    CHECK(narrow.column_step() > 1);
-    CHECK_FALSE(narrow.column_label(0).intersects(narrow.column_label(narrow.column_step())));
-}
-
-TEST_CASE("keys move the selection within the map", "[pictures]") {
-    const HeatMap map = example_map();
-    CHECK(moved(map, {0, 0}, Qt::Key_Right) == CellIndex{1, 0});
-    CHECK(moved(map, {0, 0}, Qt::Key_Up) == CellIndex{0, 1});
-    CHECK(moved(map, {0, 0}, Qt::Key_Left) == CellIndex{0, 0});
-    CHECK(moved(map, {0, 1}, Qt::Key_End) == CellIndex{2, 1});
-    CHECK_FALSE(moved(map, {0, 0}, Qt::Key_A));
+    const auto says = [&](double width, const char* label) {
+        const Picture picture = picture_of(map, {width, 300});
+        return std::ranges::any_of(picture.shapes, [&](const Shape& shape) {
+            const auto* const words = std::get_if<Words>(&shape.form);
+            return words != nullptr && words->text == label;
+        });
+    };
+    CHECK(says(1600, "1,024"));
+    CHECK(says(520, "512"));
+    CHECK_FALSE(says(520, "1,024"));
 }
 
 }  // namespace sluice

@@ -1,8 +1,6 @@
 #include "planner-gui/pictures/pareto.h"
 
-#include <algorithm>
-
-#include "planner-gui/pictures/label_places.h"
+#include "sim/report/to_svg.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pareto_example.h"
 
@@ -46,31 +44,37 @@ TEST_CASE("the cheapest that is fast enough", "[pictures]") {
 }
 
 TEST_CASE("axes of cost and speed", "[pictures]") {
-    const PlotAxis near = cost_axis(example_rows(), CostAxis::usd_per_hour);
+    const auto plot = [](const std::vector<ParetoRow>& rows) {
+        return cost_speed(rows, CostAxis::usd_per_hour, ByteUnits::decimal);
+    };
+    const Axis near = cost_axis(plot(example_rows()));
     CHECK_FALSE(near.logarithmic);
     CHECK(near.low == 0);
     CHECK(near.high > 5);
-    CHECK(near.ticks[1].label == QStringLiteral("$1"));
+    CHECK(near.ticks[1] == 1);
     std::vector<ParetoRow> rows = example_rows();
     rows.push_back(example_row("huge", 90'000, 80));
-    const PlotAxis far = cost_axis(rows, CostAxis::usd_per_hour);
+    const Axis far = cost_axis(plot(rows));
     CHECK(far.logarithmic);
     CHECK(far.low < 2);
     CHECK(far.high > 80);
-    CHECK(far.position(100) == Approx(2));
-    const PlotAxis speed = speed_axis(rows);
+    const Axis speed = speed_axis(plot(rows));
     CHECK(speed.low <= 800);  // the band's low end: 1000 / 1.25
     CHECK(speed.high >= 90'000 / 0.9);
     CHECK(speed.ticks.size() >= 2);
-    CHECK(speed_axis({}).ticks.empty());
+    CHECK(speed_axis(plot({})).ticks.empty());
 }
 
 TEST_CASE("cost and speed in words, CSV and SVG", "[pictures]") {
     const std::vector<ParetoRow> rows = example_rows();
-    CHECK(row_names(rows)[0] == "fast");
+    const auto first_point = [](const std::vector<ParetoRow>& of) {
+        return cost_speed(of, CostAxis::usd_per_hour, ByteUnits::decimal).points.back();
+    };
+    CHECK(first_point(rows).name == "beaten");
+    CHECK(first_point(rows).second.empty());
     std::vector<ParetoRow> two = rows;
     two.push_back(example_row("fast", 3000, 4, "megatrain"));
-    CHECK(row_names(two)[0] == "fast, streamed");
+    CHECK(first_point(two).second == "streamed");
     CHECK(band_text(rows[0]) == QStringLiteral("3,200 to 4,444"));
     const QStringList lines = row_lines(rows[0], ByteUnits::decimal);
     CHECK(lines[1] == QStringLiteral("4,000 tokens/s (5 to 95%: 3,200 to 4,444)"));
@@ -84,58 +88,13 @@ TEST_CASE("cost and speed in words, CSV and SVG", "[pictures]") {
         if (!quoted) CHECK(csv[i].count(QLatin1Char(',')) == csv[0].count(QLatin1Char(',')));
     }
     CHECK(csv[6].startsWith(QStringLiteral("odd,streamed,refused,,,,,,,,no,no,")));
-    const std::string svg = pareto_svg(rows, CostAxis::usd_per_hour);
+    const auto picture = [](const std::vector<ParetoRow>& of) {
+        return pareto_picture(of, CostAxis::usd_per_hour, ByteUnits::decimal, {1000, 620});
+    };
+    const std::string svg = to_svg(picture(rows));
     CHECK_THAT(svg, ContainsSubstring("2,000 tokens/s (5 to 95%: 1,600 to 2,222)"));
     CHECK(svg.find("unpriced") == std::string::npos);
-    CHECK_THAT(pareto_svg({}, CostAxis::usd_per_hour), ContainsSubstring("<svg"));
-}
-
-TEST_CASE("names of points cover neither each other nor points", "[pictures]") {
-    const QRectF plot(0, 0, 400, 300);
-    std::vector<LabelledPoint> points;
-    for (int i = 0; i < 12; ++i)
-        points.push_back({QPointF(150 + 12.0 * i, 150 - 7.0 * i), QSizeF(90, 14)});
-    points.push_back({QPointF(398, 2), QSizeF(90, 14)});
-    std::vector<QPointF> dots;
-    for (const LabelledPoint& point : points) dots.push_back(point.point);
-    const auto places = label_places(points, plot, 5, dots);
-    REQUIRE(places.size() == points.size());
-    REQUIRE(places[0]);
-    REQUIRE(places.back());  // in the corner: to the left
-    int placed = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        if (!places[i]) continue;
-        ++placed;
-        CHECK(plot.contains(*places[i]));
-        for (const LabelledPoint& point : points) CHECK_FALSE(places[i]->contains(point.point));
-        // Its own point is the nearest of those on any side of it.
-        const auto off = [&](QPointF dot) {
-            const QPointF nearest(std::clamp(dot.x(), places[i]->left(), places[i]->right()),
-                                  std::clamp(dot.y(), places[i]->top(), places[i]->bottom()));
-            return QLineF(nearest, dot).length();
-        };
-        for (const QPointF& dot : dots) CHECK(off(dot) >= off(dots[i]) - 1e-9);
-        for (std::size_t j = 0; j < i; ++j)
-            if (places[j]) CHECK_FALSE(places[i]->intersects(*places[j]));
-    }
-    CHECK(placed >= 3);
-    // A line where the first name would stand, above to the left.
-    const QLineF line(places[0]->topLeft(), places[0]->bottomRight());
-    const auto beside = label_places(points, plot, 5, dots, {line});
-    REQUIRE(beside[0]);
-    CHECK_FALSE(beside[0]->contains(line.center()));
-    // Rows without a name are not covered either.
-    const auto around = label_places({points[0]}, plot, 5, {points[0].point, line.center()});
-    REQUIRE(around[0]);
-    CHECK_FALSE(around[0]->contains(line.center()));
-    // In two lines where one has no place.
-    const LabelledPoint wide{points[0].point, {2 * plot.width(), 10}, {20, 20}};
-    const auto folded = label_places({wide}, plot, 5, {});
-    REQUIRE(folded[0]);
-    CHECK(folded[0]->size() == wide.folded);
-    CHECK(label_places({points[0]}, plot, 5, {})[0]->size() == points[0].label);
-    CHECK(nearest_point({{0, 0}, {10, 0}}, {7, 0}, 5) == 1);
-    CHECK_FALSE(nearest_point({{0, 0}, {10, 0}}, {5, 20}, 5));
+    CHECK(picture({}).shapes.empty());
 }
 
 }  // namespace sluice

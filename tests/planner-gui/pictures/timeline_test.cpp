@@ -1,9 +1,10 @@
-#include "planner-gui/pictures/timeline.h"
+#include "sim/report/timeline.h"
 
 #include <QStringList>
 
 #include "planner-gui/pictures/operation_facts.h"
-#include "planner-gui/pictures/timeline_layout.h"
+#include "sim/report/svg_text.h"
+#include "sim/report/timeline_picture.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/predicted.h"
 #include "tests/sim/report/one_layer_report.h"
@@ -167,7 +168,7 @@ TEST_CASE("facts of an operation", "[pictures]") {
     CHECK(value(copy, QStringLiteral("waits for")).contains(QStringLiteral("of the step before")));
     const Facts binary = operation_facts(timeline.rows()[0], 0, ByteUnits::binary);
     CHECK(value(binary, QStringLiteral("bytes")) == QStringLiteral("9.3 GiB"));
-    CHECK(facts_html(copy).contains(copy.title));
+    CHECK(facts_lines(copy).contains(copy.title));
     CHECK(facts_line(copy).contains(QStringLiteral("rate 50.0 GB/s")));
     const Facts wait = wait_facts(timeline.rows()[1], timeline.rows()[1].waits[0]);
     CHECK(wait.title == QStringLiteral("compute waits 50.0 ms"));
@@ -185,15 +186,15 @@ TEST_CASE("the table of operations has a line each", "[pictures]") {
 
 TEST_CASE("rows of a picture", "[pictures]") {
     const Timeline one(one_layer()), pair(one_layer(), slower(2));
-    const TimelineLayout layout = timeline_layout(one, 1000, 400, 150, 16, 20);
+    const TimelineLayout layout = timeline_layout(one, {1000, 400});
     REQUIRE(layout.row_tops.size() == 3);
-    CHECK(layout.plot_left == 150);
+    CHECK(layout.plot_left > text_width("100% busy, 100% waits", 11));
     CHECK(layout.height <= 400);
     CHECK(layout.row_at(layout.row_tops[1] + 1) == std::optional<std::size_t>(1));
     CHECK_FALSE(layout.row_at(layout.axis_y + 1));
     CHECK_FALSE(layout.row_at(layout.row_tops[1] - 1));
     // Two lines of text fit, even if the picture grows beyond the height.
-    const TimelineLayout low = timeline_layout(pair, 1000, 10, 150, 16, 20);
+    const TimelineLayout low = timeline_layout(pair, {1000, 10});
     CHECK(low.row_height >= 32);
     CHECK(low.height > 10);
     // The rows of a pair are nearer than those of two lanes.

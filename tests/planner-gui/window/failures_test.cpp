@@ -71,7 +71,8 @@ struct Window {
         CHECK(label->text().startsWith(sentence + QLatin1Char('\n')));
         CHECK(label->text().contains(QStringLiteral("of before")));
         CHECK(label->accessibleName() == label->text());
-        CHECK(label->palette().color(QPalette::WindowText) == Palette(page.palette()).waiting());
+        CHECK(label->palette().color(QPalette::WindowText) ==
+              qcolor(colours_of(page.palette()).waiting));
         CHECK(page.csv() == table);
         CHECK(!table.isEmpty());
         CHECK(driver.window->statusBar()->currentMessage().isEmpty());

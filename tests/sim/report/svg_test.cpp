@@ -2,9 +2,9 @@
 #include <optional>
 #include <regex>
 
-#include "sim/report/report.h"
-#include "sim/report/svg_geometry.h"
 #include "sim/report/svg_text.h"
+#include "sim/report/timeline_picture.h"
+#include "sim/report/to_svg.h"
 #include "tests/catch.h"
 #include "tests/sim/report/one_layer_report.h"
 #include "tests/sim/report/xml_nesting.h"
@@ -13,21 +13,30 @@ namespace sluice {
 namespace {
 
 /// A rectangle with a tooltip, in pixels.
-struct Rectangle {
+struct Drawn {
     double x = 0, y = 0, width = 0, height = 0;
 };
 
 /// Rectangles whose tooltip starts with `label`, from left to right in each lane.
-std::vector<Rectangle> rectangles(const std::string& svg, const std::string& label) {
+std::vector<Drawn> rectangles(const std::string& svg, const std::string& label) {
     static const std::regex pattern(
         R"re(<rect x="([^"]*)" y="([^"]*)" width="([^"]*)" height="([^"]*)"[^>]*><title>([^<]*)</title>)re");
-    std::vector<Rectangle> found;
+    std::vector<Drawn> found;
     for (std::sregex_iterator match(svg.begin(), svg.end(), pattern), end; match != end; ++match) {
         if (!(*match)[5].str().starts_with(label)) continue;
         const auto number = [&](std::size_t i) { return std::stod((*match)[i]); };
         found.push_back({number(1), number(2), number(3), number(4)});
     }
     return found;
+}
+
+std::string step_svg(const TimedPlan& report) { return to_svg(step_picture(report)); }
+
+/// Where 0 s lies and how wide 1 s is, which is the whole step, in pixels.
+std::pair<double, double> zero_and_second(const TimedPlan& report) {
+    const TimelineLayout layout =
+        timeline_layout(Timeline(std::make_shared<const TimedPlan>(report)), {1200});
+    return {layout.plot_left, layout.plot_width};
 }
 
 /// A plan of 800 layers, every operation about a pixel wide or less.
@@ -59,50 +68,57 @@ Prediction deep_report(int layers) {
 
 }  // namespace
 
-TEST_CASE("svg: a block's place and width are its time; 1 s is 1000 pixels from 184", "[report]") {
-    const std::string svg = report_svg(one_layer_report());
-    const std::vector<Rectangle> forward = rectangles(svg, "forward 0");
+TEST_CASE("svg: a block's place and width are its time", "[report]") {
+    const Prediction report = one_layer_report();
+    const std::string svg = step_svg(report);
+    const auto [zero, second] = zero_and_second(report);
+    const std::vector<Drawn> forward = rectangles(svg, "forward 0");
     REQUIRE(forward.size() == 1);
-    CHECK(forward[0].x == 184);
-    CHECK(forward[0].width == 250);  // 0 ... 0.25 s
-    const std::vector<Rectangle> backward = rectangles(svg, "backward 0");
+    CHECK(forward[0].x == Approx(zero));
+    CHECK(forward[0].width == Approx(0.25 * second).margin(0.01));  // 0 ... 0.25 s
+    const std::vector<Drawn> backward = rectangles(svg, "backward 0");
     REQUIRE(backward.size() == 1);
-    CHECK(backward[0].x == 184 + 300);
-    CHECK(backward[0].width == 500);  // 0.3 ... 0.8 s
+    CHECK(backward[0].x == Approx(zero + 0.3 * second).margin(0.01));
+    CHECK(backward[0].width == Approx(0.5 * second).margin(0.01));  // 0.3 ... 0.8 s
     CHECK(backward[0].y == forward[0].y);
 }
 
 TEST_CASE("svg: what starts before the step or ends after it is cut and drawn at the other edge",
           "[report]") {
-    const std::string svg = report_svg(one_layer_report());
-    const std::vector<Rectangle> update = rectangles(svg, "update 0");  // 0.8 ... 1.3 s
+    const Prediction report = one_layer_report();
+    const std::string svg = step_svg(report);
+    const auto [zero, second] = zero_and_second(report);
+    const std::vector<Drawn> update = rectangles(svg, "update 0");  // 0.8 ... 1.3 s
     REQUIRE(update.size() == 2);
-    CHECK(update[0].x == 184);
-    CHECK(update[0].width == 300);  // 1.0 ... 1.3 s, of the step before
-    CHECK(update[1].x == 184 + 800);
-    CHECK(update[1].width == 200);
-    const std::vector<Rectangle> weights = rectangles(svg, "weights in 0");  // -0.2 ... 0 s
+    CHECK(update[0].x == Approx(zero));
+    CHECK(update[0].width ==
+          Approx(0.3 * second).margin(0.01));  // 1.0 ... 1.3 s of the step before
+    CHECK(update[1].x == Approx(zero + 0.8 * second).margin(0.01));
+    CHECK(update[1].width == Approx(0.2 * second).margin(0.01));
+    const std::vector<Drawn> weights = rectangles(svg, "weights in 0");  // -0.2 ... 0 s
     REQUIRE(weights.size() == 1);
-    CHECK(weights[0].x == 184 + 800);
-    CHECK(weights[0].width == 200);
+    CHECK(weights[0].x == Approx(zero + 0.8 * second).margin(0.01));
+    CHECK(weights[0].width == Approx(0.2 * second).margin(0.01));
     CHECK(weights[0].y + weights[0].height <
           rectangles(svg, "forward 0")[0].y);  // H2D is the first row
 }
 
 TEST_CASE("svg: compute's pauses are marked with what they wait for", "[report]") {
-    const std::string svg = report_svg(one_layer_report());
-    const std::vector<Rectangle> waits = rectangles(svg, "compute waits");
+    const Prediction report = one_layer_report();
+    const std::string svg = step_svg(report);
+    const auto [zero, second] = zero_and_second(report);
+    const std::vector<Drawn> waits = rectangles(svg, "compute waits");
     REQUIRE(waits.size() == 2);
-    CHECK(waits[0].x == 184 + 250);
-    CHECK(waits[0].width == 50);  // 0.25 ... 0.3 s
-    CHECK(waits[1].x == 184 + 800);
-    CHECK(waits[1].width == 200);  // 0.8 ... 1 s
+    CHECK(waits[0].x == Approx(zero + 0.25 * second).margin(0.01));
+    CHECK(waits[0].width == Approx(0.05 * second).margin(0.01));  // 0.25 ... 0.3 s
+    CHECK(waits[1].x == Approx(zero + 0.8 * second).margin(0.01));
+    CHECK(waits[1].width == Approx(0.2 * second).margin(0.01));  // 0.8 ... 1 s
     CHECK(rectangles(svg, "compute waits 50.0 ms for update 0 (optimizer)").size() == 1);
     CHECK(rectangles(svg, "compute waits 200.0 ms for weights in 0 (H2D)").size() == 1);
 }
 
 TEST_CASE("svg: title and lanes say speed, busy and exposed shares", "[report]") {
-    const std::string svg = report_svg(one_layer_report());
+    const std::string svg = step_svg(one_layer_report());
     CHECK_THAT(svg, ContainsSubstring(">tiny on box<"));
     CHECK_THAT(svg, ContainsSubstring(
                         ">predicted: batch 4 x 1,000 tokens, 1.00 s a step, 4,000 tokens/s<"));
@@ -115,10 +131,10 @@ TEST_CASE("svg: title and lanes say speed, busy and exposed shares", "[report]")
 
 TEST_CASE("svg: the text is well-formed XML, whatever the names", "[report]") {
     Prediction report = one_layer_report();
-    CHECK(nesting_error(report_svg(report)).value_or("") == "");
+    CHECK(nesting_error(step_svg(report)).value_or("") == "");
     report.asked.model_name = "a<b> & \"c\" 'd'\x01";
     report.asked.machine_name = std::string(400, 'm');  // wraps
-    const std::string svg = report_svg(report);
+    const std::string svg = step_svg(report);
     CHECK(nesting_error(svg).value_or("") == "");
     CHECK_THAT(svg, ContainsSubstring("a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39; "));
     CHECK(nesting_error("?><svg><g></svg>").has_value());  // the check itself finds mistakes
@@ -127,7 +143,7 @@ TEST_CASE("svg: the text is well-formed XML, whatever the names", "[report]") {
 TEST_CASE("svg: a plan of 800 layers stays below 1 MB, and all of compute's time is drawn",
           "[report]") {
     const Prediction report = deep_report(800);
-    const std::string svg = report_svg(report);
+    const std::string svg = step_svg(report);
     CHECK(svg.size() < 1'000'000);
     Seconds busy = 0;
     std::int32_t count = 0;
@@ -140,7 +156,7 @@ TEST_CASE("svg: a plan of 800 layers stays below 1 MB, and all of compute's time
 }
 
 TEST_CASE("svg: a report without operations is still a picture", "[report]") {
-    const std::string svg = report_svg(Prediction());
+    const std::string svg = step_svg(Prediction());
     CHECK(nesting_error(svg).value_or("") == "");
 }
 
@@ -161,14 +177,6 @@ TEST_CASE("svg: short neighbours become one block with the colour of the most ti
     CHECK(merged[0].family == Family::loss);
     CHECK(merged[1].first == 3);
     CHECK(merged[2].first == 4);
-}
-
-TEST_CASE("svg: ticks are 1, 2 or 5 times a power of ten", "[report]") {
-    CHECK(round_tick(2.34, 12) == Approx(0.2));
-    CHECK(round_tick(85.8, 12) == Approx(10));
-    CHECK(round_tick(55, 12) == Approx(5));
-    CHECK(round_tick(12, 12) == Approx(1));
-    CHECK(round_tick(0.0121, 12) == Approx(0.002));
 }
 
 TEST_CASE("svg: text wraps at spaces and breaks only words wider than the line", "[report]") {

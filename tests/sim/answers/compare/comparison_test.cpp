@@ -7,6 +7,7 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/compare/comparison_report.h"
+#include "sim/report/to_svg.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -141,7 +142,8 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
             whole.micro_batch = larger;
             CHECK_FALSE(predict(small_model(), machine(), whole).plan.fit.fits());
         }
-        CHECK_THAT(comparison_svg(std::span(&c, 1)), ContainsSubstring("micro-batches"));
+        CHECK_THAT(to_svg(bars_picture(comparison_bars(std::span(&c, 1)))),
+                   ContainsSubstring("micro-batches"));
         asked.micro_batch = 48;
         CHECK_FALSE(compare(small_model(), machine(), asked, {schedule}).systems[0].fits());
         asked.micro_batch = 0;

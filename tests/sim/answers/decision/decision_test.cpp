@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/decision/memory_bars.h"
+#include "sim/report/memory_bars.h"
+#include "sim/report/to_svg.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/decision/made_decision.h"
 #include "tests/sim/report/xml_nesting.h"
@@ -121,15 +122,20 @@ TEST_CASE("memory bars: kinds side by side add up to the peak", "[decision]") {
     bar.fit.device.peak.by_kind[static_cast<std::size_t>(MemoryKind::loss)] = 30'000'000'000;
     bar.fit.host = bar.fit.device;
     bar.fit.host.peak.bytes = 120'000'000'000;
-    const std::string svg = memory_bars_svg({bar});
+    const Picture picture = memory_bars_picture({bar});
+    const std::string svg = to_svg(picture);
     CHECK(nesting_error(svg) == std::nullopt);
-    // 620 pixels are 100 GB of the device.
-    CHECK_THAT(svg, ContainsSubstring("width=\"62\"") && ContainsSubstring("width=\"186\""));
+    std::vector<Box> kinds;
+    for (const Shape& shape : picture.shapes)
+        if (!shape.tooltip.empty()) kinds.push_back(box_of(shape));
+    REQUIRE(kinds.size() == 4);
+    CHECK(kinds[1].width == Approx(3 * kinds[0].width));
+    CHECK(kinds[1].x == Approx(kinds[0].right()));
     CHECK_THAT(svg, ContainsSubstring("<title>box: weights 10.0 GB</title>"));
     CHECK_THAT(svg, ContainsSubstring("40.0 GB of 100.0 GB<") &&
                         ContainsSubstring("120.0 GB of 100.0 GB: too small"));
     bar.unified = true;
-    CHECK_THAT(memory_bars_svg({bar}), !ContainsSubstring("device memory"));
+    CHECK_THAT(to_svg(memory_bars_picture({bar})), !ContainsSubstring("device memory"));
 }
 
 }  // namespace sluice

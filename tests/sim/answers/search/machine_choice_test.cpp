@@ -1,6 +1,8 @@
 #include "sim/answers/search/machine_choice.h"
 
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/search/search_pictures.h"
+#include "sim/report/to_svg.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
@@ -35,7 +37,8 @@ TEST_CASE("machine choice: the cheapest of those that do it", "[search]") {
     CHECK(slow > 0);
     CHECK(choices.machines.size() + choices.left_out.size() == library_machines().size());
     CHECK_THAT(machine_choices_text(choices), ContainsSubstring("least an hour " + cheapest.id));
-    CHECK_THAT(machine_choices_svg(choices), ContainsSubstring(cheapest.id + "</text>"));
+    CHECK_THAT(to_svg(machine_choices_picture(choices)),
+               ContainsSubstring(cheapest.id + "</text>"));
     CHECK_THAT(machine_choices_csv(choices), ContainsSubstring("\n" + cheapest.id + ","));
 }
 

@@ -4,6 +4,8 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
+#include "sim/report/search/search_pictures.h"
+#include "sim/report/to_svg.h"
 #include "sim/specs/model/read_model.h"
 #include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
@@ -109,7 +111,7 @@ TEST_CASE("sensitivity: settings of the machine make the same change, or there a
 
 TEST_CASE("sensitivity: the picture has a bar an upgrade", "[search]") {
     const Sensitivity all = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8);
-    const std::string svg = sensitivity_svg(all);
+    const std::string svg = to_svg(bars_picture(upgrade_bars(all)));
     for (const Upgrade& upgrade : all.upgrades)
         CHECK_THAT(svg, ContainsSubstring(">" + upgrade.name + "</text>"));
 }

@@ -4,7 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/validate/validation_svg.h"
+#include "sim/report/to_svg.h"
+#include "sim/report/validate/validation_pictures.h"
 #include "tests/sim/answers/validate/made_runs.h"
 
 using namespace sluice;
@@ -152,7 +153,8 @@ TEST_CASE("validation: most steps of other systems lie in their bands", "[valida
 
 TEST_CASE("validation: pictures have a mark a run, and names are escaped", "[validate]") {
     const Validation v = three_runs();
-    const std::string scatter = scatter_svg(v), bars = error_bars_svg(v), page = validation_html(v);
+    const std::string scatter = to_svg(scatter_picture(v)),
+                      bars = to_svg(bars_picture(error_bars(v))), page = validation_html(v);
     CHECK(count(scatter, "<title>") == 3);
     for (const std::string* picture : {&scatter, &bars, &page}) {
         CHECK_THAT(*picture, ContainsSubstring("c &lt;&amp;&gt;"));
@@ -169,7 +171,7 @@ TEST_CASE("validation: a picture of one run has axes", "[validate]") {
     Validation v;
     v.runs = {made_run("only", "look", 1, 1)};
     v.summaries = summarize(v.runs);
-    const std::string scatter = scatter_svg(v);
+    const std::string scatter = to_svg(scatter_picture(v));
     CHECK(scatter.find("nan") == std::string::npos);
     CHECK(scatter.find("inf") == std::string::npos);
     CHECK_THAT(scatter, ContainsSubstring("only"));

@@ -1,0 +1,215 @@
+#include "planner-gui/pages/picture_view.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pictures/palette.h"
+#include "sim/report/to_svg.h"
+
+namespace sluice {
+namespace {
+
+Point at(QPointF position) { return {position.x(), position.y()}; }
+
+/// Where `key` leads from the thing at `now` in the order (-1: none yet); nothing for other keys.
+std::optional<int> next_place(const KeyOrder& order, int now, int key) {
+    const int count = static_cast<int>(order.ids.size());
+    if (order.along != KeyOrder::Along::grid)
+        return selected_by_key(
+            key, now, count, order.along == KeyOrder::Along::down ? Qt::Vertical : Qt::Horizontal);
+    if (count == 0) return std::nullopt;
+    const int from = std::max(now, 0), column = from % order.columns;
+    const auto within = [&](int place) { return place >= 0 && place < count ? place : from; };
+    switch (key) {
+        case Qt::Key_Left:
+            return column > 0 ? from - 1 : from;
+        case Qt::Key_Right:
+            return column + 1 < order.columns ? within(from + 1) : from;
+        case Qt::Key_Up:
+            return within(from - order.columns);
+        case Qt::Key_Down:
+            return within(from + order.columns);
+        case Qt::Key_Home:
+            return from - column;
+        case Qt::Key_End:
+            return from - column + order.columns - 1;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
+
+PictureView::PictureView(const QString& accessible_name, QWidget* parent) : QWidget(parent) {
+    setAccessibleName(accessible_name);
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+}
+
+void PictureView::setPicture(Make make) {
+    make_ = std::move(make);
+    updateLeastHeight();
+    refresh();
+}
+
+PictureSpace PictureView::space() const {
+    return {static_cast<double>(width()), static_cast<double>(height()),
+            static_cast<double>(QFontInfo(font()).pixelSize())};
+}
+
+PictureSpace PictureView::exportedSpace() const {
+    return isVisible() ? space() : PictureSpace{1000, 620};
+}
+
+void PictureView::setLeastLines(int width, int height) {
+    least_ = QSize(width, height);
+    measured_ = false;
+}
+
+void PictureView::updateLeastHeight() {
+    if (!measured_) return;
+    PictureSpace least = space();
+    least.height = 0;
+    const Picture picture = make_ ? make_(least) : Picture();
+    least_height_ = picture.shapes.empty() ? 0 : picture.height;
+    setMinimumHeight(minimumSizeHint().height());
+    updateGeometry();
+}
+
+void PictureView::refresh() {
+    made_ = false;
+    update();
+}
+
+const Picture& PictureView::picture() const {
+    if (!made_) picture_ = make_ ? make_(space()) : Picture();
+    made_ = true;
+    return picture_;
+}
+
+int PictureView::selected() const { return place_of(picture(), selected_) ? selected_ : kNoId; }
+
+void PictureView::select(int id) {
+    if (!place_of(picture(), id)) id = kNoId;
+    if (id == selected_) return;
+    selected_ = id;
+    if (id != kNoId) setAccessibleDescription(QString::fromStdString(tooltip_of(picture(), id)));
+    update();
+    Q_EMIT selectionChanged(id);
+}
+
+QByteArray PictureView::svg() const {
+    if (!make_) return {};
+    const Picture picture = make_(exportedSpace());
+    return picture.shapes.empty() ? QByteArray() : QByteArray::fromStdString(to_svg(picture));
+}
+
+QString PictureView::tooltipAt(QPointF position) const {
+    return QString::fromStdString(tooltip_at(picture(), at(position)));
+}
+
+QSize PictureView::minimumSizeHint() const {
+    const int line = fontMetrics().height();
+    return {least_.width() * line,
+            std::max(least_.height() * line, static_cast<int>(std::ceil(least_height_)))};
+}
+
+QSize PictureView::sizeHint() const {
+    return minimumSizeHint().expandedTo({40 * fontMetrics().height(), 0});
+}
+
+void PictureView::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const Colours colours = colours_of(palette());
+    painter.fillRect(rect(), qcolor(colours.window));
+    paint_picture(painter, picture(), colours, font());
+    if (selected() == kNoId)
+        setAccessibleDescription(QString::fromStdString(picture().description));
+    outline(painter, selected());
+}
+
+/// Two lines, so that it is seen on any colour.
+void PictureView::outline(QPainter& painter, int id) const {
+    const auto shape = std::ranges::find(picture().shapes, id, &Shape::id);
+    if (id == kNoId || shape == picture().shapes.end()) return;
+    const Colours colours = colours_of(palette());
+    const double width = hasFocus() ? 2.5 : 1.5;
+    const Box box = box_of(*shape);
+    const bool disc = std::holds_alternative<Disc>(shape->form);
+    const Box ring = box.inset(disc ? -0.4 * box.width : width / 2 + 1);
+    painter.setRenderHint(QPainter::Antialiasing, disc);
+    painter.setBrush(Qt::NoBrush);
+    for (const auto& [colour, extra] :
+         {std::pair(colours.window, 2.5), std::pair(colours.text, 0.0)}) {
+        painter.setPen(
+            QPen(qcolor(colour), width + extra, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+        const QRectF around(ring.x, ring.y, ring.width, ring.height);
+        disc ? painter.drawEllipse(around) : painter.drawRect(around);
+    }
+}
+
+void PictureView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (event->oldSize().width() != width()) updateLeastHeight();
+    refresh();
+}
+
+void PictureView::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange) updateLeastHeight();
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange) refresh();
+}
+
+void PictureView::setHovered(int id) {
+    if (id == hovered_) return;
+    hovered_ = id;
+    setCursor(id == kNoId ? Qt::ArrowCursor : Qt::PointingHandCursor);
+    Q_EMIT hovered(id);
+}
+
+void PictureView::mousePressEvent(QMouseEvent* event) {
+    const int id = id_at(picture(), at(event->position()));
+    if (id != kNoId && event->button() == Qt::LeftButton) select(id);
+}
+
+void PictureView::mouseDoubleClickEvent(QMouseEvent* event) {
+    const int id = id_at(picture(), at(event->position()));
+    if (id == kNoId || event->button() != Qt::LeftButton) return;
+    select(id);
+    Q_EMIT activated(id);
+}
+
+void PictureView::mouseMoveEvent(QMouseEvent* event) {
+    setHovered(id_at(picture(), at(event->position())));
+}
+
+void PictureView::leaveEvent(QEvent*) { setHovered(kNoId); }
+
+void PictureView::keyPressEvent(QKeyEvent* event) {
+    const auto found = std::ranges::find(picture().keys.ids, selected_);
+    const int now = found == picture().keys.ids.end()
+                        ? -1
+                        : static_cast<int>(found - picture().keys.ids.begin());
+    if (const auto next = next_place(picture().keys, now, event->key()))
+        select(picture().keys.ids[static_cast<std::size_t>(*next)]);
+    else if (selected() != kNoId && is_activating(event->key()))
+        Q_EMIT activated(selected());
+    else
+        QWidget::keyPressEvent(event);
+}
+
+bool PictureView::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto& help = *static_cast<QHelpEvent*>(event);
+    show_tooltip(help, tooltipAt(help.pos()), this);
+    return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,152 @@
+#include "sim/report/bars.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/format.h"
+#include "sim/report/chart_parts.h"
+#include "sim/report/svg_text.h"
+
+namespace sluice {
+namespace {
+
+// In sizes of the font.
+constexpr double kRow = 2.4, kBar = 1.45, kGap = 0.6, kHeading = 2.2, kCap = 0.4;
+constexpr double kNames = 0.4, kLeastPlot = 0.25;  // of the width
+constexpr double kTickRoom = 6;
+
+/// What fits into `width`, ended by dots where that is not all.
+std::string shortened(const std::string& words, double font, double width) {
+    if (text_width(words, font) <= width) return words;
+    return wrap_text(words, font, width - text_width("...", font)).front() + "...";
+}
+
+std::string tick_text(double value, bool percent) {
+    return percent ? fmt::format("{:g}%", 100 * value) : format_thousands(value);
+}
+
+class Drawing {
+  public:
+    Drawing(const BarChart& chart, const PictureSpace& space)
+        : chart_(chart), font_(space.font), gap_(kGap * space.font) {
+        out_.width = space.width;
+        double names = 0, labels = 0, least = 0, most = 0;
+        for (const BarGroup& group : chart.groups) {
+            for (const Bar& bar : group.bars) {
+                names = std::max(names, text_width(bar.name, font_));
+                least = std::min({least, bar.value, bar.misfit.empty() ? bar.low : 0});
+                most = std::max({most, bar.value, bar.misfit.empty() ? bar.high : 0});
+                if (bar.misfit.empty()) labels = std::max(labels, text_width(bar.label, font_));
+            }
+        }
+        for (const double limit : chart.limits) {
+            least = std::min(least, 1.05 * limit);
+            most = std::max(most, 1.05 * limit);
+        }
+        // Nothing gains: an axis nevertheless.
+        if (most - least <= 0) most = least + (chart.percent ? 0.01 : 1);
+        names_ = std::min(names, kNames * space.width);
+        plot_.x = gap_ + names_ + gap_;
+        plot_.width =
+            std::max(kLeastPlot * space.width, space.width - gap_ - labels - gap_ - plot_.x);
+        axis_ = linear_axis(least, most,
+                            std::max(2, static_cast<int>(plot_.width / (kTickRoom * font_))));
+    }
+
+    Picture draw() {
+        y_ = add_header(out_, chart_.title, chart_.subtitle, font_);
+        plot_.y = y_;
+        plot_.height = rows_height();
+        add_horizontal_axis(
+            out_, plot_, axis_, [this](double at) { return tick_text(at, chart_.percent); }, font_);
+        if (axis_.low < 0) out_.line({x(0), plot_.y}, {x(0), plot_.bottom()}, paint(Role::axis));
+        for (const BarGroup& one : chart_.groups) group(one);
+        for (const double limit : chart_.limits)
+            out_.line({x(limit), plot_.y}, {x(limit), plot_.bottom()}, paint(Role::muted), 1, true);
+        y_ += 2 * font_;
+        y_ = add_paragraph(out_, {font_, y_}, out_.width - 2 * font_, chart_.note, font_,
+                           paint(Role::muted));
+        if (!chart_.note.empty()) out_.description += ". " + chart_.note;
+        out_.height = y_ + gap_;
+        return std::move(out_);
+    }
+
+  private:
+    double x(double value) const { return plot_.x + axis_.share(value) * plot_.width; }
+
+    double rows_height() const {
+        double height = 0;
+        for (const BarGroup& one : chart_.groups)
+            height += (one.heading.empty() ? 0 : kHeading * font_) +
+                      kRow * font_ * static_cast<double>(one.bars.size());
+        return height;
+    }
+
+    void group(const BarGroup& one) {
+        if (!one.heading.empty()) {
+            out_.words({font_, y_ + kHeading * font_ - 0.7 * font_}, one.heading, font_,
+                       paint(Role::text), Anchor::start, true);
+            y_ += kHeading * font_;
+        }
+        for (const Bar& bar : one.bars) {
+            row(bar);
+            y_ += kRow * font_;
+        }
+    }
+
+    void row(const Bar& bar) {
+        const int id = static_cast<int>(out_.keys.ids.size());
+        out_.keys.ids.push_back(id);
+        out_.rectangle({0, y_, out_.width, kRow * font_}, {}, id);
+        const double middle = y_ + kRow * font_ / 2, base = baseline(middle, font_);
+        const double from = x(std::min(0.0, bar.value)), to = x(std::max(0.0, bar.value));
+        out_.words({plot_.x - gap_, base}, shortened(bar.name, font_, names_), font_,
+                   paint(Role::text), Anchor::end);
+        const bool fits = bar.misfit.empty();
+        const Paint fill = fits ? bar.colour : paint(Role::misfit);
+        out_.rectangle({from, middle - kBar * font_ / 2, to - from, kBar * font_}, fill, id,
+                       fits ? bar.tooltip : bar.tooltip + "\ndoes not fit: " + bar.misfit);
+        if (!fits) return misfit(bar, to, base);
+        double end = to;
+        if (bar.high > bar.low) {
+            band(bar, middle);
+            end = std::max(x(bar.high), x(0));
+        }
+        out_.label({end + gap_, base}, bar.label, font_);
+    }
+
+    /// On its own bar where there is room, else beyond it.
+    void misfit(const Bar& bar, double end, double base) {
+        const std::string words = "does not fit: " + bar.misfit;
+        const bool on_bar = text_width(words, font_) < end - x(0) - 2 * gap_;
+        const double at = (on_bar ? x(0) : end) + gap_;
+        out_.label({at, base}, shortened(words, font_, out_.width - at), font_);
+        if (!on_bar) return;
+        out_.shapes.back().fill = text_on(paint(Role::misfit));
+        out_.shapes.back().stroke = {};
+    }
+
+    void band(const Bar& bar, double middle) {
+        const double cap = kCap * font_;
+        out_.line({x(bar.low), middle}, {x(bar.high), middle}, paint(Role::text), 1.5);
+        for (const double end : {bar.low, bar.high})
+            out_.line({x(end), middle - cap}, {x(end), middle + cap}, paint(Role::text), 1.5);
+    }
+
+    const BarChart& chart_;
+    const double font_, gap_;
+    Picture out_;
+    Box plot_;
+    Axis axis_;
+    double names_ = 0, y_ = 0;
+};
+
+}  // namespace
+
+Picture bars_picture(const BarChart& chart, const PictureSpace& space) {
+    return Drawing(chart, space).draw();
+}
+
+}  // namespace sluice
