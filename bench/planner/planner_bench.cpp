@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bench/planner/benched_window.h"
-#include "planner-gui/models/scenario_table_model.h"
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/validation_page.h"

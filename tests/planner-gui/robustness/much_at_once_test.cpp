@@ -2,7 +2,7 @@
 #include <QListView>
 #include <QSignalSpy>
 
-#include "planner-gui/models/scenario_table_model.h"
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/memory_page.h"
 #include "planner-gui/pages/timeline_page.h"

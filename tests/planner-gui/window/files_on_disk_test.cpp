@@ -4,7 +4,7 @@
 #include <QPlainTextEdit>
 #include <QSignalSpy>
 
-#include "planner-gui/models/scenario_table_model.h"
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/sensitivity_page.h"
