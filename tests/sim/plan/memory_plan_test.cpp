@@ -28,7 +28,7 @@ TEST_CASE("memory plan: the peak is the largest sum of buffers alive at one oper
     build.add(using_buffers({a, b}));
     build.add(using_buffers({b}));
     build.add(using_buffers({c}));
-    const StepPlan plan = build.finish({});
+    const StepPlan plan = build.finish();
     const Peak peak = peak_memory(plan.memory, Tier::device, 4);
     CHECK(peak.bytes == 35);
     CHECK(peak.operation == 1);
@@ -44,7 +44,7 @@ TEST_CASE("memory plan: a buffer that no operation uses takes no memory", "[plan
     build.buffer("unused", MemoryKind::loss, Tier::device, 1000);
     build.add(Operation{});
     build.add(using_buffers({used}));
-    const Peak peak = peak_memory(build.finish({}).memory, Tier::device, 2);
+    const Peak peak = peak_memory(build.finish().memory, Tier::device, 2);
     CHECK(peak.bytes == 10);
     CHECK(peak.operation == 1);
     CHECK(peak.by_kind[static_cast<std::size_t>(MemoryKind::loss)] == 0);
@@ -57,7 +57,7 @@ TEST_CASE("memory plan: budgets and capacities decide the fit, with the exact sh
     build.standing("host", MemoryKind::weights, Tier::host, 500);
     build.moment("saving", 700, "an output buffer");
     build.add(Operation{});
-    const StepPlan plan = build.finish({});
+    const StepPlan plan = build.finish();
     MachineSpec machine;
     machine.gpu.memory_capacity = 1100;
     machine.gpu.context = 150;
@@ -81,7 +81,7 @@ TEST_CASE("memory plan: unified memory holds both tiers in one pool", "[plan]") 
     MachineSpec machine;
     machine.unified_memory = true;
     machine.gpu.memory_capacity = machine.host.memory_capacity = 1400;
-    const Fit fit = check_fit(build.finish({}), machine, TrainingSpec{});
+    const Fit fit = check_fit(build.finish(), machine, TrainingSpec{});
     CHECK(fit.device.shortfall() == 0);
     CHECK(fit.host.peak.bytes == 1500);
     CHECK(fit.host.shortfall() == 100);

@@ -127,7 +127,7 @@ TEST_CASE("pageable memory: tensors above 32 MiB are mapped anew while they are 
     PlanBuilder build(KernelStyle::plain);
     const OperationId before = build.add(OperationKind::backward, Lane::compute, 0, {}, {});
     const OperationId last = copy_to_pageable(build, 0, {{before, false}}, copy_operation(100), 60);
-    const StepPlan plan = build.finish({});
+    const StepPlan plan = build.finish();
     REQUIRE(last == 2);
     const Operation &kept = plan.program.operations[1], &fresh = plan.program.operations[2];
     CHECK(kept.link_bytes == 40);
