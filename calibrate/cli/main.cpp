@@ -10,7 +10,7 @@
 #include "calibrate/transfer/transfer_profile.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
-#include "sim/cli/program.h"
+#include "sim/command_line/program.h"
 
 namespace sluice {
 namespace {

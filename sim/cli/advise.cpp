@@ -11,7 +11,7 @@
 #include "sim/answers/search/progress_line.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/price.h"

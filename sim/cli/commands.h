@@ -1,7 +1,7 @@
 // The subcommands: each adds itself to the program and stands in a file of its own.
 #pragma once
 
-#include "sim/cli/program.h"
+#include "sim/command_line/program.h"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
 #include "sim/report/timeline_picture.h"
 #include "sim/report/to_svg.h"

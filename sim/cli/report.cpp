@@ -10,13 +10,13 @@
 
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/search/advise_grid.h"
-#include "sim/simulate/simulation_service.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/money_flags.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/simulate/simulation_service.h"
 
 namespace sluice {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/search/search_pictures.h"
 #include "sim/report/to_svg.h"

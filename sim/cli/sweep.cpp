@@ -15,7 +15,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "sim/simulate/simulation_service.h"
 
 namespace sluice {

@@ -11,7 +11,7 @@
 #include "sim/answers/validate/validation.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
 #include "sim/report/to_svg.h"

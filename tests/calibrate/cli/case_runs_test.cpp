@@ -1,11 +1,10 @@
-#include "calibrate/cli/calibration_plan.h"
-
 #include <filesystem>
 #include <functional>
 
+#include "calibrate/cli/calibration_plan.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -6,7 +6,7 @@
 #include "calibrate/profile/make_profile.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"

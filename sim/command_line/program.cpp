@@ -1,4 +1,4 @@
-#include "sim/cli/program.h"
+#include "sim/command_line/program.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sim/cli/scenario.h"
+#include "sim/command_line/scenario.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,167 @@
+"""Does the tree keep its shape? Imports go one way, files stay short, links lead somewhere."""
+
+import pathlib
+import re
+import subprocess
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = {".h", ".cpp", ".cu", ".cuh"}
+
+# Each part may include itself and the parts named here.
+SIM = ["sim/base", "sim/specs", "sim/plan", "sim/simulate", "sim/answers", "sim/report", "sim/cli"]
+PLAN_LIBRARY = ["sim/base", "sim/specs", "sim/plan", "sim/report", "sim/command_line"]
+ALLOWED = {part: SIM[: index + 1] for index, part in enumerate(SIM)} | {
+    "sim/command_line": ["sim/base", "sim/specs", "sim/command_line"],
+    "sim/cli": [*SIM, "sim/command_line"],
+    "planner-gui": [*SIM[:-1], "planner-gui"],
+    "engine": [*PLAN_LIBRARY, "engine"],
+    "calibrate": [*PLAN_LIBRARY, "engine", "calibrate"],
+}
+
+# Folders of data: their files are read by programs, all of them, or are described one level up.
+DATA_FOLDERS = [r"tests/fuzz/corpus", r"validation/h200[^/]*(/elsewhere)?/(held-out|look)"]
+
+README_MAX_BYTES = 8192
+FOLDER_README_MAX_LINES = 15
+FILES_WITHOUT_README = 10
+SOURCE_MAX_LINES = 300
+DOCS_PAGE_MAX_WORDS = 1000
+LINE_MAX_COLUMNS = 150
+
+# Paths of one machine: a home, a temporary folder of somebody, a work folder.
+MACHINE_PATHS = re.compile(r"(?<![\w.~$}])/(home/(?!USER\b)\w+|Users/\w+|work/\w+|root/\w+)")
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+# What documents name in backticks as a path: it holds a slash, starts with a folder of this tree.
+NAMED_PATH = re.compile(r"`([\w.-]+(?:/[\w.*-]+)+/?)`")
+
+
+def tracked_files():
+    """All files of the tree as git sees it: committed, or new and not ignored."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=TOP, check=True, capture_output=True, text=True,
+    ).stdout
+    names = (pathlib.PurePosixPath(name) for name in listing.split("\0") if name)
+    return sorted({name for name in names if (TOP / name).is_file()})
+
+
+def part_of(path):
+    """The part of the program that a path is in, or None."""
+    return next((part for part in ALLOWED if str(path).startswith(part + "/")), None)
+
+
+def read(path):
+    return (TOP / path).read_text(encoding="utf-8", errors="replace")
+
+
+@unittest.skipUnless((TOP / ".git").exists(), "the list of files is git's, and this is no checkout")
+class Layout(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.files = tracked_files()
+        cls.sources = [path for path in cls.files if path.suffix in SOURCES]
+        cls.pages = [path for path in cls.files if path.suffix == ".md"]
+
+    def expect_none(self, found, rule):
+        self.assertFalse(found, f"{rule}:\n" + "\n".join(found))
+
+    def test_imports_go_one_way(self):
+        self.assertGreater(len(self.sources), 100)
+        found = []
+        for path in self.sources:
+            part = part_of(path)
+            if part is None:
+                continue
+            for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', read(path), re.MULTILINE):
+                other = part_of(included)
+                if other is not None and other not in ALLOWED[part]:
+                    found.append(f"{path} includes {included}")
+        self.expect_none(found, "a part may include only what comes before it")
+
+    def test_source_files_are_short(self):
+        found = []
+        for path in self.sources:
+            lines = len(read(path).splitlines())
+            if lines > SOURCE_MAX_LINES:
+                found.append(f"{path} has {lines} lines")
+        self.expect_none(found, f"a source file has at most {SOURCE_MAX_LINES} lines")
+
+    def test_readme_is_short(self):
+        self.assertLessEqual((TOP / "README.md").stat().st_size, README_MAX_BYTES)
+
+    def test_pages_take_five_minutes(self):
+        found = []
+        for path in self.pages:
+            text = re.sub(r"```.*?```", "", read(path), flags=re.DOTALL)
+            words = sum(1 for word in text.split() if re.search(r"\w", word))
+            if path.parts[0] == "docs" and words > DOCS_PAGE_MAX_WORDS:
+                found.append(f"{path} has {words} words")
+        self.expect_none(found, f"a page has at most {DOCS_PAGE_MAX_WORDS} words")
+
+    def test_large_folders_have_a_short_readme(self):
+        count = {}
+        for path in self.files:
+            count[path.parent] = count.get(path.parent, 0) + 1
+        found = []
+        for folder, files in sorted(count.items()):
+            is_data = any(re.fullmatch(pattern, str(folder)) for pattern in DATA_FOLDERS)
+            if files <= FILES_WITHOUT_README or is_data or str(folder) == ".":
+                continue
+            if folder / "README.md" not in self.files:
+                found.append(f"{folder} has {files} files and no README.md")
+                continue
+            lines = read(folder / "README.md").splitlines()
+            if len(lines) > FOLDER_README_MAX_LINES:
+                found.append(f"{folder}/README.md has {len(lines)} lines")
+            if any(len(line) > LINE_MAX_COLUMNS for line in lines):
+                found.append(f"{folder}/README.md has lines beyond {LINE_MAX_COLUMNS} columns")
+        self.expect_none(
+            found,
+            f"a folder of more than {FILES_WITHOUT_README} files has a README.md of at most "
+            f"{FOLDER_README_MAX_LINES} lines",
+        )
+
+    def test_links_lead_somewhere(self):
+        found = []
+        for path in self.pages:
+            for target in LINK.findall(read(path)):
+                if re.match(r"[a-z]+:", target) or target.startswith("#"):
+                    continue
+                if not (TOP / path.parent / target.split("#")[0]).exists():
+                    found.append(f"{path} links to {target}")
+        self.expect_none(found, "a relative link leads to a file or folder of the tree")
+
+    def test_pages_name_files_that_exist(self):
+        folders = {path.parts[0] for path in self.files if len(path.parts) > 1}
+        found = []
+        for path in self.pages:
+            for name in NAMED_PATH.findall(read(path)):
+                if name.split("/")[0] not in folders or name.startswith("build/"):
+                    continue
+                if not any(TOP.glob(name.rstrip("/"))):
+                    found.append(f"{path} names {name}")
+        self.expect_none(found, "a page names only files that exist")
+
+    def test_no_path_of_a_machine(self):
+        found = []
+        for path in self.files:
+            if path.suffix in {".png", ".bin", ".safetensors"}:
+                continue
+            for match in MACHINE_PATHS.finditer(read(path)):
+                found.append(f"{path} has {match.group(0)}")
+        self.expect_none(found, "no file names a folder of one machine")
+
+    def test_readme_shows_what_the_example_prints(self):
+        blocks = re.findall(r"```\n(.*?)```", read("README.md"), re.DOTALL)
+        shown = [block for block in blocks if "tokens/s" in block and not block.startswith("$")]
+        printed = read("examples/predict-14b-on-h200/expected.txt")
+        self.assertTrue(shown, "README.md shows no prediction")
+        for block in shown:
+            self.assertIn(block, printed)
+
+
+if __name__ == "__main__":
+    unittest.main()
