@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "planner-gui/pages/picture_view.h"
+#include "planner-gui/pictures/memory_stack.h"
 #include "sim/answers/predict/prediction_words.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"

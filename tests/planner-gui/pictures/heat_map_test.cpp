@@ -24,8 +24,8 @@ TEST_CASE("a heat map: values, best cell, scale of those that fit", "[pictures]"
     CHECK(map.best(HeatQuantity::tokens_per_s) == CellIndex{1, 0});
     CHECK(map.best(HeatQuantity::host_memory) == CellIndex{0, 0});  // least
     CHECK(map.best(HeatQuantity::usd_per_million_tokens) == CellIndex{1, 0});
-    CHECK(map.scale(HeatQuantity::tokens_per_s).low() == 1000);
-    CHECK(map.scale(HeatQuantity::tokens_per_s).high() == 3000);
+    CHECK(map.scale(HeatQuantity::tokens_per_s).low == 1000);
+    CHECK(map.scale(HeatQuantity::tokens_per_s).high == 3000);
     CHECK_FALSE(HeatMap().best(HeatQuantity::tokens_per_s));
     const std::vector<VariedValue> settings = map.settings({1, 1});
     CHECK(settings[0].number.key == "batch");
