@@ -48,7 +48,7 @@ void MachineNumbersModel::setMachine(const MachineProfile& profile, const Machin
             rows.push_back({QString::fromLatin1(path),
                             {},
                             tr("not known"),
-                            tr("Of a disk or SSD; systems that keep states there need both"),
+                            tr("Rates of a disk or SSD; systems that keep states there need both"),
                             false});
     if (rows == rows_) return;
     if (rows.size() != rows_.size()) {

@@ -56,7 +56,7 @@ struct Comparing {
     std::function<std::string(const ComparedScenario&)> words;
 };
 
-/// Of what fits; times and money of what does not are no answer.
+/// Words for a scenario that fits; times and money of one that does not are no answer.
 template <typename Words>
 auto if_fits(Words words) {
     return [words](const ComparedScenario& s) {
@@ -98,7 +98,7 @@ std::vector<Comparing> asked() {
 
 std::vector<Comparing> answered(ByteUnits units) {
     return {
-        {"Fits", "Whether the peak is at most what device, host and storage offer",
+        {"Fits", "Whether the peaks are within what device, host and storage have",
          [units](const ComparedScenario& s) {
              return s.report->plan.fit.fits() ? "yes"
                                               : "no: " + short_text(*s.report, units).toStdString();
@@ -120,19 +120,19 @@ std::vector<Comparing> answered(ByteUnits units) {
          [](const ComparedScenario& s) { return s.cost ? format_count(s.cost->tokens) : "-"; }},
         {"$ of the run", "For all its tokens, 5 to 95% in brackets",
          of_run([](auto& c, auto& s) { return s.priced ? format_usd(c.usd) : "no price"; })},
-        {"kWh of the run", "Of the GPUs and, where it is known, of the host",
+        {"kWh of the run", "Energy of the GPUs and, if known, of the host",
          of_run([](auto& c, auto&) {
              return c.kwh ? banded(*c.kwh, c.kwh->value < 100 ? 1 : 0) : "not known";
          })},
         {"Days of the run", "Tokens / tokens a day",
          of_run([](auto& c, auto&) { return banded(c.days, 1); })},
-        {"Device peak", "Most bytes at once, of what the device offers",
+        {"Device peak", "Most bytes at once, and what the device has",
          [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.device, units); }},
-        {"Host peak", "Most bytes at once, of what the host offers",
+        {"Host peak", "Most bytes at once, and what the host has",
          [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.host, units); }},
-        {"Bottleneck", "What the largest share of the step's critical path is spent on",
+        {"Bottleneck", "The lane with the largest share of the step's critical path",
          [](const ComparedScenario& s) { return bottleneck_text(s.report->step); }},
-        {"Confidence", "The weakest origin among the rates that the prediction rests on",
+        {"Confidence", "The weakest origin among the rates that the prediction uses",
          [](const ComparedScenario& s) -> std::string {
              return confidence_name(s.report->plan.confidence);
          }}};

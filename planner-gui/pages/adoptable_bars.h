@@ -15,7 +15,7 @@ namespace sluice {
 class AdoptionFoot;
 class PictureView;
 
-/// Of one thing.
+/// One thing to choose.
 struct Adoptable {
     QString words;
     bool can_be_adopted = true;
@@ -24,13 +24,13 @@ struct Adoptable {
 class AdoptableBars : public QWidget {
     Q_OBJECT
   public:
-    /// Of its parts, for those who do not see them; `adopt` is what the button does.
+    /// Accessible names of its parts; `adopt` is what the button does.
     struct Names {
         QString bars, table, selected, adopt;
     };
     explicit AdoptableBars(const Names& names, QWidget* parent = nullptr);
 
-    /// Of each thing a bar and a row. None is selected then.
+    /// Shows a bar and a row for each thing. None is selected then.
     void setThings(std::vector<Adoptable> things, BarChart chart, Table table, ByteUnits units);
     /// The picture of the bars; empty without things.
     QByteArray svg() const;

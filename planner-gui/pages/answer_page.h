@@ -23,7 +23,7 @@ class AnswerPage : public QWidget {
     void setOutdated(bool outdated);
 
   Q_SIGNALS:
-    /// An outdated answer is to be made anew.
+    /// An outdated answer has to be made again.
     void runAgain();
 
   protected:

@@ -30,7 +30,7 @@ AxisEditor::AxisEditor(const QString& name, QWidget* parent) : QWidget(parent) {
     plain.remove(QLatin1Char('&'));
     choice_->setAccessibleName(tr("%1: what varies").arg(plain));
     values_->setAccessibleName(tr("%1: values").arg(plain));
-    values_->setToolTip(tr("values between commas, as 8,16,32; empty: those proposed"));
+    values_->setToolTip(tr("values between commas, as in 8,16,32; empty: the proposed ones"));
     message_->setWordWrap(true);
     message_->hide();
     grid->addWidget(label, 0, 0);

@@ -32,8 +32,8 @@ class ComparePage : public QWidget {
     void setByteUnits(ByteUnits units);
     SystemsPart& systems() { return *systems_; }
 
-    /// Of the part in front; empty where it has nothing to show. Text for people, but for the
-    /// systems, whose numbers are in SI units.
+    /// The part in front; empty if it has nothing to show. The CSV of the systems has numbers in SI
+    /// units, others have text for people.
     QByteArray svg() const;
     QString csv() const;
 

@@ -31,9 +31,9 @@ ExplorePage::ExplorePage(QWidget* parent) : AnswerPage(parent) {
     stack_->addWidget(view_);
     table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     stack_->addWidget(table_);
-    foot_ = new AdoptionFoot(
-        tr("Selected cell"),
-        tr("Makes the settings of the selected cell the scenario's (Enter, double click)"), 3);
+    foot_ =
+        new AdoptionFoot(tr("Selected cell"),
+                         tr("Adopts the settings of the selected cell (Enter, double click)"), 3);
     auto* const parts = new QWidget(this);
     auto* const rows = new QVBoxLayout(parts);
     rows->setContentsMargins(0, 0, 0, 0);
@@ -41,8 +41,8 @@ ExplorePage::ExplorePage(QWidget* parent) : AnswerPage(parent) {
     rows->addWidget(foot_);
     layOut(makeBar(), parts,
            {tr("What happens between two options?"),
-            tr("Choose what varies on each axis and between commas its values; Run predicts each "
-               "combination."),
+            tr("Choose what varies on each axis and give its values between commas. Run predicts "
+               "each combination."),
             tr("The scenario has changed since this map was made.")},
            {stack_});
     connectParts();
@@ -214,7 +214,7 @@ void ExplorePage::showAxes() {
     showProgress();
     if (isBusy()) return;
     if (same)
-        progress_->setText(tr("Both axes vary the same; choose another."));
+        progress_->setText(tr("Both axes vary the same option; choose another."));
     else if (too_many)
         progress_->setText(
             tr("%1 cells, at most %2: give fewer values.").arg(cells).arg(kMostCells));

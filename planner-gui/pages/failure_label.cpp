@@ -16,7 +16,7 @@ FailureLabel::FailureLabel(QWidget* page) : QLabel(page) {
 }
 
 void FailureLabel::say(const QString& sentence, bool stale) {
-    setText(stale ? sentence + QLatin1Char('\n') + tr("What is shown here is of before.")
+    setText(stale ? sentence + QLatin1Char('\n') + tr("This page shows the earlier answer.")
                   : sentence);
     setAccessibleName(text());
     show();

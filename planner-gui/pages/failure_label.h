@@ -11,7 +11,7 @@ class FailureLabel : public QLabel {
   public:
     explicit FailureLabel(QWidget* page);
 
-    /// `stale`: what the page shows is of before, which is said too.
+    /// `stale`: the page shows an earlier answer, which the label says too.
     void say(const QString& sentence, bool stale);
     void forget();
 };

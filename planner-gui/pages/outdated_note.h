@@ -1,4 +1,4 @@
-// Says that what a page shows is of an earlier scenario, dims it and offers to make it anew.
+// Says that a page shows the answer to an earlier scenario, dims it and offers to make it again.
 #pragma once
 
 #include <QList>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLeastArea = 4;  // in heights of a line
 
-/// Of a label's words, again whenever the page's palette changes.
+/// Colours a label's words, again whenever the page's palette changes.
 class WarningColour : public QObject {
   public:
     WarningColour(QLabel* label, QWidget* page) : QObject(label), label_(label) {

@@ -40,9 +40,8 @@ ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
     halves->setStretchFactor(1, 1);
     halves->setChildrenCollapsible(false);
     halves->setSizes({3000, 2000});  // shares
-    foot_ = new AdoptionFoot(
-        tr("Selected machine"),
-        tr("Makes this machine and system the scenario's (Enter, double click)"), 3);
+    foot_ = new AdoptionFoot(tr("Selected machine"),
+                             tr("Adopts this machine and system (Enter, double click)"), 3);
     cheapest_ = text_label(tr("Cheapest machine"));
     auto* const parts = new QWidget(this);
     auto* const rows = new QVBoxLayout(parts);

@@ -16,8 +16,7 @@ SensitivityPage::SensitivityPage(QWidget* parent)
       bars_(new AdoptableBars(
           {tr("Gain of each change"), tr("Changes of the machine"),
            tr("The change that is selected"),
-           tr("Makes the change in the scenario's machine (Enter, double click); it can be "
-              "undone")})) {
+           tr("Adopts the change of the machine (Enter, double click); Undo takes it back")})) {
     setAccessibleName(tr("Sensitivity"));
     try_->setToolTip(
         tr("Predict this scenario with more device memory, a faster link, more cores, faster host "

@@ -23,7 +23,7 @@ SystemsPart::SystemsPart(QWidget* parent)
       compare_(new QPushButton),
       bars_(new AdoptableBars({tr("Tokens per second of each system"), tr("Systems"),
                                tr("Selected system"),
-                               tr("Makes this system the scenario's (Enter, double click)")})) {
+                               tr("Adopts this system (Enter, double click)")})) {
     compare_->setToolTip(
         tr("Predict this model on this machine with every system, with the same batch"));
     layOut(words_and_buttons(words_, {compare_}), bars_,

@@ -44,16 +44,16 @@ TimelinePage::TimelinePage(QWidget* parent)
       difference_(text_label(tr("Difference of plans"))),
       taken_away_(text_label(tr("Measured step"))),
       facts_(text_label(tr("Operation"))),
-      lay_under_(new QPushButton(tr("Lay a &measured report under..."), this)),
-      take_away_(new QPushButton(tr("&Take the measured step away"), this)),
+      lay_under_(new QPushButton(tr("Show a &measured report below..."), this)),
+      take_away_(new QPushButton(tr("&Remove the measured step"), this)),
       view_(new TimelineView(this)),
       bar_(new QScrollBar(Qt::Horizontal, this)) {
     auto* const nearer = zoom_button(this, QStringLiteral("+"), tr("Show less time, larger (+)"));
     auto* const further = zoom_button(this, QStringLiteral("\u2212"), tr("Show more time (-)"));
     auto* const all = zoom_button(this, tr("All"), tr("Show the whole step (0)"));
-    lay_under_->setToolTip(tr(
-        "A report that sluice-train wrote with --report, of a run with these settings: its lanes "
-        "are shown beneath the predicted ones, from the first compute operation on."));
+    lay_under_->setToolTip(
+        tr("Opens a report that sluice-train wrote with --report for these settings. Its lanes are "
+           "shown below the predicted ones, from the first compute operation on."));
     bar_->setAccessibleName(tr("Part of the step that is shown"));
     bar_->setFocusPolicy(Qt::NoFocus);
 
@@ -80,10 +80,9 @@ TimelinePage::TimelinePage(QWidget* parent)
     column->addWidget(scroll, 1);
     column->addWidget(bar_);
     column->addWidget(facts_);
-    taken_away_->setText(
-        tr("The measured step was taken away: it was laid under another scenario."));
+    taken_away_->setText(tr("The measured step was removed: it belongs to another scenario."));
     taken_away_->hide();
-    // So that the picture does not jump when a line more is said.
+    // So that the picture does not jump when a line is added.
     facts_->setMinimumHeight(2 * facts_->fontMetrics().lineSpacing());
     facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
 

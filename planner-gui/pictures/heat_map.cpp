@@ -171,7 +171,7 @@ QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units) {
     const QString speed =
         HeatMapText::tr("%1 tokens/s, %2 a step")
             .arg(text(format_thousands(cell.tokens_per_s)), text(format_seconds(cell.step)));
-    lines << (cell.state == CellState::fits ? speed : HeatMapText::tr("if it did: %1").arg(speed));
+    lines << (cell.state == CellState::fits ? speed : HeatMapText::tr("if it fit: %1").arg(speed));
     lines << HeatMapText::tr("device %1, host %2")
                  .arg(bytes(cell.device, units), bytes(cell.host, units));
     if (cell.state == CellState::fits && cell.usd_per_million_tokens)

@@ -28,7 +28,7 @@ struct HeatCell {
     // Planned: all but refused.
     Bytes device = 0, host = 0;                                 ///< peaks
     Bytes device_short = 0, host_short = 0, storage_short = 0;  ///< 0: enough
-    // Simulated; of a plan that does not fit as if it did.
+    // Simulated; for a plan that does not fit, the times assume that it does.
     double tokens_per_s = 0;
     Seconds step = 0;
     std::optional<double> usd_per_million_tokens;  ///< nothing where the machine has no price

@@ -139,7 +139,7 @@ void MemoryDrawing::bar(const MemoryStack& stack, const Box& plot) {
     } else if (stack.usable > 0 && stack.capacity > stack.usable) {
         const Box beyond = part(stack.usable, stack.capacity);
         out_.rectangle(beyond, {}, kNoId,
-                       "not for the plan\nCUDA context, system, or beyond a budget: " +
+                       "not available to the plan\nCUDA context, system, or beyond a budget: " +
                            bytes(stack.capacity - stack.usable));
         out_.hatching(beyond, paint(Role::axis));
     }

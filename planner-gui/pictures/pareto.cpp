@@ -106,8 +106,7 @@ QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_p
         const bool one_gpu = std::none_of(
             rows.begin(), rows.end(), [](const ParetoRow& row) { return row.system == "cluster"; });
         return one_gpu ? ParetoText::tr(
-                             "%1\nEach is one GPU: with the system cluster several are "
-                             "tried, too")
+                             "%1\nEach is one GPU; with the system cluster several are tried")
                              .arg(none)
                        : none;
     }
@@ -173,7 +172,7 @@ QStringList row_lines(const ParetoRow& row, ByteUnits units) {
     const QString speed =
         ParetoText::tr("%1 tokens/s").arg(text(format_thousands(row.tokens_per_s()))) +
         (band.isEmpty() ? QString() : ParetoText::tr(" (5 to 95%: %1)").arg(band));
-    lines << (row.fits ? speed : ParetoText::tr("if it did: %1").arg(speed));
+    lines << (row.fits ? speed : ParetoText::tr("if it fit: %1").arg(speed));
     lines << ParetoText::tr("device %1, host %2")
                  .arg(byte_text(static_cast<double>(row.device), units),
                       byte_text(static_cast<double>(row.host), units));

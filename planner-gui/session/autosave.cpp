@@ -75,7 +75,7 @@ QList<Recovered> Autosave::find(const QString& folder) {
         const QString recovery = info.filePath();
         QLockFile lock(lock_of(recovery));
         lock.setStaleLockTime(0);
-        // Of a session that runs; any other failure is of a disk that is full or read only.
+        // The lock of a running session; any other failure means a disk that is full or read only.
         if (!lock.tryLock(0) && lock.error() == QLockFile::LockFailedError) continue;
         try {
             Recovered found;

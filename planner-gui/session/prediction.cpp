@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-/// Of a folder its config.json, as read_model() takes it.
+/// Text of a file; of a folder the text of its config.json, as read_model() takes it.
 std::string text_of(std::string path) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) path += "/config.json";

@@ -33,7 +33,7 @@ class ScenarioStack : public QObject {
     void duplicate(int index);
     void rename(int index, const QString& name);
     void setNotes(int index, const QString& notes);
-    /// Of the last one nothing happens.
+    /// The last one is never removed.
     void remove(int index);
 
     /// Whether it differs from what was opened or saved.

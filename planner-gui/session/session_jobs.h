@@ -50,7 +50,7 @@ struct ScenarioValue {
     std::vector<Shortage> shortages;
     std::string model;
     TrainingSpec training;
-    Seconds step = 0;  ///< as if it did fit, where it does not
+    Seconds step = 0;  ///< assumes that it fits, if it does not
     Seconds step_low = 0, step_high = 0;
     std::optional<double> usd_per_hour, usd_per_million_tokens;
     std::string price_of;    ///< "Lambda: rented, 2026-06"

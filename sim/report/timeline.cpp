@@ -173,14 +173,13 @@ std::string plan_difference(const TimedPlan& predicted, const TimedPlan& measure
             operation_label(a, predicted.asked.layers));
     }
     if (predicted.asked.model_name != measured.asked.model_name)
-        return fmt::format("The measured step is of {}, the predicted one of {}.",
+        return fmt::format("The measured step belongs to {}, the predicted one to {}.",
                            measured.asked.model_name, predicted.asked.model_name);
     if (predicted.asked.training.batch != measured.asked.training.batch ||
         predicted.asked.training.sequence != measured.asked.training.sequence)
-        return fmt::format(
-            "The measured step is of batch {} x {} tokens, the predicted one of {} x {}.",
-            measured.asked.training.batch, measured.asked.training.sequence,
-            predicted.asked.training.batch, predicted.asked.training.sequence);
+        return fmt::format("The measured step has batch {} x {} tokens, the predicted one {} x {}.",
+                           measured.asked.training.batch, measured.asked.training.sequence,
+                           predicted.asked.training.batch, predicted.asked.training.sequence);
     return "";
 }
 

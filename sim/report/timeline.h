@@ -23,7 +23,7 @@ struct TimelineRow {
     Lane lane = Lane::compute;
     bool measured_below = false;  ///< the row of the measured report, beneath the predicted one's
     std::vector<Block> blocks;    ///< one an operation (two where it is cut), in order of time
-    /// Of the lane compute: its pauses. Of the others: when compute waits for them (exposed).
+    /// In the lane compute its pauses, in others the times when compute waits for them (exposed).
     std::vector<WaitBlock> waits;
 
     const Operation& operation(OperationId id) const {
@@ -52,7 +52,7 @@ class Timeline {
 
     const std::vector<TimelineRow>& rows() const { return rows_; }
     bool empty() const { return rows_.empty(); }
-    /// Of the longer step.
+    /// The time of the longer step.
     Seconds length() const { return length_; }
     bool has_measured() const { return has_measured_; }
 

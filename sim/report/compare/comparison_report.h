@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// A bar a system of its tokens/s, with its band; grey, as if it did fit, where it does not.
+/// A bar of tokens/s per system, with its band; grey if it does not fit.
 BarChart comparison_bars(std::span<const Comparison> comparisons);
 
 }  // namespace sluice

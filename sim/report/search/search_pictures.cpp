@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "sim/answers/predict/prediction_words.h"
 #include "sim/answers/search/machine_points.h"
 #include "sim/base/format.h"
 #include "sim/report/cost_speed.h"
-#include "sim/answers/predict/prediction_words.h"
 
 namespace sluice {
 namespace {
@@ -77,7 +77,7 @@ std::string sensitivity_sentence(const Sensitivity& all) {
                     all.base_settings.empty() ? "" : " with " + all.base_settings,
                     bottleneck_label(all.base.step.bottleneck()));
     if (all.upgrades.empty() || all.upgrades.front().gain <= 0)
-        return out + " None of the changes tried gains.";
+        return out + " None of the changes gains speed.";
     const Upgrade& first = all.upgrades.front();
     out += fmt::format(" Most is gained by {}: {}, then bound by {}.", first.name,
                        gain_text(first.gain), bottleneck_label(first.report.step.bottleneck()));
@@ -95,8 +95,8 @@ BarChart upgrade_bars(const Sensitivity& all) {
                                  format_thousands(r.tokens_per_s()), r.asked.training.batch,
                                  format_thousands(static_cast<double>(r.asked.training.sequence)));
     chart.note =
-        "Thin line: where nine of ten gains should lie; grey where that is not surely a gain. In "
-        "brackets: what limits then.";
+        "Thin line: nine of ten gains should lie there; grey: the gain is not sure. In brackets: "
+        "what limits then.";
     chart.percent = true;
     chart.groups.emplace_back();
     for (const Upgrade& upgrade : all.upgrades)

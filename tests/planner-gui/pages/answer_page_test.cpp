@@ -42,7 +42,7 @@ bool visible(const NumberPage& page, const QString& words) {
     return false;
 }
 
-const QString kOfBefore = QStringLiteral("of before");
+const QString kOfBefore = QStringLiteral("earlier answer");
 
 }  // namespace
 

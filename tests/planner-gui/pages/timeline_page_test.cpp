@@ -178,8 +178,8 @@ TEST_CASE("a measured step is laid under, and taken away", "[pages]") {
     const std::size_t rows = page.view()->timeline().rows().size();
     QAbstractButton *lay = nullptr, *take = nullptr;
     for (auto* const button : page.findChildren<QAbstractButton*>()) {
-        if (button->text().contains(QStringLiteral("report under"))) lay = button;
-        if (button->text().contains(QStringLiteral("step away"))) take = button;
+        if (button->text().contains(QStringLiteral("report below"))) lay = button;
+        if (button->text().contains(QStringLiteral("Remove the measured"))) take = button;
     }
     REQUIRE(lay != nullptr);
     REQUIRE(take != nullptr);
@@ -196,7 +196,7 @@ TEST_CASE("a measured step is laid under, and taken away", "[pages]") {
     CHECK(pixels_of(drawn(page.svg()), qcolor(light_colours().of(family_paint(Family::update)))) >
           10'000);
 
-    const QString taken_away = QStringLiteral("was laid under another scenario");
+    const QString taken_away = QStringLiteral("belongs to another scenario");
     page.setScenario(example());
     CHECK(!page.view()->timeline().has_measured());
     CHECK(says(page, taken_away));

@@ -69,7 +69,7 @@ struct Window {
         const QLabel* const label = failure(page);
         REQUIRE(label != nullptr);
         CHECK(label->text().startsWith(sentence + QLatin1Char('\n')));
-        CHECK(label->text().contains(QStringLiteral("of before")));
+        CHECK(label->text().contains(QStringLiteral("earlier answer")));
         CHECK(label->accessibleName() == label->text());
         CHECK(label->palette().color(QPalette::WindowText) ==
               qcolor(colours_of(page.palette()).waiting));
@@ -199,5 +199,5 @@ TEST_CASE("failures: of measured runs, beside those that are shown", "[window]")
         CHECK(answer.given());
     }
     CHECK(failure(timeline) == nullptr);
-    CHECK(button(timeline, "Take the measured")->isVisible());
+    CHECK(button(timeline, "Remove the measured")->isVisible());
 }

@@ -54,7 +54,7 @@ TEST_CASE("measured step: it is taken away with its scenario, which stays said",
     of.driver.type("batch", "4");
     of.driver.settled();
     CHECK(!of.has_measured());
-    CHECK(of.says("was laid under another scenario"));
+    CHECK(of.says("belongs to another scenario"));
 }
 
 TEST_CASE("measured step: one that is read while the scenario changes is not laid under",

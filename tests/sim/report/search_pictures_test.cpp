@@ -34,7 +34,7 @@ TEST_CASE("tornado: a bar an upgrade, grey where the gain is not sure", "[search
           std::string("1,000 tokens/s, bound by the optimizer. Most is gained by link: +20.0%, "
                       "then bound by GPU compute."));
     all.upgrades = {unsure};
-    CHECK(sensitivity_sentence(all).ends_with(("None of the changes tried gains.")));
+    CHECK(sensitivity_sentence(all).ends_with(("None of the changes gains speed.")));
 }
 
 }  // namespace sluice
