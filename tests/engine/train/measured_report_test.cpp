@@ -1,6 +1,7 @@
 // Which steps a measured report counts, on plain intervals.
 #include "engine/train/measured_report.h"
 
+#include "sim/report/report.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -4,6 +4,7 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/plan/plan_builder.h"
 #include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"
 #include "tests/sim/specs/machine/small_profile.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/answers/predict/predict.h"
+#include "sim/plan/schedules/schedules.h"
 #include "sim/report/report.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
