@@ -43,7 +43,7 @@ TEST_CASE("table: text is aligned, hides what says nothing, and groups rows", "[
     Table table = runs_table();
     table.rows[1].heading = "others";
     CHECK(to_text(table, "> ") ==
-          ">                                      device\n"
+          ">                                          device\n"
           "> run         step              5 to 95%     peak  fits\n"
           "> a, \"b\"  250.0 ms  200.0 ms to 300.0 ms  40.0 GB  yes\n"
           "> others\n"
