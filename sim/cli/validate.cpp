@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "sim/answers/validate/operation_errors.h"
+#include "sim/answers/validate/operation_errors.h"
 #include "sim/answers/validate/published.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/base/input_error.h"
