@@ -69,7 +69,7 @@ void OutdatedNote::setOutdated(bool outdated) {
 
 void OutdatedNote::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    QColor ground = colour(kOrange);
+    QColor ground = qcolor(colours_of(palette()).waiting);
     QRect edge = rect();
     edge.setWidth(fontMetrics().height() / 3);
     painter.fillRect(edge, ground);

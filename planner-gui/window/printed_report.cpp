@@ -9,6 +9,8 @@
 #include <QTextDocument>
 #include <QUrl>
 
+#include "sim/report/answers/answer_reports.h"
+
 namespace sluice {
 namespace {
 

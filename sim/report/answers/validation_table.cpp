@@ -27,11 +27,11 @@ Cell throughput_error(const Run& c) {
                                   format_seconds(c.predicted.band->high)));
 }
 
-/// "outside", "1 of 2 outside", or nothing.
+/// "inside", "outside", "1 of 2 outside".
 Cell outside(const Run& c) {
     const int processes = c.run.process_count(), inside = c.steps_in_band().value_or(processes);
     Cell cell(c.in_band());
-    if (inside == processes) return std::move(cell).shown_as(" ");
+    if (inside == processes) return std::move(cell).shown_as("inside");
     return std::move(cell).shown_as(
         processes == 1 ? "outside"
                        : fmt::format("{} of {} outside", processes - inside, processes));
@@ -100,7 +100,7 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
           [&](auto& c) { return band(c.run.step_low, c.run.step_high); }, "", Programs::json},
          {"predicted.step_{}_percent_s", "predicted step,\n5 to 95%", Unit::seconds,
           [&](auto& c) { return band(c.predicted.band->low, c.predicted.band->high); }},
-         {"in_band", "", Unit::text, outside},
+         {"in_band", "band", Unit::text, outside},
          {"steps_measured", "", Unit::whole, [](auto& c) { return if_known(c.run.steps); }, "",
           Programs::csv},
          {"precision", "", Unit::text, [](auto& c) { return precision_name(c.run.precision); }, "",

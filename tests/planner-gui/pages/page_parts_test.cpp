@@ -6,6 +6,7 @@
 
 #include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pictures/palette.h"
+#include "sim/report/bars.h"
 #include "tests/catch.h"
 
 namespace sluice {
@@ -35,8 +36,9 @@ TEST_CASE("page parts: bars get the height that they need where there is room", 
     page.show();
     const auto show_bars = [&](std::size_t count) {
         BarChart chart;
-        chart.bars.resize(count);
-        bars->setChart(chart);
+        chart.groups.resize(1);
+        chart.groups.front().bars.resize(count);
+        bars->setPicture([chart](const PictureSpace& space) { return bars_picture(chart, space); });
         QTest::qWait(1);  // geometry, then what it changes
     };
     show_bars(5);

@@ -31,7 +31,7 @@ TEST_CASE("tornado: a bar an upgrade, grey where the gain is not sure", "[search
     CHECK(bars[1].colour == paint(Role::misfit));
     CHECK(bars[1].label.starts_with("+0.0%"));
     CHECK(sensitivity_sentence(all) ==
-          std::string("1,000 tokens/s, bound by the optimizer. Most is gained by link: +20.0%, "
+          std::string("1,000 tokens/s, bound by optimizer. Most is gained by link: +20.0%, "
                       "then bound by GPU compute."));
     all.upgrades = {unsure};
     CHECK(sensitivity_sentence(all).ends_with(("None of the changes gains speed.")));

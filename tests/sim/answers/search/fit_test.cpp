@@ -171,7 +171,7 @@ TEST_CASE("fit: mistakes are one sentence", "[search]") {
     check_sluice_mistake("fit --find bach --model qwen2.5-7b --machine gh200-480gb",
                          {"--find is \"bach\"", "did you mean \"batch\"?"});
     check_sluice_mistake("fit --find link --model qwen2.5-7b --machine gh200-480gb",
-                         {"--find link needs the speed", "--tokens-per-s"});
+                         {"--find link needs a speed", "--tokens-per-s"});
     check_sluice_mistake("fit --find seq --machine gh200-480gb", {"--model is missing"});
     check_sluice_mistake("fit --find seq --model qwen2.5-7b", {"--machine is missing"});
     check_sluice_mistake("fit --find hbm --model qwen2.5-7b --machine dgx-spark-gb10",
