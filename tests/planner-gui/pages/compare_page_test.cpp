@@ -103,7 +103,8 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     CHECK(table->currentIndex().row() == 1);
     QTest::keyClick(bars, Qt::Key_Return);
     REQUIRE(chosen.size() == 1);
-    CHECK(chosen.front().front() == QStringLiteral("--schedule megatrain"));
+    const auto settings = chosen.front().front().value<std::vector<Setting>>();
+    CHECK(setting_flags(settings) == "--schedule megatrain");
     const auto* const foot = page.findChild<AdoptionFoot*>();
     CHECK_THAT(foot->words().toStdString(), ContainsSubstring("megatrain"));
     QTest::keyClick(foot->button(), Qt::Key_Space);

@@ -188,14 +188,14 @@ TEST_CASE("failures: of measured runs, beside those that are shown", "[window]")
     TimelinePage& timeline = window.pages().timeline();
     {
         const test::FileAnswer answer(other);
-        window.run(timeline, "Lay a measured report");
+        window.run(timeline, "Show a measured report");
         CHECK(answer.given());
     }
     REQUIRE(failure(timeline) != nullptr);
     CHECK(failure(timeline)->text() == window.failed.back()[1].toString());
     {
         const test::FileAnswer answer(QString::fromLatin1(kRun));
-        window.run(timeline, "Lay a measured report");
+        window.run(timeline, "Show a measured report");
         CHECK(answer.given());
     }
     CHECK(failure(timeline) == nullptr);
