@@ -95,10 +95,8 @@ class Plot {
         std::vector<const CostSpeedPoint*> order;
         for (auto point = points_.rbegin(); point != points_.rend(); ++point)
             order.push_back(&*point);
-        const auto beaten = std::ranges::stable_partition(order, &CostSpeedPoint::on_front);
-        // Both ends of the front first: the fastest and the cheapest.
-        if (beaten.begin() - order.begin() > 2)
-            std::rotate(order.begin() + 1, beaten.begin() - 1, beaten.begin());
+        std::ranges::stable_partition(order, &CostSpeedPoint::on_front);
+        std::ranges::stable_partition(order, &CostSpeedPoint::is_answer);
         if (order.size() > kMostNames) order.resize(kMostNames);
         const double line = 1.25 * font_;
         std::vector<LabelledPoint> labelled;

@@ -40,6 +40,7 @@ CostSpeed plot_of(const MachineChoices& choices, CostAxis axis, const char* cost
             one.high = r.tokens_per_s_at(r.band->low);
         }
         one.on_front = point.on_front;
+        one.is_answer = choices.cheapest() == &machine;
         plot.points.push_back(std::move(one));
     }
     return plot;

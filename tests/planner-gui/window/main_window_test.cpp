@@ -54,7 +54,7 @@ TEST_CASE("window: the example's questions are beside the example alone", "[wind
 }
 
 /// Where the pages begin, once labels have taken the height that their words need.
-int top_of_pages(const MainWindow& window) {
+int top_of_pages(MainWindow& window) {
     for (;;) {
         const int top = window.pages().y();
         QTest::qWait(50);
