@@ -2,7 +2,7 @@
 // Approx(1.5), and ContainsSubstring("text") for CHECK_THAT and REQUIRE_THROWS_WITH.
 #pragma once
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if SLUICE_CATCH2_MAJOR >= 3
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
