@@ -1,4 +1,4 @@
-// The program as people run it: what it prints, its exit status, a folder for its files.
+// The program as people run it: what it prints, its exit status.
 #pragma once
 
 #include <sys/wait.h>
@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/catch.h"
+#include "tests/sim/base/temporary_folder.h"
 
 namespace sluice::test {
 
@@ -47,23 +46,5 @@ inline void check_sluice_mistake(const std::string& arguments,
     CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
     for (const std::string& part : parts) CHECK_THAT(result.output, ContainsSubstring(part));
 }
-
-/// A folder of its own, removed at the end.
-struct TemporaryFolder {
-    std::filesystem::path path;
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "sluice-test-XXXXXX").string();
-        path = mkdtemp(name.data());
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    /// `name` may have folders.
-    std::string write(const std::string& name, const std::string& text) const {
-        std::filesystem::create_directories((path / name).parent_path());
-        std::ofstream(path / name) << text;
-        return (path / name).string();
-    }
-};
 
 }  // namespace sluice::test

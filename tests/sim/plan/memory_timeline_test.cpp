@@ -1,9 +1,6 @@
 // Bytes over a step, counted by hand and against the plan's peak.
 #include "sim/plan/memory_timeline.h"
 
-#include "sim/answers/predict/predict.h"
-#include "sim/specs/machine/machine_profile.h"
-#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
 using namespace sluice;
@@ -78,29 +75,4 @@ TEST_CASE("memory over a step: one moment where nothing changes", "[report]") {
     add_buffer(report, MemoryKind::weights, 100, kWholeStep, kWholeStep);
     REQUIRE(memory_over_step(report, Tier::device).size() == 1);
     CHECK_FALSE(memory_changes(report, Tier::device));
-}
-
-TEST_CASE("memory over a step: its most is the plan's peak, of the streamed schedule", "[report]") {
-    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
-    for (const std::int64_t micro_batch : {0, 2}) {
-        for (const Recompute recompute : {Recompute::full, Recompute::none}) {
-            CAPTURE(micro_batch, static_cast<int>(recompute));
-            TrainingSpec training;
-            training.batch = 8;
-            training.sequence = 1024;
-            training.micro_batch = micro_batch;
-            training.recompute = recompute;
-            const TimedPlan report = predict(read_model("qwen2.5-7b"), machine, training);
-            const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
-            CHECK(memory_changes(report, Tier::device));
-            const MemoryMoment& most = most_memory(moments);
-            CHECK(most.bytes == report.plan.fit.device.peak.bytes);
-            CHECK(most.by_kind == report.plan.fit.device.peak.by_kind);
-            for (const MemoryMoment& moment : moments) {
-                Bytes sum = 0;
-                for (const Bytes bytes : moment.by_kind) sum += bytes;
-                REQUIRE(sum == moment.bytes);
-            }
-        }
-    }
 }

@@ -1,7 +1,6 @@
 // What `resident` and `fsdp-offload` keep, counted by hand, and the order of their operations.
 #include <algorithm>
 
-#include "sim/answers/predict/predict.h"
 #include "sim/plan/schedules/pytorch.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -238,22 +237,6 @@ TEST_CASE("plain PyTorch schedules: recompute is full or none", "[plan]") {
         CHECK_THAT(input_error_of([&] { check_training_spec(training); }),
                    ContainsSubstring("--buffer-depth is 3, which the schedule"));
     }
-}
-
-TEST_CASE("FSDP offload: Python goes on beside copies, and is not counted twice", "[plan]") {
-    const ModelSpec model = read_model("qwen2.5-1.5b");
-    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
-    TrainingSpec training;
-    training.schedule = Schedule("fsdp-offload");
-    training.batch = 1;
-    training.sequence = 128;
-    machine.gpu.eager_launch = 50e-6;  // limits
-    const Prediction report = predict(model, machine, training);
-    const auto busy = [&](Lane lane) {
-        return report.step.lanes[static_cast<std::size_t>(lane)].busy;
-    };
-    CHECK(busy(Lane::host_to_device) > 0.1 * busy(Lane::python));
-    CHECK(report.step.seconds < 1.05 * (busy(Lane::python) + busy(Lane::optimizer)));
 }
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 // one, time adds up.
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/memory_timeline.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -75,5 +76,31 @@ TEST_CASE("properties: a larger batch trains more tokens a second", "[simulate]"
         const double now = step("qwen2.5-7b", "gh200-480gb", batch).tokens_per_s();
         CHECK(now > before);
         before = now;
+    }
+}
+
+TEST_CASE("memory over a step: its most is the plan's peak, of the streamed schedule",
+          "[simulate]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    for (const std::int64_t micro_batch : {0, 2}) {
+        for (const Recompute recompute : {Recompute::full, Recompute::none}) {
+            CAPTURE(micro_batch, static_cast<int>(recompute));
+            TrainingSpec training;
+            training.batch = 8;
+            training.sequence = 1024;
+            training.micro_batch = micro_batch;
+            training.recompute = recompute;
+            const TimedPlan report = predict(read_model("qwen2.5-7b"), machine, training);
+            const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
+            CHECK(memory_changes(report, Tier::device));
+            const MemoryMoment& most = most_memory(moments);
+            CHECK(most.bytes == report.plan.fit.device.peak.bytes);
+            CHECK(most.by_kind == report.plan.fit.device.peak.by_kind);
+            for (const MemoryMoment& moment : moments) {
+                Bytes sum = 0;
+                for (const Bytes bytes : moment.by_kind) sum += bytes;
+                REQUIRE(sum == moment.bytes);
+            }
+        }
     }
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/answers/predict/predict.h"
 #include "sim/plan/schedules/zero3.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -164,27 +163,6 @@ TEST_CASE("zero3: Python waits for parameters, and what leaves waits for Python"
     CHECK(waits_for_copies <= 3 * model.layer_count() + 6);
     // Hooks of ten modules and seven parameters; 16 kernels; checkpointing.
     CHECK(of_a_forward == Approx(10 * 39 + 7 * 11 + 16 * 6 + 118));
-}
-
-TEST_CASE("zero3: with few tokens the step takes as long as its Python, and is not counted twice",
-          "[plan]") {
-    const ModelSpec model = read_model("qwen2.5-1.5b");
-    MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
-    TrainingSpec training;
-    training.schedule = Schedule("zero3-offload");
-    training.batch = 1;
-    training.sequence = 128;
-    const auto report_of = [&](double eager_launch) {
-        machine.gpu.eager_launch = eager_launch;
-        return predict(model, machine, training);
-    };
-    const auto busy = [](const Prediction& report, Lane lane) {
-        return report.step.lanes[static_cast<std::size_t>(lane)].busy;
-    };
-    const Prediction fast = report_of(10e-6), slow = report_of(20e-6);
-    CHECK(busy(slow, Lane::compute) == Approx(busy(fast, Lane::compute)).epsilon(0.01));
-    CHECK(busy(slow, Lane::python) == Approx(2 * busy(fast, Lane::python)));
-    CHECK(slow.step.seconds - fast.step.seconds == Approx(busy(fast, Lane::python)).epsilon(0.05));
 }
 
 TEST_CASE("zero3: a layer of hundreds of experts is planned in parts, with the same bytes",

@@ -3,43 +3,16 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/answers/predict/predict.h"
-#include "sim/answers/predict/prediction.h"
-#include "sim/answers/predict/prediction_band.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/schedules/zero3.h"
 #include "sim/plan/step_plan.h"
-#include "sim/report/report.h"
-#include "sim/specs/machine/machine_profile.h"
-#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/infinity_case.h"
 
 using namespace sluice;
+using namespace sluice::test;
 
 namespace {
-
-/// An H200 with a drive that reads 8 and writes 4 GB/s.
-MachineSpec machine_with_storage() {
-    MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
-    profile.set("storage.read_gb_per_s", 8);
-    profile.set("storage.write_gb_per_s", 4);
-    return resolve_machine(profile);
-}
-
-TrainingSpec infinity(std::int64_t sub_group = 0) {
-    TrainingSpec training;
-    training.schedule = Schedule("zero-infinity");
-    training.batch = 1;
-    training.sub_group_elements = sub_group;
-    return training;
-}
-
-ModelSpec four_layers_of_7b() {
-    ModelSpec model = read_model("qwen2.5-7b");
-    model.tied_embeddings = false;
-    truncate_layers(model, 4);
-    return model;
-}
 
 double moved(const StepPlan& plan, OperationKind kind) {
     double bytes = 0;
@@ -193,35 +166,6 @@ TEST_CASE("zero-infinity: a sub-group's states are written before the second aft
         CHECK(waits_for(plan, scales[group], static_cast<OperationId>(states[group - 2])));
         CHECK_FALSE(waits_for(plan, scales[group], static_cast<OperationId>(states[group - 1])));
     }
-}
-
-TEST_CASE("zero-infinity: a step is at least as long as storage needs for its bytes",
-          "[simulate]") {
-    const ModelSpec model = four_layers_of_7b();
-    const MachineSpec machine = machine_with_storage();
-    const Prediction report = predict(model, machine, infinity());
-    const LaneTime& read = report.step.lanes[static_cast<std::size_t>(Lane::storage_read)];
-    const LaneTime& write = report.step.lanes[static_cast<std::size_t>(Lane::storage_write)];
-    CHECK(read.busy == Approx(read.bytes / 8e9));
-    CHECK(write.busy == Approx(write.bytes / 4e9));
-    CHECK(report.step.seconds >= std::max(read.busy, write.busy));
-    MachineSpec slow_to_start = machine;
-    slow_to_start.storage.latency = 1e-3;
-    const Prediction late = predict(model, slow_to_start, infinity());
-    const LaneTime& late_read = late.step.lanes[static_cast<std::size_t>(Lane::storage_read)];
-    CHECK(late_read.busy - read.busy == Approx(1e-3 * static_cast<double>(read.operations)));
-}
-
-TEST_CASE("zero-infinity: the report says what is on storage, and that rates may be half",
-          "[simulate]") {
-    const ModelSpec model = four_layers_of_7b();
-    const Prediction report =
-        predict(model, machine_with_storage(), infinity(), {.band = Wanted::Band::always});
-    CHECK(report.band->high > 1.3 * report.step.seconds);
-    const std::string text = report_text(report);
-    CHECK(text.find("storage: weights 4.0 GB, gradients 8.1 GB, optimizer state 24.3 GB, in all") !=
-          std::string::npos);
-    CHECK(report_json(report).find("\"storage\"") != std::string::npos);
 }
 
 TEST_CASE("zero-infinity: a machine without storage is named, and how to give it", "[plan]") {
