@@ -116,8 +116,17 @@ class Plot {
             if (point.high > 0) lines.push_back(band(point));
         }
         const auto places = label_places(labelled, plot_, 1.1 * kRadius * font_, dots, lines);
-        for (std::size_t i = 0; i < order.size(); ++i)
-            if (places[i]) name(*order[i], *places[i], places[i]->height > 1.5 * line);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (places[i])
+                name(*order[i], *places[i], places[i]->height > 1.5 * line);
+            else if (order[i]->is_answer)  // named even where its name covers a line
+                name(*order[i], above(labelled[i]), false);
+        }
+    }
+
+    static Box above(const LabelledPoint& label) {
+        return {label.point.x - label.width / 2, label.point.y - 1.5 * label.height, label.width,
+                label.height};
     }
 
     void name(const CostSpeedPoint& point, const Box& box, bool in_two_lines) {
