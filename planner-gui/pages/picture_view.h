@@ -31,7 +31,7 @@ class PictureView : public QWidget {
 
     /// What is on the screen, on white; empty where there is nothing.
     virtual QByteArray svg() const;
-    /// What is said at this point; empty: nothing.
+    /// The tooltip at this point; empty where there is none.
     virtual QString tooltipAt(QPointF position) const;
 
     QSize sizeHint() const override;
