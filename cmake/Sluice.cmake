@@ -69,6 +69,23 @@ function(sluice_add_library name)
     target_link_libraries(${name} PUBLIC sluice_options)
 endfunction()
 
+# sluice_folder_sources(<target> <folder>...): all C++ files of these folders, not of those below
+# them. With SLUICE_UNITY, the files of a folder are compiled as one.
+function(sluice_folder_sources target)
+    set_target_properties(${target} PROPERTIES
+        UNITY_BUILD ${SLUICE_UNITY}
+        UNITY_BUILD_MODE GROUP)
+    list(TRANSFORM ARGN REPLACE "(.+)" "\\1/*.cpp" OUTPUT_VARIABLE patterns)
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    target_sources(${target} PRIVATE ${sources})
+    foreach(source IN LISTS sources)
+        cmake_path(GET source PARENT_PATH folder)
+        cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        string(REPLACE "/" "_" group "${folder}")
+        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+    endforeach()
+endfunction()
+
 # sluice_add_executable(<name>): a program at build/<preset>/bin/<name>, found by ./dev run <name>.
 function(sluice_add_executable name)
     add_executable(${name})

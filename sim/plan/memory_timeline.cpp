@@ -9,7 +9,7 @@ namespace {
 
 constexpr Seconds kShortest = 1e-9;  // less is rounding
 
-struct Change {
+struct UseChange {
     Seconds time = 0;
     MemoryKind kind = MemoryKind::workspace;
     Bytes bytes = 0;  ///< less than 0: freed
@@ -43,7 +43,7 @@ void add(MemoryMoment& to, MemoryKind kind, Bytes bytes) {
 std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier) {
     const std::vector<OperationInterval> alive = lifetimes(report);
     MemoryMoment now;
-    std::vector<Change> changes;
+    std::vector<UseChange> changes;
     for (std::size_t i = 0; i < report.plan.memory.buffers.size(); ++i) {
         const Buffer& buffer = report.plan.memory.buffers[i];
         const bool unused = buffer.first != kWholeStep && !comes_and_goes(buffer);
@@ -65,7 +65,7 @@ std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier) {
         changes.push_back({start, buffer.kind, buffer.bytes});
         changes.push_back({end, buffer.kind, -buffer.bytes});
     }
-    std::ranges::sort(changes, {}, &Change::time);
+    std::ranges::sort(changes, {}, &UseChange::time);
 
     std::vector<MemoryMoment> moments;
     for (std::size_t i = 0; i < changes.size();) {

@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 /// One setting moved to another value.
-struct Change {
+struct FitChange {
     std::string field;
     std::string value;
 };
@@ -24,7 +24,7 @@ const Option& find_option(const std::string& field) {
 }
 
 /// Values of `field` from `from` halved down to 1 that divide `whole`.
-void append_halvings(std::vector<Change>& out, const char* field, std::int64_t from,
+void append_halvings(std::vector<FitChange>& out, const char* field, std::int64_t from,
                      std::int64_t whole) {
     for (std::int64_t value = from / 2; value >= 1; value /= 2) {
         if (whole % value == 0) out.push_back({field, std::to_string(value)});
@@ -32,7 +32,7 @@ void append_halvings(std::vector<Change>& out, const char* field, std::int64_t f
 }
 
 /// More states on the host where the device is short, fewer where the host is; the nearest first.
-void append_offload_percents(std::vector<Change>& out, std::int64_t from) {
+void append_offload_percents(std::vector<FitChange>& out, std::int64_t from) {
     for (std::int64_t step = 10; step < 100 + 10; step += 10) {
         for (const std::int64_t value :
              {std::min<std::int64_t>(from + step, 100), std::max<std::int64_t>(from - step, 0)})
@@ -41,8 +41,8 @@ void append_offload_percents(std::vector<Change>& out, std::int64_t from) {
 }
 
 /// Changes that keep the training the same but for speed.
-std::vector<Change> harmless_changes(const TrainingSpec& t) {
-    std::vector<Change> out;
+std::vector<FitChange> harmless_changes(const TrainingSpec& t) {
+    std::vector<FitChange> out;
     if (t.schedule->keeps_inputs_alone) {
         if (t.recompute != Recompute::full) out.push_back({"recompute", "full"});
     }
@@ -59,16 +59,17 @@ std::vector<Change> harmless_changes(const TrainingSpec& t) {
     if (t.feed_forward_chunk_tokens == 0 && t.micro_batch_block().tokens() > kChunk)
         out.push_back({"feed_forward_chunk_tokens", std::to_string(kChunk)});
     append_halvings(out, "micro_batch", t.micro_batch_sequences(), t.batch);
-    out.push_back(t.checkpoints == CheckpointPlacement::device ? Change{"checkpoints", "host"}
-                                                               : Change{"checkpoints", "device"});
+    out.push_back(t.checkpoints == CheckpointPlacement::device
+                      ? FitChange{"checkpoints", "host"}
+                      : FitChange{"checkpoints", "device"});
     if (t.loss_chunk_tokens > 1024) out.push_back({"loss_chunk_tokens", "1024"});
     if (t.buffer_depth > 1) out.push_back({"buffer_depth", "1"});
     return out;
 }
 
 /// Changes that a user should decide on: other states or places for them, another batch.
-std::vector<Change> other_changes(const TrainingSpec& t) {
-    std::vector<Change> out;
+std::vector<FitChange> other_changes(const TrainingSpec& t) {
+    std::vector<FitChange> out;
     if (t.schedule->ours) {
         if (t.state_bytes > 8) out.push_back({"state_bytes", "8"});
         if (t.state_bytes > 6) out.push_back({"state_bytes", "6"});
@@ -105,29 +106,29 @@ class Search {
           before_each_(before_each) {}
 
     std::vector<FittingChange> run() {
-        const std::vector<Change> harmless = harmless_changes(training_);
-        const std::vector<Change> other = other_changes(training_);
-        for (const Change& change : harmless) try_changes({change});
+        const std::vector<FitChange> harmless = harmless_changes(training_);
+        const std::vector<FitChange> other = other_changes(training_);
+        for (const FitChange& change : harmless) try_changes({change});
         if (found_.empty()) try_pairs(harmless, harmless);
         if (found_.empty()) try_triples(harmless);
-        for (const Change& change : other) try_changes({change});
+        for (const FitChange& change : other) try_changes({change});
         if (found_.empty()) try_pairs(other, harmless);
         return std::move(found_);
     }
 
   private:
-    void try_pairs(const std::vector<Change>& first, const std::vector<Change>& second) {
-        for (const Change& a : first) {
-            for (const Change& b : second) {
+    void try_pairs(const std::vector<FitChange>& first, const std::vector<FitChange>& second) {
+        for (const FitChange& a : first) {
+            for (const FitChange& b : second) {
                 if (a.field < b.field || &first != &second) try_changes({a, b});
             }
         }
     }
 
-    void try_triples(const std::vector<Change>& changes) {
-        for (const Change& a : changes) {
-            for (const Change& b : changes) {
-                for (const Change& c : changes) {
+    void try_triples(const std::vector<FitChange>& changes) {
+        for (const FitChange& a : changes) {
+            for (const FitChange& b : changes) {
+                for (const FitChange& c : changes) {
                     if (a.field < b.field && b.field < c.field) try_changes({a, b, c});
                 }
             }
@@ -135,10 +136,10 @@ class Search {
     }
 
     /// Keeps the first value that fits of each combination of settings: the nearest.
-    void try_changes(const std::vector<Change>& changes) {
+    void try_changes(const std::vector<FitChange>& changes) {
         std::string fields, flags;
         TrainingSpec candidate = training_;
-        for (const Change& change : changes) {
+        for (const FitChange& change : changes) {
             const Option& option = find_option(change.field);
             fields += change.field + " ";
             flags +=

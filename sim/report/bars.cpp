@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 // In sizes of the font.
-constexpr double kRow = 2.4, kBar = 1.45, kGap = 0.6, kHeading = 2.2, kCap = 0.4;
+constexpr double kBarRow = 2.4, kBar = 1.45, kGap = 0.6, kHeading = 2.2, kCap = 0.4;
 constexpr double kNames = 0.4, kLeastPlot = 0.25;  // of the width
 constexpr double kTickRoom = 6;
 
@@ -27,9 +27,9 @@ std::string tick_text(double value, bool percent) {
     return percent ? fmt::format("{:g}%", 100 * value) : format_thousands(value);
 }
 
-class Drawing {
+class BarDrawing {
   public:
-    Drawing(const BarChart& chart, const PictureSpace& space)
+    BarDrawing(const BarChart& chart, const PictureSpace& space)
         : chart_(chart), font_(space.font), gap_(kGap * space.font) {
         out_.width = space.width;
         double names = 0, labels = 0, least = 0, most = 0;
@@ -80,7 +80,7 @@ class Drawing {
         double height = 0;
         for (const BarGroup& one : chart_.groups)
             height += (one.heading.empty() ? 0 : kHeading * font_) +
-                      kRow * font_ * static_cast<double>(one.bars.size());
+                      kBarRow * font_ * static_cast<double>(one.bars.size());
         return height;
     }
 
@@ -92,15 +92,15 @@ class Drawing {
         }
         for (const Bar& bar : one.bars) {
             row(bar);
-            y_ += kRow * font_;
+            y_ += kBarRow * font_;
         }
     }
 
     void row(const Bar& bar) {
         const int id = static_cast<int>(out_.keys.ids.size());
         out_.keys.ids.push_back(id);
-        out_.rectangle({0, y_, out_.width, kRow * font_}, {}, id);
-        const double middle = y_ + kRow * font_ / 2, base = baseline(middle, font_);
+        out_.rectangle({0, y_, out_.width, kBarRow * font_}, {}, id);
+        const double middle = y_ + kBarRow * font_ / 2, base = baseline(middle, font_);
         const double from = x(std::min(0.0, bar.value)), to = x(std::max(0.0, bar.value));
         out_.words({plot_.x - gap_, base}, shortened(bar.name, font_, names_), font_,
                    paint(Role::text), Anchor::end);
@@ -146,7 +146,7 @@ class Drawing {
 }  // namespace
 
 Picture bars_picture(const BarChart& chart, const PictureSpace& space) {
-    return Drawing(chart, space).draw();
+    return BarDrawing(chart, space).draw();
 }
 
 }  // namespace sluice

@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 // In sizes of the font.
-constexpr double kRadius = 0.4, kBelow = 3.4, kAbove = 1.8, kLeastPlot = 8;
+constexpr double kRadius = 0.4, kBelow = 3.4, kAbove = 1.8, kLeastHeight = 8;
 constexpr int kMostTicks = 6;
 constexpr std::size_t kMostNames = 80;  // more would cover the points, and take long to place
 
@@ -32,7 +32,7 @@ class Plot {
           font_(font) {
         const double left = widest_label(speed_, format_thousands_tick, font) + font;
         plot_ = {room.x + left, room.y + kAbove * font, room.width - left,
-                 std::max(kLeastPlot * font, room.height - (kAbove + kBelow) * font)};
+                 std::max(kLeastHeight * font, room.height - (kAbove + kBelow) * font)};
         std::ranges::stable_sort(points_, [](const auto& a, const auto& b) {
             return std::pair(a.usd, -a.tokens_per_s) < std::pair(b.usd, -b.tokens_per_s);
         });
@@ -170,7 +170,7 @@ Picture cost_speed_picture(std::string_view title, std::string_view subtitle,
     out.width = space.width;
     const double font = space.font;
     const double top = add_header(out, title, subtitle, font);
-    out.height = std::max(space.height, top + (kAbove + kBelow + kLeastPlot) * font);
+    out.height = std::max(space.height, top + (kAbove + kBelow + kLeastHeight) * font);
     const double gap = 1.5 * font, count = static_cast<double>(plots.size());
     const double width = (space.width - gap) / count;
     for (std::size_t i = 0; i < plots.size(); ++i)

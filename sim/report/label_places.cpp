@@ -37,11 +37,6 @@ bool crosses(const Box& box, const Line& line) {
     return from <= to;
 }
 
-double distance(const Box& box, Point point) {
-    return std::hypot(std::max({box.x - point.x, 0.0, point.x - box.right()}),
-                      std::max({box.y - point.y, 0.0, point.y - box.bottom()}));
-}
-
 }  // namespace
 
 std::vector<std::optional<Box>> label_places(const std::vector<LabelledPoint>& points,

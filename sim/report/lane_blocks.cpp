@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr Seconds kShortest = 1e-9;  // less is rounding
+constexpr Seconds kRounding = 1e-9;  // less is rounding
 
 /// Adds the operation's parts within [0, step), from all steps in which it shows there.
 void add_parts(std::vector<Block>& blocks, OperationId id, Family family,
@@ -18,7 +18,7 @@ void add_parts(std::vector<Block>& blocks, OperationId id, Family family,
         const Seconds shift = static_cast<double>(turn) * step;
         const Seconds start = std::max(0.0, interval.start - shift);
         const Seconds end = std::min(step, interval.end - shift);
-        if (end - start > kShortest) blocks.push_back({start, end, end - start, id, id, 1, family});
+        if (end - start > kRounding) blocks.push_back({start, end, end - start, id, id, 1, family});
     }
 }
 
@@ -111,7 +111,7 @@ std::vector<Block> pauses(const std::vector<Block>& blocks, Seconds step) {
     if (blocks.empty()) return found;
     Seconds free = 0;
     const auto add = [&](Seconds until, OperationId ended_by) {
-        if (until - free > kShortest)
+        if (until - free > kRounding)
             found.push_back({free, until, until - free, ended_by, ended_by, 1, Family::other});
     };
     for (const Block& block : blocks) {

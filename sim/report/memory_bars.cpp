@@ -15,8 +15,8 @@ namespace sluice {
 namespace {
 
 // In sizes of the font.
-constexpr double kRow = 2.3, kBar = 1.4;
-constexpr int kMostTicks = 8;
+constexpr double kMemoryRow = 2.3, kMemoryBar = 1.4;
+constexpr int kMostMemoryTicks = 8;
 
 double gb(Bytes bytes) { return static_cast<double>(bytes) / kGiga; }
 
@@ -26,9 +26,9 @@ std::string value_text(const Fit::OfTier& tier) {
                        tier.shortfall() > 0 ? ": too small" : "");
 }
 
-class Drawing {
+class MemoryDrawing {
   public:
-    Drawing(const std::vector<MemoryBar>& bars, const PictureSpace& space)
+    MemoryDrawing(const std::vector<MemoryBar>& bars, const PictureSpace& space)
         : bars_(bars), font_(space.font) {
         out_.width = space.width;
         out_.title = "Memory at its peak, by kind";
@@ -71,8 +71,8 @@ class Drawing {
         y_ = add_paragraph(out_, {font_, y_ + font_}, out_.width, title, font_, paint(Role::text),
                            true);
         plot_.y = y_;
-        plot_.height = kRow * font_ * static_cast<double>(shown.size());
-        axis_ = linear_axis(0, most, kMostTicks);
+        plot_.height = kMemoryRow * font_ * static_cast<double>(shown.size());
+        axis_ = linear_axis(0, most, kMostMemoryTicks);
         add_horizontal_axis(
             out_, plot_, axis_, [](double at) { return format_thousands(at); }, font_);
         for (const MemoryBar* bar : shown) row(*bar, device ? bar->fit.device : bar->fit.host);
@@ -80,7 +80,7 @@ class Drawing {
     }
 
     void row(const MemoryBar& bar, const Fit::OfTier& tier) {
-        const double middle = y_ + kRow * font_ / 2, height = kBar * font_;
+        const double middle = y_ + kMemoryRow * font_ / 2, height = kMemoryBar * font_;
         out_.words({plot_.x - font_ / 2, baseline(middle, font_)}, bar.name, font_,
                    paint(Role::text), Anchor::end);
         double x = plot_.x;
@@ -100,7 +100,7 @@ class Drawing {
                   2.5);
         out_.label({std::max(x, there) + 0.6 * font_, baseline(middle, font_)}, value_text(tier),
                    font_);
-        y_ += kRow * font_;
+        y_ += kMemoryRow * font_;
     }
 
     const std::vector<MemoryBar>& bars_;
@@ -115,7 +115,7 @@ class Drawing {
 }  // namespace
 
 Picture memory_bars_picture(const std::vector<MemoryBar>& bars, const PictureSpace& space) {
-    return Drawing(bars, space).draw();
+    return MemoryDrawing(bars, space).draw();
 }
 
 }  // namespace sluice

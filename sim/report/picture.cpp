@@ -32,12 +32,12 @@ Box around(const Words& form) {
     return {form.at.x - before, form.at.y - form.size, width, 1.3 * form.size};
 }
 
+}  // namespace
+
 double distance(const Box& box, Point at) {
     return std::hypot(std::max({box.x - at.x, 0.0, at.x - box.right()}),
                       std::max({box.y - at.y, 0.0, at.y - box.bottom()}));
 }
-
-}  // namespace
 
 void Picture::rectangle(Box box, Paint fill, int id, std::string tooltip) {
     shapes.push_back(

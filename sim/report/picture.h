@@ -36,6 +36,9 @@ struct Box {
     bool operator==(const Box&) const = default;
 };
 
+/// From the nearest point of the box; 0 inside.
+double distance(const Box& box, Point at);
+
 /// What a colour means; colours.h says how each looks on light and dark grounds.
 enum class Role : std::uint8_t {
     none,

@@ -65,9 +65,9 @@ double add_timeline_header(Picture& picture, const TimelineHeader& header, doubl
     return y + font;
 }
 
-class Drawing {
+class TimelineDrawing {
   public:
-    Drawing(const Timeline& timeline, const PictureSpace& space, const TimelineShown& shown)
+    TimelineDrawing(const Timeline& timeline, const PictureSpace& space, const TimelineShown& shown)
         : timeline_(timeline),
           shown_(shown),
           font_(space.font),
@@ -294,7 +294,7 @@ TimelineLayout timeline_layout(const Timeline& timeline, const PictureSpace& spa
 
 Picture timeline_picture(const Timeline& timeline, const PictureSpace& space,
                          const TimelineShown& shown) {
-    return Drawing(timeline, space, shown).draw();
+    return TimelineDrawing(timeline, space, shown).draw();
 }
 
 }  // namespace sluice

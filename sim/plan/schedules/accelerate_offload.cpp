@@ -36,12 +36,10 @@ namespace {
 
 // Tensors read or written by _single_tensor_adamw: decay of the parameter 2, first moment 3, second
 // moment 2 + 3, its root 2, corrected 2, epsilon 2, the parameter 4.
-constexpr double kAdamTraffic = 20 * kBf16;
+constexpr double kSingleTensorAdamTraffic = 20 * kBf16;
 // How fast the loop on bf16 tensors moves host memory, of what AdamW does in one pass: 0.38 to
 // 0.64, mean 0.505, in six processes on an H200 machine (validation/peers/host_work.py).
 constexpr double kLoopShare = 0.505;
-// Bytes a byte of gradient that is added up: read, and the sum read and written.
-constexpr double kAddTraffic = 3;
 // Alive at once beside them: root and corrected root of one tensor.
 constexpr double kAdamTemporaries = 2 * kBf16;
 
@@ -178,7 +176,8 @@ class AccelerateOffload : public PyTorchStep {
         const double all = all_parameters(model_);
         build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer, {{last_}},
                    host_operation(HostWork::norm_and_scale, kBf16 * all));
-        Operation loop = host_operation(HostWork::eager_adam, kAdamTraffic * all, {temporaries_});
+        Operation loop =
+            host_operation(HostWork::eager_adam, kSingleTensorAdamTraffic * all, {temporaries_});
         loop.host_share = kLoopShare;
         const OperationId updated = build_.add(OperationKind::update, Lane::optimizer,
                                                kEmbeddingLayer, {}, std::move(loop));

@@ -111,7 +111,7 @@ namespace {
 // HBM bytes a parameter. A gradient is added to its fp32 sum: bf16 read, fp32 read and written.
 // Update: gradient read for the norm; master and both moments read and written, gradient read and
 // zeroed, bf16 written.
-constexpr double kAddTraffic = kBf16 + 2 * kFp32;
+constexpr double kSumTraffic = kBf16 + 2 * kFp32;
 constexpr double kNormTraffic = kFp32, kUpdateTraffic = 7 * kFp32 + kBf16, kZeroTraffic = kFp32;
 
 class Replicated : public ClusterStep {
@@ -139,7 +139,7 @@ class Replicated : public ClusterStep {
     }
 
     std::int32_t add_kernel(double parameters, std::size_t tensors) {
-        return build_.kernels({memory_bound("sum of gradients", kAddTraffic * parameters,
+        return build_.kernels({memory_bound("sum of gradients", kSumTraffic * parameters,
                                             static_cast<std::int64_t>(tensors))});
     }
     void declare_kernels() {

@@ -29,9 +29,9 @@ namespace {
 // written, to scale it; and AdamW's parameter and moments read and written, gradient read.
 constexpr double kCastTraffic = kFp32 + kBf16, kCopyOutTraffic = 2 * kBf16;
 constexpr double kJoinTraffic = kBf16 + kFp32;
-constexpr double kNormTraffic = kFp32, kUpdateTraffic = 2 * kFp32 + 7 * kFp32;
+constexpr double kShardNormTraffic = kFp32, kShardUpdateTraffic = 2 * kFp32 + 7 * kFp32;
 // Cast, gather, copy out; join, reduce, divide.
-constexpr std::int64_t kGatherLaunches = 3, kReduceLaunches = 3;
+constexpr std::int64_t kGatherLaunches = 3, kJoinLaunches = 3;
 
 class Sharded : public ClusterStep {
   public:
@@ -58,7 +58,7 @@ class Sharded : public ClusterStep {
             "copy of gathered weights",
             kCastTraffic * part(parameters) + kCopyOutTraffic * parameters, kGatherLaunches)});
         out.join = build_.kernels(
-            {memory_bound("join of gradients", kJoinTraffic * parameters, kReduceLaunches)});
+            {memory_bound("join of gradients", kJoinTraffic * parameters, kJoinLaunches)});
         return out;
     }
     void declare_groups() {
@@ -192,18 +192,19 @@ class Sharded : public ClusterStep {
         const std::int64_t tensors = parameter_tensors(model_);
         const OperationId norm = compute_after(
             reduced_, OperationKind::clip_gradients, kEmbeddingLayer,
-            gpu_operation({build_.kernels({memory_bound(
-                              "norm", kNormTraffic / kMultiTensorShareFp32 * shard, tensors)})},
-                          shard_gradients_));
+            gpu_operation(
+                {build_.kernels({memory_bound(
+                    "norm", kShardNormTraffic / kMultiTensorShareFp32 * shard, tensors)})},
+                shard_gradients_));
         const OperationId summed =
             build_.add(OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer, {{norm}},
                        collective_operation(Collective::all_reduce, kFp32, group_.gpus));
         const OperationId updated = compute_after(
             summed, OperationKind::update, kEmbeddingLayer,
-            gpu_operation(
-                {build_.kernels({memory_bound(
-                    "scale and AdamW", kUpdateTraffic / kMultiTensorShareFp32 * shard, tensors)})},
-                shard_gradients_));
+            gpu_operation({build_.kernels({memory_bound(
+                              "scale and AdamW",
+                              kShardUpdateTraffic / kMultiTensorShareFp32 * shard, tensors)})},
+                          shard_gradients_));
         build_.wait(first_gather_, {updated, true});
     }
 

@@ -36,15 +36,15 @@ namespace {
 using Elements = std::vector<std::int64_t>;
 
 // HBM bytes a parameter. In: fp32 read, bf16 written, and copied. Out: joined, copied, cast.
-constexpr double kCastTraffic = kFp32 + 3 * kBf16, kReduceTraffic = 5 * kBf16 + kFp32;
+constexpr double kFsdpCastTraffic = kFp32 + 3 * kBf16, kFsdpReduceTraffic = 5 * kBf16 + kFp32;
 // Host bytes a parameter: gradient read; parameter and both moments read and written. To add one
 // up: read, and the sum read and written.
-constexpr double kAdamTraffic = 7 * kFp32, kAddTraffic = 3 * kFp32;
+constexpr double kFsdpAdamTraffic = 7 * kFp32, kFsdpAddTraffic = 3 * kFp32;
 // A parameter arrives in three device operations and leaves in one.
-constexpr std::int64_t kCastLaunches = 3, kReduceLaunches = 1;
+constexpr std::int64_t kCastLaunches = 3, kFsdpReduceLaunches = 1;
 // Host time of a tensor that arrives or leaves, in that of an eager operation: FSDP2's hooks,
 // measured as that of the plain model (pytorch.cpp).
-constexpr double kArriveOperations = 11, kLeaveOperations = 6;
+constexpr double kFsdpArriveOperations = 11, kFsdpLeaveOperations = 6;
 
 double sum(const Elements& tensors) {
     double total = 0;
@@ -90,10 +90,10 @@ class FsdpOffload : public PyTorchStep {
         const auto count = static_cast<std::int64_t>(tensors.size());
         out.tensors = static_cast<double>(count);
         out.cast = build_.kernels({memory_bound(
-            "cast of arriving weights", kCastTraffic * out.parameters, kCastLaunches * count)});
+            "cast of arriving weights", kFsdpCastTraffic * out.parameters, kCastLaunches * count)});
         out.reduce = build_.kernels(
-            {memory_bound("join and cast of gradients", kReduceTraffic * out.parameters,
-                          kReduceLaunches * count + 3)});
+            {memory_bound("join and cast of gradients", kFsdpReduceTraffic * out.parameters,
+                          kFsdpReduceLaunches * count + 3)});
         return out;
     }
     void declare_groups() {
@@ -147,7 +147,7 @@ class FsdpOffload : public PyTorchStep {
     Operation with_weights(int layer, Operation work) {
         const Group& group = of_layer(layer);
         work.kernels.insert(work.kernels.begin(), group.cast);
-        work.eager_operations += kArriveOperations * group.tensors;
+        work.eager_operations += kFsdpArriveOperations * group.tensors;
         work.uses.push_back(
             build_.device_buffer("a layer's weights", Kind::weights, kBf16 * group.parameters));
         return work;
@@ -171,7 +171,7 @@ class FsdpOffload : public PyTorchStep {
             arrive(layer, of_layer(layer));
             Operation work = with_weights(layer, network_.backward(layer));
             work.kernels.push_back(of_layer(layer).reduce);
-            work.eager_operations += kLeaveOperations * of_layer(layer).tensors;
+            work.eager_operations += kFsdpLeaveOperations * of_layer(layer).tensors;
             const double gradients = kBf16 * of_layer(layer).parameters;
             work.uses.push_back(
                 build_.device_buffer("a layer's gradients", Kind::gradients, gradients));
@@ -213,7 +213,7 @@ class FsdpOffload : public PyTorchStep {
             copy_to_pageable(build_, layer, std::move(waits), std::move(copy), group.mapped_anew);
         left_ = build_.add(
             OperationKind::collect_gradients, Lane::host, layer, {{out}},
-            host_operation(HostWork::eager_adam, kAddTraffic * group.parameters, {arrived}));
+            host_operation(HostWork::eager_adam, kFsdpAddTraffic * group.parameters, {arrived}));
         python_.wait_for(left_, layer);
     }
 
@@ -223,7 +223,7 @@ class FsdpOffload : public PyTorchStep {
                    host_operation(HostWork::norm_and_scale_fp32, kFp32 * all));
         const OperationId updated =
             build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
-                       host_operation(HostWork::eager_adam, kAdamTraffic * all));
+                       host_operation(HostWork::eager_adam, kFsdpAdamTraffic * all));
         for (const OperationId first : {first_in_, python_.first()})
             build_.wait(first, {updated, true});
     }

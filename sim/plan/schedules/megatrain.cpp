@@ -32,8 +32,6 @@ constexpr double kEagerAdamTraffic = 22;
 // Host time of a kernel, in that of an eager operation: its public code with the model "narrow" of
 // validation/peers (docs/other-systems.md) takes 1,137 a layer, which launches 165 kernels.
 constexpr double kEagerOperationsPerLaunch = 6.9;
-// Bytes a byte of gradient that is added up: read, and the sum read and written.
-constexpr double kAddTraffic = 3;
 
 class MegaTrain {
   public:
@@ -236,7 +234,7 @@ class MegaTrain {
 
 /// As it times itself; the copy to pinned memory includes the upload of embedding and head that
 /// follows it.
-std::vector<Phase> phases() {
+std::vector<Phase> megatrain_phases() {
     using At = StepMark::At;
     const auto start = [](OperationKind kind) { return StepMark{At::first_start, kind}; };
     const auto all_of = [&](const char* name, OperationKind kind) {
@@ -259,7 +257,7 @@ ScheduleRecord megatrain_schedule() {
             .options = {"host_gradient_slabs", "checkpoint_interval", "flash_loss"},
             .master = "bf16",
             .structural_error = kErrorOffloading,
-            .phases = phases()};
+            .phases = megatrain_phases()};
 }
 
 }  // namespace sluice

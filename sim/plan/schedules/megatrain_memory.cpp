@@ -13,10 +13,10 @@ constexpr double kPythonModules = 0.65e9;
 // glibc returns larger blocks to the system, keeps smaller ones.
 constexpr double kLargestHeapBlock = 32.0 * kMiB;
 
-class Declaration {
+class MegaTrainDeclaration {
   public:
-    Declaration(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-                PlanBuilder& build)
+    MegaTrainDeclaration(const ModelSpec& model, const MachineSpec& machine,
+                         const TrainingSpec& training, PlanBuilder& build)
         : model_(model), machine_(machine), t_(training), build_(build) {}
 
     void declare(MegaTrainBuffers& buffers) {
@@ -173,7 +173,7 @@ double gradients_kept_by_malloc(const ModelSpec& model) {
 MegaTrainBuffers declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
                                           const TrainingSpec& training, PlanBuilder& build) {
     MegaTrainBuffers buffers;
-    Declaration declaration(model, machine, training, build);
+    MegaTrainDeclaration declaration(model, machine, training, build);
     declaration.declare(buffers);
     declaration.declare_pass(buffers);
     return buffers;
@@ -182,7 +182,7 @@ MegaTrainBuffers declare_megatrain_memory(const ModelSpec& model, const MachineS
 void declare_megatrain_pass(const ModelSpec& model, const MachineSpec& machine,
                             const TrainingSpec& training, PlanBuilder& build,
                             MegaTrainBuffers& buffers) {
-    Declaration(model, machine, training, build).declare_pass(buffers);
+    MegaTrainDeclaration(model, machine, training, build).declare_pass(buffers);
 }
 
 BufferId megatrain_forward_temporaries(const ModelSpec& model, const TrainingSpec& training,

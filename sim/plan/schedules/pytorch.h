@@ -19,6 +19,9 @@ inline constexpr double kPyTorchModules = 0.69e9;
 /// Device bytes of cuBLAS workspaces: 32 MiB on Hopper, of the main thread and of autograd's.
 inline constexpr double kBlasWorkspaces = 2 * 32.0 * kMiB;
 
+/// Bytes a byte of gradient that is added up: read, and the sum read and written.
+inline constexpr double kAddTraffic = 3;
+
 /// Bytes that PyTorch's pinned allocator takes for a tensor: the next power of two.
 double pinned_bytes(double bytes);
 

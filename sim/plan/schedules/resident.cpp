@@ -13,9 +13,7 @@ namespace {
 
 // Bytes a parameter: gradient read, then read and written; parameter and both moments read and
 // written, gradient read.
-constexpr double kClipTraffic = 3 * kBf16, kAdamTraffic = 7 * kBf16;
-// Bytes a byte of gradient that is added: read, and what it is added to read and written.
-constexpr double kAddTraffic = 3;
+constexpr double kClipTraffic = 3 * kBf16, kResidentAdamTraffic = 7 * kBf16;
 
 class Resident : public PyTorchStep {
   public:
@@ -101,7 +99,7 @@ class Resident : public PyTorchStep {
                                  gradients());
         };
         add(OperationKind::clip_gradients, kEmbeddingLayer, kernel("norm and scale", kClipTraffic));
-        add(OperationKind::update, kEmbeddingLayer, kernel("AdamW", kAdamTraffic));
+        add(OperationKind::update, kEmbeddingLayer, kernel("AdamW", kResidentAdamTraffic));
     }
 
     void finish() override {

@@ -1,6 +1,6 @@
-// Our schedule. Forward over layers: weights arrive ahead in `buffer_depth` slots, only layer inputs
-// are kept. A chunked loss. Backward from the last layer: weights arrive again unless still in a
-// slot, what it reads is recomputed, gradients leave and the optimizer applies them meanwhile.
+// Our schedule. Forward over layers: weights arrive ahead in `buffer_depth` slots, only layer
+// inputs are kept. A chunked loss. Backward from the last layer: weights arrive again unless still
+// in a slot, what it reads is recomputed, gradients leave and the optimizer applies them meanwhile.
 //
 // The token embedding never comes to the device: the host gathers the rows of the batch's tokens,
 // which are layer 0's input, and scatters their gradients. Only the rows that the next batch uses
@@ -266,7 +266,7 @@ class Streamed {
 
 /// From the first operation of a kind to the first of the next; the tail lasts until the next
 /// step's first compute.
-std::vector<Phase> phases() {
+std::vector<Phase> streamed_phases() {
     using At = StepMark::At;
     const StepMark loss{At::first_start, OperationKind::loss}, computed{At::compute_end};
     const StepMark backward{At::first_start, OperationKind::backward};
@@ -289,7 +289,7 @@ ScheduleRecord streamed_schedule() {
                     "distinct_tokens"},
         .ours = true,
         .structural_error = kStructuralError,
-        .phases = phases()};
+        .phases = streamed_phases()};
 }
 
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,

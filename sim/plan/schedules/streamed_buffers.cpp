@@ -21,10 +21,10 @@ double scale_bytes(const TrainingSpec& training) {
     return training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
 }
 
-class Declaration {
+class StreamedDeclaration {
   public:
-    Declaration(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-                PlanBuilder& build)
+    StreamedDeclaration(const ModelSpec& model, const MachineSpec& machine,
+                        const TrainingSpec& training, PlanBuilder& build)
         : model_(model), machine_(machine), t_(training), build_(build) {
         for (const LayerSpec& kind : model.kinds)
             kinds_.push_back(activation_bytes_per_token(model, kind));
@@ -236,7 +236,7 @@ bool sums_gradients(const TrainingSpec& training) {
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, PlanBuilder& build) {
-    return Declaration(model, machine, training, build).declare();
+    return StreamedDeclaration(model, machine, training, build).declare();
 }
 
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build) {

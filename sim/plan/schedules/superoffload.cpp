@@ -31,7 +31,7 @@
 namespace sluice {
 namespace {
 
-constexpr double kReduceBucketElements = 4e8, kSubGroupElements = 4e8;
+constexpr double kSuperBucketElements = 4e8, kSubGroupElements = 4e8;
 constexpr double kCoresOfOptimizer = 0.9;  // cpuadam_cores_perc
 // Bytes a parameter of torch.optim.AdamW over lists of tensors (torch 2.11.0, optim/adam.py): decay
 // 8, first moment 12, second 8 and 12, its root 8, divided 8, plus epsilon 8, step 16; before it
@@ -42,7 +42,7 @@ constexpr std::int64_t kGpuUpdateLaunches = 10;
 class SuperOffload : public Zero3Pass {
   public:
     SuperOffload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : Zero3Pass(model, machine, training, kReduceBucketElements),
+        : Zero3Pass(model, machine, training, kSuperBucketElements),
           groups_(zero3_sub_groups(model, sub_group_elements(training, kSubGroupElements))),
           not_left_(all_parameters(model)),
           waiting_(groups_.size()) {

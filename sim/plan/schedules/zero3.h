@@ -20,6 +20,8 @@
 
 namespace sluice {
 
+inline constexpr double kReduceBucketElements = 2e8;  ///< DeepSpeed's reduce_bucket_size
+
 /// What the coordinator of deepspeed 0.19.8 keeps to, in elements of parameters.
 struct FetchLimits {
     std::int64_t prefetch_bucket = 50'000'000;     ///< stage3_prefetch_bucket_size

@@ -24,7 +24,6 @@
 namespace sluice {
 namespace {
 
-constexpr double kReduceBucketElements = 2e8;  // reduce_bucket_size
 constexpr std::size_t kBucketsUnderWay = 3;
 // Dense layers have 7 to fetch, each of which is an operation of its own.
 constexpr int kTensorsOfAPart = 16;

@@ -9,7 +9,7 @@ namespace {
 // Bytes a gradient moves on the device to be reduced: into the bucket, joined, divided (4 each); to
 // be added to what came back (6); for the optimizer, widened to fp64 and read for the norm (18),
 // cast to fp32 (6).
-constexpr double kReduceTraffic = 12, kAddTraffic = 6, kToOptimizerTraffic = 24;
+constexpr double kReduceTraffic = 12, kZero3AddTraffic = 6, kToOptimizerTraffic = 24;
 constexpr std::int64_t kReduceLaunches = 3, kAddLaunches = 1, kToOptimizerLaunches = 5;
 
 // Host time of DeepSpeed's hooks, in that of an eager PyTorch operation, measured as that of the
@@ -141,8 +141,8 @@ void Zero3Pass::leave(const GradientBucket& bucket, int layer) {
 KernelList Zero3Pass::reduce_kernels(const std::vector<std::int64_t>& tensors) const {
     double elements = 0;
     for (const std::int64_t tensor : tensors) elements += static_cast<double>(tensor);
-    const double traffic =
-        kReduceTraffic + (is_first() ? 0 : kAddTraffic) + (is_last() ? kToOptimizerTraffic : 0);
+    const double traffic = kReduceTraffic + (is_first() ? 0 : kZero3AddTraffic) +
+                           (is_last() ? kToOptimizerTraffic : 0);
     const std::int64_t launches =
         kReduceLaunches + (is_first() ? 0 : kAddLaunches) + (is_last() ? kToOptimizerLaunches : 0);
     return {memory_bound("reduce gradients", traffic * elements,

@@ -33,11 +33,10 @@
 namespace sluice {
 namespace {
 
-constexpr double kReduceBucketElements = 2e8;  // reduce_bucket_size
-constexpr double kStates = 3 * kFp32;          // master and moments of a parameter
-constexpr double kMostInHost = 1e9;            // max_in_cpu
-constexpr std::int64_t kSmallest = kMiB / 2;   // elements: a tensor below 1 MiB is not swapped
-constexpr int kFewestBuffers = 5;              // buffer_count's default
+constexpr double kStates = 3 * kFp32;         // master and moments of a parameter
+constexpr double kMostInHost = 1e9;           // max_in_cpu
+constexpr std::int64_t kSmallest = kMiB / 2;  // elements: a tensor below 1 MiB is not swapped
+constexpr int kFewestBuffers = 5;             // buffer_count's default
 // buffer_count of offload_optimizer: master, moments and gradient of three sub-groups.
 constexpr std::size_t kOptimizerBuffers = 12;
 constexpr double kReadToUpdate = kStates + kFp32;

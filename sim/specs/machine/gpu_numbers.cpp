@@ -120,9 +120,9 @@ constexpr MachineNumber attention_curve(std::string_view path, Trust trust,
             .transfer = Transfer::attention};
 }
 constexpr const char* kPeakGemm = "gpu.bf16_dense_tflops";
-constexpr const char* kTimes = "kernels.gemm_forward";
+constexpr const char* kGemmTimes = "kernels.gemm_forward";
 
-constexpr std::array kRows = {
+constexpr std::array kGpuRows = {
     text("gpu.name"),
     MachineNumber{.path = "gpu.memory_capacity_gb",
                   .trust = Trust::as_given,
@@ -182,7 +182,7 @@ constexpr std::array kRows = {
     MachineNumber{.path = "kernels.rested_time_share",  // see power_numbers.cpp
                   .trust = Trust::measured,
                   .measured_by = "clock",
-                  .replaced_by = kTimes,
+                  .replaced_by = kGemmTimes,
                   .transfer = Transfer::as_measured},
     MachineNumber{.path = "kernels.launch_us",
                   .trust = Trust::measured,
@@ -217,7 +217,7 @@ constexpr std::array kRows = {
     MachineNumber{.path = "kernels.rms_norm_gb_per_s",
                   .replaced_by = "kernels.rms_norm",
                   .transfer = Transfer::gpu_memory},
-    kernel<KernelTableId::gemm_forward>(kTimes),
+    kernel<KernelTableId::gemm_forward>(kGemmTimes),
     kernel<KernelTableId::gemm_input_gradient>("kernels.gemm_input_gradient"),
     kernel<KernelTableId::gemm_weight_gradient>("kernels.gemm_weight_gradient"),
     kernel<KernelTableId::attention_forward>("kernels.attention_forward"),
@@ -243,6 +243,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const MachineNumber> gpu_numbers() { return kRows; }
+std::span<const MachineNumber> gpu_numbers() { return kGpuRows; }
 
 }  // namespace sluice

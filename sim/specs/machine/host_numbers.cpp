@@ -178,7 +178,7 @@ constexpr MachineNumber lanes(std::string_view path) {
             .parts = part::host_memory,
             .transfer = Transfer::contention};
 }
-constexpr std::array kRows = {
+constexpr std::array kHostRows = {
     MachineNumber{.path = "host.name", .kind = ValueKind::text},
     MachineNumber{.path = "host.unified_memory", .kind = ValueKind::flag},
     MachineNumber{.path = "host.cores",
@@ -250,7 +250,7 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const MachineNumber> host_numbers() { return kRows; }
+std::span<const MachineNumber> host_numbers() { return kHostRows; }
 
 double host_memory_gb_per_s(SpecReader& reader) {
     if (is_contention_measured(reader)) {

@@ -46,7 +46,7 @@ constexpr MachineNumber host_work(std::string_view path, double h200, Rule<doubl
 
 constexpr Parts kMovesBytes = part::processor | part::host_memory;
 
-constexpr std::array kRows = {
+constexpr std::array kHostWorkRows = {
     MachineNumber{.path = "host.work.copy_gb_per_s",
                   .trust = Trust::measured,
                   .member = fill<&MachineSpec::host, &HostSpec::memory_copy>,
@@ -70,6 +70,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const MachineNumber> host_work_numbers() { return kRows; }
+std::span<const MachineNumber> host_work_numbers() { return kHostWorkRows; }
 
 }  // namespace sluice

@@ -122,7 +122,7 @@ Interpolated share_to_host(Row row, SpecReader& reader, const MachineSpec& so_fa
     return share.empty() ? so_far.link.share_to_device_by_bytes : share;
 }
 
-constexpr std::array kRows = {
+constexpr std::array kLinkRows = {
     MachineNumber{.path = "link.type", .kind = ValueKind::text},
     MachineNumber{.path = kRaw, .trust = Trust::datasheet, .transfer = Transfer::link},
     MachineNumber{.path = "link.host_to_device_gb_per_s",
@@ -209,6 +209,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const MachineNumber> link_numbers() { return kRows; }
+std::span<const MachineNumber> link_numbers() { return kLinkRows; }
 
 }  // namespace sluice

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-constexpr const char* kHostMemory = "host.memory_capacity_gb";
+constexpr const char* kHostCapacity = "host.memory_capacity_gb";
 
 /// Splits `h200-sxm-pcie5-1.5tb` into the id and the bytes of host memory, where the ending is a
 /// size.
@@ -168,7 +168,7 @@ MachineProfile read_machine_profile(const std::string& what, const char* flag) {
     if (const auto split = split_memory_suffix(what)) {
         if (auto profile = find_in_library(split->first)) {
             profile->id = what;
-            profile->set(kHostMemory, split->second / kGiga);
+            profile->set(kHostCapacity, split->second / kGiga);
             return *std::move(profile);
         }
     }

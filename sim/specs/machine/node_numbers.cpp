@@ -58,7 +58,7 @@ double network(Row row, SpecReader& reader, const MachineSpec&) {
         .value_or(0);
 }
 
-constexpr std::array kRows = {
+constexpr std::array kNodeRows = {
     MachineNumber{.path = kStorageRates[0],
                   .trust = Trust::where_used,
                   .member = fill<&MachineSpec::storage, &StorageSpec::read>,
@@ -99,6 +99,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const MachineNumber> node_numbers() { return kRows; }
+std::span<const MachineNumber> node_numbers() { return kNodeRows; }
 
 }  // namespace sluice

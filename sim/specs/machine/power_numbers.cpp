@@ -48,13 +48,13 @@ constexpr MachineNumber row(std::string_view path, const char* measured_by, Tran
 }
 
 // What the highest clock draws belongs to the times that were measured there.
-constexpr const char* kTimes = "kernels.gemm_forward";
-constexpr std::array kRows = {
-    row("power.headroom_j", "clock", Transfer::watts, kTimes),
+constexpr const char* kProductTimes = "kernels.gemm_forward";
+constexpr std::array kPowerRows = {
+    row("power.headroom_j", "clock", Transfer::watts, kProductTimes),
     row("power.idle_w", "power", Transfer::watts),
     row("power.gemm_w", "power", Transfer::watts),
-    row("power.gemm_rested_w", "clock", Transfer::watts, kTimes),
-    row("power.gemm_rested_joules_per_tflop", "clock", Transfer::joules_of_products, kTimes),
+    row("power.gemm_rested_w", "clock", Transfer::watts, kProductTimes),
+    row("power.gemm_rested_joules_per_tflop", "clock", Transfer::joules_of_products, kProductTimes),
     row("power.attention_w", "power", Transfer::watts),
     row("power.attention_joules_per_tflop", "power", Transfer::joules_of_products),
     row("power.memory_w", "power", Transfer::watts),
@@ -64,11 +64,12 @@ constexpr const char* kTimeShare = "kernels.rested_time_share";
 
 }  // namespace
 
-std::span<const MachineNumber> power_numbers() { return kRows; }
+std::span<const MachineNumber> power_numbers() { return kPowerRows; }
 
 ClockSpec resolve_clock(SpecReader& reader) {
     const auto knows = [&](const MachineNumber& row) { return reader.knows(row.path); };
-    if (!reader.knows(kTimeShare) || !std::all_of(kRows.begin(), kRows.end(), knows)) return {};
+    if (!reader.knows(kTimeShare) || !std::all_of(kPowerRows.begin(), kPowerRows.end(), knows))
+        return {};
     check_clock(reader);
     const auto number = [&](const char* path) { return *reader.take(path); };
     ClockSpec clock;

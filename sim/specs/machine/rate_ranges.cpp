@@ -17,7 +17,7 @@ namespace {
 constexpr RateRange kClock = {0.98, 1.02};
 constexpr RateRange kLink = {0.98, 1.02};
 constexpr RateRange kHost = {0.85, 1.18};
-constexpr RateRange kHostMemory = {0.80, 1.20};
+constexpr RateRange kHostMemoryRange = {0.80, 1.20};
 // Kernels of PyTorch by a measured rate instead of their own times: three steps of MegaTrain on the
 // H200 measured were predicted 0.0 to 2.7% high.
 constexpr RateRange kFormulas = {0.95, 1.05};
@@ -108,7 +108,7 @@ RateRange of_group(const MachineProfile& profile, RateGroup group, const RateRan
     return of_group(profile, group, measured, unknown, [](const MachineNumber&) { return true; });
 }
 
-constexpr const char* kAdamRate = "host.adam_gparams_per_s";
+constexpr const char* kOptimizerRate = "host.adam_gparams_per_s";
 
 bool knows_adam_by_threads(const MachineProfile& profile) {
     return std::any_of(machine_table().begin(), machine_table().end(), [&](const auto& row) {
@@ -120,18 +120,18 @@ bool knows_adam_by_threads(const MachineProfile& profile) {
 RateRange of_adam(const MachineProfile& profile) {
     return knows_adam_by_threads(profile)
                ? of_group(profile, RateGroup::optimizer, kHost, kUnknownHost)
-               : of_number(profile, kAdamRate, kHost, kUnknownHost);
+               : of_number(profile, kOptimizerRate, kHost, kUnknownHost);
 }
 
 /// Copies both ways are timed in windows beside each other: their range is that of contention.
 RateRange of_host_memory(const MachineProfile& profile) {
     const Curve* contention = profile.find_curve("host.contention");
     if (contention == nullptr)
-        return of_group(profile, RateGroup::host_memory, kHostMemory, kUnknownHostMemory);
+        return of_group(profile, RateGroup::host_memory, kHostMemoryRange, kUnknownHostMemory);
     const auto is_of_link = [](const MachineNumber& row) { return (row.parts & part::link) != 0; };
     return by_method(contention->method,
-                     of_group(profile, RateGroup::host_memory, {}, {}, is_of_link), kHostMemory,
-                     kUnknownHostMemory);
+                     of_group(profile, RateGroup::host_memory, {}, {}, is_of_link),
+                     kHostMemoryRange, kUnknownHostMemory);
 }
 
 /// What was held out: a rate is higher by as much as a time was predicted too long. Few shapes show
@@ -167,7 +167,7 @@ RateRanges resolve_ranges(const MachineProfile& profile) {
     ranges.formulas = of_formulas(profile);
     ranges.clock = kClock;
     ranges.optimizer = of_adam(profile);
-    const Quantity* const adam = profile.find(kAdamRate);
+    const Quantity* const adam = profile.find(kOptimizerRate);
     ranges.optimizer_by_memory =
         !knows_adam_by_threads(profile) && (adam == nullptr || !adam->value);
     ranges.host_memory = of_host_memory(profile);

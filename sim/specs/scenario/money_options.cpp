@@ -12,7 +12,7 @@ namespace {
 
 using Kind = MoneyOption::Kind;
 
-std::vector<MoneyOption> declare_options() {
+std::vector<MoneyOption> declare_money_options() {
     const OwnerTerms terms;
     const auto number = [](double value) { return fmt::format("{:g}", value); };
     return {
@@ -62,7 +62,7 @@ std::vector<MoneyOption> declare_options() {
 }  // namespace
 
 const std::vector<MoneyOption>& money_options() {
-    static const std::vector<MoneyOption> options = declare_options();
+    static const std::vector<MoneyOption> options = declare_money_options();
     return options;
 }
 

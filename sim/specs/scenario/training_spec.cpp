@@ -61,7 +61,7 @@ Option schedule_option() {
     return declared;
 }
 
-std::vector<Option> declare_options() {
+std::vector<Option> declare_training_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
     options.push_back(schedule_option());
@@ -161,7 +161,7 @@ std::string flag_of(std::string field) {
 }  // namespace
 
 const std::vector<Option>& training_options() {
-    static const std::vector<Option> options = declare_options();
+    static const std::vector<Option> options = declare_training_options();
     return options;
 }
 
