@@ -69,21 +69,32 @@ function(sluice_add_library name)
     target_link_libraries(${name} PUBLIC sluice_options)
 endfunction()
 
-# sluice_folder_sources(<target> <folder>...): all C++ files of these folders, not of those below
-# them. With SLUICE_UNITY, the files of a folder are compiled as one.
-function(sluice_folder_sources target)
-    set_target_properties(${target} PROPERTIES
-        UNITY_BUILD ${SLUICE_UNITY}
-        UNITY_BUILD_MODE GROUP)
-    list(TRANSFORM ARGN REPLACE "(.+)" "\\1/*.cpp" OUTPUT_VARIABLE patterns)
-    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
-    target_sources(${target} PRIVATE ${sources})
-    foreach(source IN LISTS sources)
-        cmake_path(GET source PARENT_PATH folder)
+# sluice_compile_quickly(<target>): for what takes no time to run. -O1 takes a quarter less than -O2.
+function(sluice_compile_quickly target)
+    if(SLUICE_QUICK_BUILD)
+        target_compile_options(${target} PRIVATE -O1)
+    endif()
+endfunction()
+
+# sluice_sources(<target> <file>...): with CMAKE_UNITY_BUILD, those of a folder are compiled as one.
+function(sluice_sources target)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    target_sources(${target} PRIVATE ${ARGN})
+    foreach(source IN LISTS ARGN)
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+                   OUTPUT_VARIABLE folder)
+        cmake_path(GET folder PARENT_PATH folder)
         cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
         string(REPLACE "/" "_" group "${folder}")
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
     endforeach()
+endfunction()
+
+# sluice_folder_sources(<target> <folder>...): all C++ files of these folders, not of those below them.
+function(sluice_folder_sources target)
+    list(TRANSFORM ARGN REPLACE "(.+)" "\\1/*.cpp" OUTPUT_VARIABLE patterns)
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    sluice_sources(${target} ${sources})
 endfunction()
 
 # sluice_add_executable(<name>): a program at build/<preset>/bin/<name>, found by ./dev run <name>.

@@ -1,6 +1,8 @@
 // The subcommands: each adds itself to the program and stands in a file of its own.
 #pragma once
 
+#include <initializer_list>
+
 #include "sim/command_line/program.h"
 
 namespace sluice {
@@ -18,5 +20,11 @@ void add_fit(CLI::App& app, Command& chosen);
 void add_cost(CLI::App& app, Command& chosen);
 void add_report(CLI::App& app, Command& chosen);
 void add_validate(CLI::App& app, Command& chosen);
+
+/// Adds a subcommand; `chosen` becomes what it runs once the command line names it.
+using AddCommand = void (*)(CLI::App& app, Command& chosen);
+
+/// The program with these subcommands, in this order; returns the exit status.
+int run_sluice(std::initializer_list<AddCommand> commands, int argc, char** argv);
 
 }  // namespace sluice

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kLongestLine = 116;
 constexpr std::size_t kMostAssumptions = 6;  // of those that the same systems rest on
 
-std::string bytes_words(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
+std::string size_words(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 std::string heading(const Prediction& r, bool one_count) {
     const std::string size =
@@ -42,7 +42,7 @@ std::string about_clusters(const Comparison& c) {
         out += fmt::format(
             "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a "
             "node\n",
-            system.name, bytes_words(fit.device.usable), bytes_words(fit.host.usable));
+            system.name, size_words(fit.device.usable), size_words(fit.host.usable));
     }
     return out;
 }

@@ -32,7 +32,7 @@ std::function<Cell(const Compared&)> of_suggestion(Member member) {
 
 /// A system that does not fit has no speed for people; programs read a speed that assumes it fits.
 template <typename Value>
-std::function<Cell(const Compared&)> if_fits(Value value) {
+std::function<Cell(const Compared&)> where_it_fits(Value value) {
     return [value](const Compared& c) { return Cell(value(c)).hidden_if(!c.fits()); };
 }
 
@@ -98,8 +98,9 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          {"fits_with.tokens_per_s", "", Unit::whole,
           [](auto& c) { return (*c).suggested_tokens_per_s; }, "", Programs::json},
          {"tokens_per_s", "tokens/s", Unit::whole,
-          if_fits([](auto& c) { return c.report().tokens_per_s(); }), "batch x sequence / step"},
-         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& c) -> Cell {
+          where_it_fits([](auto& c) { return c.report().tokens_per_s(); }),
+          "batch x sequence / step"},
+         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, where_it_fits([](auto& c) -> Cell {
               const Prediction& r = c.report();
               if (!r.band) return {};
               return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
@@ -108,7 +109,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          {"relative_speed", "speed", Unit::ratio, [](auto& c) { return relative_speed(*c.in, *c); },
           "tokens/s as a multiple of streamed's"},
          {"step_s", "step", Unit::seconds,
-          if_fits([](auto& c) { return c.report().step.seconds; })},
+          where_it_fits([](auto& c) { return c.report().step.seconds; })},
          {"device.peak_bytes", "device", Unit::bytes, memory(&Fit::device),
           "most bytes at once on the device"},
          {"device.usable_bytes", "", Unit::bytes,
@@ -121,7 +122,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
           [](auto& c) { return c.report().plan.fit.host.usable; }},
          {"host.short_bytes", "", Unit::bytes,
           [](auto& c) { return c.report().plan.fit.host.shortfall(); }},
-         {"bottleneck", "bound by", Unit::text, if_fits([](auto& c) {
+         {"bottleneck", "bound by", Unit::text, where_it_fits([](auto& c) {
               const auto [lane, share] = bound_of(c.report());
               return Cell(bottleneck_name(c.report().step.bottleneck()))
                   .shown_as(fmt::format("{} {}", lane_label(lane), format_percent(share)))
@@ -130,7 +131,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
           "lane with the largest share of the step's critical path"},
          {"bottleneck_share_of_critical_path", "", Unit::share,
           [](auto& c) { return bound_of(c.report()).second; }},
-         {"usd_per_million_tokens", "$/M tokens", Unit::usd, if_fits([](auto& c) -> Cell {
+         {"usd_per_million_tokens", "$/M tokens", Unit::usd, where_it_fits([](auto& c) -> Cell {
               const Prediction& r = c.report();
               return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
           }),
