@@ -17,8 +17,7 @@ namespace sluice {
 namespace {
 
 struct Flags {
-    ModelFlags model;
-    TrainingFlags training;
+    ScenarioFlags scenario;
     TrainSettings settings;
     std::optional<std::string> report, trace, timeline;
 };
@@ -97,8 +96,9 @@ void check_folder(const std::optional<std::string>& file) {
 }
 
 int train(const Flags& flags) {
-    const ModelSpec model = read_model_flags(flags.model);
-    const TrainingSpec training = read_training_flags(flags.training);
+    const PlannedScenario asked = asked_scenario(flags.scenario);
+    const ModelSpec model = read_model(asked.model);
+    const TrainingSpec training = read_training(asked);
     if (!training.schedule->ours)
         throw InputError(fmt::format(
             "--schedule: sluice-train runs only {}; the other schedules are for predictions",
@@ -143,9 +143,9 @@ int main(int argc, char** argv) {
     CLI::App app("Trains a language model from host memory, by the plan that sluice predicts.",
                  "sluice-train");
     sluice::Flags flags;
-    sluice::add_model_flags(app, flags.model);
+    sluice::add_model_flags(app, flags.scenario.given.model);
     sluice::add_run_flags(app, flags);
-    sluice::add_training_flags(app, flags.training);
+    sluice::add_training_flags(app, flags.scenario);
     sluice::add_optimizer_flags(app, flags.settings);
     return sluice::run_program(
         app, [&flags] { return sluice::train(flags); }, argc, argv);

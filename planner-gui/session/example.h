@@ -4,7 +4,7 @@
 #include <QString>
 #include <vector>
 
-#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
 

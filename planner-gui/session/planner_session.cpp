@@ -126,16 +126,12 @@ void PlannerSession::compare(const PlannedScenario& planned) {
         Scenario s = resolve(planned);
         std::vector<ClusterToCompare> others;
         if (s.training.schedule->several_gpus)  // beside the systems of one of its GPUs
-            others.push_back({s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus)});
+            others.push_back(
+                {s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus), &s.profile});
         s.training.schedule = Schedule();
-        Comparison out =
-            sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine), others);
+        Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
+                                         others, &s.profile);
         out.left_out = left_out(s.machine);
-        for (ComparedSystem& system : out.systems) {
-            if (system.report.asked.machine_id != s.profile.id) continue;
-            system.report.cost =
-                hourly_cost(s.profile, static_cast<double>(system.report.asked.training.gpus));
-        }
         tell([value = shared(std::move(out))](PlannerSession& session) {
             Q_EMIT session.compared(value);
         });
@@ -204,7 +200,7 @@ void PlannerSession::validate(const PlannedScenario& planned, const QStringList&
     post_job(JobKind::validate, [planned, files](const Teller& tell) {
         std::vector<std::string> paths;
         for (const QString& file : files) paths.push_back(file.toStdString());
-        const MachineSpec machine = read_machine_flags(planned.machine);
+        const MachineSpec machine = read_machine(planned.machine).spec;
         Validation out = sluice::validate(read_measured_runs(paths, std::nullopt), machine);
         tell([value = shared(std::move(out))](PlannerSession& session) {
             Q_EMIT session.validated(value);
@@ -214,7 +210,7 @@ void PlannerSession::validate(const PlannedScenario& planned, const QStringList&
 
 void PlannerSession::overlay(const PlannedScenario& planned, const QString& file) {
     post_job(JobKind::overlay, [planned, file = file.toStdString()](const Teller& tell) {
-        const MachineSpec machine = read_machine_flags(planned.machine);
+        const MachineSpec machine = read_machine(planned.machine).spec;
         RunComparison run =
             compare_run(read_measured_runs({file}, std::nullopt).runs.front(), machine);
         if (!run.measured)

@@ -10,7 +10,7 @@
 
 #include "sim/answers/cost/run_cost.h"
 #include "sim/answers/predict/predict.h"
-#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 
 #include "sim/answers/decision/decision.h"
 #include "sim/base/units.h"
-#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
 

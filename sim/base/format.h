@@ -1,4 +1,5 @@
-// How do bytes, seconds and counts read in a sentence or a table?
+// How do bytes, seconds and counts read in a sentence or a table? And which lists and numbers does
+// a text hold?
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice {
 
@@ -29,5 +31,10 @@ std::string format_percent(double share);
 std::string format_error(std::optional<double> error);
 /// A field of a CSV line: between quotes where it holds what separates.
 std::string csv_text(const std::string& text);
+
+/// The parts of "a,b,c"; parts may be empty.
+std::vector<std::string> split_list(std::string_view list);
+/// The number that the whole text is; nothing where it is none.
+std::optional<double> parse_number(std::string_view text);
 
 }  // namespace sluice

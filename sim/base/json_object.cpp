@@ -105,6 +105,11 @@ bool JsonObject::is_text(std::string_view key) const {
     return found != value_->end() && found->is_string();
 }
 
+bool JsonObject::is_list(std::string_view key) const {
+    const auto found = value_->find(std::string(key));
+    return found != value_->end() && found->is_array();
+}
+
 std::string JsonObject::shown_value(std::string_view key) const { return shown(required(key)); }
 
 std::vector<std::string> JsonObject::keys() const {

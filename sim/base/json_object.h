@@ -26,6 +26,7 @@ class JsonObject {
     bool has(std::string_view key) const;  ///< present and not null
     bool is_object(std::string_view key) const;
     bool is_text(std::string_view key) const;
+    bool is_list(std::string_view key) const;
     std::string shown_value(std::string_view key) const;  ///< short, for messages of callers
     std::vector<std::string> keys() const;
 

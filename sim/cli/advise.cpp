@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/machine_advice.h"
 #include "sim/answers/search/progress_line.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/command_line/scenario.h"
@@ -20,32 +20,31 @@ namespace sluice {
 namespace {
 
 struct AdviseFlags {
-    std::optional<std::string> scenario;
-    ModelFlags model;
-    std::vector<std::string> machines, settings, prices;
-    std::optional<std::string> host_memory, state_bytes, most_batch, least_speed, knee, most_usd;
-    std::vector<std::optional<std::string>> option_values;
+    ScenarioFlags scenario;
+    std::vector<std::string> machines, prices;
+    std::optional<std::string> state_bytes, most_batch, least_speed, knee, most_usd;
     int workers = 0;
     bool json = false;
 };
 
 double number_of(const std::string& text, const char* flag, double low, double high,
                  const char* expected) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high)
-        return value;
+    const std::optional<double> value = parse_number(text);
+    if (value && *value >= low && *value <= high) return *value;
     throw InputError(fmt::format("{} is \"{}\", expected {}", flag, text, expected));
 }
 
-AdviceRequest read_request(const AdviseFlags& flags) {
-    AdviceRequest request;
-    for (std::size_t i = 0; i < flags.option_values.size(); ++i) {
-        const Option& option = training_options()[i];
-        if (!flags.option_values[i]) continue;
-        set_option(request.given, option, *flags.option_values[i], option_flag(option));
-        request.fixed.insert(option.field);
-    }
+/// Of a project's settings advise chooses those for speed and memory itself, and with --most-batch
+/// the batch.
+PlannedScenario asked_of(const AdviseFlags& flags) {
+    PlannedScenario base = base_scenario(flags.scenario);
+    forget_free_choices(base);
+    if (flags.most_batch) base.training.erase("batch");
+    return with_flags(std::move(base), flags.scenario);
+}
+
+AdviceRequest read_request(const AdviseFlags& flags, const PlannedScenario& asked) {
+    AdviceRequest request = advice_request(asked);
     if (flags.most_batch) {
         request.most_batch = static_cast<std::int64_t>(number_of(
             *flags.most_batch, "--most-batch", 1, 1e6, "a number of sequences from 1 to 1000000"));
@@ -89,17 +88,17 @@ std::optional<HourlyPrice> price_of(const std::string& machine, const MachinePro
                                                         unpriced.empty() ? "" : "; " + unpriced)};
 }
 
-void check_prices(const AdviseFlags& flags) {
-    for (const std::string& text : flags.prices) {
+void check_prices(const std::vector<std::string>& prices,
+                  const std::vector<std::string>& machines) {
+    for (const std::string& text : prices) {
         const std::string name = text.substr(0, text.find('='));
-        const bool known =
-            text.find('=') != std::string::npos &&
-            std::find(flags.machines.begin(), flags.machines.end(), name) != flags.machines.end();
+        const bool known = text.find('=') != std::string::npos &&
+                           std::find(machines.begin(), machines.end(), name) != machines.end();
         if (!known)
             throw InputError(
                 fmt::format("--price is \"{}\", expected NAME=DOLLARS with a machine of --machine, "
                             "as in {}=2.5",
-                            text, flags.machines.front()));
+                            text, machines.front()));
     }
 }
 
@@ -119,21 +118,23 @@ Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& reque
 }
 
 int run_advise(const AdviseFlags& flags) {
-    const AdviceRequest request = read_request(flags);
-    check_prices(flags);
+    PlannedScenario asked = asked_of(flags);
+    const std::vector<std::string> names =
+        flags.machines.empty() ? std::vector{asked.machine.machine} : flags.machines;
+    const AdviceRequest request = read_request(flags, asked);
+    check_prices(flags.prices, names);
     std::optional<double> most_usd;
     if (flags.most_usd)
         most_usd = number_of(*flags.most_usd, "--max-usd-per-hour", 0, 1e9, "dollars an hour");
     if (flags.workers < 0 || flags.workers > 4096)
         throw InputError(
             fmt::format("--workers is {}, expected 0 (all processors) to 4096", flags.workers));
-    const ModelSpec model = read_model_flags(flags.model);
+    const ModelSpec model = read_model(asked.model);
     std::vector<MachineAdvice> machines;
     std::vector<ScenarioGrid> grids;  // all mistakes before any work
-    for (const std::string& name : flags.machines) {
-        const MachineFlags of_machine{name, flags.host_memory, flags.settings};
-        const MachineProfile profile = read_profile_flags(of_machine);
-        const MachineSpec machine = resolve_machine_flags(profile, of_machine);
+    for (const std::string& name : names) {
+        asked.machine.machine = name;
+        const auto [profile, machine] = read_machine(asked.machine);
         machines.push_back({machine.id, price_of(name, profile, flags.prices), "", std::nullopt});
         if (most_usd) machines.back().left_out = over_budget(machines.back().price, *most_usd);
         grids.push_back(advice_grid(model, machine, request));
@@ -147,21 +148,6 @@ int run_advise(const AdviseFlags& flags) {
         flags.json ? advice_json(machines, request) : advice_text(machines, request);
     std::fputs(text.c_str(), stdout);
     return 0;
-}
-
-/// Keeps the scenario's settings that advise does not choose for speed and memory. With
-/// --most-batch advise chooses the batch too.
-void take_scenario(const CLI::App& command, AdviseFlags& flags, const PlannedScenario* planned) {
-    if (planned != nullptr) {
-        PlannedScenario kept = *planned;
-        forget_free_choices(kept.training);
-        if (flags.most_batch) kept.training.erase("batch");
-        take_model(kept, flags.model);
-        take_machine(kept, flags.machines, flags.host_memory, flags.settings);
-        take_training(kept, flags.option_values);
-    }
-    require_flag(command, "--model", !flags.model.model.empty());
-    require_flag(command, "--machine", !flags.machines.empty());
 }
 
 void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
@@ -196,33 +182,23 @@ void add_advise(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
         "advise", "Which settings are the best for that model on that machine, and why?");
     const auto flags = std::make_shared<AdviseFlags>();
-    add_scenario_flag(*command, flags->scenario, [command, &flags = *flags](const auto* planned) {
-        take_scenario(*command, flags, planned);
-    });
+    add_scenario_flag(*command, flags->scenario);
     command->get_option("--scenario")
         ->description(
             "FILE or FILE:NAME, a scenario of a project that the planner saved; flags override it. "
             "Settings that change only speed and memory are chosen anyway; --most-batch chooses "
             "the batch too");
-    add_model_flags(*command, flags->model);
-    command->get_option("--model")->required(false);
+    add_model_flags(*command, flags->scenario.given.model);
+    add_machine_flags(*command, flags->scenario.given.machine);
+    command->remove_option(command->get_option("--machine"));
     command->add_option("--machine", flags->machines,
                         "as for predict; from several, the fastest is chosen too");
-    command->add_option("--host-memory", flags->host_memory,
-                        "host memory of the machine, as 1.5TB or 128GiB");
-    command->add_option("--set", flags->settings,
-                        "another value for a number of the machine: PATH=NUMBER");
     command->add_option("--workers", flags->workers,
                         "number of processes; 0: one per processor (default)");
     add_constraint_flags(*command, *flags);
-    flags->option_values.resize(training_options().size());
-    for (std::size_t i = 0; i < training_options().size(); ++i) {
-        const Option& option = training_options()[i];
-        command
-            ->add_option(option_flag(option), flags->option_values[i],
-                         std::string(option.help) + "; if given, it is fixed")
-            ->group("Training");
-    }
+    add_option_flags(*command, flags->scenario.given.training, [](const Option& option) {
+        return std::string(option.help) + "; if given, it is fixed";
+    });
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_advise(*flags); }; });

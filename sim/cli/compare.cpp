@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/compare/comparison.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
@@ -31,65 +32,59 @@ void check_flags(const CompareFlags& flags) {
         throw InputError("--svg needs the name of a file, not an empty one");
 }
 
-TrainingSpec read_training(const ScenarioFlags& scenario) {
-    const TrainingFlags& flags = scenario.training;
-    TrainingSpec training = training_values(flags);
-    if (scenario.planned && scenario.planned->training.contains("schedule"))
-        training.schedule = TrainingSpec{}.schedule;
+/// A project's own schedule does not count.
+PlannedScenario asked_of_all(const ScenarioFlags& flags) {
+    PlannedScenario base = base_scenario(flags);
+    base.training.erase("schedule");
+    return with_flags(std::move(base), flags);
+}
+
+TrainingSpec read_training_of_all(const PlannedScenario& asked, const ScenarioFlags& flags) {
+    const TrainingSpec training = training_values(asked);
     if (training.schedule != TrainingSpec{}.schedule)
         throw InputError(fmt::format(
             "{}: schedule is \"{}\", but compare takes the systems from --schedules; leave it out",
-            flags.file.value_or("--training"), training.schedule->name));
+            flags.training_file.value_or("--training"), training.schedule->name));
     return training;
 }
 
 /// The model with each of the numbers of layers: "4,8,16", or all of them.
-std::vector<ModelSpec> read_models(const ModelFlags& flags) {
+std::vector<ModelSpec> read_models(const PlannedModel& asked) {
+    if (!asked.layers) return {read_model(asked)};
     std::vector<ModelSpec> models;
-    if (!flags.layers) return {read_model_flags(flags)};
-    for (std::size_t start = 0; start <= flags.layers->size();) {
-        const std::size_t end = std::min(flags.layers->find(',', start), flags.layers->size());
-        ModelFlags one = flags;
-        one.layers = flags.layers->substr(start, end - start);
-        models.push_back(read_model_flags(one));
-        start = end + 1;
-    }
+    for (const std::string& layers : split_list(*asked.layers))
+        models.push_back(read_model(PlannedModel{asked.model, layers, asked.untied}));
     return models;
 }
 
-/// Adds the prices of the machine, and of clusters' GPUs by their own profiles.
-void add_prices(std::vector<Comparison>& comparisons, const CompareFlags& flags) {
-    std::vector<MachineProfile> profiles = {read_machine_profile(flags.scenario.machine.machine)};
-    for (const std::string& text : flags.clusters)
-        profiles.push_back(read_machine_profile(text.substr(0, text.rfind(':'))));
-    for (Comparison& comparison : comparisons)
-        for (ComparedSystem& system : comparison.systems)
-            for (const MachineProfile& profile : profiles)
-                if (profile.id == system.report.asked.machine_id)
-                    system.report.cost = hourly_cost(
-                        profile, static_cast<double>(system.report.asked.training.gpus));
+std::vector<ClusterFlag> read_clusters(const std::vector<std::string>& texts) {
+    std::vector<ClusterFlag> clusters;
+    for (const std::string& text : texts) {
+        if (std::count(texts.begin(), texts.end(), text) > 1)
+            throw InputError(fmt::format("--cluster {} is given twice; give it once", text));
+        clusters.push_back(read_cluster_flag(text));
+    }
+    return clusters;
 }
 
 int run_compare(const CompareFlags& flags) {
     check_flags(flags);
-    const std::vector<ModelSpec> models = read_models(flags.scenario.model);
-    const MachineSpec machine = read_machine_flags(flags.scenario.machine);
-    const TrainingSpec training = read_training(flags.scenario);
+    const PlannedScenario asked = asked_of_all(flags.scenario);
+    const std::vector<ModelSpec> models = read_models(asked.model);
+    const ProfiledMachine machine = read_machine(asked.machine);
+    const TrainingSpec training = read_training_of_all(asked, flags.scenario);
     const std::vector<Schedule> schedules =
-        flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine);
+        flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine.spec);
+    const std::vector<ClusterFlag> named = read_clusters(flags.clusters);
     std::vector<ClusterToCompare> clusters;
-    for (const std::string& text : flags.clusters) {
-        if (std::count(flags.clusters.begin(), flags.clusters.end(), text) > 1)
-            throw InputError(fmt::format("--cluster {} is given twice; give it once", text));
-        const ClusterFlag cluster = read_cluster_flag(text);
-        clusters.push_back({resolve_machine(cluster.profile), cluster.gpus});
-    }
+    for (const ClusterFlag& cluster : named)
+        clusters.push_back({resolve_machine(cluster.profile), cluster.gpus, &cluster.profile});
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
-        comparisons.push_back(compare(model, machine, training, schedules, clusters));
-        if (!flags.schedules) comparisons.back().left_out = left_out(machine);
+        comparisons.push_back(
+            compare(model, machine.spec, training, schedules, clusters, &machine.profile));
+        if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
     }
-    add_prices(comparisons, flags);
     if (flags.svg_file)
         write_file(*flags.svg_file, to_svg(bars_picture(comparison_bars(comparisons))));
     const std::string text = flags.json  ? comparison_json(comparisons)

@@ -10,7 +10,6 @@
 #include "sim/answers/search/machine_choice.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/money_flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/search/search_pictures.h"
@@ -24,70 +23,62 @@ constexpr const char* kMachine = "machine";
 
 struct FitFlags {
     ScenarioFlags scenario;
-    CostQuery money;
     std::string find;
     double tokens_per_s = 0;
     bool adjust = false, json = false, csv = false;
     std::optional<std::string> svg_file;
-    std::vector<std::string> said;  ///< flags that give what may be the unknown
 };
-
-/// With those of the model first, which --find model leaves no use for.
-std::vector<std::string> said_flags(const CLI::App& command, const std::string& find) {
-    std::vector<const char*> flags = {"--model", "--layers", "--untied"};
-    if (find != sought_name(Sought::model))
-        flags = {"--layers", "--batch", "--seq", "--host-memory"};
-    std::vector<std::string> said;
-    for (const char* flag : flags)
-        if (command.count(flag) > 0) said.emplace_back(flag);
-    return said;
-}
 
 /// The unknown must not be given as well; a scenario's own value does not count as given.
 void refuse_given_answer(const FitFlags& flags) {
-    if (flags.find == sought_name(Sought::model) && !flags.said.empty())
-        throw InputError(fmt::format(
-            "--find model tries the models of the library, so {} has no effect; leave it out",
-            flags.said.front()));
-    for (const std::string& flag : flags.said)
-        if (flag == "--" + flags.find)
+    const PlannedScenario& given = flags.scenario.given;
+    const bool finds_model = flags.find == sought_name(Sought::model);
+    const auto refuse = [&](const std::string& flag, bool is_given) {
+        if (is_given && finds_model)
+            throw InputError(fmt::format(
+                "--find model tries the models of the library, so {} has no effect; leave it out",
+                flag));
+        if (is_given && flag == "--" + flags.find)
             throw InputError(fmt::format(
                 "--find {} searches it, so {} has no effect; leave one out", flags.find, flag));
+    };
+    if (finds_model) refuse("--model", !given.model.model.empty());
+    refuse("--layers", given.model.layers.has_value());
+    if (finds_model) return refuse("--untied", given.model.untied);
+    refuse("--batch", given.training.contains("batch"));
+    refuse("--seq", given.training.contains("seq"));
+    refuse("--host-memory", given.machine.host_memory.has_value());
 }
 
-void check_flags(const FitFlags& flags) {
-    const bool machine = flags.find == kMachine;
-    if (!std::isfinite(flags.tokens_per_s) || flags.tokens_per_s < 0)
-        throw InputError(
-            fmt::format("--tokens-per-s is {:g}, expected a speed above 0", flags.tokens_per_s));
-    if (machine && !flags.scenario.machine.machine.empty())
+void check_machines(const PlannedMachine& asked) {
+    if (!asked.machine.empty())
         throw InputError("--find machine looks through the library; leave --machine out");
-    if (!machine && flags.scenario.machine.machine.empty())
-        throw InputError("--machine is missing; name one of: sluice machines");
-    if (machine)
-        refuse_one_price(flags.money,
-                         "all machines of the library, and does not go with --find machine; leave "
-                         "it out, or give it to sluice cost");
-    if (machine && !flags.scenario.machine.settings.empty())
+    if (!asked.settings.empty())
         throw InputError(
             "--set does not go with --find machine: give --host-memory, or a profile of your own "
             "to sluice cost");
-    if (flags.find != sought_name(Sought::model) && flags.scenario.model.model.empty())
-        throw InputError("--model is missing; name one of: sluice models");
-    if (!machine && (flags.csv || flags.svg_file))
+}
+
+void check_flags(const FitFlags& flags) {
+    if (!std::isfinite(flags.tokens_per_s) || flags.tokens_per_s < 0)
+        throw InputError(
+            fmt::format("--tokens-per-s is {:g}, expected a speed above 0", flags.tokens_per_s));
+    if (flags.find != kMachine && (flags.csv || flags.svg_file))
         throw InputError("--csv and --svg need --find machine; leave them out");
     refuse_given_answer(flags);
     if (flags.json && flags.csv)
         throw InputError("--json and --csv both go to standard output; give one");
-    check_money(flags.money);
 }
 
-int run_machines(const FitFlags& flags) {
-    const ModelSpec model = read_model_flags(flags.scenario.model);
-    const auto& memory = flags.scenario.machine.host_memory;
+int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
+    check_machines(asked.machine);
+    const CostQuery money = read_money(asked);
+    refuse_one_price(money,
+                     "all machines of the library, and does not go with --find machine; leave it "
+                     "out, or give it to sluice cost");
+    const auto& memory = asked.machine.host_memory;
     const MachineChoices choices = choose_machine(
-        model, read_training_flags(flags.scenario.training), flags.tokens_per_s, flags.adjust,
-        flags.money,
+        read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
         memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(machine_choices_picture(choices)));
     const std::string text = flags.json  ? machine_choices_json(choices)
@@ -98,20 +89,17 @@ int run_machines(const FitFlags& flags) {
 }
 
 int run_fit(const FitFlags& flags) {
-    if (flags.find == kMachine) {
-        check_flags(flags);
-        return run_machines(flags);
-    }
-    FitQuery query;
-    query.sought = parse_sought(flags.find);
+    const bool finds_machine = flags.find == kMachine;
+    const Sought sought = finds_machine ? Sought::model : parse_sought(flags.find);
     check_flags(flags);
-    query.tokens_per_s = flags.tokens_per_s;
-    query.adjust = flags.adjust;
-    const MachineSpec machine = read_machine_flags(flags.scenario.machine);
-    const ModelSpec model =
-        query.sought == Sought::model ? ModelSpec{} : read_model_flags(flags.scenario.model);
+    const PlannedScenario asked = asked_scenario(flags.scenario);
+    if (finds_machine) return run_machines(flags, asked);
+    const MachineSpec machine = read_machine(asked.machine).spec;
+    const ModelSpec model = sought == Sought::model ? ModelSpec{} : read_model(asked.model);
+    const TrainingSpec training = read_training(asked);
+    read_money(asked);  // refuses mistakes
     const FitAnswer answer =
-        find_fit(model, machine, read_training_flags(flags.scenario.training), query);
+        find_fit(model, machine, training, {sought, flags.tokens_per_s, flags.adjust});
     std::fputs((flags.json ? fit_json(answer) : fit_text(answer)).c_str(), stdout);
     return 0;
 }
@@ -134,9 +122,8 @@ void add_fit(CLI::App& app, Command& chosen) {
     command->add_flag(
         "--adjust", flags->adjust,
         "if the settings do not fit, also try the nearest ones that change only speed");
-    flags->scenario.complete = false;
     add_scenario_flags(*command, flags->scenario);
-    add_money_flags(*command, flags->money);
+    add_money_flags(*command, flags->scenario);
     command->add_flag("--json", flags->json, "as JSON; keys carry units")->group("Output");
     command
         ->add_flag("--csv", flags->csv,
@@ -146,10 +133,7 @@ void add_fit(CLI::App& app, Command& chosen) {
         ->add_option("--svg", flags->svg_file,
                      "write tokens/s over $/h and over $ per million tokens (--find machine)")
         ->group("Output");
-    command->callback([&chosen, flags, command] {
-        flags->said = said_flags(*command, flags->find);
-        chosen = [flags] { return run_fit(*flags); };
-    });
+    command->callback([&chosen, flags] { chosen = [flags] { return run_fit(*flags); }; });
 }
 
 }  // namespace sluice

@@ -34,7 +34,7 @@ void check_files(const PredictFlags& flags) {
 
 int run_predict(const PredictFlags& flags) {
     check_files(flags);
-    const Scenario s = read_scenario(flags.scenario);
+    const Scenario s = resolve(asked_scenario(flags.scenario));
     const Prediction prediction = predict(s.model, s.machine, s.training,
                                           {.band = Wanted::Band::always,
                                            .suggestions = true,
@@ -48,7 +48,7 @@ int run_predict(const PredictFlags& flags) {
 }
 
 int run_explain(const ScenarioFlags& flags) {
-    const Scenario s = read_scenario(flags);
+    const Scenario s = resolve(asked_scenario(flags));
     std::fputs(report_operations(predict(s.model, s.machine, s.training)).c_str(), stdout);
     return 0;
 }

@@ -3,17 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/search/advise_grid.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
-#include "sim/cli/money_flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/simulate/simulation_service.h"
@@ -22,40 +21,40 @@ namespace sluice {
 namespace {
 
 struct ReportFlags {
-    std::optional<std::string> scenario;
-    ModelFlags model;
-    TrainingFlags training;
+    ScenarioFlags scenario;
     std::vector<std::string> machines, clusters, prices;
-    CostQuery money;
     std::string aim = "cost", out_file, date;
-    std::optional<std::string> host_memory;  ///< of the scenario's machine, as its settings
-    std::vector<std::string> settings;
     bool advise = false;
     int workers = 0;
 };
 
 double price_number(const std::string& text, const std::string& flag) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     constexpr double kLeast = 1e-4, kMost = 1e7;  // as --usd-per-hour
-    if (error == std::errc() && end == text.data() + text.size() && value >= kLeast &&
-        value <= kMost)
-        return value;
+    const std::optional<double> value = parse_number(text);
+    if (value && *value >= kLeast && *value <= kMost) return *value;
     throw InputError(
         fmt::format("--price is \"{}\", expected NAME=DOLLARS an hour, as in "
                     "gh200-480gb=2.5, from 0.0001 to 10000000",
                     flag));
 }
 
+/// --machine and --cluster name others than the project's machine.
+PlannedScenario asked_of(const ReportFlags& flags) {
+    PlannedScenario base = base_scenario(flags.scenario);
+    if (flags.advise) forget_free_choices(base);
+    if (!flags.machines.empty() || !flags.clusters.empty()) base.machine = {};
+    return with_flags(std::move(base), flags.scenario);
+}
+
 /// Machines and clusters by the name under which --price knows them.
-std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFlags& flags) {
+std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFlags& flags,
+                                                                 const PlannedMachine& planned) {
     std::vector<std::pair<std::string, AskedMachine>> out;
-    for (const std::string& name : flags.machines) {
-        const MachineFlags machine{name, flags.host_memory, flags.settings};
-        MachineProfile profile = read_profile_flags(machine);
-        resolve_machine_flags(profile, machine);  // refuses a number on which nothing rests
-        out.push_back({name, {std::move(profile), 0, std::nullopt}});
-    }
+    const auto add = [&](const PlannedMachine& machine) {
+        out.push_back({machine.machine, {read_machine(machine).profile, 0, std::nullopt}});
+    };
+    if (!planned.machine.empty()) add(planned);
+    for (const std::string& name : flags.machines) add({name, {}, {}});
     for (const std::string& text : flags.clusters) {
         ClusterFlag cluster = read_cluster_flag(text);
         out.push_back({text, {std::move(cluster.profile), cluster.gpus, std::nullopt}});
@@ -67,8 +66,8 @@ std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFla
     return out;
 }
 
-std::vector<AskedMachine> read_machines(const ReportFlags& flags) {
-    auto named = asked_machines(flags);
+std::vector<AskedMachine> read_machines(const ReportFlags& flags, const PlannedMachine& planned) {
+    auto named = asked_machines(flags, planned);
     if (named.empty())
         throw InputError("no machine is named; give --machine NAME or --cluster MACHINE:GPUS");
     for (const std::string& price : flags.prices) {
@@ -88,33 +87,10 @@ std::vector<AskedMachine> read_machines(const ReportFlags& flags) {
     return out;
 }
 
-/// One price for machines that differ would be a mistake.
-void check_prices(const ReportFlags& flags) {
-    check_money(flags.money);
-    const std::size_t machines = flags.machines.size() + flags.clusters.size();
-    if (machines > 1)
-        refuse_one_price(
-            flags.money,
-            fmt::format("{} machines; give --price NAME=DOLLARS an hour for each", machines));
-}
-
 void check_training(const TrainingSpec& training) {
     if (training.schedule->several_gpus || training.gpus != 1)
         throw InputError(
             "--schedule cluster and --gpus are taken from --cluster MACHINE:GPUS; leave them out");
-}
-
-/// What flags give is fixed; the rest is chosen.
-AdviceRequest advice_request(const TrainingFlags& flags) {
-    if (flags.file)
-        throw InputError(fmt::format(
-            "--training is {}, but --advise chooses what flags do not fix; give flags instead",
-            *flags.file));
-    AdviceRequest out;
-    out.given = training_values(flags);
-    for (std::size_t i = 0; i < flags.option_values.size(); ++i)
-        if (flags.option_values[i]) out.fixed.insert(training_options()[i].field);
-    return out;
 }
 
 std::string today() {
@@ -123,8 +99,7 @@ std::string today() {
         fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-DecisionRequest read_request(const ReportFlags& flags) {
-    check_prices(flags);
+void check_flags(const ReportFlags& flags) {
     if (flags.out_file.empty())
         throw InputError("--out needs the name of a file, not an empty one");
     if (flags.aim != "cost" && flags.aim != "speed")
@@ -132,36 +107,35 @@ DecisionRequest read_request(const ReportFlags& flags) {
     if (flags.workers < 0 || flags.workers > 4096)
         throw InputError(
             fmt::format("--workers is {}, expected 0 (all processors) to 4096", flags.workers));
+    const auto& file = flags.scenario.training_file;
+    if (flags.advise && file)
+        throw InputError(fmt::format(
+            "--training is {}, but --advise chooses what flags do not fix; give flags instead",
+            *file));
+}
+
+DecisionRequest read_request(const ReportFlags& flags) {
+    check_flags(flags);
+    const PlannedScenario asked = asked_of(flags);
     DecisionRequest request;
-    request.model = read_model_flags(flags.model);
-    request.machines = read_machines(flags);
-    if (flags.advise) {
-        request.advise = advice_request(flags.training);
-        check_training(request.advise->given);
-    } else {
-        request.training = read_training_flags(flags.training);
-        check_training(request.training);
-    }
-    request.money = flags.money;
+    request.model = read_model(asked.model);
+    request.machines = read_machines(flags, asked.machine);
+    request.money = read_money(asked);
+    const std::size_t machines = request.machines.size();
+    if (machines > 1)  // that differ
+        refuse_one_price(
+            request.money,
+            fmt::format("{} machines; give --price NAME=DOLLARS an hour for each", machines));
+    if (flags.advise)
+        request.advise = advice_request(asked);
+    else
+        request.training = read_training(asked);
+    check_training(request.advise ? request.advise->given : request.training);
     request.aim = flags.aim == "cost" ? Aim::cheapest : Aim::fastest;
     request.workers = flags.workers == 0 ? usable_processors() : flags.workers;
     request.date = flags.date.empty() ? today() : flags.date;
     request.version = SLUICE_VERSION;
     return request;
-}
-
-/// What of it the flags do not say: --machine and --cluster name others than its machine.
-void take_scenario(const CLI::App& command, ReportFlags& flags, const PlannedScenario* planned) {
-    if (planned != nullptr) {
-        PlannedScenario kept = *planned;
-        if (flags.advise) forget_free_choices(kept.training);
-        take_model(kept, flags.model);
-        if (flags.machines.empty() && flags.clusters.empty())
-            take_machine(kept, flags.machines, flags.host_memory, flags.settings);
-        take_training(kept, flags.training.option_values);
-        take_money(kept, command, flags.money);
-    }
-    require_flag(command, "--model", !flags.model.model.empty());
 }
 
 int run_report(const ReportFlags& flags) {
@@ -178,11 +152,8 @@ void add_report(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
         "report", "Which machine to buy or rent for that model? One page with all its sources");
     const auto flags = std::make_shared<ReportFlags>();
-    add_scenario_flag(*command, flags->scenario, [command, &flags = *flags](const auto* planned) {
-        take_scenario(*command, flags, planned);
-    });
-    add_model_flags(*command, flags->model);
-    command->get_option("--model")->required(false);
+    add_scenario_flag(*command, flags->scenario);
+    add_model_flags(*command, flags->scenario.given.model);
     command->add_option("--machine", flags->machines, "as for predict; may be given several times");
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
@@ -195,8 +166,8 @@ void add_report(CLI::App& app, Command& chosen) {
         "search the best settings for each machine; settings given as flags stay fixed");
     command->add_option("--workers", flags->workers,
                         "number of processes of that search; 0: one per processor (default)");
-    add_training_flags(*command, flags->training);
-    add_money_flags(*command, flags->money);
+    add_training_flags(*command, flags->scenario);
+    add_money_flags(*command, flags->scenario);
     command
         ->add_option("--price", flags->prices,
                      "NAME=DOLLARS an hour for a machine or a whole cluster, electricity included; "

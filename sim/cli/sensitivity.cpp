@@ -26,10 +26,8 @@ int run_sensitivity(const SensitivityFlags& flags) {
         throw InputError("--svg needs the name of a file, not an empty one");
     if (!flags.gpu.empty())
         read_machine_profile(flags.gpu, "--next-gpu");  // refuses an unknown one first
-    const MachineProfile profile = read_profile_flags(flags.scenario.machine);
-    const MachineSpec machine = resolve_machine_flags(profile, flags.scenario.machine);
-    const Sensitivity all = sensitivity(read_model_flags(flags.scenario.model), profile, machine,
-                                        read_training_flags(flags.scenario.training), flags.gpu);
+    const Scenario s = resolve(asked_scenario(flags.scenario));
+    const Sensitivity all = sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));
     std::fputs((flags.json ? sensitivity_json(all) : sensitivity_text(all)).c_str(), stdout);
     return 0;

@@ -22,72 +22,36 @@ namespace sluice {
 namespace {
 
 struct SweepFlags {
-    std::optional<std::string> file, scenario;
-    std::optional<PlannedScenario> planned;
-    SweepSpec given;  ///< by flags; options are in `option_values`
-    std::vector<std::optional<std::string>> option_values;
+    std::optional<std::string> file;
+    ScenarioFlags scenario;
+    std::vector<std::string> models, machines;
     std::optional<std::string> out_file;
     std::string bands = "best";
     bool every_row = false, csv = false, json = false;
     int workers = 0;
 };
 
-/// The scenario as lists of one value.
-SweepSpec spec_of(const PlannedScenario& planned) {
-    SweepSpec spec;
-    if (!planned.model.model.empty()) spec.models = {planned.model.model};
-    spec.layers = planned.model.layers;
-    spec.untied = planned.model.untied;
-    if (!planned.machine.machine.empty()) spec.machines = {planned.machine.machine};
-    spec.host_memory = planned.machine.host_memory;
-    spec.settings = planned.machine.settings;
-    spec.options = planned.training;
-    return spec;
-}
-
 SweepSpec read_spec(const SweepFlags& flags) {
-    if (flags.file && flags.planned)
+    if (flags.file && flags.scenario.scenario_file)
         throw InputError("--sweep and --scenario both say what is swept; give one");
     SweepSpec spec;
-    if (flags.planned) spec = spec_of(*flags.planned);
-    if (flags.file) spec = parse_sweep_spec(read_text_file(*flags.file), *flags.file);
-    const SweepSpec& given = flags.given;
-    if (!given.models.empty()) spec.models = given.models;
-    if (!given.machines.empty()) spec.machines = given.machines;
-    spec.untied = spec.untied || given.untied;
-    if (!given.settings.empty()) spec.settings = given.settings;
-    if (given.layers) spec.layers = given.layers;
-    if (given.host_memory) spec.host_memory = given.host_memory;
-    for (std::size_t i = 0; i < flags.option_values.size(); ++i) {
-        const char* const field = training_options()[i].field;
-        if (!flags.option_values[i]) continue;
-        spec.options[field] = *flags.option_values[i];
-        spec.where.erase(field);
+    if (flags.file) {
+        spec = parse_sweep_spec(read_text_file(*flags.file), *flags.file);
+    } else {
+        spec.lists = base_scenario(flags.scenario);
+        if (!spec.lists.model.model.empty()) spec.models = {spec.lists.model.model};
+        if (!spec.lists.machine.machine.empty()) spec.machines = {spec.lists.machine.machine};
     }
+    spec.lists = with_flags(std::move(spec.lists), flags.scenario);
+    for (const auto& [field, list] : flags.scenario.given.training) spec.where.erase(field);
+    if (!flags.models.empty()) spec.models = flags.models;
+    if (!flags.machines.empty()) spec.machines = flags.machines;
     if (spec.models.empty())
         throw InputError("no model to sweep; give --model NAME..., or \"models\" in --sweep FILE");
     if (spec.machines.empty())
         throw InputError(
             "no machine to sweep; give --machine NAME..., or \"machines\" in --sweep FILE");
     return spec;
-}
-
-/// The parts of a list that may be left out: then one that is nothing.
-std::vector<std::optional<std::string>> parts_of(const std::optional<std::string>& list) {
-    if (!list) return {std::nullopt};
-    const std::vector<std::string> parts = split_list(*list);
-    return {parts.begin(), parts.end()};
-}
-
-ScenarioGrid read_grid(const SweepSpec& spec) {
-    ScenarioGrid grid = grid_of_options(spec);
-    for (const std::string& name : spec.models)
-        for (const auto& layers : parts_of(spec.layers))
-            grid.models.push_back(read_model_flags({name, layers, spec.untied}));
-    for (const std::string& name : spec.machines)
-        for (const auto& memory : parts_of(spec.host_memory))
-            grid.machines.push_back(read_machine_flags({name, memory, spec.settings}));
-    return grid;
 }
 
 SearchOptions read_options(const SweepFlags& flags) {
@@ -163,7 +127,7 @@ void say_and_end(int signal) {
 }
 
 int run_sweep(const SweepFlags& flags) {
-    const ScenarioGrid grid = read_grid(read_spec(flags));
+    const ScenarioGrid grid = grid_of(read_spec(flags));
     SearchOptions options = read_options(flags);
     options.processes = processes_of(flags.workers);
     (void)grid.size();
@@ -178,38 +142,27 @@ int run_sweep(const SweepFlags& flags) {
     return 0;
 }
 
-void add_sweep_option_flags(CLI::App& command, SweepFlags& flags) {
-    flags.option_values.resize(training_options().size());
-    for (std::size_t i = 0; i < training_options().size(); ++i) {
-        const Option& option = training_options()[i];
-        command
-            .add_option(option_flag(option), flags.option_values[i],
-                        std::string(option.help) + "; a list")
-            ->group("Training");
-    }
-}
-
 }  // namespace
 
 void add_sweep(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
         "sweep", "Every combination of models, machines and settings as a table, the best marked");
     const auto flags = std::make_shared<SweepFlags>();
-    SweepSpec& given = flags->given;
-    add_scenario_flag(*command, flags->scenario, [&flags = *flags](const auto* planned) {
-        if (planned != nullptr) flags.planned = *planned;
-    });
+    PlannedScenario& given = flags->scenario.given;
+    add_scenario_flag(*command, flags->scenario);
     command->add_option("--sweep", flags->file,
                         "a JSON file of lists: models, layers, machines, host_memory, set, and the "
                         "options below; flags override it");
-    command->add_option("--model", given.models, "models, as for predict");
-    command->add_option("--layers", given.layers, "only the first N layers of each; a list");
-    command->add_flag("--untied", given.untied, "as for predict, for every model");
-    command->add_option("--machine", given.machines, "machines, as for predict");
-    command->add_option("--host-memory", given.host_memory,
+    command->add_option("--model", flags->models, "models, as for predict");
+    command->add_option("--layers", given.model.layers, "only the first N layers of each; a list");
+    command->add_flag("--untied", given.model.untied, "as for predict, for every model");
+    command->add_option("--machine", flags->machines, "machines, as for predict");
+    command->add_option("--host-memory", given.machine.host_memory,
                         "host memory of each machine; a list, as in 512GB,1TB");
-    command->add_option("--set", given.settings, "another value for a number of all machines");
-    add_sweep_option_flags(*command, *flags);
+    command->add_option("--set", given.machine.settings,
+                        "another value for a number of all machines");
+    add_option_flags(*command, given.training,
+                     [](const Option& option) { return std::string(option.help) + "; a list"; });
     command->add_flag("--all", flags->every_row,
                       "simulate every row that fits; default: only rows that could be the best of "
                       "their model, machine, schedule and sequence");

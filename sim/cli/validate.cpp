@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "sim/answers/validate/operation_errors.h"
-#include "sim/answers/validate/operation_errors.h"
 #include "sim/answers/validate/published.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/base/input_error.h"
@@ -25,7 +24,7 @@ constexpr int kBeyondLimit = 1;
 
 struct ValidateFlags {
     std::vector<std::string> files;
-    MachineFlags machine;
+    PlannedMachine machine;
     std::optional<std::string> model, overlay_file, html_file, svg_file;
     std::optional<std::string> limit, limit_mean, limit_memory;  ///< "5%"
     bool json = false, csv = false, operations = false;
@@ -144,7 +143,7 @@ int run_validate(const ValidateFlags& flags) {
     if (flags.machine.machine.empty())
         throw InputError("--machine is missing; name the machine that the runs were measured on");
     const Limits limits = parse_limits(flags);
-    const MachineSpec machine = read_machine_flags(flags.machine);
+    const MachineSpec machine = read_machine(flags.machine).spec;
     const Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
     // Refused before any file is written.
     const std::string overlay = flags.overlay_file ? overlay_of(validation) : "";
@@ -170,7 +169,6 @@ void add_validate(CLI::App& app, Command& chosen) {
                      "such as validation/published, name their machines")
         ->required();
     add_machine_flags(*command, flags->machine);
-    command->get_option("--machine")->required(false);
     command->add_option("--model", flags->model,
                         "the config.json for reports whose model name is not known here");
     command->add_option("--limit", flags->limit,

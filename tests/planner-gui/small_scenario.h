@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice::test {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/answers/predict/predict.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 
@@ -38,7 +39,7 @@ bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
 }
 
 ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& asked) {
+                           const TrainingSpec& asked, const MachineProfile* prices) {
     ComparedSystem out;
     out.name = asked.schedule->name;
     TrainingSpec training = asked;
@@ -50,8 +51,9 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
         training = *fitting;
         plan = planned_step(plan_step(model, machine, training), machine, training);
     }
-    out.report = predict(std::move(plan), model, machine, training,
-                         {.band = Wanted::Band::where_it_fits, .suggestions = true});
+    out.report =
+        predict(std::move(plan), model, machine, training,
+                {.band = Wanted::Band::where_it_fits, .suggestions = true, .prices = prices});
     if (out.report.advice.suggestions.empty()) return out;
     const TrainingSpec& suggested = out.report.advice.suggestions.front().training;
     // Only more host memory: the step is the same.
@@ -72,7 +74,8 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
     on_all.gpus = cluster.gpus;
     if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;
     ComparedSystem out = compare_one(
-        model, cluster.machine, training_of(schedule_with(&ScheduleRecord::several_gpus), on_all));
+        model, cluster.machine, training_of(schedule_with(&ScheduleRecord::several_gpus), on_all),
+        cluster.prices);
     out.name = fmt::format("{} x {}", cluster.gpus, cluster.machine.id);
     return out;
 }
@@ -126,9 +129,7 @@ std::vector<Schedule> parse_schedules(const std::string& names) {
     std::vector<Schedule> out;
     std::vector<std::string> known;
     for (const Schedule schedule : all_schedules()) known.emplace_back(schedule->name);
-    for (std::size_t start = 0; start <= names.size();) {
-        const std::size_t end = std::min(names.find(',', start), names.size());
-        const std::string name = names.substr(start, end - start);
+    for (const std::string& name : split_list(names)) {
         if (name == schedule_with(&ScheduleRecord::several_gpus)->name)
             throw InputError(fmt::format(
                 "--schedules is {}, but {} has machines of its own; give them with --cluster "
@@ -142,7 +143,6 @@ std::vector<Schedule> parse_schedules(const std::string& names) {
             throw InputError(
                 fmt::format("--schedules is {}, which names {} twice; name it once", names, name));
         out.push_back(schedule);
-        start = end + 1;
     }
     return out;
 }
@@ -158,13 +158,13 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
 
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
-                   const std::vector<ClusterToCompare>& clusters) {
+                   const std::vector<ClusterToCompare>& clusters, const MachineProfile* prices) {
     check_options(asked, schedules, !clusters.empty());
     std::vector<TrainingSpec> trainings;
     for (const Schedule schedule : schedules) trainings.push_back(training_of(schedule, asked));
     Comparison out;
     for (const TrainingSpec& training : trainings)
-        out.systems.push_back(compare_one(model, machine, training));
+        out.systems.push_back(compare_one(model, machine, training, prices));
     for (const ClusterToCompare& cluster : clusters)
         out.systems.push_back(compare_cluster(model, cluster, asked));
     return out;

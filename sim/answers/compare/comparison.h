@@ -48,6 +48,7 @@ std::optional<double> relative_speed(const Comparison& comparison, const Compare
 struct ClusterToCompare {
     MachineSpec machine;
     std::int64_t gpus = 1;
+    const MachineProfile* prices = nullptr;  ///< of an hour, as in Wanted
 };
 
 /// The schedules of one machine, in the order of their table.
@@ -65,9 +66,11 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 
 /// Predicts a step of every schedule, then of every cluster with the same batch; options that one
 /// does not have are left at its own, and a micro-batch is at most a GPU's part of the batch.
-/// Throws InputError, also where an option was changed that none of them has.
+/// `prices` are those of the machine, as in Wanted. Throws InputError, also where an option was
+/// changed that none of them has.
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
-                   const std::vector<ClusterToCompare>& clusters = {});
+                   const std::vector<ClusterToCompare>& clusters = {},
+                   const MachineProfile* prices = nullptr);
 
 }  // namespace sluice

@@ -124,9 +124,16 @@ bool is_free_choice(const Option& option) {
     return std::find(std::begin(kFree), std::end(kFree), option.field) != std::end(kFree);
 }
 
-void forget_free_choices(std::map<std::string, std::string>& options) {
+void forget_free_choices(PlannedScenario& planned) {
     for (const Option& option : training_options())
-        if (is_free_choice(option)) options.erase(option.field);
+        if (is_free_choice(option)) planned.training.erase(option.field);
+}
+
+AdviceRequest advice_request(const PlannedScenario& planned) {
+    AdviceRequest request;
+    request.given = training_values(planned);
+    for (const auto& [field, value] : planned.training) request.fixed.insert(field);
+    return request;
 }
 
 ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,

@@ -1,12 +1,12 @@
 // Which settings does advise choose from?
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "sim/answers/search/scenario_grid.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
 
@@ -23,8 +23,10 @@ struct AdviceRequest {
 /// Whether advice chooses the option for speed and memory alone: it changes nothing that is
 /// trained.
 bool is_free_choice(const Option& option);
-/// Drops such options of those given, by field.
-void forget_free_choices(std::map<std::string, std::string>& options);
+/// Drops such options.
+void forget_free_choices(PlannedScenario& planned);
+/// What is given is fixed, and the rest is chosen. Throws InputError.
+AdviceRequest advice_request(const PlannedScenario& planned);
 
 /// The grid of one model on one machine; its only question is the batch. Chosen are, where the
 /// schedule has them and they are not fixed:

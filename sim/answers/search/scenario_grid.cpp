@@ -6,19 +6,16 @@
 #include <algorithm>
 #include <string_view>
 
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
 
-bool is_list(const JsonObject& root, std::string_view key) {
-    return root.shown_value(key).starts_with('[');
-}
-
 /// A value or a list of them, joined by commas.
 std::string values_text(const JsonObject& root, const std::string& key, bool of_texts) {
-    if (!is_list(root, key)) return root.scalar_text(key);
+    if (!root.is_list(key)) return root.scalar_text(key);
     if (of_texts) return fmt::format("{}", fmt::join(root.texts(key), ","));
     constexpr std::int64_t kLargest = 1'000'000'000'000'000;
     return fmt::format("{}", fmt::join(root.integers(key, 0, kLargest), ","));
@@ -28,6 +25,13 @@ std::vector<std::string> texts_or_none(const JsonObject& root, std::string_view 
     if (!root.has(key)) return {};
     if (root.is_text(key)) return {root.text(key)};
     return root.texts(key);
+}
+
+/// The parts of a list that may be left out: then one that is nothing.
+std::vector<std::optional<std::string>> parts_of(const std::optional<std::string>& list) {
+    if (!list) return {std::nullopt};
+    const std::vector<std::string> parts = split_list(*list);
+    return {parts.begin(), parts.end()};
 }
 
 /// Whether scenarios that differ in it answer different questions.
@@ -75,16 +79,6 @@ GridPoint ScenarioGrid::at(std::size_t index) const {
     return point;
 }
 
-std::vector<std::string> split_list(const std::string& list) {
-    std::vector<std::string> parts;
-    for (std::size_t start = 0; start <= list.size();) {
-        const std::size_t end = std::min(list.find(',', start), list.size());
-        parts.push_back(list.substr(start, end - start));
-        start = end + 1;
-    }
-    return parts;
-}
-
 OptionAxis parse_axis(const Option& option, const std::string& values, const std::string& where) {
     OptionAxis axis{&option, {}};
     for (const std::string& value : split_list(values)) {
@@ -111,23 +105,32 @@ SweepSpec parse_sweep_spec(std::string_view text, const std::string& file) {
     SweepSpec spec;
     spec.models = texts_or_none(root, "models");
     spec.machines = texts_or_none(root, "machines");
-    spec.settings = texts_or_none(root, "set");
-    if (root.has("layers")) spec.layers = values_text(root, "layers", false);
-    if (root.has("host_memory")) spec.host_memory = values_text(root, "host_memory", true);
+    spec.lists.machine.settings = texts_or_none(root, "set");
+    if (root.has("layers")) spec.lists.model.layers = values_text(root, "layers", false);
+    if (root.has("host_memory"))
+        spec.lists.machine.host_memory = values_text(root, "host_memory", true);
     for (const Option& option : training_options()) {
         if (!root.has(option.field)) continue;
         const bool of_texts = !option.choices.empty() || option.is_memory;
-        spec.options[option.field] = values_text(root, option.field, of_texts);
+        spec.lists.training[option.field] = values_text(root, option.field, of_texts);
         spec.where[option.field] = root.where(option.field);
     }
     return spec;
 }
 
-ScenarioGrid grid_of_options(const SweepSpec& spec) {
+ScenarioGrid grid_of(const SweepSpec& spec) {
     ScenarioGrid grid;
+    const PlannedModel& model = spec.lists.model;
+    for (const std::string& name : spec.models)
+        for (const auto& layers : parts_of(model.layers))
+            grid.models.push_back(read_model(PlannedModel{name, layers, model.untied}));
+    const PlannedMachine& machine = spec.lists.machine;
+    for (const std::string& name : spec.machines)
+        for (const auto& memory : parts_of(machine.host_memory))
+            grid.machines.push_back(read_machine({name, memory, machine.settings}).spec);
     for (const Option& option : training_options()) {
-        const auto given = spec.options.find(option.field);
-        if (given == spec.options.end()) continue;
+        const auto given = spec.lists.training.find(option.field);
+        if (given == spec.lists.training.end()) continue;
         const auto where = spec.where.find(option.field);
         OptionAxis axis = parse_axis(
             option, given->second, where == spec.where.end() ? option_flag(option) : where->second);

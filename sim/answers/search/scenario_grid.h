@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "sim/base/input_error.h"
-#include "sim/specs/machine/machine_spec.h"
-#include "sim/specs/model/model_spec.h"
-#include "sim/specs/scenario/training_spec.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
 
@@ -55,18 +53,11 @@ inline constexpr std::size_t kMostScenarios = 20'000'000;
 /// InputError where a value is wrong or there twice.
 OptionAxis parse_axis(const Option& option, const std::string& values, const std::string& where);
 
-/// The parts of "a,b,c"; parts may be empty.
-std::vector<std::string> split_list(const std::string& list);
-
-/// As given, in words. Lists of options are as flags give them: "8,16,32".
+/// As typed.
 struct SweepSpec {
-    std::vector<std::string> models;
-    std::optional<std::string> layers;  ///< "28,48": each model with only its first layers
-    bool untied = false;                ///< each with an output projection of its own
-    std::vector<std::string> machines;
-    std::optional<std::string> host_memory;      ///< "512GB,1TB": each machine with so much
-    std::vector<std::string> settings;           ///< PATH=NUMBER, for all machines
-    std::map<std::string, std::string> options;  ///< by field
+    std::vector<std::string> models, machines;
+    /// For each of them; layers, host memory and options are lists: "8,16,32".
+    PlannedScenario lists;
     std::map<std::string, std::string>
         where;  ///< of an option's field: file and key; else its flag
 };
@@ -75,8 +66,7 @@ struct SweepSpec {
 /// "batch": [8, 16], "recompute": "full", ...}; an option is a value or a list. Throws InputError.
 SweepSpec parse_sweep_spec(std::string_view text, const std::string& file);
 
-/// The axes and the base of a grid: an option with one value is the base's. Models and machines
-/// are left empty. Throws InputError.
-ScenarioGrid grid_of_options(const SweepSpec& spec);
+/// The grid of all combinations; an option with one value is the base's. Throws InputError.
+ScenarioGrid grid_of(const SweepSpec& spec);
 
 }  // namespace sluice

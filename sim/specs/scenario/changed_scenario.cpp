@@ -15,7 +15,7 @@ bool is_field_of(const Options& options, const std::string& field) {
 }
 
 /// In place of the value that the profile's number may have been given before.
-void set_number(MachineFlags& machine, const std::string& path, const std::string& value) {
+void set_number(PlannedMachine& machine, const std::string& path, const std::string& value) {
     std::erase_if(machine.settings,
                   [&](const std::string& setting) { return setting.starts_with(path + "="); });
     machine.settings.push_back(path + "=" + value);
@@ -34,6 +34,19 @@ bool lacks_host_memory(const std::string& machine) {
 }
 
 }  // namespace
+
+PlannedScenario overlaid(PlannedScenario base, const PlannedScenario& over) {
+    if (!over.model.model.empty()) base.model.model = over.model.model;
+    if (over.model.layers) base.model.layers = over.model.layers;
+    base.model.untied |= over.model.untied;
+    if (!over.machine.machine.empty()) base.machine.machine = over.machine.machine;
+    if (over.machine.host_memory) base.machine.host_memory = over.machine.host_memory;
+    base.machine.settings.insert(base.machine.settings.end(), over.machine.settings.begin(),
+                                 over.machine.settings.end());
+    for (const auto& [field, value] : over.training) base.training[field] = value;
+    for (const auto& [field, value] : over.money) base.money[field] = value;
+    return base;
+}
 
 PlannedScenario with_settings(PlannedScenario planned, const std::vector<Setting>& settings) {
     for (const Setting& one : settings)

@@ -1,13 +1,16 @@
-// What is a scenario with another value, machine or system? What suggestions, axes and comparisons
-// make of the one that somebody planned.
+// What is a scenario with another value, machine or system? Flags, suggestions, axes and
+// comparisons change the one that somebody planned.
 #pragma once
 
 #include <string>
 
 #include "sim/base/units.h"
-#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
+
+/// `base` with all that `over` says. What-if values of both count; later ones replace earlier ones.
+PlannedScenario overlaid(PlannedScenario base, const PlannedScenario& over);
 
 /// `planned` with settings, each as with_value() does.
 PlannedScenario with_settings(PlannedScenario planned, const std::vector<Setting>& settings);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -84,18 +84,16 @@ std::string money_help(const MoneyOption& option) {
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
                std::string_view where) {
     if (option.kind == Kind::text) return option.set(query, 0, text);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    const std::optional<double> number = parse_number(text);
     if (option.kind == Kind::flag && text != "0" && text != "1")
         throw InputError(fmt::format("{} is \"{}\", expected 1 or 0", where, text));
-    if (!is_number)
+    if (!number)
         throw InputError(fmt::format("{} is \"{}\", expected a number from {:g} to {:g}", where,
                                      text, option.low, option.high));
-    if (!(value >= option.low && value <= option.high))
+    if (!(*number >= option.low && *number <= option.high))
         throw InputError(fmt::format("{} is {:g}, expected a number from {:g} to {:g}", where,
-                                     value, option.low, option.high));
-    option.set(query, value, text);
+                                     *number, option.low, option.high));
+    option.set(query, *number, text);
 }
 
 void check_money(const CostQuery& query) {
@@ -106,6 +104,13 @@ void check_money(const CostQuery& query) {
     if (given.size() > 1)
         throw InputError(
             fmt::format("{} are two ways to pay; give one", fmt::join(given, " and ")));
+}
+
+void refuse_one_price(const CostQuery& query, const std::string& words) {
+    for (const auto& [flag, given] : {std::pair("--usd-per-hour", query.usd_per_hour),
+                                      std::pair("--price-usd", query.price_usd)})
+        if (given)
+            throw InputError(fmt::format("{} is {:g}, one price for {}", flag, *given, words));
 }
 
 }  // namespace sluice

@@ -48,5 +48,8 @@ void set_money(CostQuery& query, const MoneyOption& option, const std::string& t
 
 /// Throws InputError where there are two ways to pay.
 void check_money(const CostQuery& query);
+/// Throws InputError where one price is given for several machines; `words` say which, and what to
+/// give instead.
+void refuse_one_price(const CostQuery& query, const std::string& words);
 
 }  // namespace sluice

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/format.h"
 #include "sim/base/json_object.h"
 #include "sim/base/json_text.h"
 #include "sim/specs/scenario/money_options.h"
@@ -61,11 +61,9 @@ PlannedScenario read_one(const JsonObject& object) {
 
 /// A number where the text is one and reads back as the same text.
 nlohmann::ordered_json as_value(const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    if (!is_number || !std::isfinite(value)) return text;  // from_chars reads "inf" and "nan"
-    nlohmann::ordered_json number = json_number(value);
+    const std::optional<double> value = parse_number(text);
+    if (!value || !std::isfinite(*value)) return text;  // "inf" and "nan" are numbers too
+    nlohmann::ordered_json number = json_number(*value);
     return number.dump() == text ? number : nlohmann::ordered_json(text);
 }
 

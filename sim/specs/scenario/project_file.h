@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
 

@@ -3,14 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <string_view>
+#include <tuple>
 
 #include "sim/base/format.h"
-#include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {
+
+/// A number above 0 of at most 1e15; `where` is its name in messages.
+double parse_positive(std::string_view text, std::string_view where) {
+    constexpr double kLargest = 1e15;
+    const std::optional<double> value = parse_number(text);
+    if (!value || !(*value > 0 && *value <= kLargest))
+        throw InputError(fmt::format("{} is \"{}\", expected a number above 0", where, text));
+    return *value;
+}
 
 struct WhatIf {
     std::string path;
@@ -20,101 +29,150 @@ struct WhatIf {
 WhatIf parse_what_if(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos) {
-        throw InputError(
-            fmt::format(
-                "--set is \"{}\", expected PATH=NUMBER, as in link.host_to_device_gb_per_s=100",
-                text),
-            "settings");
+        throw InputError(fmt::format(
+            "--set is \"{}\", expected PATH=NUMBER, as in link.host_to_device_gb_per_s=100", text));
     }
     const std::string path = text.substr(0, equals);
-    const auto number = in_field("settings", [&] {
-        return parse_positive(std::string_view(text).substr(equals + 1), "--set " + path);
-    });
-    return {path, number};
+    return {path, parse_positive(std::string_view(text).substr(equals + 1), "--set " + path)};
 }
 
 /// A number that no rate of the machine rests on would change nothing in silence.
 void check_used(const WhatIf& setting, const MachineSpec& machine) {
     const std::vector<std::string>& used = machine.inputs;
     if (std::find(used.begin(), used.end(), setting.path) != used.end()) return;
-    throw InputError(
-        fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}", setting.path,
-                    machine.id, fmt::join(used, ", "), did_you_mean(setting.path, used)),
-        "settings");
+    throw InputError(fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}",
+                                 setting.path, machine.id, fmt::join(used, ", "),
+                                 did_you_mean(setting.path, used)));
+}
+
+void set_layers(ModelSpec& model, const std::string& text) {
+    const double layers = parse_positive(text, "--layers");
+    if (layers != static_cast<double>(static_cast<std::int64_t>(layers)))
+        throw InputError(fmt::format("--layers is {}, expected a whole number", text));
+    truncate_layers(model, static_cast<std::int64_t>(layers));
+}
+
+void set_host_memory(MachineProfile& profile, const std::string& text) {
+    const double bytes = parse_memory_size(text, "--host-memory");
+    if (bytes < kGiga)
+        throw InputError(fmt::format(
+            "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB", text));
+    profile.set("host.memory_capacity_gb", bytes / kGiga);
+    profile.changes.push_back("--host-memory " + text);
+}
+
+std::string quoted(const std::string& word) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    std::string out = "'";
+    for (const char letter : word) letter == '\'' ? out += "'\\''" : out += letter;
+    return out + "'";
 }
 
 }  // namespace
 
-std::string option_help(const Option& option) {
-    std::string help = option.help;
-    if (option.choices.empty()) {
-        if (option.unit[0] != '\0') help += fmt::format(" [{}]", option.unit);
-    } else {
-        std::vector<std::string> names;
-        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
-        help += fmt::format(" [{}]", fmt::join(names, ", "));
-    }
-    const std::string standard = option_text(TrainingSpec{}, option);
-    if (!option.choices.empty() || option.is_memory) return help + "; default " + standard;
-    return help + fmt::format("; {} to {}, default {}", format_thousands(option.low),
-                              format_thousands(option.high), standard);
+bool ask_the_same(const PlannedScenario& a, const PlannedScenario& b) {
+    const auto asked = [](const PlannedScenario& one) {
+        return std::tie(one.model, one.machine, one.training, one.money);
+    };
+    return asked(a) == asked(b);
 }
 
-double parse_positive(std::string_view text, std::string_view where) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    constexpr double kLargest = 1e15;
-    if (error != std::errc() || end != text.data() + text.size() ||
-        !(value > 0 && value <= kLargest)) {
-        throw InputError(fmt::format("{} is \"{}\", expected a number above 0", where, text));
-    }
-    return value;
+ModelSpec read_model(const PlannedModel& planned) {
+    return in_field("model", [&] {
+        if (planned.model.empty())
+            throw InputError("--model is required; name one of: sluice models");
+        ModelSpec model = read_model(planned.model);
+        if (planned.untied) model.tied_embeddings = false;
+        if (planned.layers) in_field("layers", [&] { set_layers(model, *planned.layers); });
+        return model;
+    });
 }
 
-ModelSpec read_model_flags(const ModelFlags& flags) {
-    ModelSpec model = read_model(flags.model);
-    if (flags.untied) model.tied_embeddings = false;
-    if (!flags.layers) return model;
-    const double layers =
-        in_field("layers", [&] { return parse_positive(*flags.layers, "--layers"); });
-    if (layers != static_cast<double>(static_cast<std::int64_t>(layers)))
-        throw InputError(fmt::format("--layers is {}, expected a whole number", *flags.layers),
-                         "layers");
-    truncate_layers(model, static_cast<std::int64_t>(layers));
-    return model;
-}
-
-MachineProfile read_profile_flags(const MachineFlags& flags) {
-    MachineProfile profile = read_machine_profile(flags.machine);
-    if (flags.host_memory) {
-        const double bytes = in_field(
-            "host_memory", [&] { return parse_memory_size(*flags.host_memory, "--host-memory"); });
-        if (bytes < kGiga) {
-            throw InputError(
-                fmt::format(
-                    "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB",
-                    *flags.host_memory),
-                "host_memory");
+ProfiledMachine read_machine(const PlannedMachine& planned) {
+    return in_field("machine", [&] {
+        if (planned.machine.empty())
+            throw InputError("--machine is required; name one of: sluice machines");
+        MachineProfile profile = read_machine_profile(planned.machine);
+        if (planned.host_memory)
+            in_field("host_memory", [&] { set_host_memory(profile, *planned.host_memory); });
+        std::vector<WhatIf> settings;
+        for (const std::string& text : planned.settings) {
+            settings.push_back(in_field("settings", [&] { return parse_what_if(text); }));
+            profile.set(settings.back().path, settings.back().value);
+            profile.changes.push_back("--set " + text);
         }
-        profile.set("host.memory_capacity_gb", bytes / kGiga);
-        profile.changes.push_back("--host-memory " + *flags.host_memory);
-    }
-    for (const std::string& text : flags.settings) {
-        const WhatIf setting = parse_what_if(text);
-        profile.set(setting.path, setting.value);
-        profile.changes.push_back("--set " + text);
-    }
-    return profile;
+        MachineSpec spec = resolve_machine(profile);
+        for (const WhatIf& setting : settings)
+            in_field("settings", [&] { check_used(setting, spec); });
+        return ProfiledMachine{std::move(profile), std::move(spec)};
+    });
 }
 
-MachineSpec resolve_machine_flags(const MachineProfile& profile, const MachineFlags& flags) {
-    MachineSpec machine = resolve_machine(profile);
-    for (const std::string& text : flags.settings) check_used(parse_what_if(text), machine);
-    return machine;
+TrainingSpec training_values(const PlannedScenario& planned) {
+    TrainingSpec training;
+    for (const Option& option : training_options()) {
+        const auto given = planned.training.find(option.field);
+        if (given == planned.training.end()) continue;
+        in_field(option.field,
+                 [&] { set_option(training, option, given->second, option_flag(option)); });
+    }
+    return training;
 }
 
-MachineSpec read_machine_flags(const MachineFlags& flags) {
-    return resolve_machine_flags(read_profile_flags(flags), flags);
+TrainingSpec read_training(const PlannedScenario& planned) {
+    const TrainingSpec training = training_values(planned);
+    in_field("schedule", [&] { check_training_spec(training); });
+    return training;
+}
+
+CostQuery read_money(const PlannedScenario& planned) {
+    CostQuery query;
+    for (const MoneyOption& option : money_options()) {
+        const auto given = planned.money.find(option.field);
+        if (given == planned.money.end()) continue;
+        in_field(option.field,
+                 [&] { set_money(query, option, given->second, money_flag(option)); });
+    }
+    in_field("offer", [&] { check_money(query); });
+    return query;
+}
+
+Scenario resolve(const PlannedScenario& planned) {
+    Scenario out;
+    out.model = read_model(planned.model);
+    ProfiledMachine machine = read_machine(planned.machine);
+    out.profile = std::move(machine.profile);
+    out.machine = std::move(machine.spec);
+    out.training = read_training(planned);
+    out.money = read_money(planned);
+    return out;
+}
+
+std::string command_line(const PlannedScenario& planned, const std::string& command) {
+    std::string out = command == "predict" ? "./dev predict" : "./dev run sluice " + command;
+    const auto add = [&out](const std::string& flag, const std::string& value) {
+        out += " " + flag + " " + quoted(value);
+    };
+    add("--model", planned.model.model);
+    if (planned.model.layers) add("--layers", *planned.model.layers);
+    if (planned.model.untied) out += " --untied";
+    add("--machine", planned.machine.machine);
+    if (planned.machine.host_memory) add("--host-memory", *planned.machine.host_memory);
+    for (const std::string& setting : planned.machine.settings) add("--set", setting);
+    for (const Option& option : training_options())
+        if (const auto given = planned.training.find(option.field); given != planned.training.end())
+            add(option_flag(option), given->second);
+    if (command != "cost") return out;
+    for (const MoneyOption& option : money_options()) {
+        const auto given = planned.money.find(option.field);
+        if (given == planned.money.end()) continue;
+        if (option.kind != MoneyOption::Kind::flag) add(money_flag(option), given->second);
+        if (option.kind == MoneyOption::Kind::flag && given->second == "1")
+            out += " " + money_flag(option);
+    }
+    return out;
 }
 
 }  // namespace sluice

@@ -1,45 +1,77 @@
-// Which model, machine and settings does somebody name? What flags, forms and project files share.
+// What did somebody ask: which model on which machine with which settings, as typed? And what does
+// it resolve to? Flags, forms and project files fill the same PlannedScenario.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/model_spec.h"
+#include "sim/specs/scenario/money_options.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 
-/// Which model, as flags say it.
-struct ModelFlags {
+/// Which model, as typed.
+struct PlannedModel {
     std::string model;  ///< a name of the library, dense:..., or a path to a config.json
     std::optional<std::string> layers;
     bool untied = false;
-    bool operator==(const ModelFlags&) const = default;
+    bool operator==(const PlannedModel&) const = default;
 };
-/// Throws InputError, as all readers here.
-ModelSpec read_model_flags(const ModelFlags& flags);
 
-/// Which machine, with what-if values.
-struct MachineFlags {
+/// Which machine, as typed, with what-if values.
+struct PlannedMachine {
     std::string machine;  ///< a name of the library, or a path to a profile
     std::optional<std::string> host_memory;
-    std::vector<std::string> settings;  ///< --set path=value
-    bool operator==(const MachineFlags&) const = default;
+    std::vector<std::string> settings;  ///< path=value
+    bool operator==(const PlannedMachine&) const = default;
 };
-/// Its profile with what-if values.
-MachineProfile read_profile_flags(const MachineFlags& flags);
+
+/// As typed: it may hold mistakes, which resolve() names.
+struct PlannedScenario {
+    std::string name, notes;
+    PlannedModel model;
+    PlannedMachine machine;
+    std::map<std::string, std::string> training;  ///< by field of training_options()
+    std::map<std::string, std::string> money;     ///< by field of money_options()
+
+    bool operator==(const PlannedScenario&) const = default;
+};
+/// Whether they are equal but for names and notes, which no prediction depends on.
+bool ask_the_same(const PlannedScenario& a, const PlannedScenario& b);
+
+struct Scenario {
+    ModelSpec model;
+    MachineProfile profile;
+    MachineSpec machine;
+    TrainingSpec training;
+    CostQuery money;
+};
+
+/// Reads the model and the machine and checks all values. Throws InputError with its field.
+Scenario resolve(const PlannedScenario& planned);
+
+/// A machine that can be predicted: its profile with what-if values, and what that resolves to.
+struct ProfiledMachine {
+    MachineProfile profile;
+    MachineSpec spec;
+};
+
+// The parts of resolve(), with its errors.
+ModelSpec read_model(const PlannedModel& planned);
 /// Refuses a what-if value on which no prediction for that machine rests.
-MachineSpec resolve_machine_flags(const MachineProfile& profile, const MachineFlags& flags);
-/// Both.
-MachineSpec read_machine_flags(const MachineFlags& flags);
+ProfiledMachine read_machine(const PlannedMachine& planned);
+TrainingSpec read_training(const PlannedScenario& planned);
+/// The same before the rules between options are checked.
+TrainingSpec training_values(const PlannedScenario& planned);
+CostQuery read_money(const PlannedScenario& planned);
 
-/// What an option holds, its range and default, in a line.
-std::string option_help(const Option& option);
-
-/// A number above 0 of at most 1e15; `where` is its name in messages.
-double parse_positive(std::string_view text, std::string_view where);
+/// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another that takes
+/// the flags of a scenario; money only where it takes money ("cost").
+std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");
 
 }  // namespace sluice

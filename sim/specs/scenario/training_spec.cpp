@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -182,16 +182,29 @@ std::string setting_flags(const std::vector<Setting>& settings) {
     return out;
 }
 
+std::string option_help(const Option& option) {
+    std::string help = option.help;
+    if (option.choices.empty()) {
+        if (option.unit[0] != '\0') help += fmt::format(" [{}]", option.unit);
+    } else {
+        std::vector<std::string> names;
+        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
+        help += fmt::format(" [{}]", fmt::join(names, ", "));
+    }
+    const std::string standard = option_text(TrainingSpec{}, option);
+    if (!option.choices.empty() || option.is_memory) return help + "; default " + standard;
+    return help + fmt::format("; {} to {}, default {}", format_thousands(option.low),
+                              format_thousands(option.high), standard);
+}
+
 void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
                 std::string_view where) {
     for (const Choice& choice : option.choices) {
         if (text == choice.name) return option.set(spec, choice.value);
     }
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    if (!option.choices.empty() || (!is_number && !option.is_memory)) wrong(option, text, where);
-    if (!is_number) value = parse_memory_size(text, where);
+    const std::optional<double> number = parse_number(text);
+    if (!option.choices.empty() || (!number && !option.is_memory)) wrong(option, text, where);
+    const double value = number ? *number : parse_memory_size(text, where);
     const bool whole = option.is_memory || std::floor(value) == value;
     if (!whole || !(value >= option.low && value <= option.high)) wrong(option, text, where);
     option.set(spec, value);
@@ -218,6 +231,16 @@ void set_options(TrainingSpec& spec, const JsonObject& root) {
             wrong(option, fmt::format("\"{}\"", value), root.where(option.field));
         set_option(spec, option, value, root.where(option.field));
     }
+}
+
+std::map<std::string, std::string> parse_option_texts(std::string_view text,
+                                                      const std::string& file) {
+    const JsonObject root = JsonObject::parse(text, file);
+    TrainingSpec refuses_mistakes;
+    set_options(refuses_mistakes, root);
+    std::map<std::string, std::string> out;
+    for (const std::string& field : root.keys()) out[field] = root.scalar_text(field);
+    return out;
 }
 
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file) {

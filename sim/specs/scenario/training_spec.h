@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,9 @@ std::string option_text(const TrainingSpec& spec, const Option& option);
 /// Sets the options that a JSON object gives, by their fields. Throws InputError.
 void set_options(TrainingSpec& spec, const JsonObject& object);
 
+/// The options of a training.json as text, by field, all of them checked. Throws InputError.
+std::map<std::string, std::string> parse_option_texts(std::string_view text,
+                                                      const std::string& file);
 /// Reads a training.json. Throws InputError.
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file);
 
@@ -106,6 +110,8 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
 /// the reason.
 void check_training_spec(const TrainingSpec& spec);
 
+/// What an option holds, its range and default, in a line.
+std::string option_help(const Option& option);
 /// The flag of an option's field: `--micro-batch` for `micro_batch`.
 std::string option_flag(const Option& option);
 

@@ -3,10 +3,10 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/next_gpu.h"
 #include "sim/base/input_error.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/scaled_machine.h"
 #include "sim/specs/model/read_model.h"
-#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/base/program_run.h"
 
@@ -172,8 +172,8 @@ TEST_CASE("fit: mistakes are one sentence", "[search]") {
                          {"--find is \"bach\"", "did you mean \"batch\"?"});
     check_sluice_mistake("fit --find link --model qwen2.5-7b --machine gh200-480gb",
                          {"--find link needs a speed", "--tokens-per-s"});
-    check_sluice_mistake("fit --find seq --machine gh200-480gb", {"--model is missing"});
-    check_sluice_mistake("fit --find seq --model qwen2.5-7b", {"--machine is missing"});
+    check_sluice_mistake("fit --find seq --machine gh200-480gb", {"--model is required"});
+    check_sluice_mistake("fit --find seq --model qwen2.5-7b", {"--machine is required"});
     check_sluice_mistake("fit --find hbm --model qwen2.5-7b --machine dgx-spark-gb10",
                          {"one memory", "host-memory"});
     check_sluice_mistake("fit --find batch --adjust --model qwen2.5-7b --machine gh200-480gb",

@@ -60,7 +60,7 @@ TEST_CASE("changed scenario: a machine whose profile has no host memory takes wh
           "[scenario]") {
     const Bytes memory = 1'979'120'929'996;
     CHECK(on_machine(planned(), "l40s", "streamed", memory).machine ==
-          MachineFlags{"l40s", "1979.120929996GB", {}});
+          PlannedMachine{"l40s", "1979.120929996GB", {}});
     CHECK(!on_machine(planned(), "l40s", "streamed", 0).machine.host_memory);
     CHECK(!on_machine(planned(), "h100-sxm-pcie5", "streamed", memory).machine.host_memory);
 }

@@ -1,4 +1,4 @@
-#include "sim/specs/scenario/planned_scenario.h"
+#include "sim/specs/scenario/scenario.h"
 
 #include "sim/specs/scenario/money_options.h"
 #include "tests/catch.h"
