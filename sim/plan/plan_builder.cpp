@@ -49,6 +49,11 @@ Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<Buff
     return operation;
 }
 
+Operation also_using(Operation work, const std::vector<BufferId>& buffers) {
+    work.uses.insert(work.uses.end(), buffers.begin(), buffers.end());
+    return work;
+}
+
 std::int64_t PlanBuilder::launches(const Operation& operation) const {
     std::int64_t all = 0;
     for (const std::int32_t list : operation.kernels)
@@ -56,29 +61,26 @@ std::int64_t PlanBuilder::launches(const Operation& operation) const {
     return all;
 }
 
-OperationId PlanBuilder::add(Operation operation) {
-    const OperationId id = next();
-    if (plan_.program.style != KernelStyle::fused && operation.eager_operations == 0)
-        operation.eager_operations =
-            eager_operations_per_launch_ * static_cast<double>(launches(operation));
-    for (const BufferId buffer_id : operation.uses) {
-        Buffer& used = plan_.memory.buffers[static_cast<std::size_t>(buffer_id)];
-        if (used.first == kWholeStep) continue;
-        if (used.last < used.first) used.first = id;
-        used.last = id;
-    }
-    plan_.program.operations.push_back(std::move(operation));
-    return id;
-}
-
 OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
                              std::vector<Dependency> waits, Operation work) {
+    const OperationId id = next();
     work.kind = kind;
     work.lane = lane;
     work.layer = layer;
     if (micro_batch_ != 0) work.micro_batch = micro_batch_;
     work.waits_for = std::move(waits);
-    return add(std::move(work));
+    std::erase_if(work.waits_for, [](const Dependency& on) { return on.operation < 0; });
+    std::erase(work.uses, kNoBuffer);
+    if (plan_.program.style != KernelStyle::fused && work.eager_operations == 0)
+        work.eager_operations = eager_operations_per_launch_ * static_cast<double>(launches(work));
+    for (const BufferId buffer_id : work.uses) {
+        Buffer& used = plan_.memory.buffers[static_cast<std::size_t>(buffer_id)];
+        if (used.first == kWholeStep) continue;
+        if (used.last < used.first) used.first = id;
+        used.last = id;
+    }
+    plan_.program.operations.push_back(std::move(work));
+    return id;
 }
 
 BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, double bytes) {
@@ -96,6 +98,15 @@ BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, dou
 std::int32_t PlanBuilder::kernels(KernelList list) {
     plan_.program.kernel_lists.push_back(std::move(list));
     return static_cast<std::int32_t>(plan_.program.kernel_lists.size()) - 1;
+}
+
+void PlanBuilder::host_moments(Moment loading, Moment first_step, Moment steady, Moment saving,
+                               Bytes between_steps) {
+    plan_.memory.host_moments = {{"loading", loading.bytes, loading.what},
+                                 {"first step", first_step.bytes, first_step.what},
+                                 {"steady", steady.bytes, steady.what},
+                                 {"saving", saving.bytes, saving.what}};
+    plan_.memory.host_between_steps = between_steps == 0 ? steady.bytes : between_steps;
 }
 
 }  // namespace sluice

@@ -14,6 +14,8 @@ namespace sluice {
 Operation copy_operation(double link_bytes, std::vector<BufferId> uses = {});
 Operation host_operation(HostWork work, double bytes, std::vector<BufferId> uses = {});
 Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<BufferId> uses = {});
+/// The same work, which uses these buffers too.
+Operation also_using(Operation work, const std::vector<BufferId>& buffers);
 
 class PlanBuilder {
   public:
@@ -25,9 +27,12 @@ class PlanBuilder {
     }
 
     /// Adds an operation at the end of the program; the buffers it uses live at least until then.
-    OperationId add(Operation operation);
+    /// Waits for operations below 0 and uses of kNoBuffer are left out. Without a lane: the usual.
     OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
                     Operation work);
+    OperationId add(OperationKind kind, int layer, std::vector<Dependency> waits, Operation work) {
+        return add(kind, usual_lane(kind), layer, std::move(waits), std::move(work));
+    }
     /// Operations that are added from now on are of this micro-batch; 0: of their own.
     void begin_micro_batch(std::int64_t index) { micro_batch_ = static_cast<std::int32_t>(index); }
     /// Adds a wait to an operation that is there already (for an operation of the step before,
@@ -52,13 +57,16 @@ class PlanBuilder {
     }
     /// Stores a kernel list once; equal layers share the index.
     std::int32_t kernels(KernelList list);
-    void moment(std::string name, Bytes bytes, std::string what) {
-        plan_.memory.host_moments.push_back({std::move(name), bytes, std::move(what)});
-    }
+    struct Moment {
+        Bytes bytes;
+        const char* what = "";
+    };
+    /// Host memory over a run, and what is resident between two steps; 0: as in a steady one.
+    void host_moments(Moment loading, Moment first_step, Moment steady, Moment saving,
+                      Bytes between_steps = 0);
     /// Adds a sentence to the report about an assumption of the plan.
     void assume(std::string sentence) { plan_.assumptions.push_back(std::move(sentence)); }
     void note(std::string sentence) { plan_.note = std::move(sentence); }
-    void resident_between_steps(Bytes bytes) { plan_.memory.host_between_steps = bytes; }
 
     OperationId next() const { return static_cast<OperationId>(plan_.program.operations.size()); }
     Bytes host_peak() const { return peak_memory(plan_.memory, Tier::host, next()).bytes; }

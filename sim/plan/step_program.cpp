@@ -2,117 +2,82 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 namespace sluice {
+namespace {
 
-const char* lane_name(Lane lane) {
-    switch (lane) {
-        case Lane::host_to_device:
-            return "host_to_device";
-        case Lane::compute:
-            return "compute";
-        case Lane::device_to_host:
-            return "device_to_host";
-        case Lane::optimizer:
-            return "optimizer";
-        case Lane::host:
-            return "host";
-        case Lane::storage_read:
-            return "storage_read";
-        case Lane::storage_write:
-            return "storage_write";
-        case Lane::interconnect:
-            return "interconnect";
-        case Lane::python:
-            return "python";
-    }
-    return "";
+struct LaneRow {
+    Lane lane;
+    const char *name, *label;
+};
+
+const LaneRow& row_of(Lane one) {
+    using enum Lane;
+    static constexpr LaneRow kRows[] = {
+        {host_to_device, "host_to_device", "H2D"},
+        {compute, "compute", "compute"},
+        {device_to_host, "device_to_host", "D2H"},
+        {optimizer, "optimizer", "optimizer"},
+        {host, "host", "host"},
+        {storage_read, "storage_read", "read"},
+        {storage_write, "storage_write", "write"},
+        {interconnect, "interconnect", "interconnect"},
+        {python, "python", "Python"},
+    };
+    static_assert(std::size(kRows) == kLaneCount && in_order(kRows, &LaneRow::lane));
+    return kRows[static_cast<std::size_t>(one)];
 }
 
-const char* operation_name(OperationKind kind) {
-    switch (kind) {
-        case OperationKind::copy_embeddings_in:
-            return "embeddings in";
-        case OperationKind::copy_weights_in:
-            return "weights in";
-        case OperationKind::copy_checkpoint_in:
-            return "checkpoint in";
-        case OperationKind::unflatten:
-            return "unflatten";
-        case OperationKind::forward:
-            return "forward";
-        case OperationKind::loss:
-            return "loss";
-        case OperationKind::backward:
-            return "backward";
-        case OperationKind::embedding_backward:
-            return "embedding backward";
-        case OperationKind::copy_gradients_out:
-            return "gradients out";
-        case OperationKind::copy_gradients_in:
-            return "gradients in";
-        case OperationKind::copy_checkpoint_out:
-            return "checkpoint out";
-        case OperationKind::update:
-            return "update";
-        case OperationKind::scatter_embeddings:
-            return "scatter embeddings";
-        case OperationKind::gather_embeddings:
-            return "gather embeddings";
-        case OperationKind::collect_gradients:
-            return "collect gradients";
-        case OperationKind::clip_gradients:
-            return "clip gradients";
-        case OperationKind::copy_to_pinned:
-            return "copy to pinned";
-        case OperationKind::zero_gradients:
-            return "zero gradients";
-        case OperationKind::read_weights:
-            return "read weights";
-        case OperationKind::write_weights:
-            return "write weights";
-        case OperationKind::write_gradients:
-            return "write gradients";
-        case OperationKind::read_states:
-            return "read states";
-        case OperationKind::write_states:
-            return "write states";
-        case OperationKind::all_gather:
-            return "all-gather";
-        case OperationKind::reduce_scatter:
-            return "reduce-scatter";
-        case OperationKind::all_reduce:
-            return "all-reduce";
-        case OperationKind::join_gradients:
-            return "join gradients";
-        case OperationKind::issue:
-            return "issue";
-    }
-    return "";
+struct KindRow {
+    OperationKind kind;
+    Lane lane;
+    const char* name;
+};
+
+const KindRow& row_of(OperationKind one) {
+    using enum Lane;
+    using enum OperationKind;
+    static constexpr KindRow kRows[] = {
+        {copy_embeddings_in, host_to_device, "embeddings in"},
+        {copy_weights_in, host_to_device, "weights in"},
+        {copy_checkpoint_in, host_to_device, "checkpoint in"},
+        {unflatten, compute, "unflatten"},
+        {forward, compute, "forward"},
+        {loss, compute, "loss"},
+        {backward, compute, "backward"},
+        {embedding_backward, compute, "embedding backward"},
+        {copy_gradients_out, device_to_host, "gradients out"},
+        {copy_gradients_in, host_to_device, "gradients in"},
+        {copy_checkpoint_out, device_to_host, "checkpoint out"},
+        {update, optimizer, "update"},
+        {scatter_embeddings, optimizer, "scatter embeddings"},
+        {gather_embeddings, optimizer, "gather embeddings"},
+        {collect_gradients, host, "collect gradients"},
+        {clip_gradients, optimizer, "clip gradients"},
+        {copy_to_pinned, optimizer, "copy to pinned"},
+        {zero_gradients, optimizer, "zero gradients"},
+        {read_weights, storage_read, "read weights"},
+        {write_weights, storage_write, "write weights"},
+        {write_gradients, storage_write, "write gradients"},
+        {read_states, storage_read, "read states"},
+        {write_states, storage_write, "write states"},
+        {all_gather, interconnect, "all-gather"},
+        {reduce_scatter, interconnect, "reduce-scatter"},
+        {all_reduce, interconnect, "all-reduce"},
+        {join_gradients, compute, "join gradients"},
+        {issue, python, "issue"},
+    };
+    static_assert(in_order(kRows, &KindRow::kind));
+    return kRows[static_cast<std::size_t>(one)];
 }
 
-const char* lane_label(Lane lane) {
-    switch (lane) {
-        case Lane::host_to_device:
-            return "H2D";
-        case Lane::compute:
-            return "compute";
-        case Lane::device_to_host:
-            return "D2H";
-        case Lane::optimizer:
-            return "optimizer";
-        case Lane::host:
-            return "host";
-        case Lane::storage_read:
-            return "read";
-        case Lane::storage_write:
-            return "write";
-        case Lane::interconnect:
-            return "interconnect";
-        case Lane::python:
-            return "Python";
-    }
-    return "";
-}
+}  // namespace
+
+const char* lane_name(Lane lane) { return row_of(lane).name; }
+const char* lane_label(Lane lane) { return row_of(lane).label; }
+const char* operation_name(OperationKind kind) { return row_of(kind).name; }
+Lane usual_lane(OperationKind kind) { return row_of(kind).lane; }
 
 std::string operation_label(const Operation& operation, int layers) {
     const char* name = operation_name(operation.kind);

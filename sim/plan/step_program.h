@@ -14,6 +14,14 @@
 
 namespace sluice {
 
+/// Whether the rows of a table stand in the order of the values that they are of.
+template <typename Row, std::size_t Count, typename Of>
+constexpr bool in_order(const Row (&rows)[Count], Of Row::*of) {
+    for (std::size_t i = 0; i < Count; ++i)
+        if (static_cast<std::size_t>(rows[i].*of) != i) return false;
+    return true;
+}
+
 /// A queue that works in order, beside the others. `host` is the thread that collects gradients
 /// (megatrain), or finishes the update (superoffload). The storage lanes move bytes between a disk
 /// and host memory (zero-infinity), the interconnect between GPUs (cluster). `python` is the thread
@@ -65,6 +73,8 @@ enum class OperationKind : std::uint8_t {
     issue,           ///< Python that queues the GPU's work
 };
 const char* operation_name(OperationKind kind);
+/// That works it where a plan does not say another.
+Lane usual_lane(OperationKind kind);
 
 /// Work on host memory; each has its own rate on a machine.
 enum class HostWork : std::uint8_t {

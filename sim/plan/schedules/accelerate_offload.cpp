@@ -64,7 +64,6 @@ class AccelerateOffload : public PyTorchStep {
     double head_weights() const {
         return head_bytes(model_) + (model_.tied_embeddings ? table_bytes(model_) : 0);
     }
-    double tensors(int layer) const { return static_cast<double>(tensors_of(layer).size()); }
     double largest_tensor(int layer) const { return kBf16 * largest(tensors_of(layer)); }
 
     void declare() override {
@@ -81,106 +80,87 @@ class AccelerateOffload : public PyTorchStep {
         not_loaded_ = static_cast<Bytes>(3 * kBf16 * all);
     }
 
+    /// What a module holds: embedding, a layer, or the head.
+    double bytes(int layer) const {
+        if (layer == kEmbeddingLayer) return embedding_bytes(model_);
+        return layer == layers_ ? head_weights() : layer_bytes(layer);
+    }
     /// On the device, in one forward and backward.
-    void declare_weights() {
+    void begin_pass() override {
         weights_.clear();
-        embedding_ = build_.device_buffer("embedding", Kind::weights, embedding_bytes(model_));
-        head_ = build_.device_buffer("head", Kind::weights, head_weights());
+        embedding_ = build_.device_buffer("embedding", Kind::weights, bytes(kEmbeddingLayer));
+        head_ = build_.device_buffer("head", Kind::weights, bytes(layers_));
         for (int layer = 0; keeps_weights_ && layer < layers_; ++layer)
             weights_.push_back(
-                build_.device_buffer("a layer's weights", Kind::weights, layer_bytes(layer)));
+                build_.device_buffer("a layer's weights", Kind::weights, bytes(layer)));
+        arrive(kEmbeddingLayer);
     }
 
     /// Waits for all earlier work: it is on the stream that computes.
-    void arrive(int layer, double bytes) {
-        Operation copy = copy_operation(bytes);
+    void arrive(int layer) {
+        Operation copy = copy_operation(bytes(layer));
         copy.pageable = true;
-        std::vector<Dependency> waits;
-        if (last_ >= 0) waits.push_back({last_});
-        last_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
-                           std::move(waits), std::move(copy));
+        last_ = build_.add(OperationKind::copy_weights_in, layer, {{last_}}, std::move(copy));
         if (first_in_ < 0) first_in_ = last_;
     }
-    void compute(OperationKind kind, int layer, Operation work) {
-        last_ = build_.add(kind, Lane::compute, layer, {{last_}}, std::move(work));
-    }
-    /// `anew`: bytes of tensors for which the host maps new memory.
-    void leave(int layer, double bytes, double tensor, double anew) {
+    /// Of a layer, tensor by tensor; of embedding and head, which are one.
+    void leave(int layer) {
+        const bool of_layer = is_layer(layer);
+        const double tensor = of_layer ? largest_tensor(layer) : bytes(layer);
+        const double anew =
+            mapped_anew(of_layer ? tensors_of(layer)
+                                 : std::vector<std::int64_t>{std::llround(bytes(layer) / kBf16)},
+                        kBf16);
         Operation copy = copy_operation(
-            bytes, {build_.device_buffer("a tensor's gradient", Kind::gradients, tensor)});
+            bytes(layer), {build_.device_buffer("a tensor's gradient", Kind::gradients, tensor)});
         const BufferId arrived =
             build_.buffer("a tensor's gradient", Kind::gradients, Tier::host, tensor);
         if (!is_first()) copy.uses.push_back(arrived);
         last_ = copy_to_pageable(build_, layer, {{last_}}, std::move(copy), anew);
         if (is_first()) return;
-        last_ = build_.add(OperationKind::collect_gradients, Lane::host, layer, {{last_}},
-                           host_operation(HostWork::eager_adam, kAddTraffic * bytes, {arrived}));
+        last_ =
+            build_.add(OperationKind::collect_gradients, layer, {{last_}},
+                       host_operation(HostWork::eager_adam, kAddTraffic * bytes(layer), {arrived}));
     }
 
-    void pass() override {
-        declare_weights();
-        forward();
-        backward();
-    }
-
-    void forward() {
-        arrive(kEmbeddingLayer, embedding_bytes(model_));
-        for (int layer = 0; layer < layers_; ++layer) {
-            arrive(layer, layer_bytes(layer));
-            Operation work = network_.forward(layer);
-            work.eager_operations += kArriveOperations * tensors(layer);
-            if (layer == 0) work.uses.push_back(embedding_);
-            work.uses.push_back(keeps_weights_
-                                    ? weights_[static_cast<std::size_t>(layer)]
-                                    : build_.device_buffer("a module's weights", Kind::weights,
-                                                           largest_tensor(layer)));
-            compute(OperationKind::forward, layer, std::move(work));
-        }
-        arrive(layers_, head_weights());
-        Operation work = network_.loss();
-        work.uses.push_back(head_);
-        compute(OperationKind::loss, layers_, std::move(work));
-    }
-
-    void backward() {
-        Operation head = network_.loss_backward();
-        head.uses.push_back(head_);
-        compute(OperationKind::backward, layers_, std::move(head));
-        leave(layers_, head_weights(), head_weights(),
-              mapped_anew({std::llround(head_weights() / kBf16)}, kBf16));
-        for (int layer = layers_ - 1; layer >= 0; --layer) {
-            if (!keeps_weights_) arrive(layer, layer_bytes(layer));
-            Operation work = network_.backward(layer);
+    void module(OperationKind kind, int layer, Operation work) override {
+        const bool is_forward = kind == OperationKind::forward || kind == OperationKind::loss;
+        const bool arrives = is_forward || (is_layer(layer) && !keeps_weights_);
+        if (arrives) arrive(layer);
+        if (is_layer(layer)) {
             work.eager_operations +=
-                ((keeps_weights_ ? 0 : kArriveOperations) + kLeaveOperations) * tensors(layer);
-            work.uses.push_back(
-                keeps_weights_
-                    ? weights_[static_cast<std::size_t>(layer)]
-                    : build_.device_buffer("a layer's weights", Kind::weights, layer_bytes(layer)));
-            work.uses.push_back(build_.device_buffer("a tensor's gradient", Kind::gradients,
-                                                     largest_tensor(layer)));
-            compute(OperationKind::backward, layer, std::move(work));
-            leave(layer, layer_bytes(layer), largest_tensor(layer),
-                  mapped_anew(tensors_of(layer), kBf16));
+                ((arrives ? kArriveOperations : 0) + (is_forward ? 0 : kLeaveOperations)) *
+                static_cast<double>(tensors_of(layer).size());
+            work.uses.push_back(weights_in_use(kind, layer));
+            if (!is_forward)
+                work.uses.push_back(build_.device_buffer("a tensor's gradient", Kind::gradients,
+                                                         largest_tensor(layer)));
         }
-        Operation work = network_.embedding_backward();
-        work.uses.push_back(embedding_);
-        work.uses.push_back(
-            build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_)));
-        compute(OperationKind::embedding_backward, kEmbeddingLayer, std::move(work));
-        leave(kEmbeddingLayer, embedding_bytes(model_), embedding_bytes(model_),
-              mapped_anew({embedding_parameters(model_)}, kBf16));
+        if (layer == layers_) work.uses.push_back(head_);
+        if (layer == kEmbeddingLayer || (layer == 0 && is_forward)) work.uses.push_back(embedding_);
+        if (layer == kEmbeddingLayer)
+            work.uses.push_back(
+                build_.device_buffer("embedding's gradient", Kind::gradients, bytes(layer)));
+        last_ = build_.add(kind, layer, {{last_}}, std::move(work));
+        if (!is_forward) leave(layer);
+    }
+    BufferId weights_in_use(OperationKind kind, int layer) {
+        if (keeps_weights_) return weights_[static_cast<std::size_t>(layer)];
+        return kind == OperationKind::forward
+                   ? build_.device_buffer("a module's weights", Kind::weights,
+                                          largest_tensor(layer))
+                   : build_.device_buffer("a layer's weights", Kind::weights, bytes(layer));
     }
 
     void optimize() override {
         const double all = all_parameters(model_);
-        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer, {{last_}},
+        build_.add(OperationKind::clip_gradients, kEmbeddingLayer, {{last_}},
                    host_operation(HostWork::norm_and_scale, kBf16 * all));
         Operation loop =
             host_operation(HostWork::eager_adam, kSingleTensorAdamTraffic * all, {temporaries_});
         loop.host_share = kLoopShare;
-        const OperationId updated = build_.add(OperationKind::update, Lane::optimizer,
-                                               kEmbeddingLayer, {}, std::move(loop));
+        const OperationId updated =
+            build_.add(OperationKind::update, kEmbeddingLayer, {}, std::move(loop));
         build_.wait(first_in_, {updated, true});
     }
 
@@ -200,9 +180,7 @@ class AccelerateOffload : public PyTorchStep {
             "as on the H200 machine measured");
         if (machine_.link.pageable_device_to_host == 0)
             build_.assume("gradients are copied to pageable memory as fast as weights from it");
-        if (training_.micro_batches() > 1)
-            build_.assume(
-                "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory");
+        if (training_.micro_batches() > 1) build_.assume(kAddedOnCpuAssumption);
     }
 
     /// Bytes of gradients that zero_grad() frees and malloc returns to the system.
@@ -215,11 +193,10 @@ class AccelerateOffload : public PyTorchStep {
 
     void declare_host_moments() {
         const Bytes all = build_.host_peak();
-        build_.moment("loading", all - not_loaded_, "plus the file's pages");
-        build_.moment("first step", all, "gradients and moments appear");
-        build_.moment("steady", all, "");
-        build_.moment("saving", all, "parameters are written as they are");
-        build_.resident_between_steps(all - static_cast<Bytes>(returned_gradients()));
+        build_.host_moments({all - not_loaded_, "plus the file's pages"},
+                            {all, "gradients and moments appear"}, {all},
+                            {all, "parameters are written as they are"},
+                            all - static_cast<Bytes>(returned_gradients()));
     }
 
     const bool keeps_weights_;

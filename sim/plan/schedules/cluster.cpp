@@ -68,18 +68,10 @@ void ClusterStep::declare() {
     declare_processes(machine_, static_cast<double>(group_.in_a_node()), build_);
 }
 
-void ClusterStep::pass() {
-    forward();
-    backward();
-}
-
 void ClusterStep::finish() {
     const Bytes processes = build_.host_peak();
-    build_.moment("loading", processes, "plus the file's pages, if they are not dropped");
-    build_.moment("first step", processes, "");
-    build_.moment("steady", processes, "");
-    build_.moment("saving", processes, "tensors are copied to the host one at a time");
-    build_.resident_between_steps(processes);
+    build_.host_moments({processes, "plus the file's pages, if they are not dropped"}, {processes},
+                        {processes}, {processes, "tensors are copied to the host one at a time"});
     build_.assume(fmt::format(
         "memory is of each of the {} GPUs, and of the host of one node; tokens/s are of all GPUs",
         group_.gpus));
@@ -127,9 +119,6 @@ class Replicated : public ClusterStep {
         declare_memory();
     }
 
-    double root_parameters() const {
-        return static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
-    }
     double parameters(int layer) const {
         return layer == kEmbeddingLayer ? root_parameters() : parameters_of_layer(model_, layer);
     }
@@ -164,55 +153,41 @@ class Replicated : public ClusterStep {
     void gather_updated() {
         for (int layer = kEmbeddingLayer; layer < layers_; ++layer)
             gathers_.push_back(
-                build_.add(OperationKind::all_gather, Lane::interconnect, layer, {},
+                build_.add(OperationKind::all_gather, layer, {},
                            collective_operation(Collective::all_gather, kBf16 * parameters(layer),
                                                 group_.gpus)));
     }
 
-    void forward() override {
+    void begin_pass() override {
         if (shards_states_ && is_first()) gather_updated();
-        for (int layer = 0; layer < layers_; ++layer) {
-            compute(OperationKind::forward, layer, {}, network_.forward(layer));
-            if (!shards_states_ || !is_first()) continue;
-            const auto index = static_cast<std::size_t>(layer);
-            for (const std::size_t gather : {index, index + 1})
-                build_.wait(last_, {gathers_[gather]});
-        }
-        compute(OperationKind::loss, layers_, {}, network_.loss());
+        // A tied table's gradient is added to the sum when the embedding's has been added to it.
+        if (model_.tied_embeddings)
+            tied_gradient_ =
+                build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
     }
 
-    void backward() override {
-        // A tied table's gradient is added to the sum when the embedding's has been added to it.
-        std::vector<BufferId> held;
-        if (model_.tied_embeddings)
-            held = {build_.device_buffer("tied table's gradient", Kind::gradients,
-                                         table_bytes(model_))};
-        compute(OperationKind::backward, layers_, {}, network_.loss_backward());
-        for (int layer = layers_ - 1; layer >= 0; --layer) {
-            Operation work = network_.backward(layer);
-            work.uses.insert(work.uses.end(), held.begin(), held.end());
-            work.kernels.push_back(add_of(layer));
-            work.uses.push_back(build_.device_buffer("a layer's gradients", Kind::gradients,
-                                                     kBf16 * parameters(layer)));
-            compute(OperationKind::backward, layer, {}, std::move(work));
-            reduce(layer);
+    void module(OperationKind kind, int layer, Operation work) override {
+        Waits waits;
+        if (kind == OperationKind::forward && shards_states_ && is_first()) {
+            const auto index = static_cast<std::size_t>(layer);
+            waits = {{gathers_[index]}, {gathers_[index + 1]}};
         }
-        Operation work = network_.embedding_backward();
-        work.uses.insert(work.uses.end(), held.begin(), held.end());
-        work.kernels.push_back(add_root_);
-        work.uses.push_back(
-            build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_)));
-        compute(OperationKind::embedding_backward, kEmbeddingLayer, {}, std::move(work));
-        reduce(kEmbeddingLayer);
+        const bool has_gradients = layer != layers_ && kind != OperationKind::forward;
+        if (has_gradients) {
+            work.kernels.push_back(add_of(layer));
+            work = also_using(std::move(work), {tied_gradient_, module_gradients(layer)});
+        }
+        last_ = build_.add(kind, layer, std::move(waits), std::move(work));
+        if (has_gradients) reduce(layer);
     }
 
     void reduce(int layer) {
         if (!is_last()) return;
-        const Collective collective =
-            shards_states_ ? Collective::reduce_scatter : Collective::all_reduce;
+        const auto [kind, collective] =
+            shards_states_ ? std::pair(OperationKind::reduce_scatter, Collective::reduce_scatter)
+                           : std::pair(OperationKind::all_reduce, Collective::all_reduce);
         reduced_ =
-            build_.add(shards_states_ ? OperationKind::reduce_scatter : OperationKind::all_reduce,
-                       Lane::interconnect, layer, {{last_}},
+            build_.add(kind, layer, {{last_}},
                        collective_operation(collective, kFp32 * parameters(layer), group_.gpus));
     }
 
@@ -228,8 +203,7 @@ class Replicated : public ClusterStep {
         std::vector<Dependency> waits;
         if (shards_states_)
             waits.push_back(
-                {build_.add(OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer,
-                            {{last_}},
+                {build_.add(OperationKind::all_reduce, kEmbeddingLayer, {{last_}},
                             collective_operation(Collective::all_reduce, kFp32, group_.gpus)),
                  false});
         const OperationId updated =
@@ -241,6 +215,7 @@ class Replicated : public ClusterStep {
     const bool shards_states_;
     std::vector<std::int32_t> adds_;  ///< of each kind of layer
     std::int32_t add_root_ = 0;
+    BufferId tied_gradient_ = kNoBuffer;
     std::vector<OperationId> gathers_;  ///< of the model's own parameters, then of each layer's
 };
 

@@ -23,12 +23,9 @@ class ClusterStep : public PyTorchStep {
 
     /// The processes of a node.
     void declare() override;
-    virtual void forward() = 0;
-    virtual void backward() = 0;
-    void pass() override;
     void finish() override;
-    void compute(OperationKind kind, int layer, Waits waits, Operation work) {
-        last_ = build_.add(kind, Lane::compute, layer, std::move(waits), std::move(work));
+    double root_parameters() const {
+        return static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
     }
 
     const GpuGroup group_;

@@ -62,13 +62,12 @@ class Sharded : public ClusterStep {
         return out;
     }
     void declare_groups() {
-        root_ = group(static_cast<double>(embedding_parameters(model_) + head_parameters(model_)));
+        root_ = group(root_parameters());
         for (const LayerSpec& kind : model_.kinds)
             kinds_.push_back(group(static_cast<double>(layer_parameters(model_, kind))));
     }
     const Group& of_layer(int layer) const {
-        if (layer == kEmbeddingLayer) return root_;
-        return kinds_[kind_of(model_, layer)];
+        return layer == kEmbeddingLayer ? root_ : kinds_[kind_of(model_, layer)];
     }
     /// What one GPU has of all.
     double part(double all) const { return std::ceil(all / static_cast<double>(group_.gpus)); }
@@ -96,79 +95,52 @@ class Sharded : public ClusterStep {
     /// A gather that waits for compute operation `after`, if there is one.
     void gather(int layer, OperationId after) {
         gathered_ = weights("gathered weights", of_layer(layer));
-        std::vector<Dependency> waits;
-        if (after >= 0) waits.push_back({after});
         gather_ = build_.add(
-            OperationKind::all_gather, Lane::interconnect, layer, std::move(waits),
+            OperationKind::all_gather, layer, {{after}},
             collective_operation(Collective::all_gather, kBf16 * of_layer(layer).parameters,
                                  group_.gpus, {gathered_}));
         if (first_gather_ < 0) first_gather_ = gather_;
     }
-    /// A layer's work on gathered weights that are copied out first.
-    Operation with_weights(int layer, Operation work, BufferId gathered) {
-        work.kernels.insert(work.kernels.begin(), of_layer(layer).copy_out);
-        work.uses.push_back(gathered);
-        work.uses.push_back(weights("a layer's weights", of_layer(layer)));
-        work.uses.push_back(root_weights_);
-        return work;
-    }
-    OperationId compute_after(OperationId wait, OperationKind kind, int layer, Operation work) {
-        return build_.add(kind, Lane::compute, layer, {{wait}}, std::move(work));
-    }
 
-    void forward() override {
+    /// The model's own weights; in later micro-batches, when their gradients have left.
+    void begin_pass() override {
         root_weights_ = weights("embedding and head", root_);
-        gather(kEmbeddingLayer, updated_or_reduced());
-        last_ = compute_after(gather_, OperationKind::unflatten, kEmbeddingLayer,
-                              gpu_operation({root_.copy_out}, {gathered_, root_weights_}));
-        OperationId before = -1;
-        gather(0, before);
-        for (int layer = 0; layer < layers_; ++layer) {
-            const OperationId own = gather_;
-            const BufferId gathered = gathered_;
-            if (layer + 1 < layers_) gather(layer + 1, before);
-            before = last_;
-            last_ = compute_after(own, OperationKind::forward, layer,
-                                  with_weights(layer, network_.forward(layer), gathered));
-        }
-        Operation loss = network_.loss();
-        loss.uses.push_back(root_weights_);
-        last_ = build_.add(OperationKind::loss, Lane::compute, layers_, {}, std::move(loss));
+        gather(kEmbeddingLayer, is_first() ? -1 : reduced_);
+        last_ = build_.add(OperationKind::unflatten, kEmbeddingLayer, {{gather_}},
+                           gpu_operation({root_.copy_out}, {gathered_, root_weights_}));
+        before_ = -1;
+        gather(0, before_);
     }
-    /// In later micro-batches the model's own weights are gathered when its gradients have left.
-    OperationId updated_or_reduced() const { return is_first() ? -1 : reduced_; }
-
-    void backward() override {
+    void begin_backward() {
         const double head =
             head_bytes(model_) + (model_.tied_embeddings ? embedding_bytes(model_) : 0);
-        const BufferId head_gradient =
-            build_.device_buffer("head's gradient", Kind::gradients, head);
+        head_gradient_ = build_.device_buffer("head's gradient", Kind::gradients, head);
         reduced_ = -1;
         gather(layers_ - 1, last_);
-        Operation loss = network_.loss_backward();
-        loss.uses.push_back(root_weights_);  // its own gradient it holds itself
-        OperationId before = last_;
-        last_ = build_.add(OperationKind::backward, Lane::compute, layers_, {}, std::move(loss));
-        for (int layer = layers_ - 1; layer >= 0; --layer) {
-            const OperationId own = gather_;
-            const BufferId gathered = gathered_;
-            if (layer > 0) gather(layer - 1, before);
-            Operation work = with_weights(layer, network_.backward(layer), gathered);
-            work.uses.push_back(head_gradient);
-            if (reducing_ != kNoBuffer && reduced_ >= 0) work.uses.push_back(reducing_);
-            const BufferId gradients = build_.device_buffer("a layer's gradients", Kind::gradients,
-                                                            kBf16 * of_layer(layer).parameters);
-            work.uses.push_back(gradients);
-            before = compute_after(own, OperationKind::backward, layer, std::move(work));
-            reduce(layer, {gradients, head_gradient});
+    }
+
+    void module(OperationKind kind, int layer, Operation work) override {
+        if (kind == OperationKind::backward && layer == layers_) begin_backward();
+        work.uses.push_back(root_weights_);
+        OperationId own = -1;
+        if (is_layer(layer)) {  // its gathered weights are copied out first
+            own = gather_;
+            work.kernels.insert(work.kernels.begin(), of_layer(layer).copy_out);
+            work = also_using(std::move(work),
+                              {gathered_, weights("a layer's weights", of_layer(layer))});
+            const int next = kind == OperationKind::forward ? layer + 1 : layer - 1;
+            if (is_layer(next)) gather(next, before_);
         }
-        const BufferId gradients =
-            build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_));
-        Operation work = network_.embedding_backward();
-        work.uses.insert(work.uses.end(), {root_weights_, head_gradient, gradients, reducing_});
-        last_ = build_.add(OperationKind::embedding_backward, Lane::compute, kEmbeddingLayer, {},
-                           std::move(work));
-        reduce(kEmbeddingLayer, {head_gradient, gradients});
+        if (kind == OperationKind::forward || layer == layers_) {  // the head holds its gradient
+            before_ = last_;
+            last_ = build_.add(kind, layer, {{own}}, std::move(work));
+            return;
+        }
+        const BufferId gradients = module_gradients(layer);
+        before_ = build_.add(kind, layer, {{own}},
+                             also_using(std::move(work), {head_gradient_, gradients,
+                                                          reduced_ >= 0 ? reducing_ : kNoBuffer}));
+        reduce(layer, {head_gradient_, gradients});
     }
 
     /// Gradients are joined when those of the layer after have been reduced; then reduced.
@@ -176,43 +148,42 @@ class Sharded : public ClusterStep {
         const Group& of = of_layer(layer);
         reducing_ =
             build_.device_buffer("gradients to reduce", Kind::gradients, kFp32 * of.parameters);
-        std::vector<Dependency> waits;
-        if (reduced_ >= 0) waits.push_back({reduced_});
         gradients.push_back(reducing_);
-        last_ = build_.add(OperationKind::join_gradients, Lane::compute, layer, std::move(waits),
+        last_ = build_.add(OperationKind::join_gradients, layer, {{reduced_}},
                            gpu_operation({of.join}, std::move(gradients)));
         reduced_ =
-            build_.add(OperationKind::reduce_scatter, Lane::interconnect, layer, {{last_}},
+            build_.add(OperationKind::reduce_scatter, layer, {{last_}},
                        collective_operation(Collective::reduce_scatter, kFp32 * of.parameters,
                                             group_.gpus, {reducing_, shard_gradient(layer)}));
     }
 
     void optimize() override {
         const double shard = part(all_parameters(model_));
-        const std::int64_t tensors = parameter_tensors(model_);
-        const OperationId norm = compute_after(
-            reduced_, OperationKind::clip_gradients, kEmbeddingLayer,
-            gpu_operation(
-                {build_.kernels({memory_bound(
-                    "norm", kShardNormTraffic / kMultiTensorShareFp32 * shard, tensors)})},
-                shard_gradients_));
+        const auto kernel = [&](const char* name, double traffic) {
+            return gpu_operation(
+                {build_.kernels({memory_bound(name, traffic / kMultiTensorShareFp32 * shard,
+                                              parameter_tensors(model_))})},
+                shard_gradients_);
+        };
+        const OperationId norm =
+            build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {{reduced_}},
+                       kernel("norm", kShardNormTraffic));
         const OperationId summed =
-            build_.add(OperationKind::all_reduce, Lane::interconnect, kEmbeddingLayer, {{norm}},
+            build_.add(OperationKind::all_reduce, kEmbeddingLayer, {{norm}},
                        collective_operation(Collective::all_reduce, kFp32, group_.gpus));
-        const OperationId updated = compute_after(
-            summed, OperationKind::update, kEmbeddingLayer,
-            gpu_operation({build_.kernels({memory_bound(
-                              "scale and AdamW",
-                              kShardUpdateTraffic / kMultiTensorShareFp32 * shard, tensors)})},
-                          shard_gradients_));
+        const OperationId updated =
+            build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {{summed}},
+                       kernel("scale and AdamW", kShardUpdateTraffic));
         build_.wait(first_gather_, {updated, true});
     }
 
     Group root_;
     std::vector<Group> kinds_;
     std::vector<BufferId> shard_gradients_;  ///< of each layer, then of the model's own group
-    BufferId root_weights_ = kNoBuffer, gathered_ = kNoBuffer, reducing_ = kNoBuffer;
+    BufferId root_weights_ = kNoBuffer, gathered_ = kNoBuffer;
+    BufferId head_gradient_ = kNoBuffer, reducing_ = kNoBuffer;
     OperationId first_gather_ = -1, gather_ = -1;
+    OperationId before_ = -1;  ///< work whose end frees a gathered buffer
 };
 
 }  // namespace

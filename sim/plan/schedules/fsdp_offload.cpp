@@ -101,11 +101,13 @@ class FsdpOffload : public PyTorchStep {
         for (const LayerSpec& kind : model_.kinds)
             kinds_.push_back(group(module_tensors(model_, kind)));
     }
-    const Group& of_layer(int layer) const { return kinds_[kind_of(model_, layer)]; }
+    const Group& group_of(int layer) const {
+        return is_layer(layer) ? kinds_[kind_of(model_, layer)] : root_;
+    }
 
     void declare_memory() {
         double pinned = root_.pinned;
-        for (int layer = 0; layer < layers_; ++layer) pinned += of_layer(layer).pinned;
+        for (int layer = 0; layer < layers_; ++layer) pinned += group_of(layer).pinned;
         const double moments = 2 * kFp32 * all_parameters(model_);
         declare_processes(machine_, 1, build_);
         build_.on_host("pinned fp32 parameters", Kind::weights, pinned);
@@ -114,80 +116,52 @@ class FsdpOffload : public PyTorchStep {
         not_loaded_ = static_cast<Bytes>(pinned + moments);
     }
 
-    void declare_root() {
+    void begin_pass() override {
         root_weights_ =
             build_.device_buffer("embedding and head", Kind::weights, kBf16 * root_.parameters);
         head_gradient_ = build_.device_buffer(
             "head's gradient", Kind::gradients,
             model_.tied_embeddings ? table_bytes(model_) + head_bytes(model_) : head_bytes(model_));
-    }
-
-    void pass() override {
-        declare_root();
         python_.wait_for(left_, kEmbeddingLayer);
-        forward();
-        backward();
+        arrive(kEmbeddingLayer);
+        compute(OperationKind::unflatten, kEmbeddingLayer,
+                gpu_operation({root_.cast}, {build_.device_buffer("arriving parameter",
+                                                                  Kind::weights, root_.arriving)}));
     }
 
     /// Each waits for the one before it on the stream: the copy for the work so far, the work for
     /// the copy.
-    void arrive(int layer, const Group& group) {
+    void arrive(int layer) {
         Waits waits = python_.reached(layer);
-        if (computed_ >= 0) waits.push_back({computed_});
-        arrived_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
-                              std::move(waits), copy_operation(kFp32 * group.parameters));
+        waits.push_back({computed_});
+        arrived_ = build_.add(OperationKind::copy_weights_in, layer, std::move(waits),
+                              copy_operation(kFp32 * group_of(layer).parameters));
         if (first_in_ < 0) first_in_ = arrived_;
     }
     void compute(OperationKind kind, int layer, Operation work) {
         work.uses.push_back(root_weights_);
         python_.work(std::exchange(work.eager_operations, 0));
-        computed_ = build_.add(kind, Lane::compute, layer, {{arrived_}}, std::move(work));
-    }
-    /// A layer's work with its weights there; they are freed at its end.
-    Operation with_weights(int layer, Operation work) {
-        const Group& group = of_layer(layer);
-        work.kernels.insert(work.kernels.begin(), group.cast);
-        work.eager_operations += kFsdpArriveOperations * group.tensors;
-        work.uses.push_back(
-            build_.device_buffer("a layer's weights", Kind::weights, kBf16 * group.parameters));
-        return work;
+        computed_ = build_.add(kind, layer, {{arrived_}}, std::move(work));
     }
 
-    void forward() {
-        arrive(kEmbeddingLayer, root_);
-        compute(OperationKind::unflatten, kEmbeddingLayer,
-                gpu_operation({root_.cast}, {build_.device_buffer("arriving parameter",
-                                                                  Kind::weights, root_.arriving)}));
-        for (int layer = 0; layer < layers_; ++layer) {
-            arrive(layer, of_layer(layer));
-            compute(OperationKind::forward, layer, with_weights(layer, network_.forward(layer)));
-        }
-        compute(OperationKind::loss, layers_, network_.loss());
-    }
-
-    void backward() {
-        compute(OperationKind::backward, layers_, network_.loss_backward());
-        for (int layer = layers_ - 1; layer >= 0; --layer) {
-            arrive(layer, of_layer(layer));
-            Operation work = with_weights(layer, network_.backward(layer));
-            work.kernels.push_back(of_layer(layer).reduce);
-            work.eager_operations += kFsdpLeaveOperations * of_layer(layer).tensors;
-            const double gradients = kBf16 * of_layer(layer).parameters;
+    void module(OperationKind kind, int layer, Operation work) override {
+        const Group& group = group_of(layer);
+        const bool leaves = layer != layers_ && kind != OperationKind::forward;
+        if (is_layer(layer)) {  // its weights are freed at its end
+            arrive(layer);
+            work.kernels.insert(work.kernels.begin(), group.cast);
+            work.eager_operations += kFsdpArriveOperations * group.tensors;
+            if (leaves) work.eager_operations += kFsdpLeaveOperations * group.tensors;
             work.uses.push_back(
-                build_.device_buffer("a layer's gradients", Kind::gradients, gradients));
-            compute(OperationKind::backward, layer, with_head_gradient(std::move(work)));
-            leave(layer, of_layer(layer));
+                build_.device_buffer("a layer's weights", Kind::weights, kBf16 * group.parameters));
         }
-        Operation work = with_head_gradient(network_.embedding_backward());
-        work.uses.push_back(
-            build_.device_buffer("embedding's gradient", Kind::gradients, embedding_bytes(model_)));
-        work.kernels.push_back(root_.reduce);
-        compute(OperationKind::embedding_backward, kEmbeddingLayer, std::move(work));
-        leave(kEmbeddingLayer, root_);
-    }
-    Operation with_head_gradient(Operation work) const {
-        work.uses.push_back(head_gradient_);
-        return work;
+        if (leaves) {
+            work.kernels.push_back(group.reduce);
+            work.uses.push_back(head_gradient_);
+            work.uses.push_back(module_gradients(layer));
+        }
+        compute(kind, layer, std::move(work));
+        if (leaves) leave(layer, group);
     }
 
     /// Joined gradients in bf16, their copy, and that in fp32.
@@ -200,8 +174,8 @@ class FsdpOffload : public PyTorchStep {
         waits.push_back({computed_});
         python_.wait_for(left_, layer);
         if (!is_first()) return add_up(layer, group, std::move(waits), std::move(copy));
-        left_ = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                           std::move(waits), std::move(copy));
+        left_ =
+            build_.add(OperationKind::copy_gradients_out, layer, std::move(waits), std::move(copy));
     }
 
     /// A later micro-batch's gradients; the host waits for each.
@@ -212,17 +186,17 @@ class FsdpOffload : public PyTorchStep {
         const OperationId out =
             copy_to_pageable(build_, layer, std::move(waits), std::move(copy), group.mapped_anew);
         left_ = build_.add(
-            OperationKind::collect_gradients, Lane::host, layer, {{out}},
+            OperationKind::collect_gradients, layer, {{out}},
             host_operation(HostWork::eager_adam, kFsdpAddTraffic * group.parameters, {arrived}));
         python_.wait_for(left_, layer);
     }
 
     void optimize() override {
         const double all = all_parameters(model_);
-        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer, {{left_}},
+        build_.add(OperationKind::clip_gradients, kEmbeddingLayer, {{left_}},
                    host_operation(HostWork::norm_and_scale_fp32, kFp32 * all));
         const OperationId updated =
-            build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
+            build_.add(OperationKind::update, kEmbeddingLayer, {},
                        host_operation(HostWork::eager_adam, kFsdpAdamTraffic * all));
         for (const OperationId first : {first_in_, python_.first()})
             build_.wait(first, {updated, true});
@@ -237,19 +211,16 @@ class FsdpOffload : public PyTorchStep {
             "PyTorch clips 0.8 as many elements a second in fp32 as in bf16, as on the H200 "
             "machine "
             "measured");
-        if (training_.micro_batches() > 1)
-            build_.assume(
-                "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory");
+        if (training_.micro_batches() > 1) build_.assume(kAddedOnCpuAssumption);
     }
 
     void declare_host_moments() {
         const Bytes all = build_.host_peak();
-        build_.moment("loading", all - not_loaded_,
-                      "parameters are pinned one after another; plus the file's pages");
-        build_.moment("first step", all, "gradients and moments appear");
-        build_.moment("steady", all, "freed gradients stay in the pinned allocator's cache");
-        build_.moment("saving", all, "parameters are written as they are");
-        build_.resident_between_steps(all);
+        build_.host_moments(
+            {all - not_loaded_, "parameters are pinned one after another; plus the file's pages"},
+            {all, "gradients and moments appear"},
+            {all, "freed gradients stay in the pinned allocator's cache"},
+            {all, "parameters are written as they are"});
     }
 
     PythonThread python_;

@@ -19,8 +19,8 @@
 // moments; copy of all weights to the pinned flats; upload of embedding and head from pageable
 // memory; zero_grad.
 #include <algorithm>
+#include <utility>
 
-#include "sim/plan/plan_builder.h"
 #include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/plan/schedules/pytorch.h"
 
@@ -33,39 +33,29 @@ constexpr double kEagerAdamTraffic = 22;
 // validation/peers (docs/other-systems.md) takes 1,137 a layer, which launches 165 kernels.
 constexpr double kEagerOperationsPerLaunch = 6.9;
 
-class MegaTrain {
+class MegaTrain : public MicroBatchStep {
   public:
     MegaTrain(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : model_(model),
-          machine_(machine),
-          micro_batches_(training.micro_batches()),
-          t_(training_of_pass(training)),
-          layers_(model.layer_count()),
-          build_(KernelStyle::eager, kEagerOperationsPerLaunch) {}
-
-    StepPlan plan() {
-        prepare_kernels();
-        buffers_ = declare_megatrain_memory(model_, machine_, t_, build_);
-        for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
-            build_.begin_micro_batch(micro_batch_);
-            if (micro_batch_ > 0) declare_megatrain_pass(model_, machine_, t_, build_, buffers_);
-            forward_and_backward();
-        }
-        build_.begin_micro_batch(0);
-        tail();
-        declare_megatrain_host_moments(model_, build_);
-        if (micro_batches_ > 1)
-            build_.assume(
-                "the thread adds gradients up as fast as AdamW on bf16 masters moves host memory");
-        return build_.finish();
-    }
+        : MicroBatchStep(model, machine, training, KernelStyle::eager, kEagerOperationsPerLaunch) {}
 
   private:
-    void forward_and_backward() {
+    void declare() override {
+        prepare_kernels();
+        gradients_ = declare_megatrain_memory(model_, machine_, pass_, build_);
+    }
+    void finish() override {
+        declare_megatrain_host_moments(model_, build_);
+        if (training_.micro_batches() > 1)
+            build_.assume(
+                "the thread adds gradients up as fast as AdamW on bf16 masters moves host memory");
+    }
+
+    void pass() override {
+        buffers_ = declare_megatrain_pass(model_, pass_, build_);
         host_waits_for_ = last_collected_;
         forward();
         loss();
-        const int interval = static_cast<int>(t_.checkpoint_interval);
+        const int interval = static_cast<int>(pass_.checkpoint_interval);
         for (int block = (layers_ - 1) / interval; block >= 0; --block) {
             backward_block(block * interval, std::min((block + 1) * interval, layers_));
         }
@@ -75,11 +65,10 @@ class MegaTrain {
     struct KindKernels {
         std::int32_t unflatten, forward, backward;
     };
-    double parameters(int layer) const { return parameters_of_layer(model_, layer); }
     const KindKernels& kernels(int layer) const { return kinds_[kind_of(model_, layer)]; }
 
     void prepare_kernels() {
-        const TokenBlock block = t_.batch_block();
+        const TokenBlock block = pass_.batch_block();
         for (const LayerSpec& kind : model_.kinds) {
             const double params = static_cast<double>(layer_parameters(model_, kind));
             const auto tensors = static_cast<std::int64_t>(layer_tensors(model_, kind).size());
@@ -89,48 +78,44 @@ class MegaTrain {
                  build_.kernels(backward_kernels(model_, kind, block, KernelStyle::eager))});
         }
         loss_ = build_.kernels(
-            loss_kernels(model_, block, t_.batch * kMegaTrainLossPositions, KernelStyle::eager));
-        // The table's gradient is zeroed, then each token's gradient is added to its row.
-        embedding_ = build_.kernels({memory_bound(
-            "embedding backward", table_bytes(model_) + 3 * input_bytes(model_, t_), 2)});
+            loss_kernels(model_, block, pass_.batch * kMegaTrainLossPositions, KernelStyle::eager));
+        embedding_ = build_.kernels({embedding_gradient_kernel(model_, pass_)});
     }
 
-    BufferId forward_temporaries() { return megatrain_forward_temporaries(model_, t_, build_); }
-    BufferId backward_temporaries() { return megatrain_backward_temporaries(model_, t_, build_); }
+    /// PyTorch frees a layer's temporaries when the layer is done, so each run has its own.
+    BufferId temporaries(const char* name, double bytes_per_token) {
+        return build_.device_buffer(name, Kind::activations, tokens(pass_) * bytes_per_token);
+    }
+    BufferId forward_temporaries() {
+        return temporaries("forward temporaries", megatrain_forward_temporaries(model_));
+    }
+    BufferId backward_temporaries() {
+        return temporaries("autograd's saved tensors and temporaries",
+                           megatrain_backward_temporaries(model_));
+    }
 
     /// Streams a layer into buffer layer % 2 and copies it into that template. The buffer is free
     /// once its last content is unflattened, the template once its last gradients have left.
     void load_layer(int layer) {
         const auto slot = static_cast<std::size_t>(layer % kMegaTrainBuffers);
-        std::vector<Dependency> waits;
-        if (unflattened_[slot] >= 0) waits.push_back({unflattened_[slot]});
-        if (host_waits_for_ >= 0) waits.push_back({host_waits_for_});
-        host_waits_for_ = -1;
         const OperationId in =
-            build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
-                       std::move(waits), copy_operation(kBf16 * parameters(layer)));
+            build_.add(OperationKind::copy_weights_in, layer,
+                       {{unflattened_[slot]}, {std::exchange(host_waits_for_, -1)}},
+                       copy_operation(layer_bytes(layer)));
         if (first_in_ < 0) first_in_ = in;
-        std::vector<Dependency> template_free = {{in}};
-        if (gradients_left_[slot] >= 0) template_free.push_back({gradients_left_[slot]});
         unflattened_[slot] =
-            build_.add(OperationKind::unflatten, Lane::compute, layer, std::move(template_free),
+            build_.add(OperationKind::unflatten, layer, {{in}, {gradients_left_[slot]}},
                        gpu_operation({kernels(layer).unflatten}));
     }
 
-    /// A tied table has its gradient from the loss on, until the embedding's is added to it.
-    std::vector<BufferId> with_table_gradient(std::vector<BufferId> uses) const {
-        if (model_.tied_embeddings) uses.push_back(buffers_.table_gradient);
-        return uses;
-    }
-
     BufferId checkpoint(int layer) const {
-        return buffers_.checkpoints[static_cast<std::size_t>(layer / t_.checkpoint_interval)];
+        return buffers_.checkpoints[static_cast<std::size_t>(layer / pass_.checkpoint_interval)];
     }
 
     void forward() {
         for (int layer = 0; layer < layers_; ++layer) {
             load_layer(layer);
-            build_.add(OperationKind::forward, Lane::compute, layer, {},
+            build_.add(OperationKind::forward, layer, {},
                        gpu_operation({kernels(layer).forward},
                                      {checkpoint(layer), buffers_.hidden, forward_temporaries()}));
         }
@@ -138,7 +123,7 @@ class MegaTrain {
 
     void loss() {
         const OperationId done = build_.add(
-            OperationKind::loss, Lane::compute, layers_, {},
+            OperationKind::loss, layers_, {},
             gpu_operation({loss_}, {buffers_.hidden, buffers_.loss_logits, buffers_.loss_norms}));
         collect(layers_, model_.tied_embeddings ? hidden_bytes(model_) : head_bytes(model_), done);
     }
@@ -148,16 +133,15 @@ class MegaTrain {
     OperationId collect(int layer, double bytes, OperationId after) {
         std::vector<Dependency> waits = {{after}};
         const bool of_layer = layer >= 0 && layer < layers_;
-        const auto pool = static_cast<std::size_t>(megatrain_slabs(t_));
+        const auto pool = static_cast<std::size_t>(megatrain_slabs(pass_));
         if (of_layer && slab_freed_.size() >= pool)
             waits.push_back({slab_freed_[slab_freed_.size() - pool]});
-        const OperationId out = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
-                                           layer, std::move(waits), copy_operation(bytes));
+        const OperationId out = build_.add(OperationKind::copy_gradients_out, layer,
+                                           std::move(waits), copy_operation(bytes));
         const OperationId freed = build_.add(
-            OperationKind::collect_gradients, Lane::host, layer, {{out}},
-            micro_batch_ == 0
-                ? host_operation(HostWork::first_touch, bytes, {buffers_.gradients})
-                : host_operation(HostWork::eager_adam, kAddTraffic * bytes, {buffers_.gradients}));
+            OperationKind::collect_gradients, layer, {{out}},
+            is_first() ? host_operation(HostWork::first_touch, bytes, {gradients_})
+                       : host_operation(HostWork::eager_adam, kAddTraffic * bytes, {gradients_}));
         if (of_layer) slab_freed_.push_back(freed);
         last_collected_ = freed;
         return out;
@@ -166,69 +150,59 @@ class MegaTrain {
     void backward_block(int begin, int end) {
         for (int layer = begin; layer < end; ++layer) {
             load_layer(layer);
-            build_.add(
-                OperationKind::forward, Lane::compute, layer, {},
-                gpu_operation({kernels(layer).forward},
-                              with_table_gradient({checkpoint(layer), buffers_.hidden,
-                                                   buffers_.recomputed, forward_temporaries()})));
+            build_.add(OperationKind::forward, layer, {},
+                       gpu_operation({kernels(layer).forward},
+                                     {checkpoint(layer), buffers_.hidden, buffers_.recomputed,
+                                      buffers_.table_gradient, forward_temporaries()}));
         }
         for (int layer = end - 1; layer >= begin; --layer) {
             load_layer(layer);
-            const OperationId done = build_.add(
-                OperationKind::backward, Lane::compute, layer, {},
-                gpu_operation({kernels(layer).forward, kernels(layer).backward},
-                              with_table_gradient({checkpoint(layer), buffers_.hidden,
-                                                   buffers_.recomputed, backward_temporaries()})));
+            const OperationId done =
+                build_.add(OperationKind::backward, layer, {},
+                           gpu_operation({kernels(layer).forward, kernels(layer).backward},
+                                         {checkpoint(layer), buffers_.hidden, buffers_.recomputed,
+                                          buffers_.table_gradient, backward_temporaries()}));
             gradients_left_[static_cast<std::size_t>(layer % kMegaTrainBuffers)] =
-                collect(layer, kBf16 * parameters(layer), done);
+                collect(layer, layer_bytes(layer), done);
         }
     }
 
     void embedding_backward() {
         const OperationId done = build_.add(
-            OperationKind::embedding_backward, Lane::compute, kEmbeddingLayer, {},
+            OperationKind::embedding_backward, kEmbeddingLayer, {},
             gpu_operation({embedding_},
-                          with_table_gradient({buffers_.hidden, buffers_.embedding_gradient})));
+                          {buffers_.hidden, buffers_.table_gradient, buffers_.embedding_gradient}));
         collect(kEmbeddingLayer, embedding_bytes(model_), done);
     }
 
-    void tail() {
+    void optimize() override {
         const double all = all_parameters(model_);
-        build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer,
-                   {{last_collected_}}, host_operation(HostWork::norm_and_scale, kBf16 * all));
-        build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
+        build_.add(OperationKind::clip_gradients, kEmbeddingLayer, {{last_collected_}},
+                   host_operation(HostWork::norm_and_scale, kBf16 * all));
+        build_.add(OperationKind::update, kEmbeddingLayer, {},
                    host_operation(HostWork::eager_adam, kEagerAdamTraffic * all));
         double layers = 0;
-        for (int layer = 0; layer < layers_; ++layer) layers += kBf16 * parameters(layer);
-        const OperationId copied =
-            build_.add(OperationKind::copy_to_pinned, Lane::optimizer, kEmbeddingLayer, {},
-                       host_operation(HostWork::copy, layers));
+        for (int layer = 0; layer < layers_; ++layer) layers += layer_bytes(layer);
+        const OperationId copied = build_.add(OperationKind::copy_to_pinned, kEmbeddingLayer, {},
+                                              host_operation(HostWork::copy, layers));
         Operation upload = copy_operation(embedding_bytes(model_) +
                                           (model_.tied_embeddings ? 0 : head_bytes(model_)));
         upload.pageable = true;
-        const OperationId uploaded =
-            build_.add(OperationKind::copy_weights_in, Lane::host_to_device, kEmbeddingLayer,
-                       {{copied}}, std::move(upload));
-        const OperationId zeroed = build_.add(
-            OperationKind::zero_gradients, Lane::optimizer, kEmbeddingLayer, {{uploaded}},
-            host_operation(HostWork::zero_and_release, kBf16 * all, {buffers_.gradients}));
+        const OperationId uploaded = build_.add(OperationKind::copy_weights_in, kEmbeddingLayer,
+                                                {{copied}}, std::move(upload));
+        const OperationId zeroed =
+            build_.add(OperationKind::zero_gradients, kEmbeddingLayer, {{uploaded}},
+                       host_operation(HostWork::zero_and_release, kBf16 * all, {gradients_}));
         build_.wait(first_in_, {zeroed, true});
     }
 
-    const ModelSpec& model_;
-    const MachineSpec& machine_;
-    const std::int64_t micro_batches_;
-    const TrainingSpec t_;  ///< of one micro-batch
-    const int layers_;
-    PlanBuilder build_;
-
     std::vector<KindKernels> kinds_;
     std::int32_t loss_ = 0, embedding_ = 0;
-    MegaTrainBuffers buffers_;
+    MegaTrainBuffers buffers_;        ///< of this micro-batch
+    BufferId gradients_ = kNoBuffer;  ///< on the host
     OperationId unflattened_[kMegaTrainBuffers] = {-1, -1},
                 gradients_left_[kMegaTrainBuffers] = {-1, -1};
     std::vector<OperationId> slab_freed_;
-    std::int64_t micro_batch_ = 0;
     OperationId first_in_ = -1, last_collected_ = -1, host_waits_for_ = -1;
 };
 

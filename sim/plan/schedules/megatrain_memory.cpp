@@ -13,122 +13,44 @@ constexpr double kPythonModules = 0.65e9;
 // glibc returns larger blocks to the system, keeps smaller ones.
 constexpr double kLargestHeapBlock = 32.0 * kMiB;
 
-class MegaTrainDeclaration {
-  public:
-    MegaTrainDeclaration(const ModelSpec& model, const MachineSpec& machine,
-                         const TrainingSpec& training, PlanBuilder& build)
-        : model_(model), machine_(machine), t_(training), build_(build) {}
-
-    void declare(MegaTrainBuffers& buffers) {
-        declare_host(buffers);
-        declare_device();
-    }
-    void declare_pass(MegaTrainBuffers& buffers) {
-        declare_states(buffers);
-        declare_loss(buffers);
-    }
-
-  private:
-    using Kind = MemoryKind;
-
-    void declare_host(MegaTrainBuffers& buffers) {
-        const double all = all_parameters(model_);
-        const double largest = pinned_bytes(largest_layer_bytes(model_));
-        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_host("bf16 masters", Kind::weights, kBf16 * all);
-        build_.on_host("fp32 moments", Kind::optimizer_state, 2 * kFp32 * all);
-        double flats = 0;
-        for (int layer = 0; layer < model_.layer_count(); ++layer)
-            flats += pinned_bytes(kBf16 * parameters_of_layer(model_, layer));
-        build_.on_host("pinned flat weights", Kind::pinned_buffers, flats);
-        build_.on_host("pinned staging", Kind::pinned_buffers, kMegaTrainBuffers * largest);
-        build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
-                       static_cast<double>(megatrain_slabs(t_)) * largest +
-                           pinned_bytes(head_bytes(model_)) +
-                           pinned_bytes(embedding_bytes(model_)));
-        build_.on_host("Python modules", Kind::process, kPythonModules);
-        buffers.gradients = build_.buffer("gradients", Kind::gradients, Tier::host, kBf16 * all);
-    }
-
-    void declare_device() {
-        double templates = 0;
-        for (const LayerSpec& kind : model_.kinds)
-            templates +=
-                kMegaTrainBuffers * kBf16 * static_cast<double>(layer_parameters(model_, kind));
-        build_.on_device("weight buffers", Kind::weights,
-                         kMegaTrainBuffers * largest_layer_bytes(model_));
-        build_.on_device("layer templates", Kind::weights, templates);
-        build_.on_device("embedding and head", Kind::weights,
-                         embedding_bytes(model_) + head_bytes(model_));
-    }
-
-    void declare_states(MegaTrainBuffers& buffers) {
-        buffers.checkpoints.clear();
-        const std::int64_t layers = model_.layer_count();
-        const double input = input_bytes(model_, t_);
-        for (std::int64_t layer = 0; layer < layers; layer += t_.checkpoint_interval)
-            buffers.checkpoints.push_back(
-                build_.device_buffer("layer input", Kind::checkpoints, input));
-        buffers.hidden =
-            build_.device_buffer("hidden state, then its gradient", Kind::checkpoints, input);
-        buffers.recomputed = build_.device_buffer(
-            "restored inputs of a block", Kind::activations,
-            static_cast<double>(std::min(t_.checkpoint_interval, layers)) * input);
-        if (model_.tied_embeddings)
-            buffers.table_gradient =
-                build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
-        buffers.embedding_gradient = build_.device_buffer("embedding gradient", Kind::gradients,
-                                                          embedding_bytes(model_) + input);
-    }
-
-    /// All pieces' log-softmax outputs, plus at the start of their backward: the last piece's
-    /// logits (a variable still refers to them), the gradient of nll and that of log-softmax. The
-    /// final norm ran twice under autograd: the run in forward keeps the normed state before and
-    /// after its weight, the run for the loss also the fp32 input; the pieces of the hidden state
-    /// are contiguous copies. From the second piece on the head's gradient is there, and while one
-    /// more is added to it, both and their sum: published device memory of 20 runs, of tables of
-    /// 0.27 to 1.56 GB, is a table more than with a sum in place (validation/published).
-    ///
-    /// flash-attn's cross-entropy (inplace_backward, as there) saves the logits themselves and
-    /// writes their gradients over them: and no further tensor of a piece. The hidden state's
-    /// gradient is then what comes on top: a slice's backward fills one of the whole state with
-    /// zeros, and from the second piece on two are added.
-    void declare_loss(MegaTrainBuffers& buffers) {
-        const double vocabulary_bytes = static_cast<double>(model_.vocabulary * kBf16);
-        const double piece =
-            static_cast<double>(t_.batch * std::min(kMegaTrainLossPositions, t_.sequence)) *
-            vocabulary_bytes;
-        const double positions =
-            static_cast<double>(t_.sequence - 1) / static_cast<double>(t_.sequence);
-        const double outputs = tokens(t_) * positions * vocabulary_bytes;
-        const bool one_piece = t_.sequence <= kMegaTrainLossPositions;
-        const double table = table_bytes(model_), input = input_bytes(model_, t_);
-        const double tables_added = one_piece ? table : 3 * table;
-        const double besides =
-            t_.flash_loss != 0
-                ? std::max(input + table, (one_piece ? 1 : 2) * input + tables_added - piece)
-                : std::max({3 * piece, 2 * piece + table, tables_added});
-        buffers.loss_logits =
-            build_.device_buffer("logits of all pieces", Kind::loss, outputs + besides);
-        buffers.loss_norms =
-            build_.device_buffer("final norm under autograd, twice", Kind::loss, 7 * input);
-    }
-
-    const ModelSpec& model_;
-    const MachineSpec& machine_;
-    const TrainingSpec& t_;
-    PlanBuilder& build_;
-};
+/// All pieces' log-softmax outputs, plus at the start of their backward: the last piece's
+/// logits (a variable still refers to them), the gradient of nll and that of log-softmax. The
+/// final norm ran twice under autograd: the run in forward keeps the normed state before and
+/// after its weight, the run for the loss also the fp32 input; the pieces of the hidden state
+/// are contiguous copies. From the second piece on the head's gradient is there, and while one
+/// more is added to it, both and their sum: published device memory of 20 runs, of tables of
+/// 0.27 to 1.56 GB, is a table more than with a sum in place (validation/published).
+///
+/// flash-attn's cross-entropy (inplace_backward, as there) saves the logits themselves and
+/// writes their gradients over them: and no further tensor of a piece. The hidden state's
+/// gradient is then what comes on top: a slice's backward fills one of the whole state with
+/// zeros, and from the second piece on two are added.
+void declare_loss(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build,
+                  MegaTrainBuffers& buffers) {
+    const double vocabulary_bytes = static_cast<double>(model.vocabulary * kBf16);
+    const double piece =
+        static_cast<double>(training.batch * std::min(kMegaTrainLossPositions, training.sequence)) *
+        vocabulary_bytes;
+    const double positions =
+        static_cast<double>(training.sequence - 1) / static_cast<double>(training.sequence);
+    const double outputs = tokens(training) * positions * vocabulary_bytes;
+    const bool one_piece = training.sequence <= kMegaTrainLossPositions;
+    const double table = table_bytes(model), input = input_bytes(model, training);
+    const double tables_added = one_piece ? table : 3 * table;
+    const double besides =
+        training.flash_loss != 0
+            ? std::max(input + table, (one_piece ? 1 : 2) * input + tables_added - piece)
+            : std::max({3 * piece, 2 * piece + table, tables_added});
+    buffers.loss_logits =
+        build.device_buffer("logits of all pieces", MemoryKind::loss, outputs + besides);
+    buffers.loss_norms =
+        build.device_buffer("final norm under autograd, twice", MemoryKind::loss, 7 * input);
+}
 
 double width_bytes(const ModelSpec& model) {
     double width = 0;
-    for (const LayerSpec& kind : model.kinds) {
-        const FeedForwardSpec& f = kind.feed_forward;
-        const std::int64_t used = f.experts > 0
-                                      ? f.intermediate * f.experts_per_token + f.shared_intermediate
-                                      : f.intermediate;
-        width = std::max(width, static_cast<double>(used * kBf16));
-    }
+    for (const LayerSpec& kind : model.kinds)
+        width = std::max(width, kBf16 * width_of_token(kind.feed_forward));
     return width;
 }
 
@@ -170,37 +92,69 @@ double gradients_kept_by_malloc(const ModelSpec& model) {
 
 }  // namespace
 
-MegaTrainBuffers declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
-                                          const TrainingSpec& training, PlanBuilder& build) {
+BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
+                                  const TrainingSpec& training, PlanBuilder& build) {
+    const double all = all_parameters(model);
+    const double largest = pinned_bytes(largest_layer_bytes(model));
+    build.on_host("process", MemoryKind::process, static_cast<double>(machine.host.process_base));
+    build.on_host("bf16 masters", MemoryKind::weights, kBf16 * all);
+    build.on_host("fp32 moments", MemoryKind::optimizer_state, 2 * kFp32 * all);
+    double flats = 0;
+    for (int layer = 0; layer < model.layer_count(); ++layer)
+        flats += pinned_bytes(kBf16 * parameters_of_layer(model, layer));
+    build.on_host("pinned flat weights", MemoryKind::pinned_buffers, flats);
+    build.on_host("pinned staging", MemoryKind::pinned_buffers, kMegaTrainBuffers * largest);
+    build.on_host("pinned gradient slabs", MemoryKind::pinned_buffers,
+                  static_cast<double>(megatrain_slabs(training)) * largest +
+                      pinned_bytes(head_bytes(model)) + pinned_bytes(embedding_bytes(model)));
+    build.on_host("Python modules", MemoryKind::process, kPythonModules);
+    const BufferId gradients =
+        build.buffer("gradients", MemoryKind::gradients, Tier::host, kBf16 * all);
+
+    double templates = 0;
+    for (const LayerSpec& kind : model.kinds)
+        templates += kMegaTrainBuffers * kBf16 * static_cast<double>(layer_parameters(model, kind));
+    build.on_device("weight buffers", MemoryKind::weights,
+                    kMegaTrainBuffers * largest_layer_bytes(model));
+    build.on_device("layer templates", MemoryKind::weights, templates);
+    build.on_device("embedding and head", MemoryKind::weights,
+                    embedding_bytes(model) + head_bytes(model));
+    return gradients;
+}
+
+MegaTrainBuffers declare_megatrain_pass(const ModelSpec& model, const TrainingSpec& training,
+                                        PlanBuilder& build) {
     MegaTrainBuffers buffers;
-    MegaTrainDeclaration declaration(model, machine, training, build);
-    declaration.declare(buffers);
-    declaration.declare_pass(buffers);
+    const std::int64_t layers = model.layer_count();
+    const double input = input_bytes(model, training);
+    for (std::int64_t layer = 0; layer < layers; layer += training.checkpoint_interval)
+        buffers.checkpoints.push_back(
+            build.device_buffer("layer input", MemoryKind::checkpoints, input));
+    buffers.hidden =
+        build.device_buffer("hidden state, then its gradient", MemoryKind::checkpoints, input);
+    buffers.recomputed = build.device_buffer(
+        "restored inputs of a block", MemoryKind::activations,
+        static_cast<double>(std::min(training.checkpoint_interval, layers)) * input);
+    if (model.tied_embeddings)
+        buffers.table_gradient =
+            build.device_buffer("tied table's gradient", MemoryKind::gradients, table_bytes(model));
+    buffers.embedding_gradient = build.device_buffer("embedding gradient", MemoryKind::gradients,
+                                                     embedding_bytes(model) + input);
+    declare_loss(model, training, build, buffers);
     return buffers;
 }
 
-void declare_megatrain_pass(const ModelSpec& model, const MachineSpec& machine,
-                            const TrainingSpec& training, PlanBuilder& build,
-                            MegaTrainBuffers& buffers) {
-    MegaTrainDeclaration(model, machine, training, build).declare_pass(buffers);
-}
-
-BufferId megatrain_forward_temporaries(const ModelSpec& model, const TrainingSpec& training,
-                                       PlanBuilder& build) {
+double megatrain_forward_temporaries(const ModelSpec& model) {
     // Without gradients: input, residual, normed input, and gate, up and their product at once.
-    return build.buffer("forward temporaries", MemoryKind::activations, Tier::device,
-                        tokens(training) * (3 * hidden_bytes(model) + 3 * width_bytes(model)));
+    return 3 * hidden_bytes(model) + 3 * width_bytes(model);
 }
 
-BufferId megatrain_backward_temporaries(const ModelSpec& model, const TrainingSpec& training,
-                                        PlanBuilder& build) {
+double megatrain_backward_temporaries(const ModelSpec& model) {
     // Autograd keeps, per layer: both norms' fp32 inputs (2 x 2) and bf16 outputs before the weight
     // (2), the inputs of qkv and of gate and up (2), q, k, v, attention output and its contiguous
     // copy (about 4), gate, its SiLU, up and their product (4 widths); backward adds the gradients
     // of product, SiLU and gate (3 widths) and of the input (2).
-    return build.buffer("autograd's saved tensors and temporaries", MemoryKind::activations,
-                        Tier::device,
-                        tokens(training) * (14 * hidden_bytes(model) + 7 * width_bytes(model)));
+    return 14 * hidden_bytes(model) + 7 * width_bytes(model);
 }
 
 void declare_megatrain_host_moments(const ModelSpec& model, PlanBuilder& build) {
@@ -209,12 +163,11 @@ void declare_megatrain_host_moments(const ModelSpec& model, PlanBuilder& build) 
         static_cast<Bytes>(kBf16 * all_parameters(model) - gradients_kept_by_malloc(model));
     const Bytes between = in_step - released;
     const auto states = static_cast<Bytes>(2 * kFp32 * all_parameters(model));
-    build.moment("loading", between - states,
-                 "masters and pinned flats; plus the file's pages, if they are not dropped");
-    build.moment("first step", in_step, "moments appear at the first update");
-    build.moment("steady", in_step, "gradients included; they are released after each step");
-    build.moment("saving", between, "masters are written as they are");
-    build.resident_between_steps(between);
+    build.host_moments({between - states,
+                        "masters and pinned flats; plus the file's pages, if they are not dropped"},
+                       {in_step, "moments appear at the first update"},
+                       {in_step, "gradients included; they are released after each step"},
+                       {between, "masters are written as they are"}, between);
 }
 
 std::int64_t megatrain_slabs(const TrainingSpec& training) {

@@ -11,33 +11,27 @@ namespace sluice {
 inline constexpr std::int64_t kMegaTrainLossPositions = 128;  ///< of a sequence, in one piece
 inline constexpr int kMegaTrainBuffers = 2;                   ///< for weights, and layer templates
 
-/// The buffers that operations of MegaTrain's schedule name; the others stand for the whole step.
-/// All but `gradients` are of one forward and backward.
+/// Buffers of one forward and backward that operations of MegaTrain's schedule name.
 struct MegaTrainBuffers {
     std::vector<BufferId> checkpoints;  ///< one an interval
     BufferId hidden = 0;                ///< the hidden state, then its gradient
-    BufferId loss_logits = 0;
-    BufferId loss_norms = 0;
-    BufferId recomputed = 0;       ///< the restored inputs of a block
+    BufferId recomputed = 0;            ///< the restored inputs of a block
     BufferId table_gradient = -1;  ///< tied models only: the loss's, until the embedding's is added
     BufferId embedding_gradient = 0;
-    BufferId gradients = 0;  ///< on the host
+    BufferId loss_logits = 0;
+    BufferId loss_norms = 0;
 };
 
-/// `training` is of one forward and backward, here and below.
-MegaTrainBuffers declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
-                                          const TrainingSpec& training, PlanBuilder& build);
-
-/// The buffers of another forward and backward.
-void declare_megatrain_pass(const ModelSpec& model, const MachineSpec& machine,
-                            const TrainingSpec& training, PlanBuilder& build,
-                            MegaTrainBuffers& buffers);
-
-/// PyTorch frees a layer's temporaries when the layer is done, so each run has its own.
-BufferId megatrain_forward_temporaries(const ModelSpec& model, const TrainingSpec& training,
-                                       PlanBuilder& build);
-BufferId megatrain_backward_temporaries(const ModelSpec& model, const TrainingSpec& training,
+/// What stands for the whole step, and the gradients on the host, which are returned. `training` is
+/// of one forward and backward, here and below.
+BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
+                                  const TrainingSpec& training, PlanBuilder& build);
+MegaTrainBuffers declare_megatrain_pass(const ModelSpec& model, const TrainingSpec& training,
                                         PlanBuilder& build);
+
+/// Bytes a token of a layer's temporaries.
+double megatrain_forward_temporaries(const ModelSpec& model);
+double megatrain_backward_temporaries(const ModelSpec& model);
 
 /// Host memory of loading, first step, steady state and saving.
 void declare_megatrain_host_moments(const ModelSpec& model, PlanBuilder& build);

@@ -15,13 +15,6 @@ void append(Elements& out, std::int64_t count, std::int64_t elements) {
     out.insert(out.end(), static_cast<std::size_t>(count), elements);
 }
 
-/// Width of the feed-forward that a token passes.
-double width_of_token(const FeedForwardSpec& f) {
-    return static_cast<double>(f.experts > 0
-                                   ? f.intermediate * f.experts_per_token + f.shared_intermediate
-                                   : f.intermediate);
-}
-
 /// ParameterTensor joins q, k and v, and gate and up.
 void split(Elements& out, const ParameterTensor& tensor, const LayerSpec& layer) {
     const AttentionSpec& a = layer.attention;
@@ -85,11 +78,20 @@ OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependen
     OperationId last = -1;
     for (const Operation& copy : {all, mapped}) {
         if (copy.link_bytes <= 0) continue;
-        last = build.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                         std::exchange(waits, {}), copy);
+        last = build.add(OperationKind::copy_gradients_out, layer, std::exchange(waits, {}), copy);
         waits = {{last}};
     }
     return last;
+}
+
+double width_of_token(const FeedForwardSpec& f) {
+    return static_cast<double>(f.experts > 0
+                                   ? f.intermediate * f.experts_per_token + f.shared_intermediate
+                                   : f.intermediate);
+}
+
+Kernel embedding_gradient_kernel(const ModelSpec& model, const TrainingSpec& pass) {
+    return memory_bound("embedding backward", table_bytes(model) + 3 * input_bytes(model, pass), 2);
 }
 
 Elements module_tensors(const ModelSpec& model, const LayerSpec& layer) {
@@ -138,120 +140,6 @@ SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer)
     return bytes;
 }
 
-TrainingSpec training_of_pass(const TrainingSpec& training) {
-    TrainingSpec pass = training;
-    pass.batch = training.micro_batch_sequences();
-    pass.micro_batch = 0;
-    pass.gpus = 1;
-    return pass;
-}
-
-PlainModel::PlainModel(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build)
-    : model_(model), training_(training), build_(build) {
-    declare_kernels();
-    build_.on_device("cuBLAS workspaces", MemoryKind::workspace, kBlasWorkspaces);
-    declare_buffers();
-}
-
-void PlainModel::next_pass() {
-    inputs_.clear();
-    saved_.clear();
-    declare_buffers();
-}
-
-double PlainModel::bytes(double per_token) const { return tokens(training_) * per_token; }
-
-const PlainModel::LayerKernels& PlainModel::kernels(int layer) const {
-    return kinds_[kind_of(model_, layer)];
-}
-
-void PlainModel::declare_kernels() {
-    const TokenBlock block = training_.batch_block();
-    for (const LayerSpec& kind : model_.kinds)
-        kinds_.push_back({build_.kernels(forward_kernels(model_, kind, block, kStyle)),
-                          build_.kernels(backward_kernels(model_, kind, block, kStyle))});
-    const double input = input_bytes(model_, training_);
-    embedding_ = build_.kernels({memory_bound("embedding", 2 * input)});
-    // The table's gradient is zeroed, then each token's gradient is added to its row.
-    embedding_backward_ =
-        build_.kernels({memory_bound("embedding backward", table_bytes(model_) + 3 * input, 2)});
-    loss_ = build_.kernels(whole_loss_forward_kernels(model_, block, kStyle));
-    loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
-}
-
-void PlainModel::declare_buffers() {
-    const double input = input_bytes(model_, training_);
-    for (int layer = 0; layer < model_.layer_count(); ++layer) {
-        inputs_.push_back(build_.device_buffer("layer input", MemoryKind::checkpoints, input));
-        if (!keeps_all()) continue;
-        saved_.push_back(
-            build_.device_buffer("autograd's saved tensors", MemoryKind::activations,
-                                 bytes(saved_bytes_per_token(model_, model_.layer(layer)).saved)));
-    }
-    last_ =
-        build_.device_buffer("last hidden state, and normed", MemoryKind::activations, 2 * input);
-    gradient_ =
-        build_.device_buffer("gradient of the hidden state", MemoryKind::activations, input);
-}
-
-Operation PlainModel::forward(int layer) {
-    const auto index = static_cast<std::size_t>(layer);
-    std::vector<BufferId> uses = {inputs_[index]};
-    if (keeps_all()) {
-        uses.push_back(saved_[index]);
-    } else {
-        uses.push_back(build_.device_buffer(
-            "forward temporaries", MemoryKind::activations,
-            bytes(saved_bytes_per_token(model_, model_.layer(layer)).forward_temporary)));
-    }
-    std::vector<std::int32_t> lists = {kernels(layer).forward};
-    if (layer == 0) lists.insert(lists.begin(), embedding_);
-    Operation work = gpu_operation(std::move(lists), std::move(uses));
-    work.eager_operations = kForwardOperations * static_cast<double>(build_.launches(work)) +
-                            (keeps_all() ? 0 : kCheckpointForward);
-    return work;
-}
-
-Operation PlainModel::loss() {
-    const double logits = static_cast<double>(model_.vocabulary) * kLogitForward;
-    return gpu_operation({loss_},
-                         {last_, build_.device_buffer("logits", MemoryKind::loss, bytes(logits))});
-}
-
-Operation PlainModel::loss_backward() {
-    const double words = static_cast<double>(model_.vocabulary);
-    const double logits = std::max(bytes(words * kLogitBackward),
-                                   bytes(words * kLogitGradient) + table_bytes(model_));
-    return gpu_operation(
-        {loss_backward_},
-        {last_, build_.device_buffer("logits and their gradients", MemoryKind::loss, logits)});
-}
-
-Operation PlainModel::backward(int layer) {
-    const auto index = static_cast<std::size_t>(layer);
-    const SavedBytes of_layer = saved_bytes_per_token(model_, model_.layer(layer));
-    const double own = of_layer.backward_temporary + (keeps_all() ? 0 : of_layer.saved);
-    std::vector<BufferId> uses = {
-        inputs_[index], gradient_,
-        build_.device_buffer("backward of a layer", MemoryKind::activations, bytes(own))};
-    Operation work = gpu_operation({kernels(layer).backward});
-    work.eager_operations = kBackwardOperations * static_cast<double>(build_.launches(work));
-    if (keeps_all()) {
-        uses.push_back(saved_[index]);
-    } else {
-        Operation again = gpu_operation({kernels(layer).forward});
-        work.eager_operations +=
-            kForwardOperations * static_cast<double>(build_.launches(again)) + kCheckpointBackward;
-        work.kernels.insert(work.kernels.begin(), again.kernels.front());
-    }
-    work.uses = std::move(uses);
-    return work;
-}
-
-Operation PlainModel::embedding_backward() {
-    return gpu_operation({embedding_backward_}, {gradient_});
-}
-
 void PythonThread::wait_for(OperationId operation, int layer) {
     if (operation < 0) return;
     add(layer);
@@ -261,7 +149,7 @@ void PythonThread::wait_for(OperationId operation, int layer) {
 std::vector<Dependency> PythonThread::reached(int layer) {
     add(layer);
     std::vector<Dependency> reached = waits_;
-    if (last_ >= 0) reached.push_back({last_});
+    reached.push_back({last_});
     return reached;
 }
 
@@ -269,32 +157,143 @@ void PythonThread::add(int layer) {
     if (not_added_ == 0) return;
     Operation python;
     python.eager_operations = std::exchange(not_added_, 0);
-    last_ = build_.add(OperationKind::issue, Lane::python, layer, std::exchange(waits_, {}),
-                       std::move(python));
+    last_ = build_.add(OperationKind::issue, layer, std::exchange(waits_, {}), std::move(python));
     if (first_ < 0) first_ = last_;
 }
 
-PyTorchStep::PyTorchStep(const ModelSpec& model, const MachineSpec& machine,
-                         const TrainingSpec& training, double eager_operations_per_launch)
+namespace {
+
+/// What one GPU does in one pass: its micro-batch as the batch of a training spec of its own.
+TrainingSpec training_of_pass(const TrainingSpec& training) {
+    TrainingSpec pass = training;
+    pass.batch = training.micro_batch_sequences();
+    pass.micro_batch = 0;
+    pass.gpus = 1;
+    return pass;
+}
+
+}  // namespace
+
+MicroBatchStep::MicroBatchStep(const ModelSpec& model, const MachineSpec& machine,
+                               const TrainingSpec& training, KernelStyle style,
+                               double eager_operations_per_launch)
     : model_(model),
       machine_(machine),
       training_(training),
       pass_(training_of_pass(training)),
       layers_(model.layer_count()),
-      build_(KernelStyle::plain, eager_operations_per_launch),
-      network_(model, pass_, build_) {}
+      build_(style, eager_operations_per_launch) {}
 
-StepPlan PyTorchStep::plan() {
+StepPlan MicroBatchStep::plan() {
     declare();
     for (micro_batch_ = 0; micro_batch_ < training_.micro_batches(); ++micro_batch_) {
         build_.begin_micro_batch(micro_batch_);
-        if (!is_first()) network_.next_pass();
         pass();
     }
     build_.begin_micro_batch(0);
     optimize();
     finish();
     return build_.finish();
+}
+
+PyTorchStep::PyTorchStep(const ModelSpec& model, const MachineSpec& machine,
+                         const TrainingSpec& training, double eager_operations_per_launch)
+    : MicroBatchStep(model, machine, training, kStyle, eager_operations_per_launch) {
+    declare_kernels();
+    build_.on_device("cuBLAS workspaces", MemoryKind::workspace, kBlasWorkspaces);
+}
+
+void PyTorchStep::pass() {
+    declare_buffers();
+    begin_pass();
+    for (int layer = 0; layer < layers_; ++layer)
+        module(OperationKind::forward, layer, forward(layer));
+    module(OperationKind::loss, layers_, loss());
+    module(OperationKind::backward, layers_, loss_backward());
+    for (int layer = layers_ - 1; layer >= 0; --layer)
+        module(OperationKind::backward, layer, backward(layer));
+    module(OperationKind::embedding_backward, kEmbeddingLayer,
+           gpu_operation({embedding_backward_}, {gradient_}));
+}
+
+void PyTorchStep::declare_kernels() {
+    const TokenBlock block = pass_.batch_block();
+    for (const LayerSpec& kind : model_.kinds)
+        kinds_.push_back({build_.kernels(forward_kernels(model_, kind, block, kStyle)),
+                          build_.kernels(backward_kernels(model_, kind, block, kStyle))});
+    const double input = input_bytes(model_, pass_);
+    embedding_ = build_.kernels({memory_bound("embedding", 2 * input)});
+    embedding_backward_ = build_.kernels({embedding_gradient_kernel(model_, pass_)});
+    loss_ = build_.kernels(whole_loss_forward_kernels(model_, block, kStyle));
+    loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
+}
+
+/// Those of a pass.
+void PyTorchStep::declare_buffers() {
+    const double input = input_bytes(model_, pass_);
+    inputs_.clear();
+    saved_.clear();
+    for (int layer = 0; layer < layers_; ++layer) {
+        inputs_.push_back(build_.device_buffer("layer input", Kind::checkpoints, input));
+        if (keeps_all())
+            saved_.push_back(activations("autograd's saved tensors",
+                                         saved_bytes_per_token(model_, model_.layer(layer)).saved));
+    }
+    last_ = build_.device_buffer("last hidden state, and normed", Kind::activations, 2 * input);
+    gradient_ = build_.device_buffer("gradient of the hidden state", Kind::activations, input);
+}
+
+BufferId PyTorchStep::activations(std::string name, double bytes_per_token) {
+    return build_.device_buffer(std::move(name), Kind::activations,
+                                tokens(pass_) * bytes_per_token);
+}
+
+double PyTorchStep::eager_operations(double of_a_launch, std::int32_t kernels) const {
+    return of_a_launch * static_cast<double>(build_.launches(gpu_operation({kernels})));
+}
+
+Operation PyTorchStep::forward(int layer) {
+    const auto index = static_cast<std::size_t>(layer);
+    const std::int32_t own = kinds_[kind_of(model_, layer)].forward;
+    const double temporary = saved_bytes_per_token(model_, model_.layer(layer)).forward_temporary;
+    Operation work = gpu_operation(
+        {own}, {inputs_[index],
+                keeps_all() ? saved_[index] : activations("forward temporaries", temporary)});
+    if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
+    work.eager_operations = kForwardOperations * static_cast<double>(build_.launches(work)) +
+                            (keeps_all() ? 0 : kCheckpointForward);
+    return work;
+}
+
+Operation PyTorchStep::loss() {
+    const double logits = static_cast<double>(model_.vocabulary) * kLogitForward;
+    return gpu_operation(
+        {loss_}, {last_, build_.device_buffer("logits", Kind::loss, tokens(pass_) * logits)});
+}
+
+Operation PyTorchStep::loss_backward() {
+    const double words = static_cast<double>(model_.vocabulary);
+    const double logits = std::max(tokens(pass_) * (words * kLogitBackward),
+                                   tokens(pass_) * (words * kLogitGradient) + table_bytes(model_));
+    return gpu_operation(
+        {loss_backward_},
+        {last_, build_.device_buffer("logits and their gradients", Kind::loss, logits)});
+}
+
+Operation PyTorchStep::backward(int layer) {
+    const auto index = static_cast<std::size_t>(layer);
+    const SavedBytes bytes = saved_bytes_per_token(model_, model_.layer(layer));
+    const LayerKernels& own = kinds_[kind_of(model_, layer)];
+    Operation work = gpu_operation(
+        {own.backward}, {inputs_[index], gradient_,
+                         activations("backward of a layer",
+                                     bytes.backward_temporary + (keeps_all() ? 0 : bytes.saved))});
+    work.eager_operations = eager_operations(kBackwardOperations, own.backward);
+    if (keeps_all()) return also_using(std::move(work), {saved_[index]});
+    work.eager_operations +=
+        eager_operations(kForwardOperations, own.forward) + kCheckpointBackward;
+    work.kernels.insert(work.kernels.begin(), own.forward);
+    return work;
 }
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/plan/plan_builder.h"
@@ -19,9 +20,6 @@ inline constexpr double kPyTorchModules = 0.69e9;
 /// Device bytes of cuBLAS workspaces: 32 MiB on Hopper, of the main thread and of autograd's.
 inline constexpr double kBlasWorkspaces = 2 * 32.0 * kMiB;
 
-/// Bytes a byte of gradient that is added up: read, and the sum read and written.
-inline constexpr double kAddTraffic = 3;
-
 /// Bytes that PyTorch's pinned allocator takes for a tensor: the next power of two.
 double pinned_bytes(double bytes);
 
@@ -29,16 +27,24 @@ double pinned_bytes(double bytes);
 /// larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to by itself (mallopt(3)).
 /// Smaller ones are taken to find memory that was freed before.
 double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element);
+/// Bytes a byte of gradient that is added up: read, and the sum read and written.
+inline constexpr double kAddTraffic = 3;
 /// Copies gradients to pageable tensors after what it waits for, one after another: `all` of them,
 /// of which `anew` bytes go to memory that is mapped meanwhile. Returns the last copy.
 OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
                              Operation all, double anew);
+
+/// The table's gradient is zeroed, then each token's gradient is added to its row.
+Kernel embedding_gradient_kernel(const ModelSpec& model, const TrainingSpec& pass);
 
 /// Elements of each parameter of a layer, as a PyTorch module keeps them: q, k, v, gate and up
 /// apart, each expert's too.
 std::vector<std::int64_t> module_tensors(const ModelSpec& model, const LayerSpec& layer);
 /// The same of embedding, final norm and head.
 std::vector<std::int64_t> root_tensors(const ModelSpec& model);
+
+/// Width of the feed-forward that a token passes.
+double width_of_token(const FeedForwardSpec& feed_forward);
 
 /// Parameter tensors that an optimizer written in Python goes through.
 std::int64_t parameter_tensors(const ModelSpec& model);
@@ -57,6 +63,8 @@ SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer)
 /// parameter: 2.70 of 4.26 TB/s) and 8.14 ms in fp32 (8.04 to 8.18; 28 bytes: 3.44).
 inline constexpr double kMultiTensorShare = 0.63, kMultiTensorShareFp32 = 0.81;
 
+inline constexpr const char* kAddedOnCpuAssumption =
+    "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory";
 inline constexpr const char* kMultiTensorAssumption =
     "PyTorch's clipping and fused AdamW on the GPU reach 0.63 of a device copy's rate in bf16 and "
     "0.81 in fp32, as on the H200 measured";
@@ -90,58 +98,15 @@ class PythonThread {
     std::vector<Dependency> waits_;  ///< since its last operation
 };
 
-/// What one GPU does in one pass: its micro-batch as the batch of a training spec of its own.
-TrainingSpec training_of_pass(const TrainingSpec& training);
-
-/// As torch.nn has it: RMSNorm in one kernel, flash attention, all logits at once and their
-/// cross-entropy in fp32. With Recompute::full each layer is in torch.utils.checkpoint.
-class PlainModel {
+/// One GPU's step: micro-batch after micro-batch, then the optimizer.
+class MicroBatchStep {
   public:
-    /// `build` and the rest must outlive it; `build` was made with KernelStyle::plain.
-    PlainModel(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build);
-
-    /// Another pass of the model after the backward of the one before, with new buffers.
-    void next_pass();
-
-    /// Work of the compute lane, in the order in which a step adds it. The first layer's forward
-    /// looks the tokens' embeddings up.
-    Operation forward(int layer);
-    Operation loss();
-    Operation loss_backward();  ///< holds the head's gradient too, as long as it runs
-    Operation backward(int layer);
-    Operation embedding_backward();
-
-  private:
-    struct LayerKernels {
-        std::int32_t forward, backward;
-    };
-    const LayerKernels& kernels(int layer) const;
-    void declare_kernels();
-    void declare_buffers();
-    bool keeps_all() const { return training_.recompute == Recompute::none; }
-    double bytes(double per_token) const;
-
-    const ModelSpec& model_;
-    const TrainingSpec& training_;
-    PlanBuilder& build_;
-    std::vector<LayerKernels> kinds_;
-    std::int32_t embedding_ = 0, embedding_backward_ = 0, loss_ = 0, loss_backward_ = 0;
-    std::vector<BufferId> inputs_;  ///< of each layer
-    std::vector<BufferId> saved_;   ///< of each layer, where nothing is recomputed
-    BufferId last_ = 0;             ///< the last layer's output, and that normed
-    BufferId gradient_ = 0;         ///< of the hidden state
-};
-
-/// One GPU's step: micro-batch after micro-batch, then the optimizer. A system says where
-/// parameters, gradients and states are.
-class PyTorchStep {
-  public:
-    /// All must outlive it.
-    PyTorchStep(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-                double eager_operations_per_launch = 1);
-    virtual ~PyTorchStep() = default;
-    PyTorchStep(const PyTorchStep&) = delete;
-    PyTorchStep& operator=(const PyTorchStep&) = delete;
+    /// All must outlive it. `eager_operations_per_launch`: as PlanBuilder's.
+    MicroBatchStep(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   KernelStyle style, double eager_operations_per_launch);
+    virtual ~MicroBatchStep() = default;
+    MicroBatchStep(const MicroBatchStep&) = delete;
+    MicroBatchStep& operator=(const MicroBatchStep&) = delete;
     StepPlan plan();
 
   protected:
@@ -154,6 +119,7 @@ class PyTorchStep {
     virtual void finish() = 0;    ///< the host's memory over a run, and what the plan assumes
     bool is_first() const { return micro_batch_ == 0; }
     bool is_last() const { return micro_batch_ + 1 == training_.micro_batches(); }
+    bool is_layer(int layer) const { return layer >= 0 && layer < layers_; }
     double layer_bytes(int layer) const { return kBf16 * parameters_of_layer(model_, layer); }
     std::vector<std::int64_t> tensors_of(int layer) const {
         return module_tensors(model_, model_.layer(layer));
@@ -162,13 +128,56 @@ class PyTorchStep {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& training_;
-    const TrainingSpec pass_;  ///< of one micro-batch
+    const TrainingSpec pass_;  ///< of one micro-batch, its batch
     const int layers_;
     PlanBuilder build_;
-    PlainModel network_;
 
   private:
     std::int64_t micro_batch_ = 0;
+};
+
+/// The step of a model as torch.nn has it: RMSNorm in one kernel, flash attention, all logits at
+/// once and their cross-entropy in fp32. With Recompute::full each layer is in
+/// torch.utils.checkpoint. A system says where parameters, gradients and states are.
+class PyTorchStep : public MicroBatchStep {
+  protected:
+    PyTorchStep(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                double eager_operations_per_launch = 1);
+
+    virtual void begin_pass() {}
+    /// The next part of the model at work on the GPU: each layer's forward (the first looks the
+    /// embeddings up), the loss, backward of the head (which holds its gradient as long as it runs)
+    /// and of each layer from the last on, embedding_backward. `layer` of the head is layers_.
+    virtual void module(OperationKind kind, int layer, Operation work) = 0;
+    void pass() override;
+    /// Gradients in bf16 of a layer's parameters, or the embedding's.
+    BufferId module_gradients(int layer) {
+        return is_layer(layer) ? build_.device_buffer("a layer's gradients", Kind::gradients,
+                                                      layer_bytes(layer))
+                               : build_.device_buffer("embedding's gradient", Kind::gradients,
+                                                      embedding_bytes(model_));
+    }
+
+  private:
+    struct LayerKernels {
+        std::int32_t forward, backward;
+    };
+    void declare_kernels();
+    void declare_buffers();
+    Operation forward(int layer);
+    Operation loss();
+    Operation loss_backward();
+    Operation backward(int layer);
+    bool keeps_all() const { return pass_.recompute == Recompute::none; }
+    BufferId activations(std::string name, double bytes_per_token);
+    double eager_operations(double of_a_launch, std::int32_t kernels) const;
+
+    std::vector<LayerKernels> kinds_;
+    std::int32_t embedding_ = 0, embedding_backward_ = 0, loss_ = 0, loss_backward_ = 0;
+    std::vector<BufferId> inputs_;  ///< of each layer
+    std::vector<BufferId> saved_;   ///< of each layer, where nothing is recomputed
+    BufferId last_ = 0;             ///< the last layer's output, and that normed
+    BufferId gradient_ = 0;         ///< of the hidden state
 };
 
 }  // namespace sluice

@@ -17,7 +17,8 @@ constexpr double kClipTraffic = 3 * kBf16, kResidentAdamTraffic = 7 * kBf16;
 
 class Resident : public PyTorchStep {
   public:
-    using PyTorchStep::PyTorchStep;
+    Resident(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
+        : PyTorchStep(model, machine, training) {}
 
   private:
     struct Gradient {
@@ -26,35 +27,23 @@ class Resident : public PyTorchStep {
         std::int64_t tensors;
     };
 
-    void pass() override {
-        for (int layer = 0; layer < layers_; ++layer)
-            add(OperationKind::forward, layer, network_.forward(layer));
-        add(OperationKind::loss, layers_, network_.loss());
-        Operation loss = network_.loss_backward();
-        if (!is_first()) sum_gradient(loss, head_gradient_);  // whose own it holds itself
-        add(OperationKind::backward, layers_, std::move(loss));
-        for (int layer = layers_ - 1; layer >= 0; --layer) {
-            Operation work = network_.backward(layer);
+    void module(OperationKind kind, int layer, Operation work) override {
+        if (kind == OperationKind::backward && layer == layers_) {
+            if (!is_first()) sum_gradient(work, head_gradient_);  // whose own it holds itself
+        } else if (kind == OperationKind::backward) {
             work.uses.push_back(head_gradient_.buffer);
-            add_with(OperationKind::backward, layer, std::move(work),
-                     layer_gradients_[static_cast<std::size_t>(layer)]);
+            add_gradient(work, layer_gradients_[static_cast<std::size_t>(layer)]);
+        } else if (kind == OperationKind::embedding_backward) {
+            add_gradient(work, embedding_gradient_);
         }
-        add_with(OperationKind::embedding_backward, kEmbeddingLayer, network_.embedding_backward(),
-                 embedding_gradient_);
+        build_.add(kind, layer, {}, std::move(work));
     }
 
-    void add(OperationKind kind, int layer, Operation work) {
-        build_.add(kind, Lane::compute, layer, {}, std::move(work));
-    }
-    void add_with(OperationKind kind, int layer, Operation work, const Gradient& gradient) {
-        if (!is_first()) {
-            sum_gradient(work, gradient);
-            work.uses.push_back(
-                build_.device_buffer("a micro-batch's gradient", Kind::gradients, gradient.bytes));
-        } else {
-            work.uses.push_back(gradient.buffer);
-        }
-        add(kind, layer, std::move(work));
+    void add_gradient(Operation& work, const Gradient& gradient) {
+        if (is_first()) return work.uses.push_back(gradient.buffer);
+        sum_gradient(work, gradient);
+        work.uses.push_back(
+            build_.device_buffer("a micro-batch's gradient", Kind::gradients, gradient.bytes));
     }
     /// A later micro-batch's gradient is added to the earlier sum.
     void sum_gradient(Operation& work, const Gradient& gradient) {
@@ -98,18 +87,17 @@ class Resident : public PyTorchStep {
             return gpu_operation({build_.kernels({memory_bound(name, as_copied, tensors)})},
                                  gradients());
         };
-        add(OperationKind::clip_gradients, kEmbeddingLayer, kernel("norm and scale", kClipTraffic));
-        add(OperationKind::update, kEmbeddingLayer, kernel("AdamW", kResidentAdamTraffic));
+        build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {},
+                   kernel("norm and scale", kClipTraffic));
+        build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {},
+                   kernel("AdamW", kResidentAdamTraffic));
     }
 
     void finish() override {
         build_.assume(kMultiTensorAssumption);
         const Bytes process = build_.host_peak();
-        build_.moment("loading", process, "plus the file's pages, if they are not dropped");
-        build_.moment("first step", process, "");
-        build_.moment("steady", process, "");
-        build_.moment("saving", process, "tensors are copied to the host one at a time");
-        build_.resident_between_steps(process);
+        build_.host_moments({process, "plus the file's pages, if they are not dropped"}, {process},
+                            {process}, {process, "tensors are copied to the host one at a time"});
     }
 
     Gradient head_gradient_{}, embedding_gradient_{};

@@ -23,11 +23,9 @@ const ScheduleRecord& record_where(Predicate predicate) {
 }  // namespace
 
 const std::vector<ScheduleRecord>& schedule_table() {
-    static const std::vector<ScheduleRecord> table = {
-        streamed_schedule(),     megatrain_schedule(),          fsdp_offload_schedule(),
-        resident_schedule(),     zero3_offload_schedule(),      zero_infinity_schedule(),
-        superoffload_schedule(), accelerate_offload_schedule(), cluster_schedule(),
-    };
+#define SLUICE_RECORD(name) name##_schedule(),
+    static const std::vector<ScheduleRecord> table = {SLUICE_SCHEDULES(SLUICE_RECORD)};
+#undef SLUICE_RECORD
     return table;
 }
 

@@ -9,29 +9,15 @@
 
 namespace sluice {
 
-/// Weights streamed twice a step, one recompute, gradients leave and are applied while backward
-/// goes on.
-ScheduleRecord streamed_schedule();
-/// MegaTrain's at its public commit 919520f: three forwards, weights streamed three times, a serial
-/// optimizer.
-ScheduleRecord megatrain_schedule();
-/// PyTorch FSDP2 with CPUOffloadPolicy on one GPU: fp32 parameters and AdamW on the host.
-ScheduleRecord fsdp_offload_schedule();
-/// A plain PyTorch loop with everything in device memory, in bf16.
-ScheduleRecord resident_schedule();
-/// DeepSpeed 0.19.8, ZeRO-3 with parameters and optimizer in pinned host memory, on one GPU.
-ScheduleRecord zero3_offload_schedule();
-/// DeepSpeed after 0.19.5 (commit edaa722), ZeRO-3 with parameters and optimizer states on storage.
-/// Planning throws InputError where the machine's storage is not known.
-ScheduleRecord zero_infinity_schedule();
-/// DeepSpeed after 0.19.5 (commit edaa722), SuperOffload: parameters on the GPU, CPU Adam
-/// while backward goes on.
-ScheduleRecord superoffload_schedule();
-/// Accelerate's CPU offload hooks on one GPU, with gradients brought to the host.
-ScheduleRecord accelerate_offload_schedule();
-/// Data-parallel or fully sharded training in device memory, of one of many GPUs. Planning throws
-/// InputError where the machine says too little of how they reach each other.
-ScheduleRecord cluster_schedule();
+/// The schedules, in the order shown; ours is the first. Beside its file, which defines
+/// `ScheduleRecord NAME_schedule()`, a schedule needs its row here.
+#define SLUICE_SCHEDULES(row)                                                       \
+    row(streamed) row(megatrain) row(fsdp_offload) row(resident) row(zero3_offload) \
+        row(zero_infinity) row(superoffload) row(accelerate_offload) row(cluster)
+
+#define SLUICE_DECLARE_SCHEDULE(name) ScheduleRecord name##_schedule();
+SLUICE_SCHEDULES(SLUICE_DECLARE_SCHEDULE)
+#undef SLUICE_DECLARE_SCHEDULE
 
 /// What the model of a step leaves out, of the step's time: 5 to 95% is 1 +- this. Chosen from runs
 /// for looking, whose compute was predicted within 3%; with it 86% of 28 held-out steps were in the

@@ -62,13 +62,13 @@ class Streamed {
     const StreamedKernels& kernels(int layer) const { return kernels_[kind_of(model_, layer)]; }
 
     OperationId weights_in(int layer, Waits waits) {
-        return build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
-                          std::move(waits), copy_operation(kBf16 * parameters(layer)));
+        return build_.add(OperationKind::copy_weights_in, layer, std::move(waits),
+                          copy_operation(kBf16 * parameters(layer)));
     }
 
     void head_weights_in() {
         head_in_ = build_.add(
-            OperationKind::copy_weights_in, Lane::host_to_device, layers_, {},
+            OperationKind::copy_weights_in, layers_, {},
             copy_operation(table_bytes(model_) + hidden_bytes(model_), {buffers_.head_weights}));
     }
 
@@ -80,7 +80,7 @@ class Streamed {
         // (8 layers of 7B): a second layer ahead of the rows kept compute waiting 10.6 ms longer.
         state(0).weights_in_forward = weights_in(0, {});
         embeddings_in_ =
-            build_.add(OperationKind::copy_embeddings_in, Lane::host_to_device, kEmbeddingLayer, {},
+            build_.add(OperationKind::copy_embeddings_in, kEmbeddingLayer, {},
                        copy_operation(input_bytes(model_, t_) + 4 * tokens(t_), {input(0)}));
         for (int layer = 1; layer < std::min(depth, layers_); ++layer)
             state(layer).weights_in_forward = weights_in(layer, {});
@@ -105,12 +105,12 @@ class Streamed {
                           {input(layer), buffers_.forward_workspace,
                            layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient});
         op.micro_batch = j;
-        if (kept(layer) >= 0) op.uses.push_back(kept(layer));
+        op.uses.push_back(kept(layer));
         // The head's weights may arrive while the last layers in slots run.
         if (layer >= layers_ - static_cast<int>(t_.buffer_depth))
             op.uses.push_back(buffers_.head_weights);
-        state(layer).last_forward = build_.add(OperationKind::forward, Lane::compute, layer,
-                                               std::move(waits), std::move(op));
+        state(layer).last_forward =
+            build_.add(OperationKind::forward, layer, std::move(waits), std::move(op));
         if (host_checkpoints(t_) && layer + 1 < layers_) checkpoint_out(layer + 1, j);
     }
 
@@ -120,9 +120,9 @@ class Streamed {
         Operation op =
             copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_), {input(layer)});
         op.micro_batch = j;
-        state(layer).checkpoint_out.push_back(
-            build_.add(OperationKind::copy_checkpoint_out, Lane::device_to_host, layer,
-                       {{state(layer - 1).last_forward}}, std::move(op)));
+        state(layer).checkpoint_out.push_back(build_.add(OperationKind::copy_checkpoint_out, layer,
+                                                         {{state(layer - 1).last_forward}},
+                                                         std::move(op)));
     }
 
     void loss() {
@@ -140,8 +140,7 @@ class Streamed {
                 op.uses.insert(op.uses.end(), {input(0), input(1)});
             }
             if (j + 1 == micro_) op.kernels.push_back(head_kernels_.finish_gradients);
-            last = build_.add(OperationKind::loss, Lane::compute, layers_, std::move(waits),
-                              std::move(op));
+            last = build_.add(OperationKind::loss, layers_, std::move(waits), std::move(op));
         }
         const OperationId out = gradients_out(layers_, table_bytes(model_) + hidden_bytes(model_),
                                               last, {buffers_.head_weights});
@@ -152,12 +151,12 @@ class Streamed {
     /// From a slab that is always there, or from the buffers `from`.
     OperationId gradients_out(int layer, double bytes, OperationId after,
                               std::vector<BufferId> from = {}) {
-        return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer, {{after}},
+        return build_.add(OperationKind::copy_gradients_out, layer, {{after}},
                           copy_operation(bytes, std::move(from)));
     }
 
     OperationId update(int layer, double params, OperationId after) {
-        return build_.add(OperationKind::update, Lane::optimizer, layer, {{after}},
+        return build_.add(OperationKind::update, layer, {{after}},
                           host_operation(HostWork::adam, params * adam_traffic(t_.state_bytes)));
     }
 
@@ -177,8 +176,7 @@ class Streamed {
 
     void backward_micro_batch(int layer, std::int32_t j) {
         LayerState& s = state(layer);
-        Waits waits;
-        if (s.weights_in_backward >= 0) waits.push_back({s.weights_in_backward});
+        Waits waits = {{s.weights_in_backward}};
         const int slabs = static_cast<int>(t_.gradient_slabs);
         if (j == 0 && layer + slabs < layers_)
             waits.push_back({state(layer + slabs).gradients_out});
@@ -194,9 +192,9 @@ class Streamed {
         } else {
             op.uses.push_back(input(layer));
         }
-        if (kept(layer) >= 0) op.uses.push_back(kept(layer));
-        s.last_backward = build_.add(OperationKind::backward, Lane::compute, layer,
-                                     std::move(waits), std::move(op));
+        op.uses.push_back(kept(layer));
+        s.last_backward =
+            build_.add(OperationKind::backward, layer, std::move(waits), std::move(op));
         backwards_.push_back(s.last_backward);
     }
 
@@ -208,12 +206,12 @@ class Streamed {
         if (layer >= 1) waits.push_back({state(layer).checkpoint_out[static_cast<std::size_t>(j)]});
         Operation op = copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_));
         op.micro_batch = j;
-        return build_.add(OperationKind::copy_checkpoint_in, Lane::host_to_device, layer,
-                          std::move(waits), std::move(op));
+        return build_.add(OperationKind::copy_checkpoint_in, layer, std::move(waits),
+                          std::move(op));
     }
 
     OperationId on_embedding(OperationKind kind, double bytes, Waits waits) {
-        return build_.add(kind, Lane::optimizer, kEmbeddingLayer, std::move(waits),
+        return build_.add(kind, kEmbeddingLayer, std::move(waits),
                           host_operation(HostWork::copy, bytes));
     }
 

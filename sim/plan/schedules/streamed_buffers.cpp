@@ -248,13 +248,10 @@ void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build) {
                 std::max(largest_tensor, static_cast<double>(tensor.rows * tensor.columns * kBf16));
         }
     }
-    build.moment("loading", steady + static_cast<Bytes>(largest_tensor),
-                 "one tensor being split into planes");
-    build.moment("first step", steady, "nothing more: all buffers exist before it");
-    build.moment("steady", steady, "");
-    build.moment("saving", steady + kInputOutputBuffer,
-                 "an output buffer; planes are written as they are");
-    build.resident_between_steps(steady);
+    build.host_moments(
+        {steady + static_cast<Bytes>(largest_tensor), "one tensor being split into planes"},
+        {steady, "nothing more: all buffers exist before it"}, {steady},
+        {steady + kInputOutputBuffer, "an output buffer; planes are written as they are"});
 }
 
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,

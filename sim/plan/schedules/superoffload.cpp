@@ -117,18 +117,16 @@ class SuperOffload : public Zero3Pass {
     void declare_host_moments(double outside) {
         const Bytes steady = build_.host_peak();
         const auto later = static_cast<Bytes>(3 * kFp32 * (all_parameters(model_) - gpu_elements_));
-        build_.moment("loading", steady - later, "plus the file's pages, if they are not dropped");
-        build_.moment("first step", steady, "moments and shared gradients appear");
-        build_.moment("steady", steady, "nothing is freed between steps");
-        build_.moment("saving", steady, "states are written as they are");
-        build_.resident_between_steps(steady - static_cast<Bytes>(outside));
+        build_.host_moments({steady - later, "plus the file's pages, if they are not dropped"},
+                            {steady, "moments and shared gradients appear"},
+                            {steady, "nothing is freed between steps"},
+                            {steady, "states are written as they are"},
+                            steady - static_cast<Bytes>(outside));
     }
 
     Fetched fetch(int, int, const Parameters&, double eager_operations) override {
         python_.work(eager_operations);
-        Fetched fetched;
-        if (last_left() >= 0) fetched.waits.push_back({last_left()});
-        return fetched;
+        return {{{last_left()}}, {}};
     }
 
     OperationId to_optimizer(const SentBucket& sent, int layer) override {
@@ -139,8 +137,8 @@ class SuperOffload : public Zero3Pass {
         if (of_cpu > 0) {
             Operation to_group = copy_operation(kFp32 * of_cpu, {sent.gradients});
             to_group.pageable = true;
-            left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                              {{left}}, std::move(to_group));
+            left =
+                build_.add(OperationKind::copy_gradients_out, layer, {{left}}, std::move(to_group));
             python_.wait_for(left, layer);
         }
         if (!clips()) queue_complete_groups(left);
@@ -154,7 +152,7 @@ class SuperOffload : public Zero3Pass {
                 groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(waiting_) - 1, 0.0);
             // Tensors are counted whole and not rounded, so that sums are exact.
             if (not_left_ > elements_before) return;
-            updated_ = update_on_cpu(groups_[waiting_ - 1], left);
+            updated_ = queue_on_cpu(groups_[waiting_ - 1], left);
         }
     }
 
@@ -165,7 +163,7 @@ class SuperOffload : public Zero3Pass {
         return build_.add(kind, lane, kEmbeddingLayer, std::move(waits), std::move(operation));
     }
 
-    OperationId update_on_cpu(double elements, OperationId after) {
+    OperationId queue_on_cpu(double elements, OperationId after) {
         host_work(OperationKind::collect_gradients, Lane::optimizer, {{after}}, HostWork::copy,
                   kFp32 * elements, optimizer_share_);
         return host_work(OperationKind::update, Lane::optimizer, {}, HostWork::eager_adam,
@@ -173,12 +171,12 @@ class SuperOffload : public Zero3Pass {
     }
 
     void optimize() override {
-        Waits before = {{last_left()}};
-        if (updated_ >= 0) before.push_back({updated_});
+        Waits before = {{last_left()}, {updated_}};
         for (std::size_t group = 0; group < on_gpu_; ++group) update_on_gpu(groups_[group], before);
         for (std::size_t group = on_gpu_; group < groups_.size(); ++group)
             before = {{finish_on_cpu(groups_[group], before)}};
-        for (const Dependency& last : before) build_.wait(python_.first(), {last.operation, true});
+        for (const Dependency& last : before)
+            if (last.operation >= 0) build_.wait(python_.first(), {last.operation, true});
     }
 
     /// The host does not wait for it.
@@ -195,15 +193,14 @@ class SuperOffload : public Zero3Pass {
     OperationId finish_on_cpu(double elements, const Waits& after) {
         OperationId done = host_work(OperationKind::clip_gradients, Lane::host, after,
                                      HostWork::scale_fp32, kFp32 * elements, training_share_);
-        if (clips()) done = update_on_cpu(elements, done);
+        if (clips()) done = queue_on_cpu(elements, done);
         done = host_work(OperationKind::copy_to_pinned, Lane::host, {{done}}, HostWork::copy,
                          kZero3CopyBack * elements, training_share_);
         Operation copy = copy_operation(kBf16 * elements);
         copy.pageable = true;
-        Waits waits = {{done}};
-        if (updated_on_gpu_ >= 0) waits.push_back({updated_on_gpu_});  // on the same stream
-        return build_.add(OperationKind::copy_weights_in, Lane::host_to_device, kEmbeddingLayer,
-                          std::move(waits), std::move(copy));
+        // On the stream of the GPU's update.
+        return build_.add(OperationKind::copy_weights_in, kEmbeddingLayer,
+                          {{done}, {updated_on_gpu_}}, std::move(copy));
     }
 
     void say_assumptions() {

@@ -13,14 +13,11 @@
 // what follows them, gradients that leave too, comes after its Python.
 #pragma once
 
-#include <optional>
 #include <utility>
 
 #include "sim/plan/schedules/pytorch.h"
 
 namespace sluice {
-
-inline constexpr double kReduceBucketElements = 2e8;  ///< DeepSpeed's reduce_bucket_size
 
 /// What the coordinator of deepspeed 0.19.8 keeps to, in elements of parameters.
 struct FetchLimits {
@@ -56,10 +53,8 @@ class ParameterFetches {
         bool missing_wait = false;    ///< for all reads under way
         bool prefetched_wait = false;
     };
-    /// The next call. Precondition: not all were made.
-    Call next();
-    /// The next `calls` calls as if they were one.
-    Call next(int calls);
+    /// The next `calls` calls as if they were one. Precondition: so many were not made.
+    Call next(int calls = 1);
     /// Whether a parameter was missing when no buffer was free: DeepSpeed stops there.
     bool out_of_buffers() const { return out_of_buffers_; }
     std::size_t calls() const { return calls_.size(); }
@@ -70,6 +65,7 @@ class ParameterFetches {
         int parameter;
         std::ptrdiff_t call;
     };
+    Call next_one();
     std::vector<int> fetch_missing(const std::vector<int>& used);
     void take_from_queue(const std::vector<int>& used);
     std::vector<int> prefetch();
@@ -148,22 +144,6 @@ struct GradientBucket {
     double device_bytes(bool to_optimizer) const;
 };
 
-/// Fills buckets in the order in which backward computes gradients.
-class GradientBuckets {
-  public:
-    /// `capacity` in elements: reduce_bucket_size.
-    explicit GradientBuckets(double capacity) : capacity_(capacity) {}
-    double capacity() const { return capacity_; }
-    /// The bucket that is full and leaves before this tensor goes into the next, if so.
-    std::optional<GradientBucket> add(double tensor_elements, OperationId computed_by);
-    /// What is left at the end; the next one is empty.
-    GradientBucket take_rest() { return std::exchange(filling_, {}); }
-
-  private:
-    double capacity_;
-    GradientBucket filling_;
-};
-
 // CPU Adam's traffic of a parameter: fp32 master and both moments read and written, gradient read
 // (csrc/includes/cpu_adam.h).
 inline constexpr double kZero3AdamTraffic = 7 * kFp32;
@@ -173,6 +153,7 @@ inline constexpr const char* kZero3AdamAssumption =
     "DeepSpeed's CPU Adam on fp32 masters (28 bytes a parameter) and their copy to bf16 move host "
     "memory as fast as Adam on bf16 masters and a plain copy do";
 
+inline constexpr double kReduceBucketElements = 2e8;   ///< DeepSpeed's reduce_bucket_size
 inline constexpr double kZero3SubGroupElements = 1e9;  ///< sub_group_size
 /// As asked, or the schedule's own.
 inline double sub_group_elements(const TrainingSpec& training, double own) {
@@ -235,8 +216,12 @@ class Zero3Pass : public PyTorchStep {
     /// `eager_operations` of its time, which python_ is to work.
     virtual Fetched fetch(int calls, int layer, const Parameters& used,
                           double eager_operations) = 0;
-    /// Another micro-batch begins; python_ has waited for last_left().
-    virtual void begin_pass() {}
+    /// The copy of parameters to new buffers on the device.
+    Operation gather(const Parameters& parameters);
+    /// Where they are now, each copied in before.
+    std::vector<BufferId> gathered(const Parameters& parameters) const;
+    /// A second or later micro-batch begins; python_ has waited for last_left().
+    virtual void trace_again() {}
 
     /// A bucket's gradients on the device, and the last copy between there and pinned bf16.
     struct SentBucket {
@@ -254,31 +239,28 @@ class Zero3Pass : public PyTorchStep {
 
     /// The bucket.
     void declare() override;
-    void pass() override;
+    void begin_pass() override;
+    void module(OperationKind kind, int layer, Operation work) override;
+    /// A sub-group's gradients are scaled, its masters updated and copied to bf16. Returns the
+    /// last.
+    OperationId update_on_cpu(double elements, Waits waits);
 
     const Zero3Modules modules_;
     const Parameters embedding_ = {0}, head_;
     PythonThread python_;
 
   private:
-    /// The modules' work on the GPU, `calls` of the host.
-    struct Modules {
-        OperationKind kind;
-        int layer, calls;
-        const Parameters& used;
-    };
-    OperationId compute(const Modules& modules, Operation work);
+    void fill_bucket(double elements, OperationId computed_by, int layer);
     void leave(const GradientBucket& bucket, int layer);
     SentBucket send(const GradientBucket& bucket, int layer);
     KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;
-    void forward();
-    void backward();
-    void backward_of(const Modules& modules, int recomputed_calls, Operation work,
-                     const std::vector<std::int64_t>& tensors);
-    std::vector<std::int64_t> head_tensors() const;
+    std::vector<std::int64_t> tensors_with_gradients(int layer) const;
 
-    GradientBuckets buckets_;
+    const double bucket_elements_;  ///< reduce_bucket_size
+    GradientBucket filling_;
+    std::vector<BufferId> on_device_;  ///< each parameter's, once it was gathered
     BufferId tied_gradient_ = kNoBuffer;
+    std::vector<BufferId> embedding_released_;  ///< when the first layer has run
     std::vector<OperationId> left_;
 };
 

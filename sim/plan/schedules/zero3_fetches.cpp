@@ -35,7 +35,7 @@ ParameterFetches::ParameterFetches(std::vector<std::int64_t> elements,
             queue_.push_back({parameter, static_cast<std::ptrdiff_t>(call)});
 }
 
-ParameterFetches::Call ParameterFetches::next() {
+ParameterFetches::Call ParameterFetches::next_one() {
     const std::vector<int>& used = calls_[at(call_)];
     Call call;
     call.missing = fetch_missing(used);
@@ -52,12 +52,12 @@ ParameterFetches::Call ParameterFetches::next() {
 }
 
 ParameterFetches::Call ParameterFetches::next(int calls) {
-    Call all = next();
+    Call all = next_one();
     const auto append = [](std::vector<int>& to, const std::vector<int>& more) {
         to.insert(to.end(), more.begin(), more.end());
     };
     for (int i = 1; i < calls; ++i) {
-        const Call one = next();
+        const Call one = next_one();
         append(all.read_first, one.read_first);
         append(all.missing, one.missing);
         append(all.prefetched, one.prefetched);

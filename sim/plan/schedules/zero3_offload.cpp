@@ -37,8 +37,7 @@ class Zero3Offload : public Zero3Pass {
           calls_(modules_.step_calls()),
           fetches_(modules_.elements(), calls_),
           arriving_(modules_.elements().size(), false),
-          together_(modules_.elements().size()),
-          buffers_(modules_.elements().size(), kNoBuffer) {}
+          together_(modules_.elements().size()) {}
 
   private:
     void declare() override {
@@ -51,7 +50,7 @@ class Zero3Offload : public Zero3Pass {
         declare_zero3_host_moments(model_, outside_, build_);
     }
 
-    void begin_pass() override {
+    void trace_again() override {
         fetches_ = ParameterFetches(modules_.elements(), calls_);
         call_ = 0;
     }
@@ -71,10 +70,10 @@ class Zero3Offload : public Zero3Pass {
             wait_for_parameters(used_by(now), layer);
             python_.work(python / 2);
             copy_in(call.prefetched, layer);
-            for (const int parameter : call.released)
-                fetched.released.push_back(buffers_[static_cast<std::size_t>(parameter)]);
+            const std::vector<BufferId> released = gathered(call.released);
+            fetched.released.insert(fetched.released.end(), released.begin(), released.end());
         }
-        if (arrived_ >= 0) fetched.waits.push_back({arrived_});
+        fetched.waits = {{arrived_}};
         return fetched;
     }
 
@@ -102,21 +101,12 @@ class Zero3Offload : public Zero3Pass {
 
     void copy_in(const Parameters& parameters, int layer) {
         if (parameters.empty()) return;
-        double bytes = 0;
-        std::vector<BufferId> uses;
-        for (const int parameter : parameters) {
-            const auto index = static_cast<std::size_t>(parameter);
-            const double own = kBf16 * static_cast<double>(modules_.elements()[index]);
-            bytes += own;
-            buffers_[index] = build_.device_buffer("gathered parameter", Kind::weights, own);
-            uses.push_back(buffers_[index]);
-        }
         Waits waits = python_.reached(layer);
         const std::vector<OperationId>& left = buckets_left();
         if (left.size() > kBucketsUnderWay)
             waits.push_back({left[left.size() - 1 - kBucketsUnderWay]});
-        last_copy_ = build_.add(OperationKind::copy_weights_in, Lane::host_to_device, layer,
-                                std::move(waits), copy_operation(bytes, std::move(uses)));
+        last_copy_ =
+            build_.add(OperationKind::copy_weights_in, layer, std::move(waits), gather(parameters));
         for (const int parameter : parameters) {
             arriving_[static_cast<std::size_t>(parameter)] = true;
             together_[static_cast<std::size_t>(parameter)] = parameters;
@@ -124,21 +114,13 @@ class Zero3Offload : public Zero3Pass {
     }
 
     OperationId to_optimizer(const SentBucket& sent, int layer) override {
-        return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                          {{sent.last}},
+        return build_.add(OperationKind::copy_gradients_out, layer, {{sent.last}},
                           copy_operation(kFp32 * sent.bucket.elements, {sent.gradients}));
     }
 
     void optimize() override {
         OperationId last = last_left();
-        for (const double elements : sub_groups_) {
-            build_.add(OperationKind::clip_gradients, Lane::optimizer, kEmbeddingLayer, {{last}},
-                       host_operation(HostWork::scale_fp32, kFp32 * elements));
-            build_.add(OperationKind::update, Lane::optimizer, kEmbeddingLayer, {},
-                       host_operation(HostWork::eager_adam, kZero3AdamTraffic * elements));
-            last = build_.add(OperationKind::copy_to_pinned, Lane::optimizer, kEmbeddingLayer, {},
-                              host_operation(HostWork::copy, kZero3CopyBack * elements));
-        }
+        for (const double elements : sub_groups_) last = update_on_cpu(elements, {{last}});
         build_.wait(python_.first(), {last, true});
     }
 
@@ -148,7 +130,6 @@ class Zero3Offload : public Zero3Pass {
     std::size_t call_ = 0;                       ///< the next one
     std::vector<bool> arriving_;                 ///< parameters that the host has not waited for
     std::vector<Parameters> together_;           ///< which were fetched with a parameter
-    std::vector<BufferId> buffers_;              ///< where a parameter is now
     double outside_ = 0;                         ///< bytes that the system uses outside the process
     OperationId last_copy_ = -1, arrived_ = -1;  ///< the host has waited for the second
 };

@@ -54,83 +54,113 @@ Zero3Pass::Zero3Pass(const ModelSpec& model, const MachineSpec& machine,
       modules_(model),
       head_{modules_.head()},
       python_(build_),
-      buckets_(bucket_elements) {}
+      bucket_elements_(bucket_elements),
+      on_device_(modules_.elements().size(), kNoBuffer) {}
 
 void Zero3Pass::declare() {
-    build_.on_device("reduce bucket", Kind::gradients, kBf16 * buckets_.capacity());
+    build_.on_device("reduce bucket", Kind::gradients, kBf16 * bucket_elements_);
 }
 
-void Zero3Pass::pass() {
+Operation Zero3Pass::gather(const Parameters& parameters) {
+    Operation copy;
+    for (const int parameter : parameters) {
+        const auto index = static_cast<std::size_t>(parameter);
+        const double bytes = kBf16 * static_cast<double>(modules_.elements()[index]);
+        on_device_[index] = build_.device_buffer("gathered parameter", Kind::weights, bytes);
+        copy.link_bytes += bytes;
+        copy.uses.push_back(on_device_[index]);
+    }
+    return copy;
+}
+
+std::vector<BufferId> Zero3Pass::gathered(const Parameters& parameters) const {
+    std::vector<BufferId> buffers;
+    for (const int parameter : parameters)
+        buffers.push_back(on_device_[static_cast<std::size_t>(parameter)]);
+    return buffers;
+}
+
+void Zero3Pass::begin_pass() {
     if (!is_first()) {
         python_.wait_for(last_left(), kEmbeddingLayer);
-        begin_pass();
+        trace_again();
     }
     if (model_.tied_embeddings)
         tied_gradient_ =
             build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
-    forward();
-    backward();
+    embedding_released_ =
+        fetch(2, kEmbeddingLayer, embedding_, 2 * kCallOperations + kFetchOperations).released;
 }
 
-OperationId Zero3Pass::compute(const Modules& modules, Operation work) {
-    std::vector<Dependency> waits = python_.reached(modules.layer);
-    const double fetches = kFetchOperations * static_cast<double>(modules.used.size());
-    const Fetched fetched = fetch(modules.calls, modules.layer, modules.used,
-                                  std::exchange(work.eager_operations, 0) + fetches);
+void Zero3Pass::module(OperationKind kind, int layer, Operation work) {
+    const bool is_forward = kind == OperationKind::forward || kind == OperationKind::loss;
+    const bool of_layer = is_layer(layer);
+    const Parameters& used = of_layer           ? modules_.of_layer(layer)
+                             : layer == layers_ ? head_
+                                                : embedding_;
+    // Calls of the host; those of a layer are made forward again before its backward.
+    int calls = of_layer ? modules_.calls_of(layer) : is_forward ? 2 : layer == layers_ ? 3 : 1;
+    const std::vector<std::int64_t> tensors =
+        is_forward ? std::vector<std::int64_t>{} : tensors_with_gradients(layer);
+    if (is_forward) {
+        work.eager_operations += kCallOperations * calls;
+        work = also_using(std::move(work), std::exchange(embedding_released_, {}));
+    } else {
+        const int again = of_layer ? calls : 0, backward = calls;
+        calls = again + backward;
+        work.eager_operations += kCallOperations * again + kBackwardCallOperations * backward +
+                                 kReduceOperations * static_cast<double>(tensors.size());
+        if (of_layer) work.eager_operations += kFetchOperations * static_cast<double>(used.size());
+        work.kernels.push_back(build_.kernels(reduce_kernels(tensors)));
+        work.uses.push_back(tied_gradient_);
+    }
+    std::vector<Dependency> waits = python_.reached(layer);
+    const double fetches = kFetchOperations * static_cast<double>(used.size());
+    const Fetched fetched =
+        fetch(calls, layer, used, std::exchange(work.eager_operations, 0) + fetches);
     waits.insert(waits.end(), fetched.waits.begin(), fetched.waits.end());
-    work.uses.insert(work.uses.end(), fetched.released.begin(), fetched.released.end());
-    return build_.add(modules.kind, Lane::compute, modules.layer, std::move(waits),
-                      std::move(work));
+    const OperationId done =
+        build_.add(kind, layer, std::move(waits), also_using(std::move(work), fetched.released));
+    for (const std::int64_t tensor : tensors) fill_bucket(static_cast<double>(tensor), done, layer);
+    if (layer == kEmbeddingLayer) leave(std::exchange(filling_, {}), kEmbeddingLayer);
 }
 
-void Zero3Pass::forward() {
-    Fetched embedding =
-        fetch(2, kEmbeddingLayer, embedding_, 2 * kCallOperations + kFetchOperations);
-    for (int layer = 0; layer < layers_; ++layer) {
-        Operation work = network_.forward(layer);
-        work.eager_operations += kCallOperations * modules_.calls_of(layer);
-        const std::vector<BufferId> released = std::exchange(embedding.released, {});
-        work.uses.insert(work.uses.end(), released.begin(), released.end());
-        compute({OperationKind::forward, layer, modules_.calls_of(layer), modules_.of_layer(layer)},
-                std::move(work));
-    }
-    Operation loss = network_.loss();
-    loss.eager_operations += 2 * kCallOperations;
-    compute({OperationKind::loss, layers_, 2, head_}, std::move(loss));
-}
-
-void Zero3Pass::backward() {
-    backward_of({OperationKind::backward, layers_, 3, head_}, 0, network_.loss_backward(),
-                head_tensors());
-    for (int layer = layers_ - 1; layer >= 0; --layer) {
-        std::vector<std::int64_t> tensors = tensors_of(layer);
-        std::reverse(tensors.begin(), tensors.end());
-        const int calls = modules_.calls_of(layer);
-        backward_of({OperationKind::backward, layer, 2 * calls, modules_.of_layer(layer)}, calls,
-                    network_.backward(layer), tensors);
-    }
-    backward_of({OperationKind::embedding_backward, kEmbeddingLayer, 1, embedding_}, 0,
-                network_.embedding_backward(), {embedding_parameters(model_)});
-    leave(buckets_.take_rest(), kEmbeddingLayer);
+/// In the order in which backward computes them. The head's: itself, unless tied, and final norm.
+std::vector<std::int64_t> Zero3Pass::tensors_with_gradients(int layer) const {
+    if (layer == kEmbeddingLayer) return {embedding_parameters(model_)};
+    if (layer == layers_)
+        return model_.tied_embeddings
+                   ? std::vector{model_.hidden}
+                   : std::vector{model_.vocabulary * model_.hidden, model_.hidden};
+    std::vector<std::int64_t> tensors = tensors_of(layer);
+    std::reverse(tensors.begin(), tensors.end());
+    return tensors;
 }
 
 Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
     const BufferId gradients = build_.device_buffer("gradients on their way", Kind::gradients,
                                                     bucket.device_bytes(is_last()));
     const Operation copy = copy_operation(kBf16 * bucket.elements, {gradients});
-    const auto out = [&](std::vector<Dependency> waits) {
-        return build_.add(OperationKind::copy_gradients_out, Lane::device_to_host, layer,
-                          std::move(waits), copy);
+    const auto move = [&](OperationKind kind, Waits waits) {
+        return build_.add(kind, layer, std::move(waits), copy);
     };
-    const auto in = [&](std::vector<Dependency> waits) {
-        return build_.add(OperationKind::copy_gradients_in, Lane::host_to_device, layer,
-                          std::move(waits), copy);
-    };
+    constexpr auto kOut = OperationKind::copy_gradients_out, kIn = OperationKind::copy_gradients_in;
     std::vector<Dependency> waits = python_.reached(layer);
     waits.push_back({bucket.last});
-    if (is_first()) return {bucket, gradients, in({{out(std::move(waits))}})};
+    if (is_first()) return {bucket, gradients, move(kIn, {{move(kOut, std::move(waits))}})};
     waits.push_back({last_left()});
-    return {bucket, gradients, out({{in(std::move(waits))}})};
+    return {bucket, gradients, move(kOut, {{move(kIn, std::move(waits))}})};
+}
+
+/// A full bucket leaves before the tensor goes into the next.
+void Zero3Pass::fill_bucket(double elements, OperationId computed_by, int layer) {
+    if (filling_.tensors > 0 && filling_.elements + elements > bucket_elements_)
+        leave(std::exchange(filling_, {}), layer);
+    filling_.elements += elements;
+    filling_.largest = std::max(filling_.largest, elements);
+    if (elements > bucket_elements_) filling_.outside += elements;
+    ++filling_.tensors;
+    filling_.last = computed_by;
 }
 
 void Zero3Pass::leave(const GradientBucket& bucket, int layer) {
@@ -149,27 +179,13 @@ KernelList Zero3Pass::reduce_kernels(const std::vector<std::int64_t>& tensors) c
                          launches * static_cast<std::int64_t>(tensors.size()))};
 }
 
-/// Head, unless tied, and final norm.
-std::vector<std::int64_t> Zero3Pass::head_tensors() const {
-    std::vector<std::int64_t> tensors = {model_.hidden};
-    if (!model_.tied_embeddings) tensors.insert(tensors.begin(), model_.vocabulary * model_.hidden);
-    return tensors;
-}
-
-void Zero3Pass::backward_of(const Modules& modules, int recomputed_calls, Operation work,
-                            const std::vector<std::int64_t>& tensors) {
-    work.eager_operations += kCallOperations * recomputed_calls +
-                             kBackwardCallOperations * (modules.calls - recomputed_calls) +
-                             kReduceOperations * static_cast<double>(tensors.size());
-    if (recomputed_calls > 0)
-        work.eager_operations += kFetchOperations * static_cast<double>(modules.used.size());
-    work.kernels.push_back(build_.kernels(reduce_kernels(tensors)));
-    if (tied_gradient_ != kNoBuffer) work.uses.push_back(tied_gradient_);
-    const OperationId done = compute(modules, std::move(work));
-    for (const std::int64_t tensor : tensors) {
-        if (const auto full = buckets_.add(static_cast<double>(tensor), done))
-            leave(*full, modules.layer);
-    }
+OperationId Zero3Pass::update_on_cpu(double elements, Waits waits) {
+    build_.add(OperationKind::clip_gradients, kEmbeddingLayer, std::move(waits),
+               host_operation(HostWork::scale_fp32, kFp32 * elements));
+    build_.add(OperationKind::update, kEmbeddingLayer, {},
+               host_operation(HostWork::eager_adam, kZero3AdamTraffic * elements));
+    return build_.add(OperationKind::copy_to_pinned, kEmbeddingLayer, {},
+                      host_operation(HostWork::copy, kZero3CopyBack * elements));
 }
 
 double GradientBucket::device_bytes(bool to_optimizer) const {
@@ -179,19 +195,6 @@ double GradientBucket::device_bytes(bool to_optimizer) const {
     const double norm = kFp64 * std::min(largest, kNormElements);
     const double fp32 = to_optimizer ? std::max<double>(norm, kFp32 * largest) : 0;
     return joined + kBf16 * outside + kBf16 * largest + fp32;
-}
-
-std::optional<GradientBucket> GradientBuckets::add(double tensor_elements,
-                                                   OperationId computed_by) {
-    std::optional<GradientBucket> full;
-    if (filling_.tensors > 0 && filling_.elements + tensor_elements > capacity_)
-        full = std::exchange(filling_, {});
-    filling_.elements += tensor_elements;
-    filling_.largest = std::max(filling_.largest, tensor_elements);
-    if (tensor_elements > capacity_) filling_.outside += tensor_elements;
-    ++filling_.tensors;
-    filling_.last = computed_by;
-    return full;
 }
 
 std::vector<double> zero3_sub_groups(const ModelSpec& model, double sub_group_size) {
@@ -236,11 +239,11 @@ void declare_zero3_host_moments(const ModelSpec& model, double outside_process,
                                 PlanBuilder& build) {
     const Bytes steady = build.host_peak();
     const auto moments = static_cast<Bytes>(2 * kFp32 * all_parameters(model));
-    build.moment("loading", steady - moments, "plus the file's pages, if they are not dropped");
-    build.moment("first step", steady, "moments appear at the first update");
-    build.moment("steady", steady, "nothing is freed between steps");
-    build.moment("saving", steady, "masters and moments are written as they are");
-    build.resident_between_steps(steady - static_cast<Bytes>(outside_process));
+    build.host_moments({steady - moments, "plus the file's pages, if they are not dropped"},
+                       {steady, "moments appear at the first update"},
+                       {steady, "nothing is freed between steps"},
+                       {steady, "masters and moments are written as they are"},
+                       steady - static_cast<Bytes>(outside_process));
 }
 
 }  // namespace sluice

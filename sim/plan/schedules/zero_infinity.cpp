@@ -47,8 +47,7 @@ class ZeroInfinity : public Zero3Pass {
         : Zero3Pass(model, machine, training, kReduceBucketElements),
           layout_(model, modules_, sub_group_elements(training, kZero3SubGroupElements)),
           fetches_(layout_.fetches(layout_.parameter_buffers)),
-          copied_(modules_.elements().size(), -1),
-          on_device_(modules_.elements().size(), kNoBuffer) {}
+          copied_(modules_.elements().size(), -1) {}
 
   private:
     void declare() override {
@@ -90,13 +89,10 @@ class ZeroInfinity : public Zero3Pass {
     void declare_moments() {
         const Bytes steady = build_.host_peak();
         const auto of_group = static_cast<Bytes>(kFp32 * layout_.largest_sub_group);
-        build_.moment("loading", steady + 2 * of_group,
-                      "a sub-group's first masters, and a gradient of zeros");
-        build_.moment("first step", steady + 2 * of_group,
-                      "a sub-group's first moments are not in a buffer yet");
-        build_.moment("steady", steady, "nothing is freed between steps");
-        build_.moment("saving", steady, "states are on storage already");
-        build_.resident_between_steps(steady);
+        build_.host_moments(
+            {steady + 2 * of_group, "a sub-group's first masters, and a gradient of zeros"},
+            {steady + 2 * of_group, "a sub-group's first moments are not in a buffer yet"},
+            {steady, "nothing is freed between steps"}, {steady, "states are on storage already"});
     }
 
     double bytes_of(const Parameters& parameters) const {
@@ -107,7 +103,7 @@ class ZeroInfinity : public Zero3Pass {
         return bytes;
     }
 
-    void begin_pass() override { fetches_ = layout_.fetches(layout_.parameter_buffers); }
+    void trace_again() override { fetches_ = layout_.fetches(layout_.parameter_buffers); }
 
     Fetched fetch(int calls, int layer, const Parameters& used, double eager_operations) override {
         Fetched fetched;
@@ -120,39 +116,33 @@ class ZeroInfinity : public Zero3Pass {
             python_.work(half_a_call);
             copy_in(call.prefetched, layer, call.prefetched_wait);
             read(call.read_ahead, layer);
-            for (const int parameter : call.released)
-                fetched.released.push_back(on_device_[static_cast<std::size_t>(parameter)]);
+            const std::vector<BufferId> released = gathered(call.released);
+            fetched.released.insert(fetched.released.end(), released.begin(), released.end());
         }
         OperationId last = -1;  // copies run in order: all have arrived when the last one has
         for (const int parameter : used)
             last = std::max(last, copied_[static_cast<std::size_t>(parameter)]);
-        if (last >= 0) fetched.waits.push_back({last});
+        fetched.waits = {{last}};
         return fetched;
     }
 
     void read(const Parameters& parameters, int layer) {
         if (parameters.empty()) return;
-        last_read_ = build_.add(OperationKind::read_weights, Lane::storage_read, layer,
-                                python_.reached(layer), copy_operation(bytes_of(parameters)));
+        last_read_ = build_.add(OperationKind::read_weights, layer, python_.reached(layer),
+                                copy_operation(bytes_of(parameters)));
     }
 
     void copy_in(const Parameters& parameters, int layer, bool wait_for_reads) {
         if (parameters.empty()) return;
-        std::vector<BufferId> uses;
-        bool pageable = false;
-        for (const int parameter : parameters) {
-            const auto index = static_cast<std::size_t>(parameter);
-            on_device_[index] =
-                build_.device_buffer("gathered parameter", Kind::weights, bytes_of({parameter}));
-            uses.push_back(on_device_[index]);
-            pageable |= layout_.on_storage[index];
-        }
+        const bool pageable = std::ranges::any_of(parameters, [this](int parameter) {
+            return layout_.on_storage[static_cast<std::size_t>(parameter)];
+        });
         Waits waits = python_.reached(layer);
         if (wait_for_reads) waits.push_back({last_read_});
-        Operation copy = copy_operation(bytes_of(parameters), std::move(uses));
+        Operation copy = gather(parameters);
         copy.pageable = pageable;
-        const OperationId copied = build_.add(OperationKind::copy_weights_in, Lane::host_to_device,
-                                              layer, std::move(waits), std::move(copy));
+        const OperationId copied =
+            build_.add(OperationKind::copy_weights_in, layer, std::move(waits), std::move(copy));
         if (pageable) python_.wait_for(copied, layer);
         for (const int parameter : parameters)
             copied_[static_cast<std::size_t>(parameter)] = copied;
@@ -164,8 +154,8 @@ class ZeroInfinity : public Zero3Pass {
             waits.push_back({written_[written_.size() - kOptimizerBuffers]});
         Operation to_buffer = copy_operation(kFp32 * sent.bucket.elements, {sent.gradients});
         to_buffer.pageable = true;
-        const OperationId left = build_.add(OperationKind::copy_gradients_out, Lane::device_to_host,
-                                            layer, std::move(waits), std::move(to_buffer));
+        const OperationId left = build_.add(OperationKind::copy_gradients_out, layer,
+                                            std::move(waits), std::move(to_buffer));
         python_.wait_for(left, layer);
         filled_ += sent.bucket.elements;
         while (filled_ > layout_.largest_sub_group) write_gradients(layout_.largest_sub_group);
@@ -174,20 +164,18 @@ class ZeroInfinity : public Zero3Pass {
 
     void write_gradients(double elements) {
         filled_ -= elements;
-        written_.push_back(build_.add(OperationKind::write_gradients, Lane::storage_write,
-                                      kEmbeddingLayer, python_.reached(kEmbeddingLayer),
-                                      copy_operation(kFp32 * elements)));
+        written_.push_back(
+            add(OperationKind::write_gradients, after_host(), copy_operation(kFp32 * elements)));
     }
 
     void hold_host(OperationId operation) { python_.wait_for(operation, kEmbeddingLayer); }
     Waits after_host() { return python_.reached(kEmbeddingLayer); }
 
-    OperationId add(OperationKind kind, Lane lane, Waits waits, Operation work) {
-        return build_.add(kind, lane, kEmbeddingLayer, std::move(waits), std::move(work));
+    OperationId add(OperationKind kind, Waits waits, Operation work) {
+        return build_.add(kind, kEmbeddingLayer, std::move(waits), std::move(work));
     }
-
     OperationId read_states(std::size_t group, Waits waits) {
-        return add(OperationKind::read_states, Lane::storage_read, std::move(waits),
+        return add(OperationKind::read_states, std::move(waits),
                    copy_operation(kReadToUpdate * layout_.sub_groups[group]));
     }
 
@@ -200,21 +188,16 @@ class ZeroInfinity : public Zero3Pass {
             const double elements = layout_.sub_groups[group];
             const OperationId own = read;
             Waits waits = after_host();
-            if (written_before >= 0) waits.push_back({written_before});
+            waits.push_back({written_before});
             if (group + 1 < layout_.sub_groups.size()) read = read_states(group + 1, waits);
             waits.push_back({own});
-            add(OperationKind::clip_gradients, Lane::optimizer, std::move(waits),
-                host_operation(HostWork::scale_fp32, kFp32 * elements));
-            add(OperationKind::update, Lane::optimizer, {},
-                host_operation(HostWork::eager_adam, kZero3AdamTraffic * elements));
-            hold_host(add(OperationKind::copy_to_pinned, Lane::optimizer, {},
-                          host_operation(HostWork::copy, kZero3CopyBack * elements)));
+            hold_host(update_on_cpu(elements, std::move(waits)));
             if (group >= layout_.sub_groups_on_host)
-                hold_host(add(OperationKind::write_weights, Lane::storage_write, after_host(),
+                hold_host(add(OperationKind::write_weights, after_host(),
                               copy_operation(kBf16 * elements)));
             written_before = last_written_;
-            last_written_ = add(OperationKind::write_states, Lane::storage_write, after_host(),
-                                copy_operation(kStates * elements));
+            last_written_ =
+                add(OperationKind::write_states, after_host(), copy_operation(kStates * elements));
         }
         build_.wait(python_.first(), {last_written_, true});
     }
@@ -231,7 +214,6 @@ class ZeroInfinity : public Zero3Pass {
     const InfinityLayout layout_;
     ParameterFetches fetches_;
     std::vector<OperationId> copied_;  ///< the last copy of each parameter
-    std::vector<BufferId> on_device_;  ///< where it is now
     OperationId last_read_ = -1, last_written_ = -1;
     double filled_ = 0;                 ///< elements of gradients in a buffer that is not full
     std::vector<OperationId> written_;  ///< buffers of gradients
