@@ -38,38 +38,18 @@ Seconds tree_time(const InterconnectSpec& interconnect, const GpuGroup& group, d
 
 }  // namespace
 
-const char* collective_name(Collective collective) {
-    switch (collective) {
-        case Collective::none:
-            return "none";
-        case Collective::all_gather:
-            return "all-gather";
-        case Collective::reduce_scatter:
-            return "reduce-scatter";
-        case Collective::all_reduce:
-            return "all-reduce";
-    }
-    return "";
-}
-
 double ring_bytes(Collective collective, double size, std::int64_t gpus) {
     return rounds(collective) * size * share_of_others(gpus);
 }
 
 double ring_memory_traffic(Collective collective, double size, std::int64_t gpus) {
-    const double gathered = 2 * size * share_of_others(gpus);
-    const double reduced = 3 * size * share_of_others(gpus);
-    switch (collective) {
-        case Collective::none:
-            return 0;
-        case Collective::all_gather:
-            return gathered;
-        case Collective::reduce_scatter:
-            return reduced;
-        case Collective::all_reduce:
-            return gathered + reduced;
-    }
-    return 0;
+    const double share = share_of_others(gpus);
+    double traffic = 0;
+    if (collective == Collective::all_gather || collective == Collective::all_reduce)
+        traffic += 2 * size * share;
+    if (collective == Collective::reduce_scatter || collective == Collective::all_reduce)
+        traffic += 3 * size * share;
+    return traffic;
 }
 
 double ring_bandwidth(const InterconnectSpec& interconnect, const GpuGroup& group) {

@@ -9,7 +9,6 @@
 namespace sluice {
 
 enum class Collective : std::uint8_t { none, all_gather, reduce_scatter, all_reduce };
-const char* collective_name(Collective collective);
 
 /// GPUs that take part: `gpus` in nodes of `per_node`. Precondition: gpus is at most per_node, or a
 /// multiple of it.

@@ -5,7 +5,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_number.h"
-#include "sim/specs/machine/profile_reader.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 namespace {

@@ -1,4 +1,4 @@
-// The rows of `host`, and what stands in for those that a profile lacks.
+// The rows of `host` and `host.work`, and what stands in for those that a profile lacks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -138,114 +138,109 @@ Interpolated adam_of(Row row, SpecReader& reader, const MachineSpec& so_far) {
 
 template <auto Field>
 constexpr MachineNumber size(std::string_view path, double h200) {
-    return {.path = path,
-            .trust = Trust::as_given,
-            .member = fill<&MachineSpec::host, Field>,
-            .h200 = h200,
-            .transfer = Transfer::as_measured};
+    return row(path, Trust::as_given, fill<&MachineSpec::host, Field>, OnH200{h200},
+               Transfer::as_measured);
 }
 /// A rate of memory that the machine as a whole is known for.
 constexpr MachineNumber memory_rate(std::string_view path, const char* measured_by = nullptr) {
-    return {.path = path,
-            .trust = Trust::measured,
-            .measured_by = measured_by,
-            .transfer = Transfer::host_memory};
+    return row(path, Trust::measured, MeasuredBy{measured_by}, Transfer::host_memory);
 }
 template <auto Field>
 constexpr MachineNumber adam(std::string_view path, Rule<Interpolated> rule) {
-    return {.path = path,
-            .kind = ValueKind::curve,
-            .shape = CurveShape::by_threads,
-            .trust = Trust::measured,
-            .member = fill<&MachineSpec::host, Field>,
-            .rule = rule,
-            .measured_by = "adam",
-            .group = RateGroup::optimizer,
-            .judges_group = true,
-            .parts = part::processor | part::host_memory,
-            .transfer = Transfer::adam};
+    return row(path, ValueKind::curve, CurveShape::by_threads, Trust::measured,
+               fill<&MachineSpec::host, Field>, rule, MeasuredBy{"adam"},
+               Judges{RateGroup::optimizer}, GainsFrom{part::processor | part::memory_work},
+               Transfer::adam);
 }
 template <auto Field>
 constexpr MachineNumber lanes(std::string_view path) {
-    return {.path = path,
-            .kind = ValueKind::curve,
-            .shape = CurveShape::contention,
-            .trust = Trust::measured,
-            .member = fill<&MachineSpec::host, Field>,
-            .rule = &contention,
-            .measured_by = "mixed_load",
-            .group = RateGroup::host_memory,
-            .parts = part::host_memory,
-            .transfer = Transfer::contention};
+    return row(path, ValueKind::curve, CurveShape::contention, Trust::measured,
+               fill<&MachineSpec::host, Field>, &contention, MeasuredBy{"mixed_load"},
+               RateGroup::host_memory, GainsFrom{part::shared_memory}, Transfer::contention);
 }
+// GB/s that host work and copies share on the H200 machine; its other host rates scale by it.
+constexpr double kH200Shared = 177;
+
+// Rates of host work: measured here, or the H200 machine's. Those that move bytes are scaled by
+// memory bandwidth. First touch and release are not: the kernel maps and unmaps pages there, and
+// how fast that is does not follow from what the memory gives (a node with an MI355X and memory
+// 2.8 times as fast does both at less than half the H200 machine's rate: validation/published).
+double work(Row row, SpecReader& reader, double scale, const char* how) {
+    if (const auto own = reader.take(row.path)) return *own * kGiga;
+    constexpr std::string_view kStart = "host.work.", kEnd = "_gb_per_s";
+    std::string_view name = row.path.substr(kStart.size());
+    name.remove_suffix(kEnd.size());
+    reader.assume_of(row.trust, "host work (", name, how);
+    return row.h200 * kGiga * scale;
+}
+double byte_work(Row row, SpecReader& reader, const MachineSpec&) {
+    return work(row, reader, host_memory_gb_per_s(reader) / kH200Shared,
+                ") goes at the H200 machine's rates, scaled by host memory bandwidth");
+}
+double page_work(Row row, SpecReader& reader, const MachineSpec&) {
+    return work(row, reader, 1, ") goes at the H200 machine's rates");
+}
+
+template <auto Field>
+constexpr MachineNumber host_work(std::string_view path, double h200, Rule<double> rule,
+                                  Parts parts, RateGroup group = RateGroup::host_work) {
+    return row(path, Trust::others, fill<&MachineSpec::host, Field>, rule, OnH200{h200}, group,
+               GainsFrom{parts}, Transfer::host_memory);
+}
+
+constexpr Parts kMovesBytes = part::processor | part::memory_work;
+
 constexpr std::array kHostRows = {
-    MachineNumber{.path = "host.name", .kind = ValueKind::text},
-    MachineNumber{.path = "host.unified_memory", .kind = ValueKind::flag},
-    MachineNumber{.path = "host.cores",
-                  .trust = Trust::as_given,
-                  .member = fill<&MachineSpec::host, &HostSpec::cores>,
-                  .required = true,
-                  .transfer = Transfer::as_measured},
-    MachineNumber{.path = "host.memory_capacity_gb",
-                  .trust = Trust::as_given,
-                  .member = fill<&MachineSpec::host, &HostSpec::memory_capacity>,
-                  .rule = &capacity,
-                  .transfer = Transfer::as_measured,
-                  .label = "host memory",
-                  .help = "memory of the host, in 10^9 bytes"},
-    MachineNumber{.path = "host.memory_capacity_most_gb",
-                  .trust = Trust::as_given,
-                  .member = fill<&MachineSpec::host, &HostSpec::memory_capacity_most>,
-                  .rule = &most_capacity,
-                  .transfer = Transfer::as_measured},
+    row("host.name", ValueKind::text),
+    row("host.unified_memory", ValueKind::flag),
+    row("host.cores", Trust::as_given, fill<&MachineSpec::host, &HostSpec::cores>, Required{},
+        Transfer::as_measured),
+    row("host.memory_capacity_gb", Trust::as_given,
+        fill<&MachineSpec::host, &HostSpec::memory_capacity>, &capacity, Transfer::as_measured,
+        Shown{"host memory", "memory of the host, in 10^9 bytes"}),
+    row("host.memory_capacity_most_gb", Trust::as_given,
+        fill<&MachineSpec::host, &HostSpec::memory_capacity_most>, &most_capacity,
+        Transfer::as_measured),
     size<&HostSpec::system_reserve>("host.system_reserve_gb", 3.3),
     size<&HostSpec::process_base>("host.process_base_gb", 1.0),
-    MachineNumber{.path = kPeak,
-                  .trust = Trust::measured,
-                  .transfer = Transfer::host_memory,
-                  .label = "host memory rate",
-                  .help = "of the datasheet"},
+    row(kPeak, Trust::measured, Transfer::host_memory,
+        Shown{"host memory rate", "of the datasheet"}),
     memory_rate(kStream, "host_memory"),
-    MachineNumber{.path = "host.memory_bandwidth_shared_gb_per_s",
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::host, &HostSpec::dram_bandwidth>,
-                  .rule = &dram_bandwidth,
-                  .replaced_by = kContention[0],
-                  .group = RateGroup::host_memory,
-                  .judges_group = true,
-                  .parts = part::host_memory,
-                  .transfer = Transfer::host_memory},
-    MachineNumber{.path = "host.copy_traffic_weight",
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::host, &HostSpec::copy_weight>,
-                  .rule = &copy_weight,
-                  .replaced_by = kContention[0],
-                  .transfer = Transfer::as_measured},
-    MachineNumber{.path = kAdamRate,
-                  .trust = Trust::measured,
-                  .replaced_by = "host.adam_gparams_per_s_by_threads",
-                  .group = RateGroup::optimizer,
-                  .transfer = Transfer::adam},
+    row("host.memory_bandwidth_shared_gb_per_s", Trust::measured,
+        fill<&MachineSpec::host, &HostSpec::dram_bandwidth>, &dram_bandwidth,
+        ReplacedBy{kContention[0]}, Judges{RateGroup::host_memory}, GainsFrom{part::shared_memory},
+        Transfer::host_memory),
+    row("host.copy_traffic_weight", Trust::measured,
+        fill<&MachineSpec::host, &HostSpec::copy_weight>, &copy_weight, ReplacedBy{kContention[0]},
+        Transfer::as_measured),
+    row(kAdamRate, Trust::measured, ReplacedBy{"host.adam_gparams_per_s_by_threads"},
+        RateGroup::optimizer, Transfer::adam),
     adam<&HostSpec::adam_bytes_per_s>("host.adam_gparams_per_s_by_threads", &adam_by_threads),
     adam<&HostSpec::adam_8_byte_bytes_per_s>("host.adam_8_byte_gparams_per_s_by_threads",
                                              &adam_of<8>),
-    MachineNumber{.path = "host.optimizer_call_us_by_threads",
-                  .kind = ValueKind::curve,
-                  .shape = CurveShape::by_threads,
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::host, &HostSpec::adam_call>,
-                  .measured_by = "adam",
-                  .group = RateGroup::optimizer,
-                  .transfer = Transfer::as_measured},
+    row("host.optimizer_call_us_by_threads", ValueKind::curve, CurveShape::by_threads,
+        Trust::measured, fill<&MachineSpec::host, &HostSpec::adam_call>, MeasuredBy{"adam"},
+        RateGroup::optimizer, Transfer::as_measured),
     adam<&HostSpec::adam_6_byte_bytes_per_s>("host.adam_6_byte_gparams_per_s_by_threads",
                                              &adam_of<6>),
     lanes<&HostSpec::contention>(kContention[0]),
     lanes<&HostSpec::contention_8_byte>(kContention[1]),
     lanes<&HostSpec::contention_6_byte>(kContention[2]),
-    MachineNumber{.path = "host.adam_bytes_per_parameter",
-                  .trust = Trust::measured,
-                  .measured_by = "adam",
-                  .transfer = Transfer::as_measured},
+    row("host.adam_bytes_per_parameter", Trust::measured, MeasuredBy{"adam"},
+        Transfer::as_measured),
+    row("host.work.copy_gb_per_s", Trust::measured,
+        fill<&MachineSpec::host, &HostSpec::memory_copy>, &byte_work, OnH200{52},
+        MeasuredBy{"host_memory"}, Judges{RateGroup::host_work}, GainsFrom{kMovesBytes},
+        Transfer::host_memory),
+    host_work<&HostSpec::first_touch>("host.work.first_touch_copy_gb_per_s", 26.2, &page_work,
+                                      part::processor),
+    host_work<&HostSpec::zero>("host.work.zero_gb_per_s", 78.6, &byte_work, kMovesBytes),
+    host_work<&HostSpec::release>("host.work.release_gb_per_s", 44.3, &page_work, part::processor),
+    host_work<&HostSpec::scale>("host.work.scale_gb_per_s", 60.7, &byte_work, kMovesBytes),
+    host_work<&HostSpec::norm_and_scale>("host.work.norm_and_scale_gb_per_s", 7.37, &byte_work,
+                                         part::processor),
+    host_work<&HostSpec::eager_adam_bytes_per_s>("host.work.bf16_master_adam_gb_per_s", 176.9,
+                                                 &byte_work, kMovesBytes, RateGroup::optimizer),
 };
 
 }  // namespace

@@ -16,24 +16,7 @@ constexpr double kAddedDistance = 3;
 // residuals, which are some percent; where a file's are not, times stay finite.
 constexpr double kMostResidual = 3;
 
-constexpr std::array<const char*, kKernelTables> kNames = {"gemm_forward",
-                                                           "gemm_input_gradient",
-                                                           "gemm_weight_gradient",
-                                                           "attention_forward",
-                                                           "attention_backward",
-                                                           "rms_norm",
-                                                           "rms_norm_backward",
-                                                           "head_norm",
-                                                           "head_norm_backward",
-                                                           "rotary",
-                                                           "swiglu",
-                                                           "swiglu_backward",
-                                                           "bias_backward",
-                                                           "cross_entropy",
-                                                           "sum_squares",
-                                                           "round_to_bf16"};
-
-// MemoryBoundWork and the last tables are in the same order.
+// The last tables are those of MemoryBoundWork.
 constexpr int kFirstMemoryBound = static_cast<int>(KernelTableId::rms_norm);
 KernelTableId table_of_work(MemoryBoundWork work) {
     return static_cast<KernelTableId>(kFirstMemoryBound + static_cast<int>(work) - 1);
@@ -97,8 +80,6 @@ std::vector<double> attention_features(const Kernel& k) {
 }
 
 }  // namespace
-
-const char* kernel_table_name(KernelTableId id) { return kNames.at(static_cast<std::size_t>(id)); }
 
 std::optional<KernelTableId> kernel_table_of(const Kernel& kernel) {
     switch (kernel.kind) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,31 +22,24 @@
 namespace sluice {
 
 /// What is measured in a table of its own; the order is that of profiles.
-enum class KernelTableId : std::uint8_t {
-    gemm_forward,
-    gemm_input_gradient,
-    gemm_weight_gradient,
-    attention_forward,
-    attention_backward,
-    rms_norm,
-    rms_norm_backward,
-    head_norm,
-    head_norm_backward,
-    rotary,
-    swiglu,
-    swiglu_backward,
-    bias_backward,
-    cross_entropy,
-    sum_squares,
-    round_to_bf16,
-};
-inline constexpr int kKernelTables = 16;
+#define SLUICE_KERNEL_TABLES(row)                                                               \
+    row(gemm_forward) row(gemm_input_gradient) row(gemm_weight_gradient) row(attention_forward) \
+        row(attention_backward) SLUICE_MEMORY_BOUND_WORK(row)
+enum class KernelTableId : std::uint8_t { SLUICE_KERNEL_TABLES(SLUICE_ENUMERATOR) };
+
+#define SLUICE_NAME(name) #name,
+/// As in a profile's kernels section: "gemm_forward".
+inline constexpr const char* kKernelTableNames[] = {SLUICE_KERNEL_TABLES(SLUICE_NAME)};
+#undef SLUICE_NAME
+inline constexpr int kKernelTables = static_cast<int>(std::size(kKernelTableNames));
+constexpr const char* kernel_table_name(KernelTableId id) {
+    return kKernelTableNames[static_cast<std::size_t>(id)];
+}
+
 constexpr bool is_gemm(KernelTableId id) { return id <= KernelTableId::gemm_weight_gradient; }
 constexpr bool is_attention(KernelTableId id) {
     return id == KernelTableId::attention_forward || id == KernelTableId::attention_backward;
 }
-/// As in a profile's kernels section: "gemm_forward".
-const char* kernel_table_name(KernelTableId id);
 /// The case of sluice-calibrate that measures it.
 constexpr const char* kernel_table_case(KernelTableId id) {
     return is_gemm(id) ? "gemm" : is_attention(id) ? "attention" : "memory_bound";

@@ -1,9 +1,13 @@
-// The rows of `link`, and what stands in for those that a profile lacks.
+// The rows of `link`, of `storage` and of what connects GPUs (`gpu_interconnect`, `network`), and
+// what stands in for those that a profile lacks.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 
+#include "sim/base/input_error.h"
 #include "sim/specs/machine/spec_reader.h"
 
 namespace sluice {
@@ -123,92 +127,112 @@ Interpolated share_to_host(Row row, SpecReader& reader, const MachineSpec& so_fa
 }
 
 constexpr std::array kLinkRows = {
-    MachineNumber{.path = "link.type", .kind = ValueKind::text},
-    MachineNumber{.path = kRaw, .trust = Trust::datasheet, .transfer = Transfer::link},
-    MachineNumber{.path = "link.host_to_device_gb_per_s",
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::link, &LinkSpec::host_to_device>,
-                  .rule = &one_way<&LinkShares::host_to_device>,
-                  .measured_by = "copies",
-                  .peak = kRaw,
-                  .group = RateGroup::link,
-                  .judges_group = true,
-                  .parts = part::to_device,
-                  .transfer = Transfer::link,
-                  .label = "link to the device",
-                  .help = "copies from pinned host memory to the device, alone"},
-    MachineNumber{.path = "link.device_to_host_gb_per_s",
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::link, &LinkSpec::device_to_host>,
-                  .rule = &one_way<&LinkShares::device_to_host>,
-                  .measured_by = "copies",
-                  .peak = kRaw,
-                  .group = RateGroup::link,
-                  .judges_group = true,
-                  .parts = part::to_host,
-                  .transfer = Transfer::link,
-                  .label = "link to the host",
-                  .help = "copies from the device to pinned host memory, alone"},
+    row("link.type", ValueKind::text),
+    row(kRaw, Trust::datasheet, Transfer::link),
+    row("link.host_to_device_gb_per_s", Trust::measured,
+        fill<&MachineSpec::link, &LinkSpec::host_to_device>, &one_way<&LinkShares::host_to_device>,
+        MeasuredBy{"copies"}, AtMost{kRaw}, Judges{RateGroup::link}, GainsFrom{part::to_device},
+        Transfer::link,
+        Shown{"link to the device", "copies from pinned host memory to the device, alone"}),
+    row("link.device_to_host_gb_per_s", Trust::measured,
+        fill<&MachineSpec::link, &LinkSpec::device_to_host>, &one_way<&LinkShares::device_to_host>,
+        MeasuredBy{"copies"}, AtMost{kRaw}, Judges{RateGroup::link}, GainsFrom{part::to_host},
+        Transfer::link,
+        Shown{"link to the host", "copies from the device to pinned host memory, alone"}),
     // The member is the sum of both.
-    MachineNumber{.path = kBothIn,
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::link, &LinkSpec::both_ways_total>,
-                  .rule = &both_ways,
-                  .measured_by = "copies",
-                  .group = RateGroup::host_memory,
-                  .judges_group = true,
-                  .parts = part::link,
-                  .transfer = Transfer::both_ways},
-    MachineNumber{.path = kBothOut,
-                  .trust = Trust::measured,
-                  .measured_by = "copies",
-                  .group = RateGroup::host_memory,
-                  .judges_group = true,
-                  .parts = part::link,
-                  .transfer = Transfer::both_ways},
+    row(kBothIn, Trust::measured, fill<&MachineSpec::link, &LinkSpec::both_ways_total>, &both_ways,
+        MeasuredBy{"copies"}, Judges{RateGroup::host_memory}, GainsFrom{part::link},
+        Transfer::both_ways),
+    row(kBothOut, Trust::measured, MeasuredBy{"copies"}, Judges{RateGroup::host_memory},
+        GainsFrom{part::link}, Transfer::both_ways),
     MachineNumber{
         .path = "link.copy_latency_us", .measured_by = "copies", .transfer = Transfer::as_measured},
-    MachineNumber{.path = "link.curve.host_to_device_gb_per_s_by_bytes",
-                  .kind = ValueKind::curve,
-                  .shape = CurveShape::rates_by_bytes,
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::link, &LinkSpec::share_to_device_by_bytes>,
-                  .rule = &share_to_device,
-                  .measured_by = "copies",
-                  .transfer = Transfer::link},
-    MachineNumber{.path = "link.curve.device_to_host_gb_per_s_by_bytes",
-                  .kind = ValueKind::curve,
-                  .shape = CurveShape::rates_by_bytes,
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::link, &LinkSpec::share_to_host_by_bytes>,
-                  .rule = &share_to_host,
-                  .measured_by = "copies",
-                  .transfer = Transfer::link},
-    MachineNumber{.path = "link.other.pageable_host_to_device_gb_per_s",
-                  .trust = Trust::measured,
-                  .member = fill<&MachineSpec::link, &LinkSpec::pageable_host_to_device>,
-                  .rule = &pageable,
-                  .measured_by = "copies",
-                  .group = RateGroup::link,
-                  .parts = part::to_device,
-                  .transfer = Transfer::as_measured},
-    MachineNumber{.path = "link.other.pageable_device_to_host_gb_per_s",
-                  .trust = Trust::others,
-                  .member = fill<&MachineSpec::link, &LinkSpec::pageable_device_to_host>,
-                  .measured_by = "copies",
-                  .group = RateGroup::link,
-                  .parts = part::to_host,
-                  .transfer = Transfer::as_measured},
-    MachineNumber{.path = "link.other.pageable_device_to_fresh_host_gb_per_s",
-                  .trust = Trust::others,
-                  .member = fill<&MachineSpec::link, &LinkSpec::pageable_device_to_fresh_host>,
-                  .rule = &fresh_pageable,
-                  .group = RateGroup::host_work,
-                  .transfer = Transfer::as_measured},
+    row("link.curve.host_to_device_gb_per_s_by_bytes", ValueKind::curve, CurveShape::rates_by_bytes,
+        Trust::measured, fill<&MachineSpec::link, &LinkSpec::share_to_device_by_bytes>,
+        &share_to_device, MeasuredBy{"copies"}, Transfer::link),
+    row("link.curve.device_to_host_gb_per_s_by_bytes", ValueKind::curve, CurveShape::rates_by_bytes,
+        Trust::measured, fill<&MachineSpec::link, &LinkSpec::share_to_host_by_bytes>,
+        &share_to_host, MeasuredBy{"copies"}, Transfer::link),
+    row("link.other.pageable_host_to_device_gb_per_s", Trust::measured,
+        fill<&MachineSpec::link, &LinkSpec::pageable_host_to_device>, &pageable,
+        MeasuredBy{"copies"}, RateGroup::link, GainsFrom{part::to_device}, Transfer::as_measured),
+    row("link.other.pageable_device_to_host_gb_per_s", Trust::others,
+        fill<&MachineSpec::link, &LinkSpec::pageable_device_to_host>, MeasuredBy{"copies"},
+        RateGroup::link, GainsFrom{part::to_host}, Transfer::as_measured),
+    row("link.other.pageable_device_to_fresh_host_gb_per_s", Trust::others,
+        fill<&MachineSpec::link, &LinkSpec::pageable_device_to_fresh_host>, &fresh_pageable,
+        RateGroup::host_work, Transfer::as_measured),
+};
+
+// 361 of 450 GB/s: all-reduce of 1 GiB over 8 H100 by rings (NVLink SHARP off), measured on
+// 2026-11-13; NCCL's developers name 360 (nccl-tests issue 326).
+constexpr double kBusShare = 361.0 / 450;
+// 46 to 48 of the 50 GB/s of a 400 Gb/s adapter, as NCCL's developers name them (nccl-tests issue
+// 290): the middle.
+constexpr double kNetworkShare = 47.0 / 50;
+
+constexpr const char* kPerDirection = "gpu_interconnect.per_direction_gb_per_s";
+
+/// GPUs of a node; 0: not known.
+double gpus_per_node(Row row, SpecReader& reader, const MachineSpec&) {
+    const double count = reader.take(row.path).value_or(0);
+    if (count == std::floor(count)) return count;
+    throw InputError(fmt::format(
+        "{}: {} is {:g}, expected a whole number from 1; give the GPUs that one node has",
+        reader.profile().file, row.path, count));
+}
+
+/// A datasheet's rate times the share of it that collectives reach.
+std::optional<double> share_of(SpecReader& reader, std::string_view path, double share,
+                               const char* where) {
+    const auto rate = reader.take(path);
+    if (!rate) return std::nullopt;
+    reader.say_where_used(
+        path, fmt::format("collectives reach {:.2f} of {} {:g}, as {}", share, path, *rate, where));
+    return *rate * share * kGiga;
+}
+
+Interpolated bus(Row row, SpecReader& reader, const MachineSpec&) {
+    auto points = reader.take_curve(row.path);
+    for (auto& [gpus, rate] : points) rate = row.in_si(rate);
+    if (points.empty()) {
+        if (const auto rate =
+                share_of(reader, kPerDirection, kBusShare, "measured on 8 H100 with NVLink 4"))
+            points.emplace_back(1, *rate);
+    }
+    return Interpolated(std::move(points));
+}
+
+double network(Row row, SpecReader& reader, const MachineSpec&) {
+    return share_of(reader, row.path, kNetworkShare,
+                    "NCCL's developers name it for 400 Gb/s InfiniBand")
+        .value_or(0);
+}
+
+constexpr std::array kNodeRows = {
+    row(kStorageRates[0], Trust::where_used, fill<&MachineSpec::storage, &StorageSpec::read>,
+        MeasuredBy{"storage"}, Judges{RateGroup::storage}, GainsFrom{part::storage_read}),
+    row(kStorageRates[1], Trust::where_used, fill<&MachineSpec::storage, &StorageSpec::write>,
+        MeasuredBy{"storage"}, Judges{RateGroup::storage}, GainsFrom{part::storage_write}),
+    row("storage.latency_us", Trust::where_used,
+        fill<&MachineSpec::storage, &StorageSpec::latency>),
+    row("storage.capacity_gb", Trust::where_used,
+        fill<&MachineSpec::storage, &StorageSpec::capacity>),
+    row("gpu_interconnect.gpus_per_node", Trust::as_given,
+        fill<&MachineSpec::interconnect, &InterconnectSpec::gpus_per_node>, &gpus_per_node),
+    row(kPerDirection, Trust::as_given),
+    row("gpu_interconnect.curve.bus_gb_per_s_by_gpus", ValueKind::curve, Trust::where_used,
+        fill<&MachineSpec::interconnect, &InterconnectSpec::bus_by_gpus>, &bus,
+        GainsFrom{part::interconnect}),
+    row("network.per_gpu_gb_per_s", Trust::as_given,
+        fill<&MachineSpec::interconnect, &InterconnectSpec::network_per_gpu>, &network,
+        GainsFrom{part::interconnect}),
 };
 
 }  // namespace
 
 std::span<const MachineNumber> link_numbers() { return kLinkRows; }
+
+std::span<const MachineNumber> node_numbers() { return kNodeRows; }
 
 }  // namespace sluice

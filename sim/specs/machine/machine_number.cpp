@@ -52,8 +52,8 @@ std::string MachineNumber::unit() const { return unit_of(path).shown; }
 const std::vector<MachineNumber>& machine_table() {
     static const std::vector<MachineNumber> table = [] {
         std::vector<MachineNumber> rows;
-        for (const auto& section : {gpu_numbers(), link_numbers(), host_numbers(),
-                                    host_work_numbers(), node_numbers(), power_numbers()})
+        for (const auto& section :
+             {gpu_numbers(), link_numbers(), host_numbers(), node_numbers(), power_numbers()})
             rows.insert(rows.end(), section.begin(), section.end());
         return rows;
     }();

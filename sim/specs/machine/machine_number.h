@@ -42,7 +42,9 @@ enum class RateGroup : std::uint8_t {
 using Parts = unsigned;
 namespace part {
 inline constexpr Parts to_device = 1, to_host = 2, link = to_device | to_host;
-inline constexpr Parts host_memory = 4;
+inline constexpr Parts shared_memory = 4;  ///< what copies and host work get beside each other
+inline constexpr Parts memory_work = 256;  ///< host work that moves bytes
+inline constexpr Parts host_memory = shared_memory | memory_work;
 inline constexpr Parts processor = 8;  ///< the work of all its threads
 inline constexpr Parts python = 16;    ///< the core that runs Python
 inline constexpr Parts interconnect = 32;

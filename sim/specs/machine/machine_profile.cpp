@@ -12,7 +12,6 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/units.h"
-#include "sim/specs/machine/profile_reader.h"
 
 namespace sluice {
 namespace {
@@ -49,18 +48,10 @@ double parse_memory_size(std::string_view text, std::string_view option) {
         std::string_view name;
         double bytes;
     };
-    constexpr std::array kUnits = {
-        Unit{"kb", 1e3},
-        Unit{"mb", 1e6},
-        Unit{"gb", 1e9},
-        Unit{"tb", 1e12},
-        Unit{"kib", 1024.0},
-        Unit{"mib", 1048576.0},
-        Unit{"gib", 1073741824.0},
-        Unit{"tib", 1099511627776.0},
-        Unit{"b", 1.0},
-        Unit{"", 1.0},
-    };
+    constexpr Unit kUnits[] = {
+        {"kb", 1e3},   {"mb", 1e6},      {"gb", 1e9},         {"tb", 1e12},
+        {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824}, {"tib", 1099511627776},
+        {"b", 1},      {"", 1}};
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     std::string unit(end, text.data() + text.size());
@@ -78,43 +69,29 @@ double parse_memory_size(std::string_view text, std::string_view option) {
 }
 
 const char* method_name(Method method) {
-    switch (method) {
-        case Method::measured:
-            return "measured";
-        case Method::transferred:
-            return "transferred";
-        case Method::datasheet:
-            return "datasheet";
-        case Method::estimated:
-            return "estimated";
-    }
-    return "";
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"measured", "transferred", "datasheet", "estimated"};
+    return kNames[static_cast<std::size_t>(method)];
 }
 
 const Quantity* MachineProfile::find(std::string_view path) const {
-    const auto found = std::find_if(quantities.begin(), quantities.end(),
-                                    [&](const Quantity& q) { return q.path == path; });
+    const auto found = std::ranges::find(quantities, path, &Quantity::path);
     return found == quantities.end() ? nullptr : &*found;
 }
 
 const Curve* MachineProfile::find_curve(std::string_view path) const {
-    const auto found =
-        std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.path == path; });
+    const auto found = std::ranges::find(curves, path, &Curve::path);
     return found == curves.end() ? nullptr : &*found;
 }
 
 std::string MachineProfile::text(std::string_view path) const {
-    for (const auto& [key, value] : texts) {
-        if (key == path) return value;
-    }
-    return "";
+    const auto found = std::ranges::find(texts, path, &std::pair<std::string, std::string>::first);
+    return found == texts.end() ? "" : found->second;
 }
 
 bool MachineProfile::flag(std::string_view path) const {
-    for (const auto& [key, value] : flags) {
-        if (key == path) return value;
-    }
-    return false;
+    const auto found = std::ranges::find(flags, path, &std::pair<std::string, bool>::first);
+    return found != flags.end() && found->second;
 }
 
 namespace {
@@ -135,8 +112,7 @@ void scale_curve_of(std::vector<Curve>& curves, const Quantity& rate, double val
 }  // namespace
 
 void MachineProfile::set(std::string_view path, double value) {
-    const auto found = std::find_if(quantities.begin(), quantities.end(),
-                                    [&](const Quantity& q) { return q.path == path; });
+    const auto found = std::ranges::find(quantities, path, &Quantity::path);
     const std::vector<std::string>& readable = machine_numbers();
     if (found == quantities.end() &&
         std::find(readable.begin(), readable.end(), path) == readable.end()) {

@@ -89,4 +89,178 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     return machine;
 }
 
+namespace {
+
+// What a measured rate is off by at least, however steady its repeats are: the same number differs
+// so much between machines of one kind and from day to day.
+//
+// Four H200 machines of one kind: products 0.5 to 0.9% apart, attention up to 1.9%; a step bound by
+// compute took 2.79, 2.80 and 2.86 s. Copies alone 0.1% apart, both ways 1.3%. Adam 9% apart at the
+// same threads of two calibrations; in training 4.5 to 4.6 Gparam/s, as predicted, but 5.6 on one
+// of them: the standard deviation of the logarithms is 0.10, 5 to 95% is exp(+-1.645 x 0.10).
+// Copies beside other work 10 to 30% apart within minutes, where they keep half to two thirds of
+// their rate: a fifth of host memory is a tenth of them.
+constexpr RateRange kClock = {0.98, 1.02};
+constexpr RateRange kLink = {0.98, 1.02};
+constexpr RateRange kHost = {0.85, 1.18};
+constexpr RateRange kHostMemoryRange = {0.80, 1.20};
+// Kernels of PyTorch by a measured rate instead of their own times: three steps of MegaTrain on the
+// H200 measured were predicted 0.0 to 2.7% high.
+constexpr RateRange kFormulas = {0.95, 1.05};
+
+// Rates that were not measured on the machine.
+//
+// Kernels: ten published steps of MegaTrain on MI355X (batch 32 to 300) and GH200 (1 k to 512 k
+// tokens), almost all of them compute, took 1.68, 1.18, 1.08, 1.07, 1.21, 1.11, 1.13, 0.67, 0.91
+// and 0.91 of what was predicted. The root mean square of the logarithms is 0.234; 5 to 95% is
+// exp(+-1.645 x 0.234).
+constexpr RateRange kUnknownKernels = {0.68, 1.47};
+// PCIe reaches 0.82 to 0.91 of its raw rate, the link of a GH200 0.43 to 0.84: a choice between.
+constexpr RateRange kUnknownLink = {0.75, 1.10};
+// Adam moves 0.43 (two Xeon 8168) to 0.59 (one Xeon 8480) of what host memory has at most; as far
+// apart are what processors do with the rest of host work.
+constexpr RateRange kUnknownHost = {0.58, 1.72};
+// Copies both ways reach 0.40 to 0.81 of the raw rate each on four GPUs with PCIe, where 0.76 is
+// taken; STREAM 0.71 to 0.91 of its peak, where 0.85 is; and lanes that share evenly are 12 to 15%
+// off where that was measured.
+constexpr RateRange kUnknownHostMemory = {0.65, 1.25};
+
+// Storage reads 0.53 to 1 of its best rate by size and number of blocks on the H200 machine; a
+// program that reads by blocks of its own lies between.
+constexpr RateRange kStorage = {0.53, 1.05};
+
+// Beyond these a range says that nothing is known, and a band from it would say no more.
+constexpr double kLeast = 0.5, kMost = 2;
+
+RateRange limited(const RateRange& range) {
+    return {std::clamp(range.low, kLeast, kMost), std::clamp(range.high, kLeast, kMost)};
+}
+
+RateRange wider(const RateRange& a, const RateRange& b) {
+    return limited({std::min(a.low, b.low), std::max(a.high, b.high)});
+}
+
+/// What is known of a number or a curve by its origin. `stated`: the range that it states itself;
+/// `measured`, `unknown`: of its kind.
+RateRange by_method(Method method, const RateRange& stated, const RateRange& measured,
+                    const RateRange& unknown) {
+    if (method == Method::measured) return wider(stated, measured);
+    const bool states_range = stated.low < 1 || stated.high > 1;
+    // A transferred number's range has how far the rule misses.
+    if (method == Method::transferred && states_range) return wider(stated, measured);
+    return unknown;
+}
+
+RateRange of_number(const MachineProfile& profile, std::string_view path, const RateRange& measured,
+                    const RateRange& unknown) {
+    const Quantity* quantity = profile.find(path);
+    if (quantity == nullptr || !quantity->value) return unknown;
+    RateRange stated;
+    if (quantity->low && quantity->high)
+        stated = {*quantity->low / *quantity->value, *quantity->high / *quantity->value};
+    return by_method(quantity->method, stated, measured, unknown);
+}
+
+/// Rows of x, rate, low and high: the mean of their ranges.
+RateRange stated_by(const Curve& curve) {
+    constexpr std::size_t kWithRange = 4;
+    RateRange sum{0, 0};
+    for (const auto& row : curve.points) {
+        if (row.size() < kWithRange) return {};
+        sum.low += row[2] / row[1];
+        sum.high += row[3] / row[1];
+    }
+    const auto count = static_cast<double>(curve.points.size());
+    return {sum.low / count, sum.high / count};
+}
+
+/// The widest of the numbers or curves that judge the group and that `is_one` accepts.
+template <typename Accept>
+RateRange of_group(const MachineProfile& profile, RateGroup group, const RateRange& measured,
+                   const RateRange& unknown, const Accept& is_one) {
+    RateRange range;
+    for (const MachineNumber& row : machine_table()) {
+        if (!row.judges_group || row.group != group || !is_one(row)) continue;
+        if (row.kind == ValueKind::number) {
+            range = wider(range, of_number(profile, row.path, measured, unknown));
+        } else if (const Curve* curve = profile.find_curve(row.path)) {
+            range = wider(range, by_method(curve->method, stated_by(*curve), measured, unknown));
+        }
+    }
+    return range;
+}
+RateRange of_group(const MachineProfile& profile, RateGroup group, const RateRange& measured,
+                   const RateRange& unknown) {
+    return of_group(profile, group, measured, unknown, [](const MachineNumber&) { return true; });
+}
+
+constexpr const char* kOptimizerRate = "host.adam_gparams_per_s";
+
+bool knows_adam_by_threads(const MachineProfile& profile) {
+    return std::any_of(machine_table().begin(), machine_table().end(), [&](const auto& row) {
+        return row.judges_group && row.group == RateGroup::optimizer &&
+               profile.find_curve(row.path) != nullptr;
+    });
+}
+
+RateRange of_adam(const MachineProfile& profile) {
+    return knows_adam_by_threads(profile)
+               ? of_group(profile, RateGroup::optimizer, kHost, kUnknownHost)
+               : of_number(profile, kOptimizerRate, kHost, kUnknownHost);
+}
+
+/// Copies both ways are timed in windows beside each other: their range is that of contention.
+RateRange of_host_memory(const MachineProfile& profile) {
+    const Curve* contention = profile.find_curve("host.contention");
+    if (contention == nullptr)
+        return of_group(profile, RateGroup::host_memory, kHostMemoryRange, kUnknownHostMemory);
+    const auto is_of_link = [](const MachineNumber& row) { return (row.parts & part::link) != 0; };
+    return by_method(contention->method,
+                     of_group(profile, RateGroup::host_memory, {}, {}, is_of_link),
+                     kHostMemoryRange, kUnknownHostMemory);
+}
+
+/// What was held out: a rate is higher by as much as a time was predicted too long. Few shapes show
+/// little of the range: Student's t over the normal quantile is 1 + 2 / n or so (1.77 with 3
+/// shapes, 1.07 with 15).
+RateRange of_table(const HeldOutError& error) {
+    if (error.shapes == 0) return kFormulas;
+    const double middle = (error.low_percent + error.high_percent) / 2;
+    const double half = (error.high_percent - error.low_percent) / 2 * (1 + 2.0 / error.shapes);
+    return limited({1 + (middle - half) / 100, 1 + (middle + half) / 100});
+}
+
+/// A rate of kernels by which other machines' are judged.
+RateRange of_formulas(const MachineProfile& profile) {
+    if (profile.kernels.empty())
+        return of_number(profile, "kernels.gemm_sustained_tflops", kFormulas, kUnknownKernels);
+    const Curve* attention =
+        profile.find_curve("kernels.attention_flash_forward_tflops_by_sequence");
+    return attention == nullptr ? kUnknownKernels
+                                : by_method(attention->method, {}, kFormulas, kUnknownKernels);
+}
+
+}  // namespace
+
+RateRanges resolve_ranges(const MachineProfile& profile) {
+    RateRanges ranges;
+    ranges.tables_measured = true;
+    for (const KernelEntry& entry : profile.kernels) {
+        ranges.tables[static_cast<std::size_t>(entry.measured.id)] =
+            of_table(entry.measured.held_out);
+        ranges.tables_measured &= entry.method == Method::measured;
+    }
+    ranges.formulas = of_formulas(profile);
+    ranges.clock = kClock;
+    ranges.optimizer = of_adam(profile);
+    const Quantity* const adam = profile.find(kOptimizerRate);
+    ranges.optimizer_by_memory =
+        !knows_adam_by_threads(profile) && (adam == nullptr || !adam->value);
+    ranges.host_memory = of_host_memory(profile);
+    ranges.link = of_group(profile, RateGroup::link, kLink, kUnknownLink);
+    ranges.storage = of_group(profile, RateGroup::storage, kStorage, kStorage);
+    ranges.host_work = of_group(profile, RateGroup::host_work, kHost, kUnknownHost);
+    return ranges;
+}
+
 }  // namespace sluice

@@ -38,27 +38,24 @@ void check_clock(const SpecReader& reader) {
 /// Bytes of the product whose power is calibrated, 8,192 rows and columns: three bf16 matrices.
 constexpr double kCalibratedBytesPerFlop = 3.0 / 8192;
 
-constexpr MachineNumber row(std::string_view path, const char* measured_by, Transfer transfer,
-                            const char* replaced_by = nullptr) {
-    return {.path = path,
-            .trust = Trust::measured,
-            .measured_by = measured_by,
-            .replaced_by = replaced_by,
-            .transfer = transfer};
+constexpr MachineNumber number_of_clock(std::string_view path, const char* measured_by,
+                                        Transfer transfer, const char* replaced_by = nullptr) {
+    return row(path, Trust::measured, MeasuredBy{measured_by}, ReplacedBy{replaced_by}, transfer);
 }
 
 // What the highest clock draws belongs to the times that were measured there.
 constexpr const char* kProductTimes = "kernels.gemm_forward";
 constexpr std::array kPowerRows = {
-    row("power.headroom_j", "clock", Transfer::watts, kProductTimes),
-    row("power.idle_w", "power", Transfer::watts),
-    row("power.gemm_w", "power", Transfer::watts),
-    row("power.gemm_rested_w", "clock", Transfer::watts, kProductTimes),
-    row("power.gemm_rested_joules_per_tflop", "clock", Transfer::joules_of_products, kProductTimes),
-    row("power.attention_w", "power", Transfer::watts),
-    row("power.attention_joules_per_tflop", "power", Transfer::joules_of_products),
-    row("power.memory_w", "power", Transfer::watts),
-    row("power.memory_joules_per_gb", "power", Transfer::joules_of_memory),
+    number_of_clock("power.headroom_j", "clock", Transfer::watts, kProductTimes),
+    number_of_clock("power.idle_w", "power", Transfer::watts),
+    number_of_clock("power.gemm_w", "power", Transfer::watts),
+    number_of_clock("power.gemm_rested_w", "clock", Transfer::watts, kProductTimes),
+    number_of_clock("power.gemm_rested_joules_per_tflop", "clock", Transfer::joules_of_products,
+                    kProductTimes),
+    number_of_clock("power.attention_w", "power", Transfer::watts),
+    number_of_clock("power.attention_joules_per_tflop", "power", Transfer::joules_of_products),
+    number_of_clock("power.memory_w", "power", Transfer::watts),
+    number_of_clock("power.memory_joules_per_gb", "power", Transfer::joules_of_memory),
 };
 constexpr const char* kTimeShare = "kernels.rested_time_share";
 

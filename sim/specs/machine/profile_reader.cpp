@@ -1,5 +1,3 @@
-#include "sim/specs/machine/profile_reader.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "sim/base/json_object.h"
 #include "sim/base/units.h"
 #include "sim/specs/machine/machine_number.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 namespace {
@@ -17,14 +16,19 @@ constexpr const char* kSchema = "sluice-machine/1";
 
 Method read_method(const JsonObject& quantity) {
     const std::string name = quantity.text("method");
-    if (name == "measured") return Method::measured;
-    if (name == "datasheet") return Method::datasheet;
-    if (name == "estimated") return Method::estimated;
-    if (name == "transferred") return Method::transferred;
+    for (const Method method :
+         {Method::measured, Method::transferred, Method::datasheet, Method::estimated})
+        if (name == method_name(method)) return method;
     throw InputError(
         fmt::format("{} is \"{}\", expected measured, transferred, datasheet or "
                     "estimated",
                     quantity.where("method"), name));
+}
+
+/// Precondition: one has the path, "kernels.gemm_forward".
+KernelTableId kernel_table_at(std::string_view path) {
+    const auto name = std::ranges::find(kKernelTableNames, path.substr(path.find('.') + 1));
+    return static_cast<KernelTableId>(name - std::begin(kKernelTableNames));
 }
 
 /// Reads one profile by walking its objects: an object with "value" is a quantity, one with
@@ -58,6 +62,14 @@ class ProfileReader {
         return sources_.text(key);
     }
 
+    template <typename Entry>
+    void read_origin(const JsonObject& object, Entry& entry) const {
+        entry.method = read_method(object);
+        entry.source = source(object);
+        entry.date = object.text("date");
+        entry.note = object.text_or("note", "");
+    }
+
     void read_quantity(const JsonObject& object, const std::string& path) {
         object.allow_only(
             {"value", "low", "high", "spot", "gpu_memory_gb", "method", "source", "date", "note"});
@@ -68,10 +80,7 @@ class ProfileReader {
         }
         Quantity quantity;
         quantity.path = path;
-        quantity.method = read_method(object);
-        quantity.source = source(object);
-        quantity.date = object.text("date");
-        quantity.note = object.text_or("note", "");
+        read_origin(object, quantity);
         quantity.spot = object.boolean_or("spot", false);
         if (object.has("gpu_memory_gb"))
             quantity.gpu_memory_gb =
@@ -129,10 +138,7 @@ class ProfileReader {
                 fmt::format("{} is not in ascending order of its first column; sort it",
                             object.where("points")));
         }
-        curve.method = read_method(object);
-        curve.source = source(object);
-        curve.date = object.text("date");
-        curve.note = object.text_or("note", "");
+        read_origin(object, curve);
         check_curve(curve, object.where("points"));
         profile_.curves.push_back(std::move(curve));
     }
@@ -140,11 +146,8 @@ class ProfileReader {
     void read_kernels(const JsonObject& object, const std::string& path) {
         KernelEntry entry;
         entry.path = path;
-        entry.measured = read_kernel_measurement(object, *kernel_table_at(path));
-        entry.method = read_method(object);
-        entry.source = source(object);
-        entry.date = object.text("date");
-        entry.note = object.text_or("note", "");
+        entry.measured = read_kernel_measurement(object, kernel_table_at(path));
+        read_origin(object, entry);
         profile_.kernels.push_back(std::move(entry));
     }
 
@@ -233,14 +236,6 @@ class ProfileReader {
         };
         if (holds("value")) return ValueKind::number;
         return holds("points") ? ValueKind::curve : ValueKind::group;
-    }
-
-    static std::optional<KernelTableId> kernel_table_at(std::string_view path) {
-        for (int i = 0; i < kKernelTables; ++i) {
-            const auto id = static_cast<KernelTableId>(i);
-            if (path == std::string("kernels.") + kernel_table_name(id)) return id;
-        }
-        return std::nullopt;
     }
 
     MachineProfile& profile_;

@@ -28,8 +28,8 @@ bool SpecReader::knows(std::string_view path) const {
 }
 
 std::optional<double> SpecReader::take(std::string_view path) {
+    if (!knows(path)) return std::nullopt;
     const Quantity* quantity = profile_.find(path);
-    if (quantity == nullptr || !quantity->value) return std::nullopt;
     add_once(inputs_, quantity->path);
     judge(*quantity, path, fmt::format("{} {:g}", path, *quantity->value));
     return quantity->value;
@@ -71,8 +71,7 @@ std::vector<std::pair<double, double>> SpecReader::take_curve(std::string_view p
 
 std::optional<KernelTable> SpecReader::take_kernels(std::string_view path) {
     const auto& kernels = profile_.kernels;
-    const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                    [&](const KernelEntry& entry) { return entry.path == path; });
+    const auto found = std::ranges::find(kernels, path, &KernelEntry::path);
     if (found == kernels.end()) return std::nullopt;
     judge(*found, path, "times of kernels");
     return found->measured.table();

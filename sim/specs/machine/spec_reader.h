@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,12 +68,68 @@ class SpecReader {
     bool constants_assumed_ = false;
 };
 
+// What a row says of its number beside what its type tells.
+struct Required {};
+struct OnH200 {
+    double value;  ///< in the number's unit
+};
+struct MeasuredBy {
+    const char* case_name;  ///< nullptr: by none
+};
+struct AtMost {
+    const char* peak;
+};
+struct ReplacedBy {
+    const char* path;  ///< nullptr: by none
+};
+struct Judges {
+    RateGroup group;
+};
+struct GainsFrom {
+    Parts parts;
+};
+struct Shown {
+    const char *label, *help;
+};
+
+/// A row of the table: the number's path, then its traits in any order.
+template <typename... Traits>
+constexpr MachineNumber row(std::string_view path, Traits... traits) {
+    MachineNumber out;
+    out.path = path;
+    const auto set = [&out](auto trait) {
+        using Trait = decltype(trait);
+        if constexpr (std::is_same_v<Trait, ValueKind>) out.kind = trait;
+        if constexpr (std::is_same_v<Trait, CurveShape>) out.shape = trait;
+        if constexpr (std::is_same_v<Trait, Trust>) out.trust = trait;
+        if constexpr (std::is_same_v<Trait, RateGroup>) out.group = trait;
+        if constexpr (std::is_same_v<Trait, Transfer>) out.transfer = trait;
+        if constexpr (std::is_constructible_v<Member, Trait>) out.member = trait;
+        if constexpr (std::is_constructible_v<decltype(out.rule), Trait>) out.rule = trait;
+        if constexpr (std::is_same_v<Trait, Required>) out.required = true;
+        if constexpr (std::is_same_v<Trait, OnH200>) out.h200 = trait.value;
+        if constexpr (std::is_same_v<Trait, MeasuredBy>) out.measured_by = trait.case_name;
+        if constexpr (std::is_same_v<Trait, AtMost>) out.peak = trait.peak;
+        if constexpr (std::is_same_v<Trait, ReplacedBy>) out.replaced_by = trait.path;
+        if constexpr (std::is_same_v<Trait, GainsFrom>) out.parts = trait.parts;
+        if constexpr (std::is_same_v<Trait, Judges>) {
+            out.group = trait.group;
+            out.judges_group = true;
+        }
+        if constexpr (std::is_same_v<Trait, Shown>) {
+            out.label = trait.label;
+            out.help = trait.help;
+        }
+    };
+    (set(traits), ...);
+    return out;
+}
+
 /// The rows of the table: of `gpu` and `kernels`, `link`, `host`, `host.work`, `storage` and what
 /// connects GPUs, `power`.
 std::span<const MachineNumber> gpu_numbers();
 std::span<const MachineNumber> link_numbers();
 std::span<const MachineNumber> host_numbers();
-std::span<const MachineNumber> host_work_numbers();
 std::span<const MachineNumber> node_numbers();
 std::span<const MachineNumber> power_numbers();
 

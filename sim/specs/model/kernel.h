@@ -14,21 +14,16 @@ enum class KernelKind : std::uint8_t { gemm, attention_forward, attention_backwa
 /// What a product is for, which decides the layouts: y = x W^T; dx = dy W; dW = dy^T x.
 enum class GemmRole : std::uint8_t { forward, input_gradient, weight_gradient };
 
-/// The engine's own kernels among those bound by memory (engine/kernels/kernels.h).
-enum class MemoryBoundWork : std::uint8_t {
-    other,  ///< not one of them: known by its bytes only
-    rms_norm,
-    rms_norm_backward,
-    head_norm,
-    head_norm_backward,
-    rotary,
-    swiglu,
-    swiglu_backward,
-    bias_backward,
-    cross_entropy,
-    sum_squares,
-    round_to_bf16,
-};
+/// The engine's own kernels among those bound by memory (engine/kernels/kernels.h), by the names
+/// that profiles give them.
+#define SLUICE_MEMORY_BOUND_WORK(row)                                                           \
+    row(rms_norm) row(rms_norm_backward) row(head_norm) row(head_norm_backward) row(rotary)     \
+        row(swiglu) row(swiglu_backward) row(bias_backward) row(cross_entropy) row(sum_squares) \
+            row(round_to_bf16)
+#define SLUICE_ENUMERATOR(name) name,
+
+/// other: not one of them, known by its bytes only.
+enum class MemoryBoundWork : std::uint8_t { other, SLUICE_MEMORY_BOUND_WORK(SLUICE_ENUMERATOR) };
 
 /// One kernel launch. Only the fields of its kind are set.
 struct Kernel {
