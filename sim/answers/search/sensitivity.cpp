@@ -50,15 +50,17 @@ Numbers device_memory_numbers(const MachineSpec& machine, Bytes capacity) {
     return out;
 }
 
-/// As with_faster(): what the profile knows of both ways and of pageable copies is changed by the
-/// same factor.
+/// As with_faster(): what the profile knows of both ways and of pageable copies changes too.
 Numbers link_numbers(const MachineProfile& profile, const MachineSpec& machine, double factor) {
     Numbers out;
+    MachineSpec before = machine, faster = with_faster(machine, part::link, factor);
     for (const MachineNumber& row : machine_table()) {
         if ((row.parts & part::link) == 0 || row.kind != ValueKind::number) continue;
+        const auto* const rate = std::get_if<double& (*)(MachineSpec&)>(&row.member);
+        const double times = rate != nullptr ? (*rate)(faster) / (*rate)(before) : factor;
         const Quantity* const known = profile.find(row.path);
         if (known != nullptr && known->value) {
-            out.push_back(number(row.path, factor * *known->value));
+            out.push_back(number(row.path, times * *known->value));
         } else if (row.group == RateGroup::link && row.judges_group) {
             MachineSpec copy = machine;
             out.push_back(number(

@@ -69,11 +69,23 @@ LaneShares Contention::shares(const ActiveLanes& active) const {
     return between(*(above - 1), *above, active.work);
 }
 
-Contention Contention::with_memory(double factor) const {
+Contention Contention::with_shares(double factor) const {
     std::vector<ContentionPoint> points = points_;
     for (auto& [active, shares] : points) {
         for (double* share : {&shares.compute, &shares.in, &shares.out, &shares.work})
             *share /= *share + (1 - *share) / factor;
+    }
+    return Contention(std::move(points));
+}
+
+Contention Contention::with_faster(double memory, double in, double out) const {
+    std::vector<ContentionPoint> points = points_;
+    for (auto& [active, shares] : points) {
+        active.work *= memory;
+        const std::pair<double*, double> own[] = {
+            {&shares.compute, 1}, {&shares.in, in}, {&shares.out, out}, {&shares.work, 1}};
+        for (const auto& [share, faster] : own)
+            if (*share < 1) *share /= *share + (1 - *share) * faster / memory;
     }
     return Contention(std::move(points));
 }

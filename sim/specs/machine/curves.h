@@ -56,9 +56,15 @@ class Contention {
     /// and keeps its own rate.
     LaneShares shares(const ActiveLanes& active) const;
 
-    /// What if host memory were `factor` times as fast: a lane that keeps little gets `factor`
-    /// times as much, one that loses little loses 1 / factor as much.
-    Contention with_memory(double factor) const;
+    /// What if lanes kept more beside each other: one that keeps little gets `factor` times as
+    /// much, one that loses little loses 1 / factor as much.
+    Contention with_shares(double factor) const;
+
+    /// What if host memory were `memory` times as fast, copies alone `in` and `out` times? What a
+    /// byte waits for the others takes 1 / memory as long, however long its own lane takes for it;
+    /// and `memory` times as much work has the same effect. So a lane keeps its share where all
+    /// are faster alike. Shares from 1 on are noise and stay.
+    Contention with_faster(double memory, double in, double out) const;
 
   private:
     std::vector<ContentionPoint> points_;  ///< by lanes, then ascending work

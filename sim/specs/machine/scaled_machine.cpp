@@ -23,7 +23,7 @@ struct Scaler {
     }
     void operator()(Contention& (*member)(MachineSpec&)) const {
         Contention& contention = member(machine);
-        contention = contention.with_memory(factor);
+        contention = contention.with_shares(factor);
     }
     void operator()(KernelTable& (*member)(MachineSpec&)) const {
         for (double& us : member(machine).trend) us /= factor;
@@ -77,6 +77,13 @@ Interpolated for_cores(const Interpolated& by_threads, double cores, double most
     return Interpolated(std::move(out));
 }
 
+/// Copies from or to pageable memory with a link that is `factor` times as fast: what they take
+/// beside the link (a thread's copy to or from pinned memory) stays. 0: not known.
+double pageable_with_link(double pageable, double pinned, double factor) {
+    if (pageable == 0 || factor == 1) return pageable;
+    return 1 / (1 / std::min(pageable, pinned) - (1 - 1 / factor) / pinned);
+}
+
 /// Changes what the optimizer's threads do together.
 template <typename Change>
 void change_rates_by_threads(MachineSpec& machine, Change change) {
@@ -97,12 +104,22 @@ void scale_group(MachineSpec& machine, RateGroup group, double factor) {
 
 MachineSpec with_faster(const MachineSpec& machine, Parts parts, double factor) {
     MachineSpec out = machine;
+    const auto times = [&](Parts one) { return (parts & one) != 0 ? factor : 1; };
     // The processor's threads stay what they are where host memory alone is faster.
     const bool same_threads = (parts & part::processor) == 0;
-    for (const MachineNumber& row : machine_table())
-        if ((row.parts & parts) != 0 && !(same_threads && row.is_rate_by_threads()))
+    for (const MachineNumber& row : machine_table()) {
+        if (const auto* contention = std::get_if<Contention& (*)(MachineSpec&)>(&row.member)) {
+            (*contention)(out) = (*contention)(out).with_faster(
+                times(part::shared_memory), times(part::to_device), times(part::to_host));
+        } else if ((row.parts & parts) != 0 && !(same_threads && row.is_rate_by_threads())) {
             scale(out, row, factor);
-    if (same_threads && (parts & part::host_memory) != 0)
+        }
+    }
+    out.link.pageable_host_to_device = pageable_with_link(
+        machine.link.pageable_host_to_device, machine.link.host_to_device, times(part::to_device));
+    out.link.pageable_device_to_host = pageable_with_link(
+        machine.link.pageable_device_to_host, machine.link.device_to_host, times(part::to_host));
+    if (same_threads && (parts & part::memory_work) != 0)
         change_rates_by_threads(out, [&](const Interpolated& curve) {
             return with_memory(curve, out.host.cores, factor);
         });

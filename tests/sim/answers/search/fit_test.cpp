@@ -155,6 +155,24 @@ TEST_CASE("changed machine: cores by hand", "[search]") {
     CHECK(faster.host.dram_bandwidth == Approx(200e9));
 }
 
+TEST_CASE("changed machine: a faster link and what it shares leave host work as it is",
+          "[search]") {
+    MachineSpec machine;
+    machine.link.host_to_device = 50e9;
+    machine.link.pageable_host_to_device = 10e9;
+    machine.host.dram_bandwidth = 200e9;
+    machine.host.memory_copy = 60e9;
+    machine.host.adam_bytes_per_s = Interpolated({{1, 20e9}, {8, 100e9}});
+    const MachineSpec faster = with_faster(machine, part::to_device | part::shared_memory, 4);
+    CHECK(faster.link.host_to_device == Approx(200e9));
+    CHECK(faster.host.dram_bandwidth == Approx(800e9));
+    CHECK(faster.host.memory_copy == 60e9);
+    CHECK(faster.host.adam_bytes_per_s.at(8) == 100e9);
+    // Of 100 ps a byte the link takes 20, then 5.
+    CHECK(faster.link.pageable_host_to_device == Approx(1 / 85e-12));
+    CHECK(with_faster(machine, part::host_memory, 4).host.memory_copy == Approx(240e9));
+}
+
 TEST_CASE("changed machine: the GPU that comes next", "[search]") {
     const auto next = [](const char* name) {
         const MachineProfile profile = read_machine_profile(name);

@@ -86,17 +86,31 @@ TEST_CASE("contention: the order of the measurements does not matter", "[machine
     }
 }
 
-TEST_CASE(
-    "contention: memory twice as fast gives small shares twice as much and halves small losses",
-    "[machine]") {
-    const Contention faster = small().with_memory(2);
+TEST_CASE("contention: shares twice as good give small ones twice as much and halve small losses",
+          "[machine]") {
+    const Contention faster = small().with_shares(2);
     REQUIRE(faster.points().size() == 4);
     // A share s becomes s / (s + (1 - s) / 2).
     check(faster.shares({kOff, kOn, kOff, 100}), {1, 0.9 / 0.95, 1, 0.8 / 0.9});
     check(faster.shares({kOff, kOn, kOff, 200}), {1, 0.5 / 0.75, 1, 0.6 / 0.8});
     check(faster.shares({kOff, kOn, kOn, 0}), {1, 0.85 / 0.925, 0.75 / 0.875, 1});
-    check(small().with_memory(1).shares({kOff, kOn, kOff, 125}), {1, 0.8, 1, 0.75});
-    CHECK(Contention().with_memory(2).empty());
+    check(small().with_shares(1).shares({kOff, kOn, kOff, 125}), {1, 0.8, 1, 0.75});
+    CHECK(Contention().with_shares(2).empty());
+}
+
+TEST_CASE("contention: a faster link waits for host memory as long as before", "[machine]") {
+    // A copy with 0.5 of its rate waits as long for the others as it takes alone. Alone it then
+    // takes half as long: it has 1 / (1 + 2) of its rate, 1.33 times the bytes of before.
+    const Contention link = small().with_faster(1, 2, 1);
+    check(link.shares({kOff, kOn, kOff, 200}), {1, 1.0 / 3, 1, 0.6});
+    check(link.shares({kOff, kOn, kOn, 0}), {1, 0.85 / 1.15, 0.75, 1});
+    // Memory twice as fast: half the wait, and twice the work has the same effect.
+    const Contention memory = small().with_faster(2, 1, 1);
+    check(memory.shares({kOff, kOn, kOff, 400}), {1, 0.5 / 0.75, 1, 0.6 / 0.8});
+    check(memory.shares({kOff, kOn, kOff, 200}), {1, 0.9 / 0.95, 1, 0.8 / 0.9});
+    // Both: copies keep their shares beside twice the work.
+    check(small().with_faster(2, 2, 2).shares({kOff, kOn, kOff, 400}), {1, 0.5, 1, 0.6 / 0.8});
+    CHECK(Contention().with_faster(2, 2, 2).empty());
 }
 
 }  // namespace sluice
