@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/bf16.h"
 #include "sim/base/input_error.h"
 #include "sim/base/mixed_bits.h"
+#include "sim/base/units.h"
 #include "sim/plan/schedules/streamed.h"
 
 namespace sluice {

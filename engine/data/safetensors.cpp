@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/base/bf16.h"
 #include "sim/base/input_error.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

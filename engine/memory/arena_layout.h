@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/plan/memory_plan.h"
+#include "sim/plan/step_plan.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "sim/base/bf16.h"
+#include "sim/base/units.h"
 
 namespace sluice {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/device/device.h"
-#include "sim/plan/step_timeline.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 

@@ -18,7 +18,7 @@
 #include "engine/train/training_record.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
-#include "sim/base/sync_folder.h"
+#include "sim/base/write_file.h"
 
 namespace sluice {
 namespace {

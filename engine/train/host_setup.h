@@ -4,7 +4,7 @@
 #include "engine/device/device.h"
 #include "engine/machine/host_facts.h"
 #include "engine/machine/placement.h"
-#include "sim/plan/memory_plan.h"
+#include "sim/plan/step_plan.h"
 
 namespace sluice {
 

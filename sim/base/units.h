@@ -2,6 +2,7 @@
 // once, at reading.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace sluice {
@@ -19,5 +20,10 @@ inline constexpr Bytes kMiB = Bytes{1} << 20;
 /// Bytes of one bf16 and one fp32 number.
 inline constexpr Bytes kBf16 = 2;
 inline constexpr Bytes kFp32 = 4;
+
+/// The number that 16 bits of bf16 stand for.
+inline float bf16_to_float(std::uint16_t bits) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 }  // namespace sluice

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "sim/base/input_error.h"
-#include "sim/base/sync_folder.h"
 
 namespace sluice {
 namespace {
@@ -55,6 +54,18 @@ bool replace_file(const std::string& target, const std::string& text) {
 }
 
 }  // namespace
+
+void sync_folder(const std::string& folder) {
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    ::fsync(descriptor);
+    ::close(descriptor);
+}
+
+void sync_folder_of(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    sync_folder(folder.empty() ? "." : folder);
+}
 
 void write_file(const std::string& path, const std::string& text) {
     namespace fs = std::filesystem;

@@ -86,4 +86,180 @@ std::vector<Shortage> find_shortages(const PlannedStep& plan) {
     return out;
 }
 
+namespace {
+
+/// An operation in this step (turn 0), the one before (-1), ...
+struct Occurrence {
+    OperationId operation = -1;
+    int turn = 0;
+};
+
+class WaitChains {
+  public:
+    WaitChains(const StepProgram& program, const std::vector<OperationInterval>& intervals,
+               Seconds step)
+        : program_(program),
+          intervals_(intervals),
+          step_(step),
+          before_in_lane_(program.operations.size()) {
+        std::array<OperationId, kLaneCount> last{};
+        last.fill(-1);
+        for (std::size_t i = 0; i < program.operations.size(); ++i) {
+            const auto lane = static_cast<std::size_t>(program.operations[i].lane);
+            before_in_lane_[i] = {last[lane], 0};
+            last[lane] = static_cast<OperationId>(i);
+        }
+        for (Occurrence& before : before_in_lane_) {
+            if (before.operation >= 0) continue;
+            const auto index = static_cast<std::size_t>(&before - before_in_lane_.data());
+            before = {last[static_cast<std::size_t>(program.operations[index].lane)], -1};
+        }
+    }
+
+    /// The critical path over `steps` steps, so that one which is not the same in each is averaged:
+    /// from the last compute operation back, calls visit(operation, begin, end) for the time that
+    /// each has on it; from the end of an operation to the start of what waited for it counts too.
+    template <typename Visit>
+    void walk_critical_path(int steps, Visit visit) const {
+        Occurrence at = last_compute();
+        Seconds high = end(at);
+        const Seconds low = high - steps * step_;
+        for (std::size_t links = 0; high > low && links < longest_chain(); ++links) {
+            const Seconds begin = std::max(low, std::min(high, start(at)));
+            visit(at, begin, high);
+            high = begin;
+            at = blocker(at);
+        }
+    }
+
+    std::array<double, kLaneCount> critical_shares() const {
+        std::array<double, kLaneCount> shares{};
+        walk_critical_path(kSteps, [&](Occurrence at, Seconds begin, Seconds until) {
+            const Lane lane = program_.operations[static_cast<std::size_t>(at.operation)].lane;
+            shares[static_cast<std::size_t>(lane)] += (until - begin) / (kSteps * step_);
+        });
+        return shares;
+    }
+
+    std::vector<Seconds> critical_seconds() const {
+        std::vector<Seconds> seconds(program_.operations.size(), 0);
+        walk_critical_path(kSteps, [&](Occurrence at, Seconds begin, Seconds until) {
+            const Seconds ran_until = std::min(until, end(at));
+            seconds[static_cast<std::size_t>(at.operation)] +=
+                std::max(0.0, ran_until - begin) / kSteps;
+        });
+        return seconds;
+    }
+
+    /// Calls visit(wait) for every stretch of the compute lane's gaps that another operation
+    /// explains.
+    template <typename Visit>
+    void walk_gaps(Visit visit) const {
+        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+            if (program_.operations[i].lane != Lane::compute) continue;
+            const Seconds free = end(before_in_lane_[i]);
+            const Seconds start = intervals_[i].start;
+            if (start - free > kShortest) walk_gap(static_cast<OperationId>(i), free, start, visit);
+        }
+    }
+
+  private:
+    static constexpr Seconds kShortest = 1e-9;
+    static constexpr int kSteps = 4;  // that the critical path is averaged over
+
+    /// Links of a chain through these steps, with as many again to spare; more would be a circle.
+    std::size_t longest_chain() const {
+        constexpr std::size_t kOfShortSteps = 100'000;  // which lanes may run many of ahead
+        return std::max(kOfShortSteps, 2 * kSteps * program_.operations.size());
+    }
+
+    Occurrence last_compute() const {
+        Occurrence last;
+        for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+            if (program_.operations[i].lane == Lane::compute)
+                last = {static_cast<OperationId>(i), 0};
+        }
+        return last;
+    }
+    Seconds start(Occurrence o) const {
+        return intervals_[static_cast<std::size_t>(o.operation)].start + o.turn * step_;
+    }
+    Seconds end(Occurrence o) const {
+        return intervals_[static_cast<std::size_t>(o.operation)].end + o.turn * step_;
+    }
+
+    /// What ended last among what `o` had to wait for.
+    Occurrence blocker(Occurrence o) const {
+        const auto index = static_cast<std::size_t>(o.operation);
+        Occurrence latest = before_in_lane_[index];
+        latest.turn += o.turn;
+        for (const Dependency& wait : program_.operations[index].waits_for) {
+            const Occurrence candidate{wait.operation, o.turn - (wait.previous_step ? 1 : 0)};
+            if (end(candidate) > end(latest)) latest = candidate;
+        }
+        return latest;
+    }
+
+    /// Explains [low, high], during which `waiting` could not start.
+    template <typename Visit>
+    void walk_gap(OperationId waiting, Seconds low, Seconds high, Visit visit) const {
+        Occurrence at{waiting, 0};
+        for (std::size_t links = 0; high - low > kShortest && links < longest_chain(); ++links) {
+            const Occurrence cause = blocker(at);
+            const Seconds begin = std::max(low, start(cause));
+            const Seconds finish = std::min(high, end(cause));
+            const Lane lane = program_.operations[static_cast<std::size_t>(cause.operation)].lane;
+            if (finish > begin) visit(ExposedWait{lane, cause.operation, waiting, begin, finish});
+            high = std::min(high, begin);
+            at = cause;
+        }
+    }
+
+    const StepProgram& program_;
+    const std::vector<OperationInterval>& intervals_;
+    const Seconds step_;
+    std::vector<Occurrence> before_in_lane_;
+};
+
+}  // namespace
+
+LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals,
+                     Seconds step) {
+    LaneTimes lanes{};
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const Operation& operation = program.operations[i];
+        LaneTime& lane = lanes[static_cast<std::size_t>(operation.lane)];
+        lane.busy += intervals[i].end - intervals[i].start;
+        lane.bytes += operation.link_bytes + operation.host_bytes;
+        ++lane.operations;
+    }
+    for (LaneTime& lane : lanes) lane.idle = std::max(0.0, step - lane.busy);
+    WaitChains(program, intervals, step).walk_gaps([&](const ExposedWait& wait) {
+        lanes[static_cast<std::size_t>(wait.lane)].exposed += wait.end - wait.start;
+    });
+    return lanes;
+}
+
+std::vector<ExposedWait> exposed_waits(const StepProgram& program,
+                                       const std::vector<OperationInterval>& intervals,
+                                       Seconds step) {
+    std::vector<ExposedWait> waits;
+    WaitChains(program, intervals, step).walk_gaps([&](const ExposedWait& wait) {
+        waits.push_back(wait);
+    });
+    return waits;
+}
+
+std::array<double, kLaneCount> critical_shares(const StepProgram& program,
+                                               const std::vector<OperationInterval>& intervals,
+                                               Seconds step) {
+    return WaitChains(program, intervals, step).critical_shares();
+}
+
+std::vector<Seconds> critical_seconds(const StepProgram& program,
+                                      const std::vector<OperationInterval>& intervals,
+                                      Seconds step) {
+    return WaitChains(program, intervals, step).critical_seconds();
+}
+
 }  // namespace sluice

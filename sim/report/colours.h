@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/plan/memory_plan.h"
+#include "sim/plan/step_plan.h"
 #include "sim/report/picture.h"
 
 namespace sluice {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "sim/plan/step.h"
 #include "sim/plan/step_plan.h"
-#include "sim/plan/step_timeline.h"
 #include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {

@@ -6,8 +6,8 @@
 #include <simgrid/s4u.hpp>
 
 #include "sim/base/input_error.h"
+#include "sim/simulate/operation_cost.h"
 #include "sim/simulate/platform.h"
-#include "sim/simulate/power_budget.h"
 #include "sim/simulate/simulation_service.h"
 
 namespace sluice {

@@ -8,7 +8,6 @@
 
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
-#include "sim/specs/model/hf_arithmetic.h"
 #include "sim/specs/model/read_model.h"
 
 namespace sluice {
@@ -50,11 +49,21 @@ AttentionSpec read_attention(const JsonObject& config, const ModelSpec& model) {
     return a;
 }
 
-LayerSpec dense_layer(const JsonObject& config, const ModelSpec& model) {
+std::int64_t read_window(const JsonObject& config) {
+    return config.integer_or("sliding_window", 0, 1, kLongest);
+}
+
+/// What all families but a few have: sets what the model as a whole has, returns its dense layer.
+LayerSpec dense_layer(const JsonObject& config, ModelSpec& model, bool tied_by_default = false) {
+    read_common(config, model, tied_by_default);
     LayerSpec layer;
     layer.attention = read_attention(config, model);
     layer.feed_forward.intermediate = config.integer("intermediate_size", 1, kWidest);
     return layer;
+}
+
+void read_bias(const JsonObject& config, AttentionSpec& attention, bool by_default) {
+    attention.qkv_bias = attention.output_bias = config.boolean_or("attention_bias", by_default);
 }
 
 /// Layers that alternate between a sliding window and full attention, by the config's own list
@@ -62,7 +71,7 @@ LayerSpec dense_layer(const JsonObject& config, const ModelSpec& model) {
 void append_sliding_pattern(const JsonObject& config, ModelSpec& model, LayerSpec layer,
                             std::int64_t full_every) {
     const std::int64_t total = layer_total(config);
-    const std::int64_t window = config.integer_or("sliding_window", 0, 1, kLongest);
+    const std::int64_t window = read_window(config);
     std::vector<std::string> types;
     if (config.has("layer_types")) types = config.texts("layer_types");
     if (!types.empty() && static_cast<std::int64_t>(types.size()) != total) {
@@ -83,10 +92,8 @@ void append_sliding_pattern(const JsonObject& config, ModelSpec& model, LayerSpe
 }
 
 void read_llama(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
-    layer.attention.qkv_bias = layer.attention.output_bias =
-        config.boolean_or("attention_bias", false);
+    read_bias(config, layer.attention, false);
     layer.feed_forward.bias = config.boolean_or("mlp_bias", false);
     append_layers(model, layer, layer_total(config));
 }
@@ -99,50 +106,38 @@ void append_windowed_after(const JsonObject& config, ModelSpec& model, LayerSpec
         windowed ? std::min(total, config.integer_or("max_window_layers", 28, 0, kMostLayers))
                  : total;
     append_layers(model, layer, full);
-    layer.attention.window = config.integer_or("sliding_window", 0, 1, kLongest);
+    layer.attention.window = read_window(config);
     append_layers(model, layer, total - full);
 }
 
 void read_qwen2(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
     layer.attention.qkv_bias = true;
     append_windowed_after(config, model, layer);
 }
 
 void read_qwen3(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
     layer.attention.qk_norm = true;
-    layer.attention.qkv_bias = layer.attention.output_bias =
-        config.boolean_or("attention_bias", false);
+    read_bias(config, layer.attention, false);
     append_windowed_after(config, model, layer);
 }
 
+/// Mistral and Phi 3.
 void read_mistral(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
-    layer.attention.window = config.integer_or("sliding_window", 0, 1, kLongest);
-    append_layers(model, layer, layer_total(config));
-}
-
-void read_phi3(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
-    LayerSpec layer = dense_layer(config, model);
-    layer.attention.window = config.integer_or("sliding_window", 0, 1, kLongest);
+    layer.attention.window = read_window(config);
     append_layers(model, layer, layer_total(config));
 }
 
 void read_gemma2(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, true);
-    LayerSpec layer = dense_layer(config, model);
+    LayerSpec layer = dense_layer(config, model, true);
     layer.norms = 4;
     append_sliding_pattern(config, model, layer, 2);
 }
 
 void read_gemma3(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, true);
-    LayerSpec layer = dense_layer(config, model);
+    LayerSpec layer = dense_layer(config, model, true);
     layer.norms = 4;
     layer.attention.qk_norm = true;
     append_sliding_pattern(config, model, layer,
@@ -177,19 +172,16 @@ void read_experts(const JsonObject& config, FeedForwardSpec& f, std::string_view
 }
 
 void read_mixtral(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
-    layer.attention.window = config.integer_or("sliding_window", 0, 1, kLongest);
+    layer.attention.window = read_window(config);
     read_experts(config, layer.feed_forward, "num_local_experts");
     append_layers(model, layer, layer_total(config));
 }
 
 void read_qwen3_moe(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
     LayerSpec dense = dense_layer(config, model);
     dense.attention.qk_norm = true;
-    dense.attention.qkv_bias = dense.attention.output_bias =
-        config.boolean_or("attention_bias", false);
+    read_bias(config, dense.attention, false);
     LayerSpec sparse = dense;
     sparse.feed_forward.intermediate = config.integer("moe_intermediate_size", 1, kWidest);
     read_experts(config, sparse.feed_forward, "num_experts");
@@ -205,10 +197,8 @@ void read_qwen3_moe(const JsonObject& config, ModelSpec& model) {
 }
 
 void read_gpt_oss(const JsonObject& config, ModelSpec& model) {
-    read_common(config, model, false);
     LayerSpec layer = dense_layer(config, model);
-    layer.attention.qkv_bias = layer.attention.output_bias =
-        config.boolean_or("attention_bias", true);
+    read_bias(config, layer.attention, true);
     layer.attention.sinks = true;
     layer.feed_forward.bias = layer.feed_forward.router_bias = true;
     read_experts(config, layer.feed_forward, "num_local_experts");
@@ -250,7 +240,7 @@ struct Family {
 constexpr std::array kFamilies = {
     Family{"llama", read_llama},        Family{"qwen2", read_qwen2},
     Family{"qwen3", read_qwen3},        Family{"mistral", read_mistral},
-    Family{"phi3", read_phi3},          Family{"gemma2", read_gemma2},
+    Family{"phi3", read_mistral},       Family{"gemma2", read_gemma2},
     Family{"gemma3_text", read_gemma3}, Family{"gpt2", read_gpt2},
     Family{"mixtral", read_mixtral},    Family{"qwen3_moe", read_qwen3_moe},
     Family{"gpt_oss", read_gpt_oss},    Family{"deepseek_v3", read_deepseek_v3},

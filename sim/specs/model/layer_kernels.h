@@ -1,7 +1,6 @@
 // Which kernels does a layer run forward, again before backward, and backward?
 #pragma once
 
-#include "sim/specs/model/activation_bytes.h"
 #include "sim/specs/model/kernel.h"
 #include "sim/specs/model/model_spec.h"
 

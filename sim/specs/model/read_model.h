@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+class JsonObject;
+
 /// `what` is a name of the library (`qwen2.5-7b`), a scaled target (`120b`), a generic shape
 /// (`dense:layers=80,hidden=8192,...`) or a path to a Hugging Face config.json. Throws InputError,
 /// whose sentence begins with `where`, a flag or a file and its key.
@@ -17,6 +19,10 @@ ModelSpec read_model(const std::string& what, const std::string& where = "--mode
 
 /// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
 ModelSpec parse_hf_config(std::string_view text, const std::string& file);
+
+/// What a config.json says of how a model computes: norm_epsilon, rotary and not_trained of
+/// `model`. Plans do not depend on it, training does. Throws InputError.
+void read_hf_arithmetic(const JsonObject& config, ModelSpec& model);
 
 /// A dense decoder in Llama's form from
 /// `layers=80,hidden=8192[,heads=,kv_heads=,head_dim=,intermediate=, vocabulary=,tied=]`. Defaults:

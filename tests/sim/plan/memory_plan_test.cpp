@@ -1,6 +1,5 @@
-#include "sim/plan/memory_plan.h"
-
 #include "sim/plan/plan_builder.h"
+#include "sim/plan/step_plan.h"
 #include "tests/catch.h"
 
 using namespace sluice;

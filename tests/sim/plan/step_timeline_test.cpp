@@ -1,6 +1,5 @@
 // Whom compute waited for: gaps charged by hand.
-#include "sim/plan/step_timeline.h"
-
+#include "sim/plan/step.h"
 #include "tests/catch.h"
 
 using namespace sluice;

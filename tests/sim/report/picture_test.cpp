@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sim/plan/memory_plan.h"
+#include "sim/plan/step_plan.h"
 #include "sim/report/lane_blocks.h"
 #include "sim/report/to_svg.h"
 #include "tests/catch.h"

@@ -1,6 +1,5 @@
 // How long kernels take while the GPU may exceed its power limit, and after. By hand.
-#include "sim/simulate/power_budget.h"
-
+#include "sim/simulate/operation_cost.h"
 #include "tests/catch.h"
 
 using namespace sluice;

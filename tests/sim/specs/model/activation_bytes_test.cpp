@@ -1,6 +1,5 @@
 // Does a layer hold and keep the bytes that its shape says, counted by hand?
-#include "sim/specs/model/activation_bytes.h"
-
+#include "sim/specs/model/model_spec.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
