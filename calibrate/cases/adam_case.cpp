@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/case_host.h"
-#include "calibrate/cases/cases.h"
-#include "calibrate/cases/mixed_load_case.h"
+#include "calibrate/cases/load_window.h"
 #include "calibrate/cases/optimizer_load.h"
 
 namespace sluice {
@@ -31,32 +31,18 @@ std::vector<Run> runs(const Bench& bench) {
 
 /// Seconds of one update: of groups of them after two.
 Sample time_updates(OptimizerLoad& load, bool quick) {
-    const int groups = quick ? 5 : 9;
-    const Seconds group_seconds = quick ? 0.02 : 0.04;
     for (int i = 0; i < 2; ++i) load.update();
-    std::vector<double> seconds;
-    for (int group = 0; group < groups; ++group) {
-        const Seconds start = host_seconds();
-        Seconds end = start;
-        int updates = 0;
-        for (; end - start < group_seconds; ++updates) {
-            load.update();
-            end = host_seconds();
-        }
-        seconds.push_back((end - start) / updates);
-    }
-    return summarize(seconds);
+    return time_groups(quick ? 5 : 9, quick ? 0.02 : 0.04, [&] { load.update(); });
 }
 
 /// Updates of several sizes, for what a call costs beside its parameters: threads wake up, and all
 /// wait for the last one. There and back, so that no drift becomes a difference between sizes.
-Table sizes_of_updates(Bench& bench, OptimizerLoad& load) {
-    Table table{.name = "adam_by_size",
-                .method =
-                    "adamw() as in the table adam, on blocks of several sizes; the smallest is "
-                    "that of all other measurements of the optimizer",
-                .columns = {"state_bytes", "threads", "parameters", "us", "low", "high"},
-                .rows = {}};
+CaseTable sizes_of_updates(Bench& bench, OptimizerLoad& load) {
+    CaseTable table{.name = "adam_by_size",
+                    .method =
+                        "adamw() as in the table adam, on blocks of several sizes; the smallest is "
+                        "that of all other measurements of the optimizer",
+                    .columns = {"state_bytes", "threads", "parameters", "us", "low", "high"}};
     constexpr int kState = 12;
     const int most = bench.optimizer_threads;
     for (const int threads :
@@ -90,13 +76,12 @@ std::vector<int> few_optimizer_thread_counts(int most) {
 }
 
 void measure_adam(Bench& bench, CaseRecord& record) {
-    Table table{.name = "adam",
-                .method =
-                    "adamw() on blocks of random parameters and gradients in host memory, "
-                    "together far larger than the caches, threads pinned as in training; "
-                    "median of groups of calls",
-                .columns = {"state_bytes", "threads", "gparams_per_s", "low", "high"},
-                .rows = {}};
+    CaseTable table{.name = "adam",
+                    .method =
+                        "adamw() on blocks of random parameters and gradients in host memory, "
+                        "together far larger than the caches, threads pinned as in training; "
+                        "median of groups of calls",
+                    .columns = {"state_bytes", "threads", "gparams_per_s", "low", "high"}};
     OptimizerLoad load(bench);
     const std::vector<Run> all = runs(bench);
     for (const Run& run : all) {
@@ -107,10 +92,9 @@ void measure_adam(Bench& bench, CaseRecord& record) {
             rate_of(static_cast<double>(load.parameters_per_update()) / kGiga, seconds);
         table.add({static_cast<double>(run.state_bytes), static_cast<double>(run.threads),
                    rate.median, rate.low, rate.high});
-        bench.report(static_cast<double>(table.rows.size()) / static_cast<double>(all.size()));
+        bench.report(table.rows.size(), all.size());
     }
-    warn_of_spread(record, table);
-    record.tables.push_back(std::move(table));
+    add_with_spread(record, std::move(table));
     if (!bench.quick) record.tables.push_back(sizes_of_updates(bench, load));
 }
 

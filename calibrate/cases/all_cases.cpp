@@ -1,5 +1,4 @@
 #include "calibrate/cases/bench.h"
-#include "calibrate/cases/cases.h"
 
 namespace sluice {
 

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <random>
 #include <utility>
-#include <vector>
 
 #include "sim/base/input_error.h"
 #include "sim/base/mixed_bits.h"
@@ -177,10 +175,9 @@ Seconds time_large_product(Bench& bench) {
 }  // namespace
 
 char* Bench::at(Bytes offset, Bytes bytes) const {
-    if (offset < 0 || bytes < 0 || offset > arena_bytes - bytes) {
+    if (offset < 0 || bytes < 0 || offset > arena_bytes - bytes)
         throw InternalError(fmt::format("bench: {} bytes at {} of an arena of {} bytes", bytes,
                                         offset, arena_bytes));
-    }
     return arena + offset;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "calibrate/measurement/measurements.h"
-#include "calibrate/measurement/statistics.h"
 #include "engine/device/device.h"
 #include "engine/machine/host_facts.h"
 #include "engine/optimizer/thread_pool.h"
@@ -70,6 +69,9 @@ struct Bench {
     char* at(Bytes offset, Bytes bytes) const;
     /// Calls `progress` where there is one.
     void report(double share) const;
+    void report(std::size_t done, std::size_t all) const {
+        report(static_cast<double>(done) / static_cast<double>(all));
+    }
 };
 
 struct BenchSettings {
@@ -116,6 +118,22 @@ struct Case {
     /// and no table.
     void (*run)(Bench&, CaseRecord&);
 };
+
+// <name>_case.cpp or <name>_cases.cpp has it.
+void measure_copies(Bench& bench, CaseRecord& record);
+void measure_host_memory(Bench& bench, CaseRecord& record);
+void measure_adam(Bench& bench, CaseRecord& record);
+void measure_mixed_load(Bench& bench, CaseRecord& record);
+void measure_numa(Bench& bench, CaseRecord& record);
+void measure_storage(Bench& bench, CaseRecord& record);
+void measure_launch(Bench& bench, CaseRecord& record);
+void measure_device_copy(Bench& bench, CaseRecord& record);
+void measure_gemm(Bench& bench, CaseRecord& record);
+void measure_attention(Bench& bench, CaseRecord& record);
+void measure_memory_bound(Bench& bench, CaseRecord& record);
+void measure_clock(Bench& bench, CaseRecord& record);
+void measure_power(Bench& bench, CaseRecord& record);
+void measure_gpu_interconnect(Bench& bench, CaseRecord& record);
 
 /// In the order in which they run.
 const std::vector<Case>& all_cases();

@@ -7,7 +7,7 @@
 
 #include "engine/machine/placement.h"
 #include "engine/machine/system_files.h"
-#include "engine/optimizer/parameter_block.h"
+#include "engine/optimizer/adamw.h"
 #include "sim/base/mixed_bits.h"
 
 namespace sluice {
@@ -24,7 +24,7 @@ constexpr int kLaneThreads = 4;
 constexpr std::int64_t kDistinct = std::int64_t{1} << 20;
 
 /// Columns that have a range right of them.
-std::vector<std::size_t> ranged_columns(const Table& table) {
+std::vector<std::size_t> ranged_columns(const CaseTable& table) {
     std::vector<std::size_t> ranged;
     for (std::size_t i = 0; i + 2 < table.columns.size(); ++i)
         if (table.columns[i + 1].ends_with("low") && table.columns[i + 2].ends_with("high"))
@@ -88,7 +88,22 @@ void fill_normal(ThreadPool& pool, std::uint16_t* values, std::int64_t count, fl
     });
 }
 
-void warn_of_spread(CaseRecord& record, const Table& table) {
+Sample time_groups(int groups, Seconds group_seconds, const std::function<void()>& call) {
+    std::vector<double> seconds;
+    for (int group = 0; group < groups; ++group) {
+        const Seconds start = host_seconds();
+        Seconds end = start;
+        int calls = 0;
+        for (; end - start < group_seconds; ++calls) {
+            call();
+            end = host_seconds();
+        }
+        seconds.push_back((end - start) / calls);
+    }
+    return summarize(seconds);
+}
+
+void add_with_spread(CaseRecord& record, CaseTable table) {
     const std::vector<std::size_t> ranged = ranged_columns(table);
     double worst = kSpreadToWarnOf;
     std::string text;
@@ -105,9 +120,10 @@ void warn_of_spread(CaseRecord& record, const Table& table) {
                                row[column + 1], row[column + 2], 100 * spread);
         }
     }
-    if (text.empty()) return;
-    record.warnings.push_back(
-        fmt::format("{}, the worst of {} rows; was the machine busy?", text, table.rows.size()));
+    if (!text.empty())
+        record.warnings.push_back(fmt::format("{}, the worst of {} rows; was the machine busy?",
+                                              text, table.rows.size()));
+    record.tables.push_back(std::move(table));
 }
 
 }  // namespace sluice

@@ -31,9 +31,12 @@ std::vector<int> doubling_threads(int most);
 void fill_normal(ThreadPool& pool, std::uint16_t* values, std::int64_t count, float deviation,
                  std::uint64_t seed);
 
-/// A warning where a rate or time and its range are more than 3% apart: one a table, for the worst
-/// row, which the columns before the first range name. A range is two columns, ..low and ..high,
-/// right of the column that they belong to.
-void warn_of_spread(CaseRecord& record, const Table& table);
+/// Seconds of one call, of groups of calls that each take `group_seconds` or more.
+Sample time_groups(int groups, Seconds group_seconds, const std::function<void()>& call);
+
+/// Adds the table, and a warning where a rate or time and its range are more than 3% apart: one a
+/// table, for the worst row, which the columns before the first range name. A range is two columns,
+/// ..low and ..high, right of the column that they belong to.
+void add_with_spread(CaseRecord& record, CaseTable table);
 
 }  // namespace sluice

@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <memory>
 #include <thread>
 #include <vector>
 
-#include "calibrate/cases/cases.h"
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/nvml.h"
-#include "engine/device/peer_copy.h"
+#include "engine/device/device.h"
 
 namespace sluice {
 namespace {
 
 /// Large products one after another from rest, each timed; of some repeats the median.
-Table products_after_rest(Bench& bench) {
+CaseTable products_after_rest(Bench& bench) {
     constexpr int kProducts = 100, kRepeats = 5;
     constexpr auto kRest = std::chrono::milliseconds(300);
     Device& device = bench.device;
@@ -40,7 +38,7 @@ Table products_after_rest(Bench& bench) {
         }
     }
     constexpr double kTflop = 2.0 * kLargeSize * kLargeSize * kLargeSize / kTera;
-    Table table;
+    CaseTable table;
     table.name = "clock_after_rest";
     table.method = fmt::format(
         "large products one after another after 0.3 s of rest, by when each "
@@ -84,7 +82,7 @@ void measure_burst_power(Bench& bench, const Nvml& gpu, CaseRecord& record) {
             "limit is not known");
         return;
     }
-    Table table;
+    CaseTable table;
     table.name = "clock_bursts";
     table.method = fmt::format(
         "mean of the GPU's energy counter over {:.1f} s of bursts of large products, 12 ms each "

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/case_host.h"
-#include "calibrate/cases/cases.h"
 #include "calibrate/cases/load_window.h"
 #include "engine/memory/host_region.h"
 #include "sim/base/input_error.h"
@@ -119,14 +119,13 @@ Sample time_copies(const Bench& bench, Lane lane, CopyQueue& queue) {
     return summarize(seconds);
 }
 
-Table measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memory) {
+CaseTable measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memory) {
     const bool in = lane == Lane::host_to_device;
-    Table table{.name = in ? "copy_host_to_device" : "copy_device_to_host",
-                .method =
-                    "registered host memory, copies that follow one another on their lane "
-                    "through up to 512 MiB, timed by events around groups of 20 ms; median",
-                .columns = {"bytes", "us", "us_low", "us_high"},
-                .rows = {}};
+    CaseTable table{.name = in ? "copy_host_to_device" : "copy_device_to_host",
+                    .method =
+                        "registered host memory, copies that follow one another on their lane "
+                        "through up to 512 MiB, timed by events around groups of 20 ms; median",
+                    .columns = {"bytes", "us", "us_low", "us_high"}};
     char* const host = memory.host.data() + (in ? 0 : memory.bytes);
     for (const Bytes bytes : copy_sizes(memory.bytes)) {
         CopyQueue queue(bench, lane, host, memory.bytes, bytes);
@@ -138,14 +137,13 @@ Table measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memory) {
 }
 
 /// Host memory that is not registered, as a program without care for it would copy from.
-Table measure_pageable(const Bench& bench, Lane lane, ThreadPool& pool) {
+CaseTable measure_pageable(const Bench& bench, Lane lane, ThreadPool& pool) {
     const bool in = lane == Lane::host_to_device;
-    Table table{.name = in ? "copy_pageable_host_to_device" : "copy_pageable_device_to_host",
-                .method =
-                    "host memory that is not registered, one copy at a time, host clock "
-                    "until it is done; median of 5",
-                .columns = {"bytes", "gb_per_s", "low", "high"},
-                .rows = {}};
+    CaseTable table{.name = in ? "copy_pageable_host_to_device" : "copy_pageable_device_to_host",
+                    .method =
+                        "host memory that is not registered, one copy at a time, host clock "
+                        "until it is done; median of 5",
+                    .columns = {"bytes", "gb_per_s", "low", "high"}};
     const Bytes bytes = std::min(kPageable, bench.arena_bytes / kMiB * kMiB);
     const HostRegion host(bytes, "pageable copies to measure", pool);
     fill_normal(pool, host.at<std::uint16_t>(0), bytes / kBf16, 1, 2);
@@ -169,14 +167,13 @@ void append_gb_per_s(std::vector<double>& row, std::vector<double> rates) {
     row.insert(row.end(), {sample.median, sample.low, sample.high});
 }
 
-Table measure_both_ways(const Bench& bench, const CopyMemory& memory) {
-    Table table{.name = "copy_both_ways",
-                .method =
-                    "chunks in and out at the same time, 3 queued on either lane, counted in "
-                    "a window common to both; median of windows",
-                .columns = {"bytes", "in_gb_per_s", "in_low", "in_high", "out_gb_per_s", "out_low",
-                            "out_high"},
-                .rows = {}};
+CaseTable measure_both_ways(const Bench& bench, const CopyMemory& memory) {
+    CaseTable table{.name = "copy_both_ways",
+                    .method =
+                        "chunks in and out at the same time, 3 queued on either lane, counted in "
+                        "a window common to both; median of windows",
+                    .columns = {"bytes", "in_gb_per_s", "in_low", "in_high", "out_gb_per_s",
+                                "out_low", "out_high"}};
     const int windows = bench.quick ? 3 : 5;
     const Seconds seconds = bench.quick ? 0.1 : 0.2;
     for (const Bytes chunk : {16 * kMiB, 64 * kMiB, 256 * kMiB}) {
@@ -207,20 +204,14 @@ void measure_copies(Bench& bench, CaseRecord& record) {
     const CopyMemory memory = make_copy_memory(bench, pool);
     check_bytes(bench, memory);
     for (const Lane lane : {Lane::host_to_device, Lane::device_to_host}) {
-        record.tables.push_back(measure_by_size(bench, lane, memory));
-        warn_of_spread(record, record.tables.back());
+        add_with_spread(record, measure_by_size(bench, lane, memory));
         bench.report(lane == Lane::host_to_device ? 0.3 : 0.6);
     }
-    if (bench.device_facts.is_gpu) {
-        for (const Lane lane : {Lane::host_to_device, Lane::device_to_host}) {
-            record.tables.push_back(measure_pageable(bench, lane, pool));
-            warn_of_spread(record, record.tables.back());
-        }
-    }
+    if (bench.device_facts.is_gpu)
+        for (const Lane lane : {Lane::host_to_device, Lane::device_to_host})
+            add_with_spread(record, measure_pageable(bench, lane, pool));
     bench.report(0.7);
-    Table both = measure_both_ways(bench, memory);
-    warn_of_spread(record, both);
-    record.tables.push_back(std::move(both));
+    add_with_spread(record, measure_both_ways(bench, memory));
 }
 
 }  // namespace sluice

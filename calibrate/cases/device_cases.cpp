@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/cases/cases.h"
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/kernel_rows.h"
 #include "calibrate/cases/nvml.h"
-#include "calibrate/cases/operand_sets.h"
-#include "engine/device/peer_copy.h"
+#include "engine/device/device.h"
 
 namespace sluice {
 
@@ -64,7 +63,7 @@ void measure_launch(Bench& bench, CaseRecord& record) {
         host.push_back(plain.host * kMega);
         bench.report(static_cast<double>(repeat + 1) / repeats);
     }
-    Table table;
+    CaseTable table;
     table.name = "launch";
     table.method =
         "400 kernels of 256 elements in a queue behind other work: device time of each, what an "
@@ -83,9 +82,10 @@ void measure_launch(Bench& bench, CaseRecord& record) {
 
 void measure_device_copy(Bench& bench, CaseRecord& record) {
     fill_arena(bench);
-    KernelRows rows(bench, kernel_timing(bench), "device_copy", {"bytes"},
+    KernelRows rows(bench, "device_copy", {"bytes"},
                     "copies within device memory, each byte read and written once; groups timed by "
-                    "events, over memory larger than the caches");
+                    "events, over memory larger than the caches",
+                    false);
     constexpr Bytes kLeast = 4096, kMost = Bytes{2} << 30;
     const Bytes most = std::min(kMost, output_zone(bench).bytes);
     const Bytes step = bench.quick ? 8 : 4;
@@ -135,13 +135,12 @@ std::string path_text(const PeerCopy& copies) {
 
 void measure_pair(const Bench& bench, CaseRecord& record) {
     const auto copies = make_peer_copy(kFirst, kSecond, kLargest);
-    if (!copies->arrives(kLargest)) {
+    if (!copies->arrives(kLargest))
         throw std::runtime_error(fmt::format(
             "a copy of {} bytes from GPU {} to GPU {} did not arrive whole: the link between them "
             "or its driver is broken",
             kLargest, kFirst, kSecond));
-    }
-    Table table;
+    CaseTable table;
     table.name = "gpu_interconnect";
     table.method = fmt::format(
         "copies between GPU {} and GPU {} {}, by events; both ways is the sum of "

@@ -1,8 +1,7 @@
-#include "calibrate/cases/even_spread.h"
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "calibrate/cases/kernel_shapes.h"
 
 namespace sluice {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <functional>
 
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/case_host.h"
-#include "calibrate/cases/cases.h"
 #include "calibrate/cases/memory_loops.h"
 #include "engine/memory/host_region.h"
 #include "sim/base/input_error.h"
@@ -47,22 +47,10 @@ struct Arrays {
 /// on one thread.
 Sample time_calls(bool quick, const std::function<void()>& call) {
     constexpr Seconds kLong = 0.1;
-    const Seconds group_seconds = quick ? 0.01 : 0.03;
     const Seconds begin = host_seconds();
     call();
     const int groups = host_seconds() - begin > kLong ? 2 : quick ? 3 : 5;
-    std::vector<double> seconds;
-    for (int group = 0; group < groups; ++group) {
-        const Seconds start = host_seconds();
-        Seconds end = start;
-        int calls = 0;
-        for (; end - start < group_seconds; ++calls) {
-            call();
-            end = host_seconds();
-        }
-        seconds.push_back((end - start) / calls);
-    }
-    return summarize(seconds);
+    return time_groups(groups, quick ? 0.01 : 0.03, call);
 }
 
 /// A loop over the arrays by all threads of a pool, and the bytes that count.
@@ -140,11 +128,8 @@ FirstTouch time_first_touch(ThreadPool& pool, Bytes bytes, bool quick) {
     return {first, summarize(seconds)};
 }
 
-Table rate_table(const char* name, const char* method) {
-    return {.name = name,
-            .method = method,
-            .columns = {"threads", "gb_per_s", "low", "high"},
-            .rows = {}};
+CaseTable rate_table(const char* name, const char* method) {
+    return {.name = name, .method = method, .columns = {"threads", "gb_per_s", "low", "high"}};
 }
 
 class HostMemory {
@@ -159,14 +144,12 @@ class HostMemory {
         std::reverse(counts.begin(), counts.end());
         for (const int threads : counts) {
             measure(threads);
-            bench_.report(static_cast<double>(touch_.rows.size()) /
-                          static_cast<double>(counts.size()));
+            bench_.report(touch_.rows.size(), counts.size());
         }
         loops_.push_back(std::move(touch_));
-        for (Table& table : loops_) {
+        for (CaseTable& table : loops_) {
             std::reverse(table.rows.begin(), table.rows.end());
-            warn_of_spread(record_, table);
-            record_.tables.push_back(std::move(table));
+            add_with_spread(record_, std::move(table));
         }
     }
 
@@ -188,12 +171,11 @@ class HostMemory {
         const Bytes bytes = std::min(kTouched, host_memory_budget(bench_.host) / 4);
         const FirstTouch touch = time_first_touch(pool, bytes, bench_.quick);
         const auto gb = static_cast<double>(bytes) / kGiga;
-        if (touch_.rows.empty() && touch.first > 2 * touch.later.median) {
+        if (touch_.rows.empty() && touch.first > 2 * touch.later.median)
             record_.warnings.push_back(fmt::format(
                 "host_first_touch: the first {:.2f} GB came at {:.2g} GB/s, the same again at "
                 "{:.2g}: this machine gets its memory as it is used, which no row shows",
                 gb, gb / touch.first, gb / touch.later.median));
-        }
         add_rate(touch_, pool.size(), bytes, touch.later);
     }
 
@@ -210,7 +192,7 @@ class HostMemory {
         fill_normal(pool, memory_.at<std::uint16_t>(0), memory_.bytes() / kBf16, 1, 3);
     }
 
-    static void add_rate(Table& table, int threads, Bytes bytes, const Sample& seconds) {
+    static void add_rate(CaseTable& table, int threads, Bytes bytes, const Sample& seconds) {
         const Sample rate = rate_of(static_cast<double>(bytes) / kGiga, seconds);
         table.add({static_cast<double>(threads), rate.median, rate.low, rate.high});
     }
@@ -220,10 +202,11 @@ class HostMemory {
     HostRegion memory_;
     Arrays arrays_{};
     std::vector<int> nodes_;
-    std::vector<Table> loops_;  ///< as kLoops
-    Table touch_ = rate_table("host_first_touch",
-                              "fresh pages of the process (huge where the system gives them), a "
-                              "write a page, mapping included; the system zeroes them");
+    std::vector<CaseTable> loops_;  ///< as kLoops
+    CaseTable touch_ =
+        rate_table("host_first_touch",
+                   "fresh pages of the process (huge where the system gives them), a "
+                   "write a page, mapping included; the system zeroes them");
 };
 
 }  // namespace

@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/cases/cases.h"
-#include "calibrate/cases/even_spread.h"
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/kernel_rows.h"
-#include "calibrate/cases/operand_sets.h"
+#include "calibrate/cases/kernel_shapes.h"
 
 namespace sluice {
 
@@ -109,16 +108,13 @@ void measure_gemm(Bench& bench, CaseRecord& record) {
         mixed_tasks(shape_limits(bench, bench.device_facts.is_gpu ? 0.03 : 0.05));
     std::vector<std::unique_ptr<KernelRows>> tables;
     const std::vector<std::string> columns = {"m", "n", "k", "added"};
-    for (const Role& role : kRoles) {
-        tables.push_back(std::make_unique<KernelRows>(bench, kernel_timing(bench), role.table,
-                                                      columns, role.method));
-        tables.back()->tell_held_out();
-    }
+    for (const Role& role : kRoles)
+        tables.push_back(std::make_unique<KernelRows>(bench, role.table, columns, role.method));
     for (std::size_t i = 0; i < tasks.size(); ++i) {
         const Task& task = tasks[i];
         KernelRows& rows = *tables[task.role];
         if (!measure(bench, kRoles[task.role].role, task.shape, rows)) rows.leave_out(task.shape);
-        bench.report(static_cast<double>(i + 1) / static_cast<double>(tasks.size()));
+        bench.report(i + 1, tasks.size());
     }
     for (const auto& rows : tables) rows->finish(record);
 }
@@ -199,20 +195,17 @@ void measure_attention(Bench& bench, CaseRecord& record) {
     const KernelShapes shapes = attention_shapes(shape_limits(bench, is_gpu ? 0.1 : 0.008));
     const std::vector<std::string> columns = {"sequences", "sequence", "heads", "kv_heads",
                                               "head_dim"};
-    const Timing timing = kernel_timing(bench);
-    KernelRows forward(bench, timing, "attention_forward", columns,
+    KernelRows forward(bench, "attention_forward", columns,
                        "causal attention with log-sum-exp; groups of calls timed by events on a "
                        "rested device, over operands larger than the caches");
-    KernelRows backward(bench, timing, "attention_backward", columns,
+    KernelRows backward(bench, "attention_backward", columns,
                         "gradients of queries, keys and values; as attention_forward");
-    forward.tell_held_out();
-    backward.tell_held_out();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         if (!measure(bench, shapes[i], forward, backward)) {
             forward.leave_out(shapes[i]);
             backward.leave_out(shapes[i]);
         }
-        bench.report(static_cast<double>(i + 1) / static_cast<double>(shapes.size()));
+        bench.report(i + 1, shapes.size());
     }
     forward.finish(record);
     backward.finish(record);

@@ -7,9 +7,43 @@
 #include <thread>
 #include <utility>
 
-#include "calibrate/cases/operand_sets.h"
-
 namespace sluice {
+namespace {
+
+// Kernels choose an algorithm by alignment too; that of tensors in training is 256 or more.
+constexpr Bytes kAlignment = 4096;
+
+Bytes aligned(Bytes bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+Zone input_zone(const Bench& bench) { return {0, aligned(bench.arena_bytes / 2)}; }
+
+Zone output_zone(const Bench& bench) {
+    const Bytes begin = input_zone(bench).bytes;
+    return {begin, bench.arena_bytes - begin};
+}
+
+Bytes rotated_bytes(const Bench& bench) { return (bench.device_facts.is_gpu ? 256 : 32) * kMiB; }
+
+OperandSets::OperandSets(const Bench& bench, Zone zone, const std::vector<Bytes>& sizes) {
+    for (const Bytes size : sizes) {
+        offsets_.push_back(set_bytes_);
+        set_bytes_ += aligned(size);
+    }
+    begin_ = bench.at(zone.begin, zone.bytes);
+    if (set_bytes_ == 0) {
+        sets_ = 1;
+        return;
+    }
+    const std::int64_t wanted = (rotated_bytes(bench) + set_bytes_ - 1) / set_bytes_;
+    sets_ = std::min(std::max<std::int64_t>(1, wanted), zone.bytes / set_bytes_);
+}
+
+char* OperandSets::at(std::int64_t call, std::size_t which) const {
+    return begin_ + call % sets_ * set_bytes_ + offsets_[which];
+}
+
 namespace {
 
 constexpr double kMostSpread = 0.03;
@@ -36,18 +70,16 @@ class Rest {
 
 }  // namespace
 
-KernelRows::KernelRows(Bench& bench, const Timing& timing, std::string table,
-                       const std::vector<std::string>& shape_columns, std::string method)
-    : bench_(bench), timing_(timing), shape_columns_(shape_columns.size()) {
-    table_.name = std::move(table);
-    table_.method = std::move(method);
-    table_.columns = shape_columns;
+KernelRows::KernelRows(Bench& bench, std::string table,
+                       const std::vector<std::string>& shape_columns, std::string method,
+                       bool tells_held_out)
+    : bench_(bench),
+      timing_(kernel_timing(bench)),
+      table_{std::move(table), std::move(method), shape_columns},
+      shape_columns_(shape_columns.size()),
+      tells_held_out_(tells_held_out) {
     for (const char* name : {"us", "us_low", "us_high"}) table_.columns.push_back(name);
-}
-
-void KernelRows::tell_held_out() {
-    table_.columns.push_back("held_out");
-    tells_held_out_ = true;
+    if (tells_held_out) table_.columns.push_back("held_out");
 }
 
 void KernelRows::measure(const KernelShape& shape, const std::function<void(std::int64_t)>& enqueue,
@@ -80,12 +112,11 @@ void KernelRows::leave_out(const KernelShape& shape) {
 }
 
 void KernelRows::finish(CaseRecord& record) {
-    if (worst_.spread() > kMostSpread) {
+    if (worst_.spread() > kMostSpread)
         record.warnings.push_back(fmt::format(
             "{}: times of {} are {:.1f}% apart ({:.1f} to {:.1f} us), expected 3% at most",
             table_.name, describe(worst_shape_), 100 * worst_.spread(), worst_.low * kMega,
             worst_.high * kMega));
-    }
     if (left_out_ > 0) {
         record.warnings.push_back(fmt::format(
             "{}: {} of {} shapes were left out, since {} MiB of memory do not hold their matrices; "
@@ -125,6 +156,15 @@ ShapeLimits shape_limits(Bench& bench, Seconds longest) {
                                                [&](auto) { bench.device.kernels().gemm(product); });
     const double rate = 2 * static_cast<double>(size * size * size) / sample.median;
     return {is_gpu, flops_limit(rate, longest), bench.quick};
+}
+
+AttentionShape heads_of(std::int64_t rows, std::int64_t columns, std::int64_t head_dim) {
+    const std::int64_t heads = columns / head_dim;
+    std::int64_t kv_heads = std::max<std::int64_t>(1, heads / 4);
+    while (heads % kv_heads != 0) --kv_heads;
+    std::int64_t sequences = (rows + 8191) / 8192;
+    while (rows % sequences != 0) ++sequences;
+    return {sequences, rows / sequences, heads - kv_heads, kv_heads, head_dim, 0};
 }
 
 }  // namespace sluice

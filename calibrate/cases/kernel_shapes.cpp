@@ -1,12 +1,8 @@
 #include "calibrate/cases/kernel_shapes.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
-#include <utility>
-
-#include "calibrate/cases/even_spread.h"
 
 namespace sluice {
 

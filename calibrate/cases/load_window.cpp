@@ -21,7 +21,7 @@ namespace {
 constexpr int kQueued = 3;
 constexpr int kDeviceLanes = 3;
 
-/// What the loads of a window know of each other.
+/// The state that the loads of a window share.
 class Window {
   public:
     explicit Window(int loads) : begun_(loads), short_of_end_(loads) {}
@@ -158,10 +158,9 @@ double units_at(std::span<const Seconds> completions, Seconds time) {
 
 double completed_per_second(std::span<const Seconds> completions, Seconds begin, Seconds end) {
     if (completions.empty() || completions.front() > begin || completions.back() < end ||
-        !(begin < end)) {
+        !(begin < end))
         throw InternalError(fmt::format("load window: {} completions do not reach from {} to {} s",
                                         completions.size(), begin, end));
-    }
     return (units_at(completions, end) - units_at(completions, begin)) / (end - begin);
 }
 

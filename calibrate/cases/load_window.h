@@ -1,5 +1,5 @@
-// How fast is each of several loads while all of them run: copies in, copies out, the optimizer,
-// products?
+// How fast is each of several loads while all of them run (copies in, copies out, the optimizer,
+// products), which are measured together, and in which order?
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct CopyLoad {
     Bytes chunk = 0;  ///< at most bytes
 };
 
-/// What there is to run. Only what the set asks for is used.
+/// The loads that can run. Only those in the set are used.
 struct Loads {
     CopyLoad in, out;
     OptimizerLoad* optimizer = nullptr;
@@ -50,5 +50,36 @@ double completed_per_second(std::span<const Seconds> completions, Seconds begin,
 /// Precondition: nobody else uses the device's lanes or events.
 LoadRates run_loads(Device& device, const Loads& loads, LoadSet set, Seconds warm_up,
                     Seconds window);
+
+/// The optimizer of one thread count and precision beside the others.
+struct MixedGroup {
+    int state_bytes = 12;
+    int threads = 1;
+    bool held_out = false;  ///< from the fit
+    bool operator==(const MixedGroup&) const = default;
+};
+
+struct MixedMachine {
+    bool is_gpu = false;
+    int most_threads = 1;  ///< of the optimizer
+    bool quick = false;
+};
+
+/// Each (state_bytes, threads) once; those of the same state_bytes follow one another.
+std::vector<MixedGroup> mixed_groups(const MixedMachine& machine);
+
+/// The loads in a group's windows: each load alone, then those together. On a GPU, where products
+/// hardly use host memory, these are in only one group.
+std::vector<LoadSet> mixed_windows(const MixedGroup& group, const MixedMachine& machine);
+
+/// How often each is measured.
+int mixed_rounds(const MixedGroup& group, const MixedMachine& machine);
+
+/// About ten from 1 to `most`, evenly spread, with few threads and the last core (the other lanes'
+/// threads want one) in more detail. Precondition: most >= 1.
+std::vector<int> optimizer_thread_counts(int most);
+
+/// A quarter, half, three quarters and all of `most`, and 1.
+std::vector<int> few_optimizer_thread_counts(int most);
 
 }  // namespace sluice

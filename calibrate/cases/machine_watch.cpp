@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "engine/machine/system_files.h"
@@ -24,7 +21,7 @@ constexpr double kBusyWarning = 0.05;    // a quiet machine with its services sh
 constexpr double kStolenWarning = 0.01;  // 1% of 0.3 s on 16 CPUs is 5 ticks
 constexpr double kHotMargin = 5;         // degrees below the slowdown
 
-// What training does not run in. Set by heat, the power supply or the board, not by the workload.
+// Set by heat, the power supply or the board, not by the workload: training runs in none of these.
 constexpr std::uint64_t kThrottled = clock_events::kHardwareSlowdown |
                                      clock_events::kSoftwareThermal |
                                      clock_events::kHardwareThermal | clock_events::kPowerBrake;
@@ -192,42 +189,19 @@ std::string clock_summary(const ClockRecord& record) {
         record.temperature_high_c);
 }
 
-struct ClockWatch::State {
-    std::mutex mutex;
-    std::condition_variable wake;
-    bool stop = false;
-    ClockRecord record;
-    std::thread thread;
-
-    void sample(const Nvml& gpu) {
-        std::unique_lock lock(mutex);
-        while (!stop) {
-            lock.unlock();
-            const auto events = gpu.clock_event_bits();
-            const auto clock = gpu.sm_clock_mhz(), temperature = gpu.temperature_c();
-            lock.lock();
-            add_clock_sample(record, events, clock, temperature);
-            wake.wait_for(lock, kClockPeriod, [this] { return stop; });
-        }
+void ClockWatch::sample(const Nvml& gpu, const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        const auto events = gpu.clock_event_bits();
+        const auto clock = gpu.sm_clock_mhz(), temperature = gpu.temperature_c();
+        std::unique_lock lock(mutex_);
+        add_clock_sample(record_, events, clock, temperature);
+        wake_.wait_for(lock, stop, kClockPeriod, [] { return false; });
     }
-};
-
-ClockWatch::ClockWatch(const Nvml& gpu) : state_(std::make_unique<State>()) {
-    state_->thread = std::thread([state = state_.get(), &gpu] { state->sample(gpu); });
-}
-
-ClockWatch::~ClockWatch() {
-    {
-        const std::lock_guard lock(state_->mutex);
-        state_->stop = true;
-    }
-    state_->wake.notify_all();
-    state_->thread.join();
 }
 
 ClockRecord ClockWatch::take() {
-    const std::lock_guard lock(state_->mutex);
-    return std::exchange(state_->record, {});
+    const std::lock_guard lock(mutex_);
+    return std::exchange(record_, {});
 }
 
 }  // namespace sluice

@@ -1,11 +1,14 @@
 // Is the machine busy with other programs, or throttled, while we measure?
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
-#include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "calibrate/cases/nvml.h"
@@ -13,7 +16,7 @@
 
 namespace sluice {
 
-/// What others do with the machine before we start. Empty: not known.
+/// The use that others make of the machine before we start. Empty: not known.
 struct MachineLoad {
     std::optional<double> cpu_busy_share;    ///< of the CPUs that this process may use
     std::optional<double> cpu_stolen_share;  ///< of them, taken by the host of a virtual machine
@@ -38,7 +41,7 @@ struct CpuTicks {
 };
 std::optional<CpuTicks> parse_cpu_ticks(std::string_view stat, const std::vector<int>& cpus);
 
-/// What was seen of the GPU's clocks over a time.
+/// The GPU's clocks over a time.
 struct ClockRecord {
     int samples = 0;
     std::uint64_t events = 0;   ///< bits of clock_events, all that were seen
@@ -63,17 +66,19 @@ std::string clock_summary(const ClockRecord& record);
 class ClockWatch {
   public:
     /// `gpu` must outlive it.
-    explicit ClockWatch(const Nvml& gpu);
-    ~ClockWatch();
-    ClockWatch(const ClockWatch&) = delete;
-    ClockWatch& operator=(const ClockWatch&) = delete;
+    explicit ClockWatch(const Nvml& gpu)
+        : thread_([this, &gpu](const std::stop_token& stop) { sample(gpu, stop); }) {}
 
-    /// What was seen since the last call: of one case.
+    /// The clocks since the last call: of one case.
     ClockRecord take();
 
   private:
-    struct State;
-    std::unique_ptr<State> state_;
+    void sample(const Nvml& gpu, const std::stop_token& stop);
+
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    ClockRecord record_;
+    std::jthread thread_;  ///< last: it uses the others
 };
 
 }  // namespace sluice

@@ -1,11 +1,11 @@
+// Norms, activations, loss and sums, all bound by memory, by rows and columns.
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "calibrate/cases/cases.h"
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/kernel_rows.h"
-#include "calibrate/cases/memory_bound_calls.h"
-#include "sim/base/input_error.h"
 #include "sim/base/mixed_bits.h"
 
 namespace sluice {
@@ -14,15 +14,54 @@ namespace {
 
 constexpr float kEpsilon = 1e-6F;
 constexpr Bytes kSharedBytes = 4 * kMiB;
+/// Widest row and most rows of all calls.
+constexpr std::int64_t kMostSharedColumns = 524288, kMostTargets = 8192;
+
+/// Small operands that all calls share, at the end of the arena.
+struct SharedOperands {
+    Vector weight;                          ///< of norms: ones, so that numbers stay of size 1
+    Vector dweight;                         ///< also bias gradients
+    const std::int32_t* targets = nullptr;  ///< below 1000
+    double* sum = nullptr;
+};
+
+SharedOperands make_shared_operands(Bench& bench) {
+    constexpr std::uint16_t kOne = 0x3F80;  // 1 in bf16
+    const std::vector<std::uint16_t> ones(kMostSharedColumns, kOne);
+    std::vector<std::int32_t> targets;
+    for (std::uint64_t row = 0; row < kMostTargets; ++row)
+        targets.push_back(static_cast<std::int32_t>(mixed_bits(row) % 1000));
+    const Bytes vector = kMostSharedColumns * bytes_of(DType::bf16);
+    char* const place = bench.at(bench.arena_bytes / 4096 * 4096 - kSharedBytes, kSharedBytes);
+    bench.device.copy(Lane::compute, place, ones.data(), vector);
+    bench.device.copy(Lane::compute, place + 2 * vector, targets.data(),
+                      static_cast<Bytes>(targets.size() * sizeof(std::int32_t)));
+    char* const sum = place + 3 * vector;
+    bench.device.kernels().fill_zero(sum, sizeof(double));
+    bench.device.finish_all();
+    return {{place, DType::bf16, kMostSharedColumns},
+            {place + vector, DType::bf16, kMostSharedColumns},
+            reinterpret_cast<const std::int32_t*>(place + 2 * vector),
+            reinterpret_cast<double*>(sum)};
+}
+
+/// One kernel at one shape.
+struct MemoryBoundCall {
+    std::vector<Bytes> inputs, outputs;  ///< of one set; what is changed in place is an output
+    std::function<void(std::int64_t call, const OperandSets& in, const OperandSets& out)> run;
+    bool in_place = false;  ///< a call reads what the call before it wrote
+};
 
 /// Builds the calls of one shape.
 class Calls {
   public:
-    Calls(Bench& bench, const SharedOperands& shared, std::int64_t rows, std::int64_t columns)
+    Calls(Bench& bench, const SharedOperands& shared, std::int64_t rows, std::int64_t columns,
+          std::int64_t head_dim)
         : kernels_(bench.device.kernels()),
           type_(bench.activations),
           rows_(rows),
           columns_(columns),
+          heads_(heads_of(rows, columns, head_dim)),
           shared_(shared),
           weight_{shared.weight.data, DType::bf16, columns},
           dweight_{shared.dweight.data, DType::bf16, columns} {}
@@ -43,35 +82,35 @@ class Calls {
                 },
                 true};
     }
-    MemoryBoundCall head_norm(const AttentionShape& heads) const {
-        const Vector weight{weight_.data, DType::bf16, heads.head_dim};
+    MemoryBoundCall head_norm() const {
+        const Vector weight{weight_.data, DType::bf16, heads_.head_dim};
         return {{},
-                {bytes(heads.qkv_width()), bytes(columns_)},
-                [c = *this, heads, weight](auto call, auto&, auto& out) {
-                    c.kernels_.head_norm(heads, c.matrix(out.at(call, 0), heads.qkv_width()),
+                {bytes(heads_.qkv_width()), bytes(columns_)},
+                [c = *this, weight](auto call, auto&, auto& out) {
+                    c.kernels_.head_norm(c.heads_, c.matrix(out.at(call, 0), c.heads_.qkv_width()),
                                          weight, weight, kEpsilon, c.matrix(out.at(call, 1)));
                 },
                 true};
     }
-    MemoryBoundCall head_norm_backward(const AttentionShape& heads) const {
-        const Vector weight{weight_.data, DType::bf16, heads.head_dim};
-        const Vector dquery{dweight_.data, DType::bf16, heads.head_dim};
-        const Vector dkey{static_cast<char*>(dweight_.data) + 4096, DType::bf16, heads.head_dim};
+    MemoryBoundCall head_norm_backward() const {
+        const Vector weight{weight_.data, DType::bf16, heads_.head_dim};
+        const Vector dquery{dweight_.data, DType::bf16, heads_.head_dim};
+        const Vector dkey{static_cast<char*>(dweight_.data) + 4096, DType::bf16, heads_.head_dim};
         return {{bytes(columns_)},
-                {bytes(heads.qkv_width())},
-                [c = *this, heads, weight, dquery, dkey](auto call, auto& in, auto& out) {
+                {bytes(heads_.qkv_width())},
+                [c = *this, weight, dquery, dkey](auto call, auto& in, auto& out) {
                     c.kernels_.head_norm_backward(
-                        heads, c.matrix(out.at(call, 0), heads.qkv_width()),
+                        c.heads_, c.matrix(out.at(call, 0), c.heads_.qkv_width()),
                         c.matrix(in.at(call, 0)), weight, weight, kEpsilon, dquery, dkey, false);
                 },
                 true};
     }
-    MemoryBoundCall rotary(const AttentionShape& heads) const {
+    MemoryBoundCall rotary() const {
         return {{},
-                {bytes(heads.qkv_width())},
-                [c = *this, heads](auto call, auto&, auto& out) {
-                    c.kernels_.rotary(heads, RotaryShape{},
-                                      c.matrix(out.at(call, 0), heads.qkv_width()), false);
+                {bytes(heads_.qkv_width())},
+                [c = *this](auto call, auto&, auto& out) {
+                    c.kernels_.rotary(c.heads_, RotaryShape{},
+                                      c.matrix(out.at(call, 0), c.heads_.qkv_width()), false);
                 },
                 true};
     }
@@ -128,113 +167,49 @@ class Calls {
     Kernels& kernels_;
     DType type_;
     std::int64_t rows_, columns_;
+    AttentionShape heads_;
     SharedOperands shared_;
     Vector weight_, dweight_;
 };
 
-}  // namespace
-
-SharedOperands make_shared_operands(Bench& bench) {
-    constexpr std::uint16_t kOne = 0x3F80;  // 1 in bf16
-    const std::vector<std::uint16_t> ones(kMostSharedColumns, kOne);
-    std::vector<std::int32_t> targets;
-    for (std::uint64_t row = 0; row < kMostTargets; ++row)
-        targets.push_back(static_cast<std::int32_t>(mixed_bits(row) % 1000));
-    const Bytes vector = kMostSharedColumns * bytes_of(DType::bf16);
-    char* const place = bench.at(bench.arena_bytes / 4096 * 4096 - kSharedBytes, kSharedBytes);
-    bench.device.copy(Lane::compute, place, ones.data(), vector);
-    bench.device.copy(Lane::compute, place + 2 * vector, targets.data(),
-                      static_cast<Bytes>(targets.size() * sizeof(std::int32_t)));
-    char* const sum = place + 3 * vector;
-    bench.device.kernels().fill_zero(sum, sizeof(double));
-    bench.device.finish_all();
-    return {{place, DType::bf16, kMostSharedColumns},
-            {place + vector, DType::bf16, kMostSharedColumns},
-            reinterpret_cast<const std::int32_t*>(place + 2 * vector),
-            reinterpret_cast<double*>(sum)};
-}
-
-Zone zone_of_outputs(const Bench& bench) {
-    Zone zone = output_zone(bench);
-    zone.bytes -= kSharedBytes + 4096;
-    return zone;
-}
-
-AttentionShape heads_of(std::int64_t rows, std::int64_t columns, std::int64_t head_dim) {
-    const std::int64_t heads = columns / head_dim;
-    std::int64_t kv_heads = std::max<std::int64_t>(1, heads / 4);
-    while (heads % kv_heads != 0) --kv_heads;
-    std::int64_t sequences = (rows + 8191) / 8192;
-    while (rows % sequences != 0) ++sequences;
-    return {sequences, rows / sequences, heads - kv_heads, kv_heads, head_dim, 0};
-}
-
-MemoryBoundCall memory_bound_call(Bench& bench, const SharedOperands& shared, MemoryBoundWork work,
-                                  std::int64_t rows, std::int64_t columns, std::int64_t head_dim) {
-    const Calls calls(bench, shared, rows, columns);
-    const AttentionShape heads = heads_of(rows, columns, head_dim);
-    switch (work) {
-        case MemoryBoundWork::rms_norm:
-            return calls.rms_norm();
-        case MemoryBoundWork::rms_norm_backward:
-            return calls.rms_norm_backward();
-        case MemoryBoundWork::head_norm:
-            return calls.head_norm(heads);
-        case MemoryBoundWork::head_norm_backward:
-            return calls.head_norm_backward(heads);
-        case MemoryBoundWork::rotary:
-            return calls.rotary(heads);
-        case MemoryBoundWork::swiglu:
-            return calls.swiglu();
-        case MemoryBoundWork::swiglu_backward:
-            return calls.swiglu_backward();
-        case MemoryBoundWork::bias_backward:
-            return calls.bias_backward();
-        case MemoryBoundWork::cross_entropy:
-            return calls.cross_entropy();
-        case MemoryBoundWork::sum_squares:
-            return calls.sum_squares();
-        case MemoryBoundWork::round_to_bf16:
-            return calls.round_to_bf16();
-        case MemoryBoundWork::other:
-            break;
-    }
-    throw InternalError("memory_bound_call: other work has no kernel");
-}
-
-namespace {
-
 struct Work {
     MemoryBoundWork work;
     const char* table;
+    MemoryBoundCall (Calls::*call)() const;
     const char* method;
 };
 constexpr std::array kWorks = {
-    Work{MemoryBoundWork::rms_norm, "rms_norm", "rows x columns normed"},
-    Work{MemoryBoundWork::rms_norm_backward, "rms_norm_backward",
+    Work{MemoryBoundWork::rms_norm, "rms_norm", &Calls::rms_norm, "rows x columns normed"},
+    Work{MemoryBoundWork::rms_norm_backward, "rms_norm_backward", &Calls::rms_norm_backward,
          "gradient of the input added to another, that of the weight in bf16"},
-    Work{MemoryBoundWork::head_norm, "head_norm",
+    Work{MemoryBoundWork::head_norm, "head_norm", &Calls::head_norm,
          "q and k, columns wide together, normed in place by heads, their old values kept"},
-    Work{MemoryBoundWork::head_norm_backward, "head_norm_backward",
+    Work{MemoryBoundWork::head_norm_backward, "head_norm_backward", &Calls::head_norm_backward,
          "gradients of q and k, columns wide together, and of the weights in bf16"},
-    Work{MemoryBoundWork::rotary, "rotary", "q and k, columns wide together, rotated in place"},
-    Work{MemoryBoundWork::swiglu, "swiglu", "rows x columns of product from twice as many"},
-    Work{MemoryBoundWork::swiglu_backward, "swiglu_backward",
+    Work{MemoryBoundWork::rotary, "rotary", &Calls::rotary,
+         "q and k, columns wide together, rotated in place"},
+    Work{MemoryBoundWork::swiglu, "swiglu", &Calls::swiglu,
+         "rows x columns of product from twice as many"},
+    Work{MemoryBoundWork::swiglu_backward, "swiglu_backward", &Calls::swiglu_backward,
          "gate and up overwritten by their gradients; columns of one of them"},
-    Work{MemoryBoundWork::bias_backward, "bias_backward", "columns summed, bf16 result"},
-    Work{MemoryBoundWork::cross_entropy, "cross_entropy",
+    Work{MemoryBoundWork::bias_backward, "bias_backward", &Calls::bias_backward,
+         "columns summed, bf16 result"},
+    Work{MemoryBoundWork::cross_entropy, "cross_entropy", &Calls::cross_entropy,
          "loss of logits, which are overwritten by their gradient"},
-    Work{MemoryBoundWork::sum_squares, "sum_squares", "of one row of bf16"},
-    Work{MemoryBoundWork::round_to_bf16, "round_to_bf16", "of one row of fp32"},
+    Work{MemoryBoundWork::sum_squares, "sum_squares", &Calls::sum_squares, "of one row of bf16"},
+    Work{MemoryBoundWork::round_to_bf16, "round_to_bf16", &Calls::round_to_bf16,
+         "of one row of fp32"},
 };
 
 /// False where the operands do not fit.
 bool measure(Bench& bench, const SharedOperands& shared, const Work& work, const KernelShape& shape,
              std::int64_t head_dim, KernelRows& rows) {
-    const MemoryBoundCall call =
-        memory_bound_call(bench, shared, work.work, shape.size[0], shape.size[1], head_dim);
+    const Calls calls(bench, shared, shape.size[0], shape.size[1], head_dim);
+    const MemoryBoundCall call = (calls.*work.call)();
     const OperandSets in(bench, input_zone(bench), call.inputs);
-    const OperandSets out(bench, zone_of_outputs(bench), call.outputs);
+    Zone outputs = output_zone(bench);
+    outputs.bytes -= kSharedBytes + 4096;
+    const OperandSets out(bench, outputs, call.outputs);
     if (!in.fit() || !out.fit()) return false;
     const auto refresh = [&] {
         bench.device.copy(Lane::compute, out.at(0, 0), bench.at(0, out.bytes()), out.bytes());
@@ -253,14 +228,13 @@ void measure_memory_bound(Bench& bench, CaseRecord& record) {
     fill_arena(bench);
     for (std::size_t i = 0; i < kWorks.size(); ++i) {
         const Work& work = kWorks[i];
-        // What the kernel before wrote in place is less random.
+        // The kernel before wrote in place, which leaves less random numbers.
         fill_arena(bench, outputs.begin, outputs.bytes);
         const SharedOperands shared = make_shared_operands(bench);
-        KernelRows rows(bench, kernel_timing(bench), work.table, {"rows", "columns"},
+        KernelRows rows(bench, work.table, {"rows", "columns"},
                         std::string(work.method) +
                             "; groups of calls timed by events, over operands larger than the "
                             "caches");
-        rows.tell_held_out();
         const KernelShapes shapes = memory_bound_shapes(work.work, limits);
         for (const KernelShape& shape : shapes) {
             if (!measure(bench, shared, work, shape, head_dim_of(limits), rows))
@@ -269,7 +243,7 @@ void measure_memory_bound(Bench& bench, CaseRecord& record) {
         rows.finish(record);
         require_finite(bench, work.table, bench.at(outputs.begin, 4096), DType::fp32, 1024);
         require_finite(bench, work.table, shared.dweight.data, DType::fp32, 1024);
-        bench.report(static_cast<double>(i + 1) / kWorks.size());
+        bench.report(i + 1, kWorks.size());
     }
 }
 

@@ -1,15 +1,13 @@
 // How do the optimizer, copies both ways and products slow each other down?
-#include "calibrate/cases/mixed_load_case.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/case_host.h"
-#include "calibrate/cases/cases.h"
+#include "calibrate/cases/load_window.h"
 #include "engine/memory/host_region.h"
 
 namespace sluice {
@@ -84,7 +82,7 @@ struct GroupRates {
     std::vector<SetRates> sets;
 };
 
-/// What was measured several times and differs most.
+/// The repeated measurement that differs most.
 struct WorstSpread {
     double spread = kSpreadToWarnOf;
     std::string what;
@@ -175,7 +173,7 @@ class MixedLoad {
             SetRates& set = rates.sets[backwards ? rates.sets.size() - 1 - i : i];
             set.windows.push_back(run_loads(bench_.device, loads_, set.set, warm_up, window));
             --windows_left_;
-            bench_.report(1 - static_cast<double>(windows_left_) / static_cast<double>(windows_));
+            bench_.report(windows_ - windows_left_, windows_);
         }
     }
 
@@ -208,14 +206,14 @@ class MixedLoad {
     std::vector<GroupRates> groups_;
     std::size_t windows_ = 0, windows_left_ = 0;
     WorstSpread worst_;
-    Table table_{.name = "mixed_load",
-                 .method =
-                     "the loads run together, each by its own thread, and are counted in a window "
-                     "common to all; one row is the median of a set's windows; rows of one state "
-                     "were measured in rounds there and back; threads 0: no optimizer",
-                 .columns = {"state_bytes", "threads", "compute", "in", "out", "adam_gparams_per_s",
-                             "in_gb_per_s", "out_gb_per_s", "compute_per_s", "held_out"},
-                 .rows = {}};
+    CaseTable table_{
+        .name = "mixed_load",
+        .method =
+            "the loads run together, each by its own thread, and are counted in a window "
+            "common to all; one row is the median of a set's windows; rows of one state "
+            "were measured in rounds there and back; threads 0: no optimizer",
+        .columns = {"state_bytes", "threads", "compute", "in", "out", "adam_gparams_per_s",
+                    "in_gb_per_s", "out_gb_per_s", "compute_per_s", "held_out"}};
 };
 
 }  // namespace

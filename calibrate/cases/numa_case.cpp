@@ -1,8 +1,8 @@
 // How near is each NUMA node to the device and to its own memory?
 #include <algorithm>
 
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/case_host.h"
-#include "calibrate/cases/cases.h"
 #include "calibrate/cases/load_window.h"
 #include "engine/memory/host_region.h"
 
@@ -67,17 +67,16 @@ LoadRates measure_node(const Bench& bench, const std::vector<int>& cpus) {
 void measure_numa(Bench& bench, CaseRecord& record) {
     const std::vector<int> nodes = usable_nodes(bench.host);
     if (nodes.size() < 2) return;  // the other cases say all
-    Table table{.name = "numa",
-                .method =
-                    "memory touched by threads of the node, Adam (12 bytes of state) on its "
-                    "cores, copies each way alone, one window each",
-                .columns = {"node", "in_gb_per_s", "out_gb_per_s", "adam_gparams_per_s"},
-                .rows = {}};
+    CaseTable table{.name = "numa",
+                    .method =
+                        "memory touched by threads of the node, Adam (12 bytes of state) on its "
+                        "cores, copies each way alone, one window each",
+                    .columns = {"node", "in_gb_per_s", "out_gb_per_s", "adam_gparams_per_s"}};
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const LoadRates rates = measure_node(bench, cores_of_node(bench.host, nodes[i]));
         table.add({static_cast<double>(nodes[i]), rates.in_bytes / kGiga, rates.out_bytes / kGiga,
                    rates.parameters / kGiga});
-        bench.report(static_cast<double>(i + 1) / static_cast<double>(nodes.size()));
+        bench.report(i + 1, nodes.size());
     }
     record.tables.push_back(std::move(table));
 }

@@ -7,16 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <vector>
 
-#include "calibrate/measurement/statistics.h"
+#include "calibrate/measurement/measurements.h"
 
 namespace sluice {
 
 namespace {
 
-// What is used of nvml.h (NVML API reference, release 580), so that no CUDA toolkit is needed.
+// From nvml.h (NVML API reference, release 580), so that no CUDA toolkit is needed.
 constexpr int kSuccess = 0;
+constexpr int kFunctionNotFound = 13;  // NVML_ERROR_FUNCTION_NOT_FOUND
 constexpr int kInsufficientSize = 7;
 constexpr int kClockSm = 1;              // NVML_CLOCK_SM
 constexpr int kTemperatureGpu = 0;       // NVML_TEMPERATURE_GPU
@@ -34,76 +34,6 @@ struct ProcessInfo {  // nvmlProcessInfo_t of the _v3 functions
     unsigned gpu_instance_id, compute_instance_id;
 };
 constexpr unsigned long long kMemoryNotAvailable = std::numeric_limits<unsigned long long>::max();
-
-template <typename Value>
-using Getter = int(void* device, Value* value);
-
-}  // namespace
-
-/// The library, initialized, until the last Nvml is gone. Functions that it lacks are null.
-struct Nvml::Library {
-    void* handle = nullptr;
-    bool initialized = false;
-    int (*init)() = nullptr;
-    int (*shutdown)() = nullptr;
-    int (*by_bus_id)(const char*, void**) = nullptr;
-    int (*driver)(char*, unsigned) = nullptr;
-    Getter<unsigned long long>*energy = nullptr, *events = nullptr;
-    Getter<unsigned>* limit = nullptr;
-    Getter<Utilization>* utilization = nullptr;
-    int (*clock)(void*, int, unsigned*) = nullptr;
-    int (*temperature)(void*, int, unsigned*) = nullptr;
-    int (*threshold)(void*, int, unsigned*) = nullptr;
-    int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
-    int (*peer_status)(void*, void*, int, int*) = nullptr;
-
-    Library() : handle(dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL)) {
-        if (handle == nullptr) return;
-        find(init, "nvmlInit_v2");
-        find(shutdown, "nvmlShutdown");
-        find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
-        find(driver, "nvmlSystemGetDriverVersion");
-        find(energy, "nvmlDeviceGetTotalEnergyConsumption");
-        find(limit, "nvmlDeviceGetEnforcedPowerLimit");
-        find(utilization, "nvmlDeviceGetUtilizationRates");
-        find(clock, "nvmlDeviceGetClockInfo");
-        find(temperature, "nvmlDeviceGetTemperature");
-        find(threshold, "nvmlDeviceGetTemperatureThreshold");
-        find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
-        find(peer_status, "nvmlDeviceGetP2PStatus");
-        find(events, "nvmlDeviceGetCurrentClocksEventReasons");
-        // Its name before driver 535.
-        if (events == nullptr) find(events, "nvmlDeviceGetCurrentClocksThrottleReasons");
-        initialized = init != nullptr && init() == kSuccess;
-    }
-    ~Library() {
-        if (initialized && shutdown != nullptr) shutdown();
-        if (handle != nullptr) dlclose(handle);
-    }
-    Library(const Library&) = delete;
-    Library& operator=(const Library&) = delete;
-
-    template <typename Function>
-    void find(Function& function, const char* name) const {
-        function = reinterpret_cast<Function>(dlsym(handle, name));
-    }
-};
-
-namespace {
-
-/// The value in another unit; nothing where the function is missing or refuses.
-template <typename Value>
-std::optional<double> read(Getter<Value>* function, void* device, double unit) {
-    Value value{};
-    if (function == nullptr || function(device, &value) != kSuccess) return std::nullopt;
-    return static_cast<double>(value) * unit;
-}
-
-std::optional<double> read(int (*function)(void*, int, unsigned*), void* device, int which) {
-    unsigned value = 0;
-    if (function == nullptr || function(device, which, &value) != kSuccess) return std::nullopt;
-    return value;
-}
 
 /// All but this process. In a container the driver may give process ids of the machine around it;
 /// then this process, which has no arena yet, is the one with the least memory.
@@ -129,11 +59,40 @@ OtherGpuPrograms without_own(std::vector<ProcessInfo> infos) {
 
 }  // namespace
 
+/// The library, initialized, until the last Nvml is gone.
+struct Nvml::Library {
+    void* handle = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+    bool initialized = status("nvmlInit_v2") == kSuccess;
+
+    Library() = default;
+    ~Library() {
+        if (initialized) status("nvmlShutdown");
+        if (handle != nullptr) dlclose(handle);
+    }
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
+    /// The status that the function of that name returns. Its parameters have exactly these types.
+    template <typename... Arguments>
+    int status(const char* name, Arguments... arguments) const {
+        void* const symbol = handle == nullptr ? nullptr : dlsym(handle, name);
+        if (symbol == nullptr) return kFunctionNotFound;
+        return reinterpret_cast<int (*)(Arguments...)>(symbol)(arguments...);
+    }
+};
+
+template <typename Value, typename... Which>
+std::optional<Value> Nvml::read(const char* name, Which... which) const {
+    Value value{};
+    if (library_->status(name, device_, which..., &value) != kSuccess) return std::nullopt;
+    return value;
+}
+
 std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) {
     auto library = std::make_shared<const Library>();
     void* device = nullptr;
-    if (!library->initialized || library->by_bus_id == nullptr ||
-        library->by_bus_id(pci_bus_id.c_str(), &device) != kSuccess)
+    if (!library->initialized || library->status("nvmlDeviceGetHandleByPciBusId_v2",
+                                                 pci_bus_id.c_str(), &device) != kSuccess)
         return nullptr;
     return std::unique_ptr<Nvml>(new Nvml(std::move(library), device));
 }
@@ -144,45 +103,52 @@ Nvml::~Nvml() = default;
 
 std::optional<std::string> Nvml::driver_version() const {
     std::array<char, kVersionLength> version{};
-    if (library_->driver == nullptr || library_->driver(version.data(), kVersionLength) != kSuccess)
+    if (library_->status("nvmlSystemGetDriverVersion", version.data(), kVersionLength) != kSuccess)
         return std::nullopt;
     return std::string(version.data());
 }
 
-std::optional<double> Nvml::energy_j() const { return read(library_->energy, device_, 1e-3); }
-std::optional<double> Nvml::power_limit_w() const { return read(library_->limit, device_, 1e-3); }
+std::optional<double> Nvml::energy_j() const {
+    const auto millijoules = read<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption");
+    if (!millijoules) return std::nullopt;
+    return 1e-3 * static_cast<double>(*millijoules);
+}
+
+std::optional<double> Nvml::power_limit_w() const {
+    const auto milliwatts = read<unsigned>("nvmlDeviceGetEnforcedPowerLimit");
+    if (!milliwatts) return std::nullopt;
+    return 1e-3 * *milliwatts;
+}
 
 std::optional<double> Nvml::sm_clock_mhz() const {
-    return read(library_->clock, device_, kClockSm);
+    return read<unsigned>("nvmlDeviceGetClockInfo", kClockSm);
 }
 
 std::optional<std::uint64_t> Nvml::clock_event_bits() const {
-    unsigned long long bits = 0;
-    if (library_->events == nullptr || library_->events(device_, &bits) != kSuccess)
-        return std::nullopt;
-    return bits;
+    const auto bits = read<unsigned long long>("nvmlDeviceGetCurrentClocksEventReasons");
+    // Its name before driver 535.
+    return bits ? bits : read<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons");
 }
 
 std::optional<double> Nvml::temperature_c() const {
-    return read(library_->temperature, device_, kTemperatureGpu);
+    return read<unsigned>("nvmlDeviceGetTemperature", kTemperatureGpu);
 }
+
 std::optional<double> Nvml::slowdown_temperature_c() const {
-    return read(library_->threshold, device_, kSlowdownThreshold);
+    return read<unsigned>("nvmlDeviceGetTemperatureThreshold", kSlowdownThreshold);
 }
 
 std::optional<double> Nvml::busy_share() const {
-    Utilization utilization{};
-    if (library_->utilization == nullptr ||
-        library_->utilization(device_, &utilization) != kSuccess)
-        return std::nullopt;
-    return utilization.gpu / 100.0;
+    const auto utilization = read<Utilization>("nvmlDeviceGetUtilizationRates");
+    if (!utilization) return std::nullopt;
+    return utilization->gpu / 100.0;
 }
 
 std::optional<OtherGpuPrograms> Nvml::other_programs() const {
-    if (library_->processes == nullptr) return std::nullopt;
     std::vector<ProcessInfo> infos(64);
     auto count = static_cast<unsigned>(infos.size());
-    const int status = library_->processes(device_, &count, infos.data());
+    const int status =
+        library_->status("nvmlDeviceGetComputeRunningProcesses_v3", device_, &count, infos.data());
     // More than 64: those that fit are enough to warn of.
     if (status != kSuccess && status != kInsufficientSize) return std::nullopt;
     infos.resize(std::min<std::size_t>(count, infos.size()));
@@ -190,11 +156,9 @@ std::optional<OtherGpuPrograms> Nvml::other_programs() const {
 }
 
 std::optional<bool> Nvml::nvlink_to(const Nvml& other) const {
-    int status = -1;
-    if (library_->peer_status == nullptr ||
-        library_->peer_status(device_, other.device_, kNvlinkCapability, &status) != kSuccess)
-        return std::nullopt;
-    return status == kPeerStatusOk;
+    const auto status = read<int>("nvmlDeviceGetP2PStatus", other.device_, kNvlinkCapability);
+    if (!status) return std::nullopt;
+    return *status == kPeerStatusOk;
 }
 
 namespace {

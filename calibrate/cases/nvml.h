@@ -59,6 +59,9 @@ class Nvml {
   private:
     struct Library;
     Nvml(std::shared_ptr<const Library> library, void* device);
+    /// The value that a function of the library gives; nothing where it is missing or refuses.
+    template <typename Value, typename... Which>
+    std::optional<Value> read(const char* name, Which... which) const;
 
     std::shared_ptr<const Library> library_;
     void* device_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "calibrate/cases/case_host.h"
 #include "sim/base/input_error.h"
@@ -51,26 +52,17 @@ Bytes block_bytes(std::int64_t count, int state_bytes) {
 /// Lays the arrays of a block one after another from `memory` on; the gradient follows them.
 ParameterBlock place_block(char* memory, std::int64_t count, int state_bytes) {
     const auto take = [&memory](Bytes bytes) {
-        char* const part = memory;
-        memory += bytes + kStagger;
-        return part;
+        return std::exchange(memory, memory + bytes + kStagger);
     };
-    const Bytes moment = (state_bytes - 4) / 2;
     ParameterBlock block;
     block.count = count;
     block.state_bytes = state_bytes;
     block.high = reinterpret_cast<std::uint16_t*>(take(kBf16 * count));
-    block.low = reinterpret_cast<std::uint16_t*>(take(kBf16 * count));
-    block.first_moment = take(moment * count);
-    block.second_moment = take(moment * count);
-    if (state_bytes == 6) {
-        block.first_scale = reinterpret_cast<float*>(take(scale_bytes(count)));
-        block.second_scale = reinterpret_cast<float*>(take(scale_bytes(count)));
-    }
+    place_state(block, take);
     return block;
 }
 
-/// What the nodes have together, or the machine where that is not known, and no more than is free.
+/// Memory of the nodes, or of the machine where that is not known, and no more than is free.
 double memory_of(const HostFacts& host, const std::vector<int>& nodes) {
     Bytes bytes = 0;
     for (const int id : nodes) {
@@ -159,11 +151,10 @@ void OptimizerLoad::make_parameters() {
         blocks_.push_back(block);
         gradients_.push_back(gradient);
     }
-    if (blocks_.empty()) {
+    if (blocks_.empty())
         throw InputError(fmt::format(
             "host memory: {} MB are too little to measure the optimizer with, expected {} or more",
             memory_.bytes() / 1'000'000, each / 1'000'000));
-    }
     for (std::int64_t i = 0; i < kChecked; ++i)
         first_masters_.push_back(master_of(blocks_.front(), i));
 }
@@ -189,12 +180,11 @@ void OptimizerLoad::check_result() const {
         changed += master != first_masters_[static_cast<std::size_t>(i)];
         finite += std::isfinite(master);
     }
-    if (finite < kChecked || changed < kChecked * 9 / 10) {
+    if (finite < kChecked || changed < kChecked * 9 / 10)
         throw InternalError(fmt::format(
             "the measured optimizer with {} bytes of state left {} of {} parameters as they were "
             "and {} not finite",
             state_bytes_, kChecked - changed, kChecked, kChecked - finite));
-    }
 }
 
 }  // namespace sluice

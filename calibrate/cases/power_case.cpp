@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/cases/cases.h"
+#include "calibrate/cases/bench.h"
+#include "calibrate/cases/kernel_rows.h"
 #include "calibrate/cases/nvml.h"
-#include "calibrate/cases/operand_sets.h"
 #include "calibrate/cases/optimizer_load.h"
-#include "engine/device/peer_copy.h"
+#include "engine/device/device.h"
 #include "engine/memory/host_region.h"
 #include "sim/specs/machine/kernel_table.h"
 
@@ -133,12 +133,11 @@ Work attention_work(Bench& bench) {
     const OperandSets outputs(bench, output_zone(bench),
                               {sizes().second, shape.tokens() * shape.heads * kFp32});
     const auto enqueue = [&bench, inputs, outputs, shape, call = std::int64_t{0}]() mutable {
-        for (int repeat = 0; repeat < 8; ++repeat, ++call) {
+        for (int repeat = 0; repeat < 8; ++repeat, ++call)
             bench.device.kernels().attention(
                 shape, {inputs.at(call, 0), bench.activations, shape.tokens(), shape.qkv_width()},
                 {outputs.at(call, 0), bench.activations, shape.tokens(), shape.query_width()},
                 reinterpret_cast<float*>(outputs.at(call, 1)));
-        }
     };
     const std::array<double, 5> row = {
         static_cast<double>(shape.sequences), static_cast<double>(shape.sequence),
@@ -196,7 +195,7 @@ class PowerTables {
                 counter_name, times.measured, what));
             return;
         }
-        Table table;
+        CaseTable table;
         table.name = name;
         table.method = fmt::format("mean of {} over {:.2f} s of {}, after {:g} s of it",
                                    counter_name, reading->seconds, what, times.warm_up);
@@ -261,11 +260,10 @@ void measure_power(Bench& bench, CaseRecord& record) {
                        (gpu_counts ? kGpuLoads : 0) + (processors ? kProcessorLoads : 0));
     if (gpu_counts) measure_gpu(bench, tables, *gpu);
     if (processors) measure_processors(bench, tables, *processors);
-    if (bench.device_facts.is_gpu && !gpu_counts) {
+    if (bench.device_facts.is_gpu && !gpu_counts)
         record.warnings.emplace_back(
             "the GPU's energy was not measured: libnvidia-ml.so.1 of the driver is missing, or "
             "this GPU has no energy counter");
-    }
 }
 
 }  // namespace sluice

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -14,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "calibrate/cases/cases.h"
+#include "calibrate/cases/bench.h"
 #include "calibrate/cases/storage_file.h"
 
 namespace sluice {
@@ -24,7 +22,7 @@ constexpr Bytes kLargestBlock = 16 * kMiB;
 constexpr int kRepeats = 3;
 constexpr Seconds kRepeat = 0.13, kQuickRepeat = 0.06;  // 18 points, three times: 7 s; 6: 1.1 s
 constexpr Seconds kFill = 1.5, kQuickFill = 0.4;
-// What the system's cache takes in one go without direct access, and the disk must then write.
+// Without direct access the system's cache takes so much in one go; the disk must then write it.
 constexpr Bytes kBufferedRepeat = 256 * kMiB;
 
 struct Point {
@@ -38,14 +36,6 @@ std::vector<Point> points_of(bool quick) {
     for (const Bytes block : {kMiB / 4, 4 * kMiB, kLargestBlock})
         for (const int depth : {1, 4, 16}) points.push_back({block, depth});
     return points;
-}
-
-using Buffer = std::unique_ptr<char, decltype(&std::free)>;
-Buffer aligned_buffer(Bytes bytes) {
-    char* const memory = static_cast<char*>(
-        std::aligned_alloc(RandomBlocks::kAlignment, static_cast<std::size_t>(bytes)));
-    if (memory == nullptr) throw std::bad_alloc();
-    return {memory, &std::free};
 }
 
 /// One disk: its file, filled.
@@ -74,14 +64,14 @@ class StorageBench {
     /// Reads a block in the middle and compares it with what was written there.
     bool reads_back() const {
         const std::int64_t block = blocks_ / 2;
-        const Buffer buffer = aligned_buffer(kLargestBlock);
+        const AlignedBuffer buffer = aligned_buffer(kLargestBlock);
         file_.read(buffer.get(), kLargestBlock, block * kLargestBlock);
         return std::memcmp(buffer.get(), random_.at(block), kLargestBlock) == 0;
     }
 
     /// GB/s of `point.depth` threads that take turns over the file's blocks, in order.
     Sample rate(const Point& point, bool writes) {
-        const std::vector<Buffer> buffers = make_buffers(point);
+        const std::vector<AlignedBuffer> buffers = make_buffers(point);
         std::vector<double> rates;
         for (int repeat = 0; repeat < kRepeats; ++repeat) {
             const Seconds begin = host_seconds();
@@ -94,8 +84,8 @@ class StorageBench {
     }
 
   private:
-    static std::vector<Buffer> make_buffers(const Point& point) {
-        std::vector<Buffer> buffers;
+    static std::vector<AlignedBuffer> make_buffers(const Point& point) {
+        std::vector<AlignedBuffer> buffers;
         for (int thread = 0; thread < point.depth; ++thread) {
             buffers.push_back(aligned_buffer(point.block));
             // Touched, so that the first read does not wait for pages.
@@ -105,7 +95,7 @@ class StorageBench {
     }
 
     /// Bytes that the threads moved within the time of a repeat.
-    Bytes run(const Point& point, bool writes, const std::vector<Buffer>& buffers) {
+    Bytes run(const Point& point, bool writes, const std::vector<AlignedBuffer>& buffers) {
         const std::int64_t blocks = bytes() / point.block;
         const Bytes most =
             is_direct() ? std::numeric_limits<Bytes>::max() : std::min(kBufferedRepeat, bytes());
@@ -147,8 +137,8 @@ class StorageBench {
     Bytes next_ = 0;           ///< where the next repeat goes on
 };
 
-Table make_table(bool writes, const StorageBench& bench) {
-    Table table;
+CaseTable make_table(bool writes, const StorageBench& bench) {
+    CaseTable table;
     table.name = writes ? "storage_write" : "storage_read";
     table.method = fmt::format(
         "{} of a file of {:.2f} GB of random bytes in order by as many threads as the queue is "
@@ -164,12 +154,11 @@ Table make_table(bool writes, const StorageBench& bench) {
 
 void measure_points(const StorageSettings& settings, Bytes bytes, CaseRecord& record) {
     StorageBench bench(settings, bytes);
-    if (!bench.is_direct()) {
+    if (!bench.is_direct())
         record.warnings.push_back(fmt::format(
             "the file system of {} allows no direct access: storage was measured through the "
             "system's cache, flushed and dropped in between, which is less exact",
             settings.folder));
-    }
     if (!bench.reads_back()) {
         record.warnings.push_back(fmt::format(
             "a block of 16 MiB written in {} did not read back as it was written: do not keep "
@@ -180,7 +169,7 @@ void measure_points(const StorageSettings& settings, Bytes bytes, CaseRecord& re
     const std::vector<Point> points = points_of(settings.quick);
     double measured = 0;
     for (const bool writes : {true, false}) {
-        Table table = make_table(writes, bench);
+        CaseTable table = make_table(writes, bench);
         for (const Point& point : points) {
             const Sample rate = bench.rate(point, writes);
             table.add({static_cast<double>(point.block), static_cast<double>(point.depth),

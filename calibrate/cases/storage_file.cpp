@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <new>
 #include <random>
 #include <system_error>
@@ -34,11 +33,16 @@ int open_nameless(const std::string& folder, int flags) {
 
 }  // namespace
 
-RandomBlocks::RandomBlocks(Bytes most_block) {
-    const Bytes bytes = most_block + kDistinct * kAlignment;
-    memory_.reset(
-        static_cast<char*>(std::aligned_alloc(kAlignment, static_cast<std::size_t>(bytes))));
-    if (memory_ == nullptr) throw std::bad_alloc();
+AlignedBuffer aligned_buffer(Bytes bytes) {
+    char* const memory =
+        static_cast<char*>(std::aligned_alloc(kStorageAlignment, static_cast<std::size_t>(bytes)));
+    if (memory == nullptr) throw std::bad_alloc();
+    return {memory, &std::free};
+}
+
+RandomBlocks::RandomBlocks(Bytes most_block)
+    : memory_(aligned_buffer(most_block + kDistinct * kStorageAlignment)) {
+    const Bytes bytes = most_block + kDistinct * kStorageAlignment;
     std::mt19937_64 generator(1);
     auto* const words = reinterpret_cast<std::uint64_t*>(memory_.get());
     for (Bytes word = 0; word < bytes / 8; ++word) words[word] = generator();
@@ -46,10 +50,8 @@ RandomBlocks::RandomBlocks(Bytes most_block) {
 
 const char* RandomBlocks::at(std::int64_t index) const {
     // 389 is prime to 1024: neighbours are far apart.
-    return memory_.get() + (index * 389) % kDistinct * kAlignment;
+    return memory_.get() + (index * 389) % kDistinct * kStorageAlignment;
 }
-
-void RandomBlocks::Free::operator()(char* memory) const { std::free(memory); }
 
 StorageFile::StorageFile(const std::string& folder) {
     file_ = open_nameless(folder, O_DIRECT);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,21 +12,22 @@
 
 namespace sluice {
 
-/// What is written: random, so that no disk or file system makes it smaller.
+/// Memory, offsets and sizes for direct access are multiples of this.
+inline constexpr Bytes kStorageAlignment = 4096;
+using AlignedBuffer = std::unique_ptr<char, decltype(&std::free)>;
+/// Throws std::bad_alloc.
+AlignedBuffer aligned_buffer(Bytes bytes);
+
+/// The data that is written: random, so that no disk or file system makes it smaller.
 class RandomBlocks {
   public:
-    static constexpr Bytes kAlignment = 4096;  ///< of memory, offsets and sizes for direct access
-
     explicit RandomBlocks(Bytes most_block);
     /// `bytes` random bytes, other ones for each `index`; aligned.
     const char* at(std::int64_t index) const;
 
   private:
     static constexpr std::int64_t kDistinct = 1024;
-    struct Free {
-        void operator()(char* memory) const;
-    };
-    std::unique_ptr<char, Free> memory_;
+    AlignedBuffer memory_;
 };
 
 class StorageFile {

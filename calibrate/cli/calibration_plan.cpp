@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "calibrate/measurement/pool_measurements.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -23,7 +22,7 @@ CalibrationPlan start_from(const FormerMeasurements& former, const Measurements&
     plan.start = former.measurements;
     plan.start.id = now.id;
     plan.start.facts = now.facts;
-    // What context and libraries take shows only after all kernels have run: the most that was
+    // The memory of context and libraries shows only after all kernels have run: the most that was
     // seen.
     for (const auto bytes : {&MachineFacts::gpu_context_bytes, &MachineFacts::process_base_bytes})
         plan.start.facts.*bytes = std::max(now.facts.*bytes, former.measurements.facts.*bytes);
@@ -85,16 +84,16 @@ std::vector<std::string> missing_cases(const Measurements& measurements,
 }
 
 CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former,
-                                 const Measurements& now, const CalibrationRequest& request,
+                                 const Measurements& now, const MeasureFlags& flags,
                                  const std::vector<std::string>& all) {
-    if (request.resume && !request.only.empty())
+    if (flags.resume && !flags.only.empty())
         throw InputError(
             "--resume and --only together: --resume measures what is missing, --only what it "
             "names; give one of them");
-    std::vector<std::string> cases = choose_cases(request.only, all);
+    std::vector<std::string> cases = choose_cases(flags.only, all);
     if (!former) return {now, std::move(cases), false};
-    if (request.resume) return resume(*former, now, request.quick, all);
-    if (!request.only.empty()) return measure_only(*former, now, std::move(cases));
+    if (flags.resume) return resume(*former, now, flags.quick, all);
+    if (!flags.only.empty()) return measure_only(*former, now, std::move(cases));
     const std::size_t missing = missing_cases(former->measurements, all).size();
     if (missing > 0)
         throw InputError(

@@ -1,4 +1,4 @@
-// Which cases are measured, and which earlier measurements stay?
+// What is asked of a calibration, which cases does it measure, and which earlier measurements stay?
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,30 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/cli/measure.h"
 #include "calibrate/measurement/measurements.h"
 
 namespace sluice {
 
-struct CalibrationRequest {
-    std::vector<std::string> only;  ///< names of cases; empty: all
-    bool resume = false;
-    bool quick = false;
+/// As given on the command line.
+struct MeasureFlags {
+    std::string out = {};
+    std::vector<std::string> only = {};  ///< names of cases; empty: all
+    std::optional<std::string> base = {};
+    std::string device = "auto";
+    int cpu_threads = 0;
+    std::string storage = ".";  ///< folder whose disk is measured
+    bool quick = false, resume = false;
 };
+
+/// Measures, and writes measurements after each case and the profile at the end. Returns the exit
+/// status. Throws InputError.
+int measure(const MeasureFlags& flags);
+
+/// The cases, their questions and seconds.
+std::string case_list();
+
+/// Today, "2026-11-21".
+std::string today();
 
 struct CalibrationPlan {
     Measurements start;              ///< what stays, with the machine's facts of now
@@ -42,7 +56,7 @@ void require_same_machine(const FormerMeasurements& former, const MachineFacts& 
 /// neither all is measured: a complete former file gets another name, an unfinished one is refused
 /// (InputError), so that nothing measured is lost.
 CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former,
-                                 const Measurements& now, const CalibrationRequest& request,
+                                 const Measurements& now, const MeasureFlags& flags,
                                  const std::vector<std::string>& all);
 
 /// Replaces the case of that name, or adds it where `all` has it, with `today` as its date.

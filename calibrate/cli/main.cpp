@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "calibrate/cli/measure.h"
+#include "calibrate/cli/calibration_plan.h"
 #include "calibrate/cli/write_profile.h"
-#include "calibrate/measurement/pool_measurements.h"
+#include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/transfer/transfer_profile.h"
 #include "sim/base/input_error.h"

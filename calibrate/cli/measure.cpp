@@ -1,24 +1,20 @@
-#include "calibrate/cli/measure.h"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 
 #include "calibrate/cases/bench.h"
 #include "calibrate/cases/machine_watch.h"
 #include "calibrate/cli/calibration_plan.h"
-#include "calibrate/cli/machine_facts.h"
 #include "calibrate/cli/progress.h"
 #include "calibrate/cli/write_profile.h"
 #include "calibrate/profile/make_profile.h"
-#include "engine/device/make_device.h"
-#include "engine/device/peer_copy.h"
-#include "engine/machine/process_memory.h"
+#include "engine/device/device.h"
+#include "engine/machine/host_facts.h"
+#include "engine/machine/machine_here.h"
+#include "engine/machine/stop_signals.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/write_file.h"
@@ -28,15 +24,6 @@ namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::atomic<bool> stop_requested{false};
-extern "C" void request_stop(int signal) {
-    stop_requested = true;
-    std::signal(signal, SIG_DFL);  // a second one ends the program at once
-    constexpr std::string_view kText =
-        "\nstopping after this case; press Ctrl-C again to stop at once\n";
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText.data(), kText.size());
-}
 
 constexpr int kInterrupted = 130;  // as shells say it of SIGINT
 
@@ -55,6 +42,54 @@ const Case& case_named(const std::string& name) {
 std::optional<FormerMeasurements> read_former(const std::string& file) {
     if (!fs::exists(file)) return std::nullopt;
     return FormerMeasurements{parse_measurements(read_text_file(file), file), file};
+}
+
+void add_gpu(const DeviceFacts& device, const Nvml* gpu, MachineFacts& facts) {
+    facts.has_gpu = true;
+    facts.gpu_name = device.name;
+    facts.gpu_memory_bytes = static_cast<double>(device.memory_capacity);
+    facts.multiprocessors = device.multiprocessors;
+    if (gpu == nullptr) return;
+    facts.driver = gpu->driver_version().value_or("");
+    facts.gpu_power_limit_w = gpu->power_limit_w().value_or(0);
+}
+
+/// `device` was just made: driver and libraries are loaded, as far as they are before work, and no
+/// buffer is there yet. `gpu` may be null. Throws InputError where the system does not tell how
+/// much memory it has.
+MachineFacts read_machine_facts(const Device& device, const HostFacts& host, const Nvml* gpu,
+                                int compute_threads) {
+    const DeviceFacts device_facts = device.facts();
+    MachineFacts facts;
+    std::optional<GpuFacts> gpu_facts;
+    if (device_facts.is_gpu) {
+        add_gpu(device_facts, gpu, facts);
+        gpu_facts = GpuFacts{device_facts.name, device_facts.memory_capacity, device_facts.context};
+    } else {
+        facts.compute_threads = compute_threads;
+    }
+    const MachineSpec machine = machine_here(host, gpu_facts);
+    facts.activations = device_facts.is_gpu ? "bf16" : "fp32";
+    facts.cpu_name = host.cpu_model;
+    facts.host_memory_bytes = static_cast<double>(machine.host.memory_capacity);
+    facts.system_reserve_bytes = static_cast<double>(machine.host.system_reserve);
+    facts.cpus = machine.host.cores;
+    facts.physical_cores = host.cpus.empty() ? machine.host.cores : host.physical_cores();
+    facts.numa_nodes = static_cast<double>(std::max<std::size_t>(1, host.nodes.size()));
+    // Where it cannot be read, the value of machine_here().
+    facts.process_base_bytes =
+        static_cast<double>(read_process_memory().resident().value_or(machine.host.process_base));
+    return facts;
+}
+
+/// Bytes of device memory that driver and libraries take, once all kernels have run: what is in
+/// use, less the `arena` and what other programs had.
+double context_bytes(const Device& device, const Nvml* gpu, Bytes arena) {
+    if (!device.facts().is_gpu) return 0;
+    double others = 0;
+    if (gpu != nullptr)
+        if (const auto programs = gpu->other_programs()) others = programs->memory_bytes;
+    return std::max(0.0, static_cast<double>(device.memory_in_use() - arena) - others);
 }
 
 /// A complete former file becomes NAME.DATE.json, or NAME.DATE.2.json where that is taken.
@@ -113,8 +148,7 @@ class Calibration {
         now.id = fs::path(flags_.out).stem().string();
         now.date = today();
         now.facts = read_machine_facts(*device_, host_, gpu_.get(), compute_threads_);
-        plan_ = plan_calibration(former_, now, {flags_.only, flags_.resume, flags_.quick},
-                                 case_names());
+        plan_ = plan_calibration(former_, now, flags_, case_names());
         if (plan_.keeps_former) move_aside(*former_);
         fs::create_directories(fs::path(file_).parent_path());
     }
@@ -144,7 +178,7 @@ class Calibration {
             [&](const std::string& name) {
                 measure_case(case_named(name), *machine->bench, watch, progress);
             },
-            [] { return stop_requested.load(); });
+            stop_requested);
         return done == plan_.cases.size() || interrupted(done);
     }
 
@@ -214,7 +248,7 @@ int measure(const MeasureFlags& flags) {
     if (!fs::is_directory(flags.storage))
         throw InputError(fmt::format(
             "--storage is {}, expected a folder; name one on the disk to measure", flags.storage));
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_stop);
+    stop_on_signals("\nstopping after this case; press Ctrl-C again to stop at once\n");
     return Calibration(flags).run();
 }
 

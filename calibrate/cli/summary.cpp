@@ -1,113 +1,107 @@
-#include "calibrate/cli/summary.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "calibrate/cli/write_profile.h"
 #include "calibrate/profile/make_profile.h"
+#include "sim/report/table.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
 
-/// The unit that ends a path, as people write it; "" for a count.
-std::string unit_of(std::string_view path) {
-    static constexpr std::pair<std::string_view, const char*> kUnits[] = {
-        {"_gparams_per_s", "Gparam/s"},
-        {"_gb_per_s", "GB/s"},
-        {"_joules_per_tflop", "J/TFLOP"},
-        {"_joules_per_gb", "J/GB"},
-        {"_joules_per_gparam", "J/Gparam"},
-        {"_tflops", "TFLOPS"},
-        {"_us", "us"},
-        {"_gb", "GB"},
-        {"_w", "W"},
-    };
-    for (const auto& [ending, unit] : kUnits)
-        if (path.ends_with(ending)) return unit;
-    return "";
-}
+std::string percent(double value) { return fmt::format("{:.1f}%", value); }
 
 std::string numbers(const MachineProfile& profile, const std::string& source) {
-    std::string out = fmt::format("{:<52} {:>10} {:<9} {:>22} {:>7}\n", "measured", "value", "unit",
-                                  "5% to 95%", "spread");
+    Table table{{{"", "measured"},
+                 {"", "value", Unit::number},
+                 {"", "5% to 95%", Unit::number},
+                 {"", "spread", Unit::number}}};
     for (const Quantity& q : profile.quantities) {
         if (q.source != source || !q.value) continue;
-        out += fmt::format("{:<52} {:>10.4g} {:<9}", q.path, *q.value, unit_of(q.path));
-        if (q.low && q.high)
-            out +=
-                fmt::format(" {:>22} {:>6.1f}%", fmt::format("{:.4g} to {:.4g}", *q.low, *q.high),
-                            100 * (*q.high - *q.low) / *q.value);
-        out += "\n";
+        std::vector<Cell>& cells = table.rows.emplace_back().cells;
+        const std::string unit = MachineNumber{.path = q.path}.unit();
+        cells = {
+            q.path, fmt::format("{:.4g}{}{}", *q.value, unit.empty() ? "" : " ", unit), {}, {}};
+        if (!q.low || !q.high) continue;
+        cells[2] = fmt::format("{:.4g} to {:.4g}", *q.low, *q.high);
+        cells[3] = percent(100 * (*q.high - *q.low) / *q.value);
     }
-    return out;
+    return to_text(table);
 }
 
 std::string curves(const MachineProfile& profile, const std::string& source) {
-    std::string out = fmt::format("{:<52} {:>7}  {}\n", "curves", "points", "from and to");
+    Table table{{{"", "curves"}, {"", "points", Unit::whole}, {"", "from and to"}}};
     for (const Curve& curve : profile.curves) {
         if (curve.source != source) continue;
-        out += fmt::format("{:<52} {:>7}", curve.path, curve.points.size());
         // x, value and its range; others have several x.
         constexpr std::size_t kPlainColumns = 4;
         const auto &first = curve.points.front(), &last = curve.points.back();
-        if (first.size() <= kPlainColumns)
-            out +=
-                fmt::format("  {:g}: {:.4g}, {:g}: {:.4g}", first[0], first[1], last[0], last[1]);
-        out += "\n";
+        table.rows.push_back(
+            {{curve.path, curve.points.size(),
+              first.size() <= kPlainColumns
+                  ? fmt::format("{:g}: {:.4g}, {:g}: {:.4g}", first[0], first[1], last[0], last[1])
+                  : ""}});
     }
-    return out;
+    return to_text(table);
 }
 
-std::string error_columns(const FitError& error) {
-    if (error.shapes == 0) return fmt::format("{:>8} {:>7} {:>7} {:>18}", "none", "", "", "");
-    return fmt::format("{:>8} {:>6.1f}% {:>6.1f}% {:>18}", error.shapes, error.mean_percent,
-                       error.worst_percent,
-                       fmt::format("{:+.1f} to {:+.1f}%", error.low_percent, error.high_percent));
+const std::vector<Column> kErrorColumns = {{"", "held out", Unit::whole},
+                                           {"", "mean", Unit::number},
+                                           {"", "worst", Unit::number},
+                                           {"", "5% to 95%", Unit::number}};
+
+void add_error(const FitError& error, Row& row) {
+    if (error.shapes == 0)
+        row.cells.insert(row.cells.end(), {"none", "", "", ""});
+    else
+        row.cells.insert(
+            row.cells.end(),
+            {error.shapes, percent(error.mean_percent), percent(error.worst_percent),
+             fmt::format("{:+.1f} to {:+.1f}%", error.low_percent, error.high_percent)});
 }
 
 std::string kernel_errors(const MachineFits& fits) {
     if (fits.kernels.empty()) return "";
-    std::string out =
-        fmt::format("{:<24} {:>6} {:>8} {:>7} {:>7} {:>18} {:>14}\n", "kernel times", "fitted",
-                    "held out", "mean", "worst", "5% to 95%", "leave one out");
+    Table table{{{"", "kernel times"}, {"", "fitted", Unit::whole}}};
+    table.columns.insert(table.columns.end(), kErrorColumns.begin(), kErrorColumns.end());
+    table.columns.push_back({"", "leave one out", Unit::number});
     int shapes = 0;
     double sum = 0, worst = 0;
+    std::string worst_shape;
     for (const auto& [id, fit] : fits.kernels) {
-        out += fmt::format("{:<24} {:>6} {} {:>13.1f}%\n", kernel_table_name(id), fit.fitted.size(),
-                           error_columns(fit.held_out), fit.leave_one_out.mean_percent);
+        Row& row = table.rows.emplace_back(Row{{kernel_table_name(id), fit.fitted.size()}});
+        add_error(fit.held_out, row);
+        row.cells.emplace_back(percent(fit.leave_one_out.mean_percent));
         shapes += fit.held_out.shapes;
         sum += fit.held_out.mean_percent * fit.held_out.shapes;
-        worst = std::max(worst, fit.held_out.worst_percent);
+        if (fit.worst_shape.empty() || fit.held_out.worst_percent <= worst) continue;
+        worst = fit.held_out.worst_percent;
+        worst_shape = fmt::format("worst: {}, {}\n", kernel_table_name(id), fit.worst_shape);
     }
+    std::string out = to_text(table);
     if (shapes > 0)
         out += fmt::format("all held out: {} shapes, mean error {:.1f}%, worst {:.1f}%\n", shapes,
                            sum / shapes, worst);
-    for (const auto& [id, fit] : fits.kernels) {
-        if (fit.worst_shape.empty() || fit.held_out.worst_percent != worst) continue;
-        out += fmt::format("worst: {}, {}\n", kernel_table_name(id), fit.worst_shape);
-        break;
-    }
-    return out + "\n";
+    return out + worst_shape + "\n";
 }
+
+constexpr std::pair<LoadLane, const char*> kLanesShown[] = {
+    {kWork, "Adam"}, {kIn, "copies in"}, {kOut, "copies out"}, {kCompute, "compute"}};
 
 std::string mixed_errors(const MachineFits& fits) {
     if (fits.contention.empty()) return "";
-    std::string out = fmt::format("{:<31} {:>8} {:>7} {:>7} {:>18}\n", "rates under mixed load",
-                                  "held out", "mean", "worst", "5% to 95%");
+    Table table{{{"", "rates under mixed load"}}};
+    table.columns.insert(table.columns.end(), kErrorColumns.begin(), kErrorColumns.end());
+    std::string worst;
     for (const auto& [state_bytes, fit] : fits.contention) {
-        const auto line = [&](const char* name, const FitError& error) {
-            if (error.shapes == 0) return;
-            out +=
-                fmt::format("{:<31} {}\n", fmt::format("{}, {} bytes of state", name, state_bytes),
-                            error_columns(error));
-        };
-        line("Adam", fit.adam);
-        line("copies in", fit.in);
-        line("copies out", fit.out);
-        line("compute", fit.compute);
-        if (!fit.worst_window.empty()) out += fmt::format("worst: {}\n", fit.worst_window);
+        for (const auto& [lane, name] : kLanesShown)
+            if (fit.errors[lane].shapes > 0)
+                add_error(fit.errors[lane], table.rows.emplace_back(Row{{fmt::format(
+                                                "{}, {} bytes of state", name, state_bytes)}}));
+        if (!fit.worst_window.empty()) worst += fmt::format("worst: {}\n", fit.worst_window);
     }
-    return out + "\n";
+    return to_text(table) + worst + "\n";
 }
 
 std::string absent(const Measurements& measurements) {
@@ -146,14 +140,10 @@ std::string fit_warnings(const MachineFits& fits) {
                 kernel_table_name(id));
         }
     }
-    for (const auto& [state_bytes, fit] : fits.contention) {
-        for (const auto& [name, error] : {std::pair("Adam", fit.adam),
-                                          {"copies in", fit.in},
-                                          {"copies out", fit.out},
-                                          {"compute", fit.compute}})
-            warn(fmt::format("mixed load, {}, {} bytes of state", name, state_bytes), error,
-                 kMostMixedPercent, kMostMixedPercent);
-    }
+    for (const auto& [state_bytes, fit] : fits.contention)
+        for (const auto& [lane, name] : kLanesShown)
+            warn(fmt::format("mixed load, {}, {} bytes of state", name, state_bytes),
+                 fit.errors[lane], kMostMixedPercent, kMostMixedPercent);
     return out;
 }
 

@@ -7,10 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "calibrate/cli/summary.h"
-#include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
-#include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/write_file.h"
 #include "sim/plan/step_plan.h"
@@ -46,7 +43,7 @@ std::vector<std::string> missing_needed_cases(const Measurements& measurements) 
     return missing;
 }
 
-/// What is at `file` is not lost to another machine, unless `base` names it.
+/// Another machine's profile at `file` is not overwritten, unless `base` names it.
 void check_same_machine(const MachineProfile& profile, const std::string& file,
                         const std::optional<std::string>& base) {
     std::error_code ignored;

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "calibrate/measurement/measurements.h"
+#include "calibrate/profile/make_profile.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
@@ -40,5 +42,11 @@ std::string example_model(const MachineSpec& machine);
 /// Throws InputError where `file` is another machine's profile, unless `base` names it.
 void write_checked(const std::string& text, const std::string& file,
                    const std::optional<std::string>& base = std::nullopt);
+
+/// Numbers of the profile that were measured here, with their ranges; curves; how well kernel times
+/// and rates under mixed load are predicted that were measured but not fitted; what is not there;
+/// warnings. `profile` is what make_profile() made of the two.
+std::string summary_text(const MachineProfile& profile, const Measurements& measurements,
+                         const MachineFits& fits);
 
 }  // namespace sluice

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
 
-#include "calibrate/fit/load_windows.h"
 #include "calibrate/fit/regression.h"
 #include "sim/base/units.h"
 
@@ -212,10 +209,9 @@ std::vector<ContentionPoint> fit_points(const LoadWindows& windows) {
 
 std::string window_text(const LoadWindow& window) {
     std::string text;
-    if (window.runs[kWork]) {
+    if (window.runs[kWork])
         text += fmt::format("Adam ({:g} bytes of state, {:g} threads), ", window.state_bytes,
                             window.threads);
-    }
     for (const auto& [lane, name] :
          {std::pair(kIn, "copies in, "), {kOut, "copies out, "}, {kCompute, "compute, "}}) {
         if (window.runs[lane]) text += name;
@@ -223,7 +219,7 @@ std::string window_text(const LoadWindow& window) {
     return text.substr(0, text.size() - 2);
 }
 
-/// What is predicted and measured of each lane in the windows held out.
+/// Compares predicted and measured rates of each lane in the windows held out.
 void measure_held_out(const LoadWindows& windows, ContentionFit& fit) {
     const Contention contention(fit.points);
     std::array<std::vector<double>, kLanes> predicted, measured;
@@ -246,17 +242,15 @@ void measure_held_out(const LoadWindows& windows, ContentionFit& fit) {
                             kRates[lane], predicted[lane].back(), window.rate[lane]);
         }
     }
-    fit.adam = fit_error(predicted[kWork], measured[kWork]);
-    fit.in = fit_error(predicted[kIn], measured[kIn]);
-    fit.out = fit_error(predicted[kOut], measured[kOut]);
-    fit.compute = fit_error(predicted[kCompute], measured[kCompute]);
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+        fit.errors[lane] = fit_error(predicted[lane], measured[lane]);
 }
 
 }  // namespace
 
 double adam_bytes_per_parameter(double state_bytes) { return 2 + 2 * state_bytes; }
 
-ContentionFit fit_contention(const Table& windows) {
+ContentionFit fit_contention(const CaseTable& windows) {
     const LoadWindows load(windows);
     ContentionFit fit;
     fit.points = fit_points(load);

@@ -1,14 +1,60 @@
-// How fast is each lane while others run, from windows of load?
+// What ran in each window of load, how fast alone, and how fast is each lane while others run?
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "calibrate/measurement/measurements.h"
-#include "calibrate/measurement/statistics.h"
 #include "sim/specs/machine/curves.h"
 
 namespace sluice {
+
+/// Lanes of the table mixed_load, indices of the arrays below. Adam runs on the last.
+enum LoadLane : std::size_t { kCompute, kIn, kOut, kWork };
+inline constexpr std::size_t kLanes = 4;
+/// Columns of the lanes' rates.
+inline constexpr std::array<const char*, kLanes> kRates = {"compute_per_s", "in_gb_per_s",
+                                                           "out_gb_per_s", "adam_gparams_per_s"};
+
+struct LoadWindow {
+    std::size_t row = 0;
+    double state_bytes = 0, threads = 0;
+    std::array<bool, kLanes> runs{};
+    std::array<double, kLanes> rate{};  ///< in the units of kRates; 0 where it does not run
+    bool held_out = false;
+    double calibration = 0;  ///< which of those pooled
+
+    auto lanes() const { return std::count(runs.begin(), runs.end(), true); }
+};
+
+class LoadWindows {
+  public:
+    /// Throws InputError naming table, row and value where the rate of a lane that runs is not
+    /// positive. `table` must outlive this.
+    explicit LoadWindows(const CaseTable& table);
+    const std::vector<LoadWindow>& all() const { return windows_; }
+
+    /// Rate of this window's lane in the nearest row of its own calibration where it runs alone, of
+    /// those not held out (of Adam: same threads and state). Throws InputError where there is none.
+    double alone(const LoadWindow& window, std::size_t lane) const;
+
+    /// Gparam/s of Adam alone: the means of windows not held out, linear between their threads,
+    /// constant outside; where this state has none, the nearest window held out. It is the
+    /// mean over all calibrations, which a profile gives for another time.
+    double alone_adam_by_threads(const LoadWindow& window) const;
+
+  private:
+    [[noreturn]] void wrong(std::size_t row, const std::string& what) const;
+    LoadWindow read_row(std::size_t row) const;
+    std::optional<double> nearest_alone(const LoadWindow& window, std::size_t lane,
+                                        bool held_out) const;
+
+    const CaseTable& table_;
+    std::vector<LoadWindow> windows_;
+};
 
 /// Bytes of host memory that the optimizer reads and writes for one parameter whose state takes
 /// `state_bytes`: the bf16 gradient read, the state read and written.
@@ -16,9 +62,9 @@ double adam_bytes_per_parameter(double state_bytes);
 
 struct ContentionFit {
     std::vector<ContentionPoint> points;  ///< of all sets of lanes, ascending work
-    /// Errors of rates in held-out windows with several lanes: the alone rate times the
-    /// share.
-    FitError adam, in, out, compute;
+    /// By LoadLane: errors of rates in held-out windows with several lanes, the alone rate times
+    /// the share.
+    std::array<FitError, kLanes> errors;
     std::string worst_window;  ///< of those held out, with predicted and measured rate; "" for none
 };
 
@@ -37,6 +83,6 @@ struct ContentionFit {
 /// Errors: alone rates of Adam are interpolated over threads from windows not held out; where that
 /// state has none, it is the nearest one held out. Throws InputError naming table, row and value
 /// where a rate is not positive or an alone rate is missing.
-ContentionFit fit_contention(const Table& windows);
+ContentionFit fit_contention(const CaseTable& windows);
 
 }  // namespace sluice

@@ -54,14 +54,14 @@ struct Rows {
     std::vector<FittedKernel> fitted, held_out;
 };
 
-[[noreturn]] void wrong(KernelTableId id, const Table& table, std::size_t row,
+[[noreturn]] void wrong(KernelTableId id, const CaseTable& table, std::size_t row,
                         std::string_view column, std::string_view expected) {
     throw InputError(fmt::format(
         "table {}, row {}: {} is {}, expected {}; measure it again: sluice-calibrate --only {}",
         table.name, row, column, table.at(row, column), expected, kernel_table_case(id)));
 }
 
-FittedKernel checked_row(KernelTableId id, const Table& table, std::size_t row) {
+FittedKernel checked_row(KernelTableId id, const CaseTable& table, std::size_t row) {
     FittedKernel kernel;
     for (const std::string& column : kernel_columns(id)) {
         const double size = table.at(row, column);
@@ -100,7 +100,7 @@ std::vector<FittedKernel> merged(const std::vector<FittedKernel>& kernels) {
     return result;
 }
 
-Rows split_rows(KernelTableId id, const Table& table) {
+Rows split_rows(KernelTableId id, const CaseTable& table) {
     Rows rows;
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const bool held_out = table.at(row, "held_out") != 0;
@@ -117,7 +117,7 @@ Rows split_rows(KernelTableId id, const Table& table) {
     return rows;
 }
 
-/// What few shapes can tell: the feature that grows fastest with all sizes, and a constant.
+/// Few shapes determine only the feature that grows fastest with all sizes, and a constant.
 std::vector<std::size_t> trend_features(KernelTableId id, std::size_t shapes) {
     const std::vector<std::string>& names = kernel_feature_names(id);
     const auto gflop = std::find(names.begin(), names.end(), "us_per_gflop");
@@ -227,7 +227,7 @@ void measure_held_out(KernelTableId id, const Model& model,
 
 }  // namespace
 
-KernelFit fit_kernel_table(KernelTableId id, const Table& measured, double multiprocessors) {
+KernelFit fit_kernel_table(KernelTableId id, const CaseTable& measured, double multiprocessors) {
     const Rows rows = split_rows(id, measured);
     const Model model(id, multiprocessors);
     KernelFit fit;

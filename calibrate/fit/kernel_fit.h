@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "calibrate/measurement/measurements.h"
-#include "calibrate/measurement/statistics.h"
 #include "sim/specs/machine/kernel_table.h"
 
 namespace sluice {
@@ -32,7 +31,7 @@ struct KernelFit {
 /// fewer than four shapes only a constant and what grows fastest; the residuals' logarithms are
 /// kriged, with at least the noise measured, as table.time() evaluates it. Throws InputError naming
 /// table, row and value where a time or size is not positive and finite, or no row is to be fitted.
-KernelFit fit_kernel_table(KernelTableId id, const Table& measured, double multiprocessors);
+KernelFit fit_kernel_table(KernelTableId id, const CaseTable& measured, double multiprocessors);
 
 /// Doubling one size of a shape makes it faster, which no kernel is.
 struct Decrease {

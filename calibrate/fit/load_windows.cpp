@@ -1,5 +1,3 @@
-#include "calibrate/fit/load_windows.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,12 +5,12 @@
 #include <map>
 #include <utility>
 
-#include "calibrate/measurement/pool_measurements.h"
+#include "calibrate/fit/contention_fit.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
 
-LoadWindows::LoadWindows(const Table& table) : table_(table) {
+LoadWindows::LoadWindows(const CaseTable& table) : table_(table) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) windows_.push_back(read_row(row));
 }
 
@@ -55,9 +53,8 @@ std::optional<double> LoadWindows::nearest_alone(const LoadWindow& window, std::
         // At the seam of two calibrations the other's may be nearer.
         if (other.calibration != window.calibration) continue;
         if (lane == kWork &&
-            (other.threads != window.threads || other.state_bytes != window.state_bytes)) {
+            (other.threads != window.threads || other.state_bytes != window.state_bytes))
             continue;
-        }
         if (nearest == nullptr || distance(other) < distance(*nearest)) nearest = &other;
     }
     if (nearest == nullptr) return std::nullopt;
@@ -75,9 +72,8 @@ double LoadWindows::alone_adam_by_threads(const LoadWindow& window) const {
     std::map<double, std::pair<double, int>> by_threads;  // sum of rates and their count
     for (const LoadWindow& other : windows_) {
         if (other.held_out || !other.runs[kWork] || other.lanes() != 1 ||
-            other.state_bytes != window.state_bytes) {
+            other.state_bytes != window.state_bytes)
             continue;
-        }
         auto& [sum, count] = by_threads[other.threads];
         sum += other.rate[kWork];
         ++count;

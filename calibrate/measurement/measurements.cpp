@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,31 +11,75 @@
 #include "sim/base/json_text.h"
 
 namespace sluice {
+namespace {
 
-void Table::add(std::vector<double> row) {
-    if (row.size() != columns.size()) {
+double quantile_of_sorted(const std::vector<double>& sorted, double share) {
+    const double position = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (position - std::floor(position)) * (sorted[above] - sorted[below]);
+}
+
+std::vector<double> sorted_copy(std::span<const double> values) {
+    std::vector<double> sorted(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+}
+
+}  // namespace
+
+double quantile(std::span<const double> values, double share) {
+    return quantile_of_sorted(sorted_copy(values), share);
+}
+
+Sample summarize(std::span<const double> values) {
+    const std::vector<double> sorted = sorted_copy(values);
+    return {quantile_of_sorted(sorted, 0.5), quantile_of_sorted(sorted, 0.05),
+            quantile_of_sorted(sorted, 0.95), static_cast<int>(sorted.size())};
+}
+
+Sample rate_of(double amount, const Sample& seconds) {
+    return {amount / seconds.median, amount / seconds.high, amount / seconds.low, seconds.count};
+}
+
+FitError fit_error(std::span<const double> predicted, std::span<const double> measured) {
+    FitError error;
+    if (measured.empty()) return error;
+    std::vector<double> percent;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        percent.push_back(100 * (predicted[i] / measured[i] - 1));
+        error.mean_percent += std::abs(percent.back());
+        error.worst_percent = std::max(error.worst_percent, std::abs(percent.back()));
+    }
+    error.shapes = static_cast<int>(percent.size());
+    error.mean_percent /= error.shapes;
+    const Sample range = summarize(percent);
+    error.low_percent = range.low;
+    error.high_percent = range.high;
+    return error;
+}
+
+void CaseTable::add(std::vector<double> row) {
+    if (row.size() != columns.size())
         throw InternalError(fmt::format("table {}: a row of {} numbers for {} columns", name,
                                         row.size(), columns.size()));
-    }
     for (std::size_t i = 0; i < row.size(); ++i) {
-        if (!std::isfinite(row[i])) {
+        if (!std::isfinite(row[i]))
             throw InternalError(fmt::format("table {}, row {}: {} is {}, expected a finite number",
                                             name, rows.size(), columns[i], row[i]));
-        }
     }
     rows.push_back(std::move(row));
 }
 
-std::size_t Table::column(std::string_view wanted) const {
+std::size_t CaseTable::column(std::string_view wanted) const {
     const auto found = std::find(columns.begin(), columns.end(), wanted);
-    if (found == columns.end()) {
+    if (found == columns.end())
         throw InputError(
             fmt::format("table {}: no column {}{}", name, wanted, did_you_mean(wanted, columns)));
-    }
     return static_cast<std::size_t>(found - columns.begin());
 }
 
-bool Table::has(std::string_view column) const {
+bool CaseTable::has(std::string_view column) const {
     return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
@@ -45,36 +88,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "sluice-measurements/1";
-
-/// The facts' names in the file; the same list writes and reads.
-struct FactNumber {
-    const char* key;
-    double MachineFacts::*member;
-};
-constexpr std::array kFactNumbers = {
-    FactNumber{"multiprocessors", &MachineFacts::multiprocessors},
-    FactNumber{"gpu_memory_bytes", &MachineFacts::gpu_memory_bytes},
-    FactNumber{"gpu_context_bytes", &MachineFacts::gpu_context_bytes},
-    FactNumber{"gpu_power_limit_w", &MachineFacts::gpu_power_limit_w},
-    FactNumber{"host_memory_bytes", &MachineFacts::host_memory_bytes},
-    FactNumber{"system_reserve_bytes", &MachineFacts::system_reserve_bytes},
-    FactNumber{"process_base_bytes", &MachineFacts::process_base_bytes},
-    FactNumber{"cpus", &MachineFacts::cpus},
-    FactNumber{"physical_cores", &MachineFacts::physical_cores},
-    FactNumber{"compute_threads", &MachineFacts::compute_threads},
-    FactNumber{"numa_nodes", &MachineFacts::numa_nodes},
-};
-
-struct FactText {
-    const char* key;
-    std::string MachineFacts::*member;
-};
-constexpr std::array kFactTexts = {
-    FactText{"gpu_name", &MachineFacts::gpu_name},
-    FactText{"cpu_name", &MachineFacts::cpu_name},
-    FactText{"driver", &MachineFacts::driver},
-    FactText{"activations", &MachineFacts::activations},
-};
 
 Json facts_json(const MachineFacts& facts) {
     Json out;
@@ -104,7 +117,7 @@ MachineFacts read_facts(const JsonObject& object) {
     return facts;
 }
 
-Json table_json(const Table& table) {
+Json table_json(const CaseTable& table) {
     Json rows = Json::array();
     for (const std::vector<double>& row : table.rows) {
         Json& numbers = rows.emplace_back(Json::array());
@@ -116,9 +129,9 @@ Json table_json(const Table& table) {
             {"rows", std::move(rows)}};
 }
 
-Table read_table(const JsonObject& object) {
+CaseTable read_table(const JsonObject& object) {
     object.allow_only({"name", "method", "columns", "rows"});
-    Table table;
+    CaseTable table;
     table.name = object.text("name");
     table.method = object.text("method");
     table.columns = object.texts("columns");
@@ -147,9 +160,9 @@ CaseRecord read_case(const JsonObject& object, const std::string& date) {
 
 }  // namespace
 
-const Table* Measurements::find(std::string_view table) const {
+const CaseTable* Measurements::find(std::string_view table) const {
     for (const CaseRecord& record : cases) {
-        for (const Table& candidate : record.tables)
+        for (const CaseTable& candidate : record.tables)
             if (candidate.name == table) return &candidate;
     }
     return nullptr;
@@ -157,7 +170,7 @@ const Table* Measurements::find(std::string_view table) const {
 
 const std::string& Measurements::date_of(std::string_view table) const {
     for (const CaseRecord& record : cases) {
-        for (const Table& candidate : record.tables)
+        for (const CaseTable& candidate : record.tables)
             if (candidate.name == table) return record.date;
     }
     return date;
@@ -181,7 +194,7 @@ std::string measurements_json(const Measurements& measurements) {
     Json cases = Json::array();
     for (const CaseRecord& record : measurements.cases) {
         Json tables = Json::array();
-        for (const Table& table : record.tables) tables.push_back(table_json(table));
+        for (const CaseTable& table : record.tables) tables.push_back(table_json(table));
         cases.push_back({{"name", record.name},
                          {"date", record.date},
                          {"seconds", json_number(record.seconds)},

@@ -1,21 +1,49 @@
-// All that was measured of one machine, before any fit: what a profile is made from, and what an
-// interrupted calibration goes on from.
+// All that was measured of one machine, before any fit: what a profile is made from, what an
+// interrupted calibration continues from, and what repeated measurements of one thing say.
 #pragma once
 
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "sim/specs/machine/kernel_measurement.h"
 
 namespace sluice {
 
+/// Median and 5th to 95th percentile of repeated measurements, in their unit.
+struct Sample {
+    double median = 0;
+    double low = 0;   ///< 5th percentile
+    double high = 0;  ///< 95th percentile
+    int count = 0;
+
+    /// Range over median; 0 where the median is 0.
+    double spread() const { return median == 0 ? 0 : (high - low) / median; }
+};
+
+/// Linear between order statistics (Hyndman and Fan 1996, type 7). Precondition: not empty, 0 <=
+/// share <= 1.
+double quantile(std::span<const double> values, double share);
+
+/// Precondition: not empty.
+Sample summarize(std::span<const double> values);
+
+/// A sample of rates from one of times: amount / time, low and high exchanged.
+Sample rate_of(double amount, const Sample& seconds);
+
+/// Errors of kernels or rates, as a profile keeps them.
+using FitError = HeldOutError;
+
+/// Precondition: as many predicted as measured, none measured is 0. All 0 where there is none.
+FitError fit_error(std::span<const double> predicted, std::span<const double> measured);
+
 /// For example `gemm_forward`: m, n, k, added, us, us_low, us_high, held_out.
-struct Table {
+struct CaseTable {
     std::string name;
     std::string method;  ///< one sentence: how it was measured
     std::vector<std::string> columns;
-    std::vector<std::vector<double>> rows;
+    std::vector<std::vector<double>> rows = {};
 
     /// Precondition: one number a column, all finite (InternalError).
     void add(std::vector<double> row);
@@ -25,7 +53,7 @@ struct Table {
     double at(std::size_t row, std::string_view wanted) const { return rows[row][column(wanted)]; }
 };
 
-/// What the machine says of itself. Sizes in bytes.
+/// The machine, as system and driver describe it. Sizes in bytes.
 struct MachineFacts {
     bool has_gpu = false;
     std::string gpu_name;  ///< "" without a GPU
@@ -45,12 +73,46 @@ struct MachineFacts {
     double numa_nodes = 0;
 };
 
+/// A fact's name in the file, and how people read it where two machines differ; nullptr: they may.
+struct FactText {
+    const char* key;
+    std::string MachineFacts::*member;
+    const char* shown;
+};
+inline constexpr FactText kFactTexts[] = {
+    {"gpu_name", &MachineFacts::gpu_name, "the GPU"},
+    {"cpu_name", &MachineFacts::cpu_name, "the processor"},
+    {"driver", &MachineFacts::driver, "the driver"},
+    {"activations", &MachineFacts::activations, "the activations' type"},
+};
+struct FactNumber {
+    const char* key;
+    double MachineFacts::*member;
+    const char* shown = nullptr;
+    double unit = 1, tolerance = 0;  ///< of what is shown; share that is no difference
+};
+/// The share that a virtual machine's memory size or a driver's reserve may change by.
+inline constexpr double kSameMemory = 0.03;
+inline constexpr FactNumber kFactNumbers[] = {
+    {"multiprocessors", &MachineFacts::multiprocessors, "the number of multiprocessors"},
+    {"gpu_memory_bytes", &MachineFacts::gpu_memory_bytes, "GPU memory (GB)", 1e9, kSameMemory},
+    {"gpu_context_bytes", &MachineFacts::gpu_context_bytes},
+    {"gpu_power_limit_w", &MachineFacts::gpu_power_limit_w, "the GPU's power limit (W)"},
+    {"host_memory_bytes", &MachineFacts::host_memory_bytes, "host memory (GB)", 1e9, kSameMemory},
+    {"system_reserve_bytes", &MachineFacts::system_reserve_bytes},
+    {"process_base_bytes", &MachineFacts::process_base_bytes},
+    {"cpus", &MachineFacts::cpus, "the number of CPUs"},
+    {"physical_cores", &MachineFacts::physical_cores},
+    {"compute_threads", &MachineFacts::compute_threads, "--cpu-threads"},
+    {"numa_nodes", &MachineFacts::numa_nodes, "the number of NUMA nodes"},
+};
+
 struct CaseRecord {
     std::string name;
     std::string date;    ///< of the day it was measured, 2026-11-21; pooled: of all days
     double seconds = 0;  ///< it took
     bool quick = false;
-    std::vector<Table> tables;
+    std::vector<CaseTable> tables;
     std::vector<std::string> warnings;  ///< one sentence each, with numbers
 };
 
@@ -63,7 +125,7 @@ struct Measurements {
     std::vector<std::string> pooled_files;
 
     /// Nothing where no case has measured it.
-    const Table* find(std::string_view table) const;
+    const CaseTable* find(std::string_view table) const;
     /// The date of the case that measured the table; the date of the whole if none has.
     const std::string& date_of(std::string_view table) const;
     /// "2026-11-21", or "2026-11-21 to 2026-11-23" where cases are of several days.
@@ -75,5 +137,25 @@ std::string measurements_json(const Measurements& measurements);
 
 /// A case without a date is of the whole's. Throws InputError: file, field, value, expected.
 Measurements parse_measurements(std::string_view text, const std::string& file);
+
+/// The differences, "the GPU is "B", was "A"" each; empty: one machine, as far as these facts tell.
+/// Sizes of memory may differ by 3%.
+std::vector<std::string> machine_differences(const MachineFacts& before, const MachineFacts& now);
+
+struct MeasurementsFile {
+    Measurements measurements;
+    std::string file;
+};
+
+/// In pooled windows of load: the number of the measurement, from 0. It has the rates alone, too.
+inline constexpr const char* kCalibrationColumn = "calibration";
+
+/// One file is taken as it is. Cases and tables of several are joined by name and may be missing
+/// in some. Rows of the same sizes and threads become one: the mean of each value, the least `low`
+/// and the largest `high`, so that a range covers how the machine drifts. Windows of load
+/// (`mixed_load`) are all kept. Dates become spans, seconds sums. Precondition: a file. Throws
+/// InputError where another machine or another name is in one of them, or a table has other
+/// columns.
+Measurements pool_measurements(const std::vector<MeasurementsFile>& files);
 
 }  // namespace sluice

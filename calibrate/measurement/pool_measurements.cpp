@@ -1,5 +1,3 @@
-#include "calibrate/measurement/pool_measurements.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,49 +7,25 @@
 #include <map>
 #include <utility>
 
+#include "calibrate/measurement/measurements.h"
 #include "sim/base/input_error.h"
-#include "sim/base/units.h"
 
 namespace sluice {
 
-namespace {
-
-/// What a virtual machine's memory size or a driver's reserve may change by.
-constexpr double kSameMemory = 0.03;
-
-std::string text_difference(const char* what, const std::string& before, const std::string& now) {
-    if (before == now) return "";
-    return fmt::format("{} is \"{}\", was \"{}\"", what, now, before);
-}
-
-std::string number_difference(const char* what, double before, double now, double tolerance = 0) {
-    if (std::abs(now - before) <= tolerance * before) return "";
-    return fmt::format("{} is {:g}, was {:g}", what, now, before);
-}
-
-}  // namespace
-
 std::vector<std::string> machine_differences(const MachineFacts& before, const MachineFacts& now) {
-    std::vector<std::string> all = {
-        text_difference("the GPU", before.gpu_name, now.gpu_name),
-        text_difference("the processor", before.cpu_name, now.cpu_name),
-        text_difference("the driver", before.driver, now.driver),
-        text_difference("the activations' type", before.activations, now.activations),
-        number_difference("the number of multiprocessors", before.multiprocessors,
-                          now.multiprocessors),
-        number_difference("GPU memory (GB)", before.gpu_memory_bytes / kGiga,
-                          now.gpu_memory_bytes / kGiga, kSameMemory),
-        number_difference("the GPU's power limit (W)", before.gpu_power_limit_w,
-                          now.gpu_power_limit_w),
-        number_difference("host memory (GB)", before.host_memory_bytes / kGiga,
-                          now.host_memory_bytes / kGiga, kSameMemory),
-        number_difference("the number of CPUs", before.cpus, now.cpus),
-        number_difference("the number of NUMA nodes", before.numa_nodes, now.numa_nodes),
-    };
-    if (!now.has_gpu)
+    std::vector<std::string> all;
+    for (const FactText& text : kFactTexts)
+        if (before.*text.member != now.*text.member)
+            all.push_back(fmt::format("{} is \"{}\", was \"{}\"", text.shown, now.*text.member,
+                                      before.*text.member));
+    for (const FactNumber& fact : kFactNumbers) {
+        const double was = before.*fact.member, is = now.*fact.member;
+        if (fact.shown == nullptr || std::abs(is - was) <= fact.tolerance * was) continue;
+        // With a GPU the CPU has no kernels.
+        if (fact.member == &MachineFacts::compute_threads && now.has_gpu) continue;
         all.push_back(
-            number_difference("--cpu-threads", before.compute_threads, now.compute_threads));
-    std::erase(all, "");
+            fmt::format("{} is {:g}, was {:g}", fact.shown, is / fact.unit, was / fact.unit));
+    }
     return all;
 }
 
@@ -74,7 +48,7 @@ bool is_key(const std::string& column) {
 /// Rows with the same key are told apart by their order: which of them, from 0.
 using Key = std::pair<std::vector<double>, int>;
 
-std::vector<Key> keys_of(const Table& table) {
+std::vector<Key> keys_of(const CaseTable& table) {
     std::vector<Key> keys;
     std::map<std::vector<double>, int> seen;
     for (const std::vector<double>& row : table.rows) {
@@ -99,10 +73,10 @@ double pooled_value(const std::string& column, const std::vector<double>& values
 using Row = std::vector<double>;
 
 /// In the order in which keys are first seen.
-std::vector<Row> pooled_rows(const std::vector<const Table*>& tables) {
+std::vector<Row> pooled_rows(const std::vector<const CaseTable*>& tables) {
     std::vector<std::vector<const Row*>> same;
     std::map<Key, std::size_t> at;
-    for (const Table* table : tables) {
+    for (const CaseTable* table : tables) {
         const std::vector<Key> keys = keys_of(*table);
         for (std::size_t row = 0; row < keys.size(); ++row) {
             const auto [found, is_new] = at.try_emplace(keys[row], same.size());
@@ -123,8 +97,8 @@ std::vector<Row> pooled_rows(const std::vector<const Table*>& tables) {
     return rows;
 }
 
-Table all_windows(const std::vector<const Table*>& tables) {
-    Table out = *tables.front();
+CaseTable all_windows(const std::vector<const CaseTable*>& tables) {
+    CaseTable out = *tables.front();
     out.columns.emplace_back(kCalibrationColumn);
     out.rows.clear();
     for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -137,10 +111,10 @@ Table all_windows(const std::vector<const Table*>& tables) {
     return out;
 }
 
-Table pool_tables(const std::vector<const Table*>& tables) {
+CaseTable pool_tables(const std::vector<const CaseTable*>& tables) {
     if (tables.size() == 1) return *tables.front();
     if (tables.front()->name == kWindows) return all_windows(tables);
-    Table out = *tables.front();
+    CaseTable out = *tables.front();
     out.rows = pooled_rows(tables);
     out.method +=
         fmt::format("; mean of {} measurements, low and high the farthest of them", tables.size());
@@ -156,18 +130,18 @@ struct CaseOfFile {
     const std::string* file;
 };
 
-const Table* find_table(const CaseRecord& record, const std::string& name) {
+const CaseTable* find_table(const CaseRecord& record, const std::string& name) {
     const auto found = std::find_if(record.tables.begin(), record.tables.end(),
-                                    [&](const Table& table) { return table.name == name; });
+                                    [&](const CaseTable& table) { return table.name == name; });
     return found == record.tables.end() ? nullptr : &*found;
 }
 
 /// The tables of this name. Throws InputError where their columns differ.
-std::vector<const Table*> tables_named(const std::string& name,
-                                       const std::vector<CaseOfFile>& cases) {
-    std::vector<const Table*> tables;
+std::vector<const CaseTable*> tables_named(const std::string& name,
+                                           const std::vector<CaseOfFile>& cases) {
+    std::vector<const CaseTable*> tables;
     for (const auto& [record, file] : cases) {
-        const Table* const table = find_table(*record, name);
+        const CaseTable* const table = find_table(*record, name);
         if (table == nullptr) continue;
         if (!tables.empty() && table->columns != tables.front()->columns) {
             throw InputError(fmt::format(
@@ -197,7 +171,7 @@ CaseRecord pool_cases(const std::vector<CaseOfFile>& cases) {
         out.seconds += record->seconds;
         out.quick = out.quick || record->quick;
         add_new(out.warnings, record->warnings);
-        for (const Table& table : record->tables) add_new(names, {table.name});
+        for (const CaseTable& table : record->tables) add_new(names, {table.name});
     }
     out.date = span(first, last);
     for (const std::string& name : names)
@@ -220,7 +194,7 @@ void require_same(const MeasurementsFile& first, const MeasurementsFile& other) 
                     other.file, fmt::join(found, "; "), first.file));
 }
 
-/// What context and libraries take shows only after all kernels have run: the most that was seen.
+/// The memory of context and libraries shows only after all kernels have run: the most seen.
 void take_larger(MachineFacts& facts, const MachineFacts& other) {
     for (const auto bytes : {&MachineFacts::gpu_context_bytes, &MachineFacts::process_base_bytes})
         facts.*bytes = std::max(facts.*bytes, other.*bytes);

@@ -1,15 +1,12 @@
-#include "calibrate/profile/machine_fits.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <set>
-#include <utility>
 
 #include "calibrate/fit/regression.h"
+#include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
 #include "sim/base/input_error.h"
 #include "sim/base/units.h"
@@ -24,21 +21,21 @@ constexpr std::array kGemmTables = {KernelTableId::gemm_forward, KernelTableId::
 /// A profile's numbers are above 0; an overhead below a nanosecond is none.
 constexpr double kLeastOverhead = 1e-3;
 
-struct Products {
-    FeatureRows features;  ///< 1, GFLOP
+/// Times of calls, to be fitted by a constant and by how much they did.
+struct Calls {
+    FeatureRows features;  ///< 1, GFLOP or parameters
     std::vector<double> us;
 };
 
-Products products_of(const Measurements& measurements) {
-    Products products;
+Calls products_of(const Measurements& measurements) {
+    Calls products;
     for (const KernelTableId id : kGemmTables) {
-        const Table* table = measurements.find(kernel_table_name(id));
-        if (table == nullptr) continue;
-        for (std::size_t row = 0; row < table->rows.size(); ++row) {
-            if (table->at(row, "held_out") != 0) continue;
-            const Flops flops = 2 * table->at(row, "m") * table->at(row, "n") * table->at(row, "k");
+        const MeasuredRows rows(measurements, kernel_table_name(id));
+        for (std::size_t row = 0; rows && row < rows.size(); ++row) {
+            if (rows.at(row, "held_out") != 0) continue;
+            const Flops flops = 2 * rows.at(row, "m") * rows.at(row, "n") * rows.at(row, "k");
             products.features.push_back({1, flops / kGiga});
-            products.us.push_back(table->at(row, "us"));
+            products.us.push_back(rows.at(row, "us"));
         }
     }
     return products;
@@ -48,7 +45,7 @@ Products products_of(const Measurements& measurements) {
 double tflops(double us_per_gflop) { return kGiga / us_per_gflop * kMega / kTera; }
 
 /// Without a constant, where it would be negative.
-LinearFit fit_line(Products& products) {
+LinearFit fit_line(const Calls& products) {
     const std::vector<double> weights = relative_weights(products.us);
     LinearFit fit = least_squares(products.features, products.us, weights);
     if (fit.coefficient[0] >= kLeastOverhead) return fit;
@@ -63,7 +60,7 @@ LinearFit fit_line(Products& products) {
 }  // namespace
 
 std::optional<GemmLine> fit_gemm_line(const Measurements& measurements) {
-    Products products = products_of(measurements);
+    const Calls products = products_of(measurements);
     constexpr std::size_t kFewest = 3;
     if (products.us.size() < kFewest) return std::nullopt;
     const LinearFit fit = fit_line(products);
@@ -85,16 +82,10 @@ std::optional<GemmLine> fit_gemm_line(const Measurements& measurements) {
     return line;
 }
 
-const KernelFit* MachineFits::kernel(KernelTableId id) const {
-    for (const auto& [own, fit] : kernels)
-        if (own == id) return &fit;
-    return nullptr;
-}
-
 namespace {
 
 /// State sizes whose optimizer ran in windows that are to be fitted.
-std::set<int> fitted_states(const Table& mixed) {
+std::set<int> fitted_states(const CaseTable& mixed) {
     std::set<int> states;
     for (std::size_t row = 0; row < mixed.rows.size(); ++row) {
         if (mixed.at(row, "held_out") == 0 && mixed.at(row, "threads") != 0)
@@ -105,8 +96,8 @@ std::set<int> fitted_states(const Table& mixed) {
 
 /// The windows of that state; those of kernels and copies without an optimizer, which hold for all;
 /// and, with 12 bytes, of states that are not fitted, which are predicted by it.
-Table windows_of(const Table& mixed, int state_bytes, const std::set<int>& fitted) {
-    Table out = mixed;
+CaseTable windows_of(const CaseTable& mixed, int state_bytes, const std::set<int>& fitted) {
+    CaseTable out = mixed;
     out.rows.clear();
     for (std::size_t row = 0; row < mixed.rows.size(); ++row) {
         const auto own = static_cast<int>(mixed.at(row, "state_bytes"));
@@ -124,12 +115,12 @@ MachineFits fit_machine(const Measurements& measurements) {
     const double multiprocessors = std::max(1.0, measurements.facts.multiprocessors);
     for (int i = 0; i < kKernelTables; ++i) {
         const auto id = static_cast<KernelTableId>(i);
-        const Table* table = measurements.find(kernel_table_name(id));
+        const CaseTable* table = measurements.find(kernel_table_name(id));
         if (table == nullptr || table->rows.empty()) continue;
         fits.kernels.emplace_back(id, fit_kernel_table(id, *table, multiprocessors));
     }
     fits.gemm_line = fit_gemm_line(measurements);
-    const Table* mixed = measurements.find("mixed_load");
+    const CaseTable* mixed = measurements.find("mixed_load");
     if (mixed != nullptr && !mixed->rows.empty()) {
         const std::set<int> fitted = fitted_states(*mixed);
         for (const int state_bytes : fitted)
@@ -142,11 +133,6 @@ namespace {
 
 /// Microseconds; a profile's numbers are above 0.
 constexpr double kLeast = 1e-3;
-
-struct Calls {
-    FeatureRows features;  ///< 1, parameters
-    std::vector<double> us;
-};
 
 /// Microseconds at 0 parameters, low, high.
 std::vector<double> cost_of(const Calls& calls) {
@@ -175,19 +161,19 @@ double UpdateCost::long_rate(double threads, double usual_rate) const {
 }
 
 std::optional<UpdateCost> fit_update_cost(const Measurements& measurements) {
-    const Table* table = find_rows(measurements, "adam_by_size");
-    if (table == nullptr) return std::nullopt;
+    const MeasuredRows rows(measurements, "adam_by_size");
+    if (!rows) return std::nullopt;
     std::map<double, Calls> by_threads;
     UpdateCost cost;
-    cost.usual_parameters = table->at(0, "parameters");
+    cost.usual_parameters = rows.at(0, "parameters");
     bool one_size = true;
-    for (std::size_t row = 0; row < table->rows.size(); ++row) {
-        const double parameters = table->at(row, "parameters");
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const double parameters = rows.at(row, "parameters");
         one_size = one_size && parameters == cost.usual_parameters;
         cost.usual_parameters = std::min(cost.usual_parameters, parameters);
-        Calls& calls = by_threads[table->at(row, "threads")];
+        Calls& calls = by_threads[rows.at(row, "threads")];
         calls.features.push_back({1, parameters});
-        calls.us.push_back(table->at(row, "us"));
+        calls.us.push_back(rows.at(row, "us"));
     }
     if (one_size) return std::nullopt;
     std::vector<std::pair<double, double>> curve;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "calibrate/profile/profile_json.h"
 #include "calibrate/profile/sections.h"
 #include "sim/base/embedded_files.h"
 #include "sim/base/input_error.h"

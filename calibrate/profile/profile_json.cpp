@@ -117,8 +117,8 @@ void ProfileJson::set_text(std::string_view path, const std::string& text) { at(
 
 void ProfileJson::set_flag(std::string_view path, bool value) { at(path) = value; }
 
-void ProfileJson::set_number(std::string_view path, double value, const std::optional<Range>& range,
-                             const Origin& origin) {
+void ProfileJson::set_number(std::string_view path, double value,
+                             const std::optional<RateRange>& range, const Origin& origin) {
     Json entry = {{"value", number(value, kNumberDigits)}};
     if (range) {
         // As many digits as the value: rounding keeps low <= value <= high.

@@ -11,6 +11,7 @@
 
 #include "sim/specs/machine/kernel_measurement.h"
 #include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 
@@ -27,11 +28,6 @@ struct Origin {
     std::string note;  ///< how it was measured; "" is left out
 };
 
-/// 5th to 95th percentile, in the number's unit.
-struct Range {
-    double low = 0, high = 0;
-};
-
 /// A profile under construction. Paths are those of machine_number.h: "link.copy_latency_us". Where
 /// a path is set twice, the last one counts.
 class ProfileJson {
@@ -45,7 +41,8 @@ class ProfileJson {
     void add_note(const std::string& sentence);
     void set_text(std::string_view path, const std::string& text);
     void set_flag(std::string_view path, bool value);
-    void set_number(std::string_view path, double value, const std::optional<Range>& range,
+    /// `range`: 5th to 95th percentile, in the number's unit.
+    void set_number(std::string_view path, double value, const std::optional<RateRange>& range,
                     const Origin& origin);
     /// Rows ascending in the first column. `columns`: the names, with units.
     void set_curve(std::string_view path, const std::vector<std::string>& columns,

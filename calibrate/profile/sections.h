@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "calibrate/measurement/measurements.h"
-#include "calibrate/profile/machine_fits.h"
+#include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/profile_json.h"
 
 namespace sluice {
@@ -15,10 +15,34 @@ namespace sluice {
 /// The key in a profile's sources of what this program measured.
 inline constexpr const char* kCalibrationSource = "calibration";
 
-/// What the machine says of itself. `note`: how, in one sentence.
+/// The origin of facts about the machine. `note`: how they are known, in one sentence.
 Origin measured_here(const Measurements& measurements, std::string note);
-/// From a table, on the day of its case.
-Origin measured_here(const Measurements& measurements, const Table& table, std::string note);
+
+/// The rows of one table, and what a profile says of them.
+class MeasuredRows {
+  public:
+    /// False where the table is missing or has no rows.
+    MeasuredRows(const Measurements& measurements, std::string_view table);
+    explicit operator bool() const { return table_ != nullptr; }
+
+    std::size_t size() const { return table_->rows.size(); }
+    double at(std::size_t row, std::string_view column) const { return table_->at(row, column); }
+    /// The columns <of>low and <of>high of a row; nothing where the table lacks them.
+    std::optional<RateRange> range(std::size_t row, const std::string& of = "") const;
+    /// The row with the largest value in a column.
+    std::size_t largest(std::string_view column) const;
+    /// These columns of all rows, ascending.
+    std::vector<std::vector<double>> points(const std::vector<std::string>& columns) const;
+    /// On the day of the table's case, with its method.
+    Origin origin() const { return noted(table_->method); }
+    Origin origin(const std::string& what) const { return noted(what + "; " + table_->method); }
+    /// The same with a note in place of the method.
+    Origin noted(const std::string& note) const;
+
+  private:
+    const Measurements& measurements_;
+    const CaseTable* table_;
+};
 
 /// Each adds what was measured; tables that are missing add nothing.
 void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile);
@@ -37,25 +61,9 @@ struct ClockFit {
     Seconds seconds_at_highest = 0;  ///< from rest on; time at clocks between counts in part
 };
 /// From the table clock_after_rest. Nothing where the clock does not fall.
-std::optional<ClockFit> fit_clock(const Table& after_rest);
+std::optional<ClockFit> fit_clock(const CaseTable& after_rest);
 
-/// Numbers of a row as a rate with its range: the columns `value`, `low` and `high`.
-struct MeasuredRate {
-    double value = 0;
-    Range range;
-};
-MeasuredRate rate_at(const Table& table, std::size_t row, const char* value, const char* low,
-                     const char* high);
-/// Nothing where the table lacks the columns.
-std::optional<Range> range_at(const Table& table, std::size_t row, const std::string& low,
-                              const std::string& high);
 /// GB/s of so many bytes in so many microseconds.
 double gb_per_s(double bytes, double us);
-/// Rows of a table in ascending order of a column.
-std::vector<std::size_t> ascending(const Table& table, const char* column);
-/// Row of the largest value in a column. Precondition: there is a row.
-std::size_t row_of_largest(const Table& table, const char* column);
-/// Nothing where the table is missing or has no rows.
-const Table* find_rows(const Measurements& measurements, std::string_view table);
 
 }  // namespace sluice

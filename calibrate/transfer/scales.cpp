@@ -1,11 +1,10 @@
-#include "calibrate/transfer/scales.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "calibrate/transfer/transfer_rules.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-/// What a part of the trend takes on the new GPU, of what it took.
+/// The time of a part of the trend on the new GPU, as a factor of its time before.
 double time_factor(std::string_view feature, const Scales& scales) {
     // Launch and latency; so is what a wave of tiles begins and ends with.
     if (feature == "us" || feature.find("per_wave") != std::string_view::npos) return 1;

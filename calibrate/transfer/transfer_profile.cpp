@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "calibrate/profile/profile_json.h"
-#include "calibrate/transfer/scales.h"
 #include "calibrate/transfer/transfer_rules.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
@@ -92,7 +91,7 @@ class Transfer {
                 return rule->most > 0 ? std::min(value, rule->most) : value;
             };
             const double value = limited(*quantity.value * rule->factor);
-            Range range;
+            RateRange range;
             range.low = std::min(
                 value, quantity.low.value_or(*quantity.value) * rule->factor * rule->range.low);
             range.high = std::max(value, limited(quantity.high.value_or(*quantity.value) *
@@ -161,10 +160,9 @@ std::string transfer_profile(const NamedText& measured, const NamedText& datashe
     const std::string sheet_text = datasheet_as_profile(datasheet.text, datasheet.file);
     const MachineProfile sheet =
         parse_machine_profile(sheet_text, datasheet.file, id_of(datasheet.file));
-    if (sheet.text("gpu.name").empty()) {
+    if (sheet.text("gpu.name").empty())
         throw InputError(
             fmt::format("{}: gpu.name is missing, expected the GPU's name", datasheet.file));
-    }
     const Scales scales = scales_between(from, sheet);
 
     ProfileJson out(sheet.name);

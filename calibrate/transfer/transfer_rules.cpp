@@ -31,7 +31,7 @@ Transfer transfer_of_free_key(std::string_view path) {
     return contains(path, "joules_per_gb") ? Transfer::joules_of_memory : Transfer::watts;
 }
 
-/// What the GPU takes goes by TDP, what its work takes by TDP over its rate.
+/// The power of the GPU scales by TDP, the energy of its work by TDP over its rate.
 std::optional<TransferRule> by_power(const Scales& scales, double rate, const RateRange& range) {
     if (scales.power == 0) return std::nullopt;
     return TransferRule{

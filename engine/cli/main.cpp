@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
-#include <map>
 
-#include "engine/train/stop_signals.h"
+#include "engine/machine/stop_signals.h"
 #include "engine/train/training_run.h"
 #include "sim/base/input_error.h"
 #include "sim/command_line/program.h"
@@ -23,10 +24,10 @@ struct Flags {
 };
 
 void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
-    static const std::map<std::string, LearningRateKind> kKinds = {
-        {"cosine", LearningRateKind::cosine},
-        {"constant", LearningRateKind::constant},
-        {"linear", LearningRateKind::linear}};
+    static const auto place_of = [](const std::string& name) {
+        return std::find(kLearningRateNames.begin(), kLearningRateNames.end(), name) -
+               kLearningRateNames.begin();
+    };
     const auto add = [&app](const char* name, auto& value, const char* help) {
         return app.add_option(name, value, help)->group("Optimizer")->capture_default_str();
     };
@@ -36,11 +37,14 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
     add("--warmup-steps", s.warmup_steps, "steps until the peak learning rate")
         ->check(CLI::NonNegativeNumber);
     app.add_option_function<std::string>(
-           "--lr-schedule", [&s](const std::string& name) { s.schedule = kKinds.at(name); },
+           "--lr-schedule",
+           [&s](const std::string& name) {
+               s.schedule = static_cast<LearningRateKind>(place_of(name));
+           },
            "learning rate after the warm-up: cosine, constant or linear")
         ->group("Optimizer")
         ->check([](const std::string& name) {
-            return kKinds.count(name) > 0
+            return place_of(name) < std::ssize(kLearningRateNames)
                        ? std::string()
                        : "--lr-schedule is \"" + name + "\", expected cosine, constant or linear";
         })
@@ -114,7 +118,8 @@ int train(const Flags& flags) {
         throw InputError(
             fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
     for (const auto& file : {flags.report, flags.trace, flags.timeline}) check_folder(file);
-    stop_on_signals();
+    stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
+    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     const bool measure = flags.report || flags.trace || flags.timeline;
     const RunResult result = run_training(model, training, flags.settings, measure);
     if (result.interrupted) {

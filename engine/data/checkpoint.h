@@ -1,16 +1,38 @@
-// Where is each tensor of a model: in one safetensors file, or in shards with an index?
+// Where is each tensor of a model, in one safetensors file or in shards with an index, and which
+// numbers does it hold?
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "engine/data/safetensors.h"
+#include "engine/data/files.h"
+#include "engine/data/safetensors_header.h"
 
 namespace sluice {
+
+/// A tensor in a mapped file, valid as long as the checkpoint that it came from (moved or not).
+struct TensorView {
+    std::string file;  ///< for messages
+    std::string name;
+    Dtype dtype = Dtype::u8;
+    std::vector<std::int64_t> shape;
+    std::span<const std::byte> bytes;  ///< row-major, not necessarily aligned
+
+    std::int64_t elements() const {
+        return static_cast<std::int64_t>(bytes.size()) / dtype_bytes(dtype);
+    }
+};
+
+/// Elements [begin, begin + count) as fp32, exact but for F64, which is rounded to nearest. Throws
+/// InputError when the tensor is not F16, BF16, F32 or F64; InternalError for a range outside it.
+void read_as_fp32(const TensorView& tensor, std::int64_t begin, std::int64_t count, float* out);
 
 /// "model.safetensors" of the stem "model": the one file with all tensors.
 std::string tensors_file(const std::string& stem);
@@ -20,23 +42,25 @@ std::string tensors_index(const std::string& stem);
 /// The tensors of a model, memory-mapped.
 class Checkpoint {
   public:
-    /// One file with all tensors.
-    explicit Checkpoint(SafetensorsFile file);
-    /// `file_of` maps tensor names to indices into `files`; `path` names the whole in messages.
-    Checkpoint(std::string path, std::vector<SafetensorsFile> files,
-               std::unordered_map<std::string, std::size_t> file_of);
+    /// Without tensors; `path` names the whole in messages.
+    explicit Checkpoint(std::string path) : path_(std::move(path)) {}
+
+    /// Maps a safetensors file and adds its tensors: those that `wanted` says. Throws InputError
+    /// for a file that cannot be read or is not what its header says.
+    void add_file(
+        const std::string& file,
+        const std::function<bool(const std::string& name)>& wanted = [](auto&) { return true; });
 
     const std::string& path() const { return path_; }
     std::vector<std::string> names() const;  ///< sorted
-    bool has(std::string_view name) const;
-    /// Valid as long as the checkpoint (moved or not). Throws InputError, with the nearest name,
-    /// when there is no such tensor.
-    TensorView tensor(std::string_view name) const;
+    bool has(std::string_view name) const { return tensors_.contains(name); }
+    /// Throws InputError, with the nearest name, when there is no such tensor.
+    const TensorView& tensor(std::string_view name) const;
 
   private:
     std::string path_;
-    std::vector<SafetensorsFile> files_;
-    std::unordered_map<std::string, std::size_t> file_of_;
+    std::vector<MappedFile> files_;
+    std::map<std::string, TensorView, std::less<>> tensors_;
 };
 
 /// Opens a .safetensors file, an index of shards (.json), or a folder with model.safetensors or

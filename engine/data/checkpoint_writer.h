@@ -1,15 +1,58 @@
-// How is a model saved: in one file, or in shards with an index that other programs load?
+// How is a model saved: in one safetensors file, or in shards with an index that other programs
+// load?
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "engine/data/safetensors_writer.h"
+#include "engine/data/safetensors_header.h"
 
 namespace sluice {
+
+/// A tensor to be written.
+struct TensorSpec {
+    std::string name;
+    Dtype dtype = Dtype::u8;
+    std::vector<std::int64_t> shape;
+};
+
+/// Bytes of such a tensor; InternalError for a shape that none can have.
+std::int64_t tensor_bytes(const TensorSpec& tensor);
+
+/// Fills `chunk` with the bytes from `begin` on (row-major, little-endian) of tensor number
+/// `tensor` of the list. Chunks of a tensor come in order, begin at multiples of 64 bytes and are
+/// never empty.
+using ProduceBytes =
+    std::function<void(std::size_t tensor, std::int64_t begin, std::span<std::byte> chunk)>;
+
+/// Chunks of a tensor are at most this large; the only memory that writing needs.
+inline constexpr std::int64_t kWriteBuffer = std::int64_t{64} << 20;
+
+/// Writes files that are byte for byte those of the `safetensors` package for the same tensors with
+/// the metadata {"format": "pt"}: tensors sorted by dtype (see Dtype), then name; a compact
+/// header, padded with spaces to a multiple of 8 bytes.
+class SafetensorsWriter {
+  public:
+    /// InternalError when two names are equal.
+    explicit SafetensorsWriter(std::vector<TensorSpec> tensors);
+
+    std::int64_t file_bytes() const;
+    /// Returns when the file is on the disk. Throws InputError when it cannot be written, and
+    /// passes on what `produce` throws; there is then no new file. `buffer_bytes`: a multiple
+    /// of 64.
+    void write(const std::string& path, const ProduceBytes& produce,
+               std::int64_t buffer_bytes = kWriteBuffer) const;
+
+  private:
+    std::vector<TensorSpec> tensors_;
+    std::vector<std::size_t> order_;  ///< of tensors_ in the file
+    std::string prefix_;              ///< length and header
+    std::int64_t data_bytes_ = 0;
+};
 
 /// One file of a checkpoint.
 struct ShardPlan {

@@ -1,47 +1,24 @@
-#include "engine/data/dtype.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <iterator>
 #include <limits>
+
+#include "engine/data/safetensors_header.h"
 
 namespace sluice {
 namespace {
 
 struct DtypeEntry {
-    Dtype dtype;
     const char* name;
     std::int64_t bytes;
 };
 
-constexpr std::array<DtypeEntry, 17> kDtypes = {{
-    {Dtype::boolean, "BOOL", 1},
-    {Dtype::u8, "U8", 1},
-    {Dtype::i8, "I8", 1},
-    {Dtype::f8_e5m2, "F8_E5M2", 1},
-    {Dtype::f8_e4m3, "F8_E4M3", 1},
-    {Dtype::f8_e8m0, "F8_E8M0", 1},
-    {Dtype::i16, "I16", 2},
-    {Dtype::u16, "U16", 2},
-    {Dtype::f16, "F16", 2},
-    {Dtype::bf16, "BF16", 2},
-    {Dtype::i32, "I32", 4},
-    {Dtype::u32, "U32", 4},
-    {Dtype::f32, "F32", 4},
-    {Dtype::c64, "C64", 8},
-    {Dtype::f64, "F64", 8},
-    {Dtype::i64, "I64", 8},
-    {Dtype::u64, "U64", 8},
-}};
-
-constexpr bool in_order_of_enum() {
-    for (std::size_t i = 0; i < kDtypes.size(); ++i) {
-        if (static_cast<std::size_t>(kDtypes[i].dtype) != i) return false;
-    }
-    return true;
-}
-static_assert(in_order_of_enum());
+/// In the order of Dtype.
+constexpr DtypeEntry kDtypes[] = {
+    {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1},
+    {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},     {"U32", 4},
+    {"F32", 4},  {"C64", 8}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
+static_assert(std::size(kDtypes) == static_cast<std::size_t>(Dtype::u64) + 1);
 
 const DtypeEntry& entry(Dtype dtype) { return kDtypes[static_cast<std::size_t>(dtype)]; }
 
@@ -56,10 +33,9 @@ std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
 const char* dtype_name(Dtype dtype) { return entry(dtype).name; }
 
 std::optional<Dtype> parse_dtype(std::string_view name) {
-    const auto found = std::find_if(kDtypes.begin(), kDtypes.end(),
-                                    [&](const DtypeEntry& known) { return known.name == name; });
-    if (found == kDtypes.end()) return std::nullopt;
-    return found->dtype;
+    for (std::size_t i = 0; i < std::size(kDtypes); ++i)
+        if (kDtypes[i].name == name) return static_cast<Dtype>(i);
+    return std::nullopt;
 }
 
 std::vector<std::string> dtype_names() {

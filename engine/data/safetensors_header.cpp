@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -22,7 +21,7 @@ constexpr const char* kGetAgain = "; the file is damaged, download it again";
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   public:
     explicit HeaderReader(const std::string& path) : path_(path) {}
-    SafetensorsHeader take() { return std::move(header_); }
+    std::vector<TensorEntry> take() { return std::move(tensors_); }
 
     bool null() override { unexpected("null"); }
     bool boolean(bool value) override { unexpected(value ? "true" : "false"); }
@@ -33,12 +32,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     bool number_unsigned(std::uint64_t value) override {
         // More dimensions than any tensor has.
         constexpr std::size_t kMaxRank = 16;
-        if (depth_ != 3 || value > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+        if (depth_ != 3 || value > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
             unexpected(fmt::to_string(value));
-        }
-        if (list().size() == (field_ == Field::shape ? kMaxRank : 2)) {
+        if (list().size() == (field_ == Field::shape ? kMaxRank : 2))
             refuse(fmt::format("{} has more than {} numbers", field_name(), list().size()));
-        }
         list().push_back(static_cast<std::int64_t>(value));
         return true;
     }
@@ -53,7 +50,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
                                fmt::join(dtype_names(), ", ")),
                    hint.empty() ? "; convert the file to one of these" : hint);
         }
-        header_.tensors.back().dtype = *dtype;
+        tensors_.back().dtype = *dtype;
         return true;
     }
 
@@ -98,11 +95,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     bool end_array() override {
         --depth_;
         if (field_ == Field::data_offsets) {
-            if (offsets_.size() != 2) {
+            if (offsets_.size() != 2)
                 refuse(fmt::format("data_offsets has {} numbers, expected 2", offsets_.size()));
-            }
-            header_.tensors.back().begin = offsets_[0];
-            header_.tensors.back().end = offsets_[1];
+            tensors_.back().begin = offsets_[0];
+            tensors_.back().end = offsets_[1];
         }
         return true;
     }
@@ -121,15 +117,15 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     }
 
     std::vector<std::int64_t>& list() {
-        return field_ == Field::shape ? header_.tensors.back().shape : offsets_;
+        return field_ == Field::shape ? tensors_.back().shape : offsets_;
     }
 
     void start_tensor(const std::string& name) {
         tensor_name_ = name;
         in_metadata_ = name == "__metadata__";
         if (in_metadata_) return;
-        header_.tensors.emplace_back();
-        header_.tensors.back().name = name;
+        tensors_.emplace_back();
+        tensors_.back().name = name;
         offsets_.clear();
     }
 
@@ -153,15 +149,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
     [[noreturn]] void unexpected(const std::string& value) const {
         if (depth_ == 1) refuse(fmt::format("is {}, expected an object", value));
-        if (in_metadata_) {
+        if (in_metadata_)
             refuse(fmt::format("{} is {}, expected a text", in_quotes(field_key_), value));
-        }
         refuse(fmt::format("{} is {}, expected {}", field_name(), value,
                            field_ == Field::dtype ? "a text" : "a list of whole numbers from 0"));
     }
 
     const std::string& path_;
-    SafetensorsHeader header_;
+    std::vector<TensorEntry> tensors_;
     int depth_ = 0;  ///< 1: in the header, 2: in a tensor or the metadata, 3: in a list
     bool in_metadata_ = false;
     Field field_ = Field::dtype;
@@ -173,11 +168,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 /// The length of the header in bytes.
 std::int64_t header_bytes(std::span<const std::byte> file, const std::string& path) {
     std::uint64_t length = 0;
-    if (file.size() < sizeof(length)) {
+    if (file.size() < sizeof(length))
         throw InputError(
             fmt::format("{}: has {} bytes, expected at least 8 of a safetensors file{}", path,
                         file.size(), kGetAgain));
-    }
     std::memcpy(&length, file.data(), sizeof(length));
     if (std::cmp_greater(length, kMaxSafetensorsHeader)) {
         throw InputError(
@@ -204,18 +198,17 @@ void check_size(const TensorEntry& tensor, const std::string& path) {
 }
 
 /// Tensors sorted by offset must follow each other, and end where the data ends.
-void check_layout(const SafetensorsHeader& header, std::int64_t data_bytes,
+void check_layout(const std::vector<TensorEntry>& tensors, std::int64_t data_bytes,
                   const std::string& path) {
     std::int64_t previous_end = 0;
-    for (const TensorEntry& tensor : header.tensors) {
+    for (const TensorEntry& tensor : tensors) {
         check_size(tensor, path);
-        if (tensor.begin != previous_end) {
+        if (tensor.begin != previous_end)
             throw InputError(fmt::format(
                 "{}: tensor {}: begins at byte {} of the data, but the one before ends at {}: they "
                 "{}{}",
                 path, in_quotes(tensor.name), tensor.begin, previous_end,
                 tensor.begin < previous_end ? "overlap" : "leave a gap", kGetAgain));
-        }
         previous_end = tensor.end;
     }
     if (previous_end != data_bytes) {
@@ -235,8 +228,8 @@ std::string in_quotes(std::string_view name) {
            (cut ? "..." : "");
 }
 
-SafetensorsHeader read_safetensors_header(std::span<const std::byte> file,
-                                          const std::string& path) {
+std::vector<TensorEntry> read_safetensors_header(std::span<const std::byte> file,
+                                                 const std::string& path) {
     const std::int64_t length = header_bytes(file, path);
     const auto* text = reinterpret_cast<const char*>(file.data()) + sizeof(std::uint64_t);
     if (length == 0 || text[0] != '{') {
@@ -245,18 +238,18 @@ SafetensorsHeader read_safetensors_header(std::span<const std::byte> file,
     }
     HeaderReader reader(path);
     nlohmann::json::sax_parse(text, text + length, &reader);
-    SafetensorsHeader header = reader.take();
-    std::stable_sort(header.tensors.begin(), header.tensors.end(),
+    std::vector<TensorEntry> tensors = reader.take();
+    std::stable_sort(tensors.begin(), tensors.end(),
                      [](const TensorEntry& a, const TensorEntry& b) {
                          return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
                      });
     const auto data_begin = static_cast<std::int64_t>(sizeof(std::uint64_t)) + length;
-    check_layout(header, static_cast<std::int64_t>(file.size()) - data_begin, path);
-    for (TensorEntry& tensor : header.tensors) {
+    check_layout(tensors, static_cast<std::int64_t>(file.size()) - data_begin, path);
+    for (TensorEntry& tensor : tensors) {
         tensor.begin += data_begin;
         tensor.end += data_begin;
     }
-    return header;
+    return tensors;
 }
 
 }  // namespace sluice

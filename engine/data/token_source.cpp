@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cctype>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -11,6 +14,139 @@
 #include "sim/base/input_error.h"
 
 namespace sluice {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "token ids in files are little-endian");
+
+// Magic numbers of llm.c's files: training shards, and evaluation sets.
+constexpr std::int32_t kUint16Magic = 20240520, kUint16Version = 1;
+constexpr std::int32_t kUint32Magic = 20240801, kUint32Version = 7;
+constexpr std::int32_t kEvaluationMagic = 20240522;
+constexpr std::size_t kHeaderBytes = 256 * sizeof(std::int32_t);
+
+constexpr std::int64_t bytes_of(TokenWidth width) { return static_cast<std::int64_t>(width); }
+
+/// The first three numbers of a header; zeros where the file is shorter.
+struct Header {
+    std::int32_t magic = 0, version = 0, tokens = 0;
+};
+
+Header first_numbers(std::span<const std::byte> bytes) {
+    std::array<std::int32_t, 3> numbers{};
+    std::memcpy(numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(numbers)));
+    return {numbers[0], numbers[1], numbers[2]};
+}
+
+/// Copies ids and returns the largest.
+template <typename Id>
+std::uint32_t copy_ids(const std::byte* from, std::span<std::int32_t> out) {
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        Id id;
+        std::memcpy(&id, from + i * sizeof(Id), sizeof(Id));
+        largest = std::max(largest, static_cast<std::uint32_t>(id));
+        out[i] = static_cast<std::int32_t>(id);
+    }
+    return largest;
+}
+
+}  // namespace
+
+TokenShard::TokenShard(std::string path) : file_(std::move(path)) {
+    const std::int32_t magic = first_numbers(file_.bytes()).magic;
+    if (!this->path().ends_with(".bin")) {
+        accept_text();
+    } else if (magic == kUint16Magic || magic == kUint32Magic) {
+        read_header();
+    } else if (magic == kEvaluationMagic) {
+        throw InputError(
+            fmt::format("{}: magic number is {}, an evaluation set of llm.c, expected training "
+                        "tokens ({} or {}); name another shard",
+                        this->path(), magic, kUint16Magic, kUint32Magic));
+    } else {
+        const bool wide = this->path().ends_with(".u32.bin");
+        accept_headerless(wide ? TokenWidth::uint32 : TokenWidth::uint16);
+    }
+}
+
+void TokenShard::read_header() {
+    const auto [magic, version, tokens] = first_numbers(file_.bytes());
+    width_ = magic == kUint16Magic ? TokenWidth::uint16 : TokenWidth::uint32;
+    data_begin_ = static_cast<std::int64_t>(kHeaderBytes);
+    tokens_ = tokens;
+    if (file_.size() < kHeaderBytes) {
+        throw InputError(
+            fmt::format("{}: has {} bytes, expected a header of {} bytes after magic number {}; "
+                        "the shard is truncated, download it again",
+                        path(), file_.size(), kHeaderBytes, magic));
+    }
+    const std::int32_t expected = magic == kUint16Magic ? kUint16Version : kUint32Version;
+    if (version != expected) {
+        throw InputError(
+            fmt::format("{}: header version is {}, expected {} for magic number {}; write the "
+                        "shard again with the current llm.c",
+                        path(), version, expected, magic));
+    }
+    const std::int64_t expected_bytes = data_begin_ + tokens_ * bytes_of(width_);
+    if (tokens_ < 1 || std::cmp_not_equal(file_.size(), expected_bytes)) {
+        throw InputError(
+            fmt::format("{}: has {} bytes, but its header says {} tokens of {} bytes ({} bytes in "
+                        "all); the shard is damaged, download it again",
+                        path(), file_.size(), tokens_, bytes_of(width_), expected_bytes));
+    }
+}
+
+void TokenShard::accept_headerless(TokenWidth width) {
+    width_ = width;
+    const auto size = static_cast<std::int64_t>(file_.size());
+    tokens_ = size / bytes_of(width);
+    if (size % bytes_of(width) != 0) {
+        throw InputError(
+            fmt::format("{}: has {} bytes, expected a multiple of {} (uint{} tokens without a "
+                        "header); the shard is truncated or has another width",
+                        path(), size, bytes_of(width), 8 * bytes_of(width)));
+    }
+}
+
+void TokenShard::accept_text() {
+    tokens_ = static_cast<std::int64_t>(file_.size());
+    // A zero byte near the start tells an archive, array or table from a text.
+    constexpr std::size_t kLooked = 4096;
+    const auto start = file_.bytes().first(std::min(file_.size(), kLooked));
+    const auto zero = std::find(start.begin(), start.end(), std::byte{0});
+    if (zero != start.end()) {
+        throw InputError(
+            fmt::format("{}: byte {} is zero, so this is no text, expected plain text or token "
+                        "shards named *.bin; convert or rename it",
+                        path(), zero - start.begin()));
+    }
+}
+
+void TokenShard::read(std::int64_t begin, std::int64_t vocabulary,
+                      std::span<std::int32_t> out) const {
+    if (begin < 0 || std::cmp_greater(out.size(), tokens_) ||
+        begin > tokens_ - static_cast<std::int64_t>(out.size()))
+        throw InternalError(fmt::format("{}: tokens {} to {} asked for, the shard has {}", path(),
+                                        begin, begin + static_cast<std::int64_t>(out.size()),
+                                        tokens_));
+    const std::byte* from = file_.bytes().data() + data_begin_ + begin * bytes_of(width_);
+    const std::uint32_t largest = width_ == TokenWidth::uint32 ? copy_ids<std::uint32_t>(from, out)
+                                  : width_ == TokenWidth::uint16
+                                      ? copy_ids<std::uint16_t>(from, out)
+                                      : copy_ids<std::uint8_t>(from, out);
+    if (out.empty() || std::cmp_less(largest, vocabulary)) return;
+    // uint32 ids from 2^31 on are negative in `out`.
+    const auto wrong = std::find_if(out.begin(), out.end(), [&](std::int32_t id) {
+        return std::cmp_greater_equal(static_cast<std::uint32_t>(id), vocabulary);
+    });
+    const std::int64_t index = begin + (wrong - out.begin());
+    throw InputError(
+        fmt::format("{}: token {} (byte {}) is {}, expected less than the vocabulary of {}; "
+                    "tokenize the text with the tokenizer of this model",
+                    path(), index, data_begin_ + index * bytes_of(width_),
+                    static_cast<std::uint32_t>(*wrong), vocabulary));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,9 +205,8 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
 TokenSource::TokenSource(std::vector<TokenShard> shards, std::int64_t vocabulary)
     : shards_(std::move(shards)), vocabulary_(vocabulary) {
     // Batches hold ids as int32.
-    if (vocabulary < 1 || vocabulary > std::numeric_limits<std::int32_t>::max()) {
+    if (vocabulary < 1 || vocabulary > std::numeric_limits<std::int32_t>::max())
         throw InternalError(fmt::format("token source: vocabulary of {}", vocabulary));
-    }
     for (const TokenShard& shard : shards_) {
         if (shard.width() == TokenWidth::byte && vocabulary < kByteVocabulary) {
             throw InputError(
@@ -97,9 +232,7 @@ TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t voca
             shards.emplace_back(path);
             continue;
         }
-        for (std::string& file : files_of_folder(path)) {
-            shards.emplace_back(std::move(file));
-        }
+        for (std::string& file : files_of_folder(path)) shards.emplace_back(std::move(file));
     }
     return TokenSource(std::move(shards), vocabulary);
 }

@@ -1,6 +1,5 @@
 // The plan on a machine without a GPU: "device" memory is ordinary memory, each lane's thread does
 // its work at once.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>

@@ -145,10 +145,9 @@ std::unique_ptr<Device> make_cuda_device(int ordinal) {
             "--device cuda: no usable GPU here ({}); see nvidia-smi, or give --device cpu",
             status == cudaSuccess ? "none found" : cudaGetErrorString(status)));
     }
-    if (ordinal >= count) {
+    if (ordinal >= count)
         throw InputError(
             fmt::format("--device cuda:{}: expected at most cuda:{}", ordinal, count - 1));
-    }
     return std::make_unique<CudaDevice>(ordinal);
 }
 

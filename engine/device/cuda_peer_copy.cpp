@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/device/peer_copy.h"
+#include "engine/device/device.h"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "sim/base/input_error.h"
 
@@ -185,10 +185,9 @@ std::string attached_gpu_bus_id() {
 
 std::unique_ptr<PeerCopy> make_peer_copy(int first, int second, Bytes bytes) {
     const int count = gpu_count();
-    if (first == second || first < 0 || second < 0 || first >= count || second >= count) {
+    if (first == second || first < 0 || second < 0 || first >= count || second >= count)
         throw InternalError(
             fmt::format("copies between GPUs {} and {} of {}", first, second, count));
-    }
     return std::make_unique<CudaPeerCopy>(first, second, bytes);
 }
 

@@ -1,9 +1,8 @@
-#include "engine/device/make_device.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "engine/device/device.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {

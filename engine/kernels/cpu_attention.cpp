@@ -1,5 +1,3 @@
-#include "engine/kernels/cpu_attention.h"
-
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 

@@ -1,5 +1,3 @@
-#include "engine/kernels/cpu_gemm.h"
-
 #include <ATen/ATen.h>
 
 #include "engine/kernels/cpu_tensors.h"
@@ -35,11 +33,10 @@ class Operands {
         : d_(view(product.d)), a_(view(product.a)), b_(view(product.b)), product_(product) {
         if (product.transpose_a == Transpose::yes) a_ = a_.t();
         if (product.transpose_b == Transpose::yes) b_ = b_.t();
-        if (a_.size(0) != d_.size(0) || a_.size(1) != b_.size(0) || b_.size(1) != d_.size(1)) {
+        if (a_.size(0) != d_.size(0) || a_.size(1) != b_.size(0) || b_.size(1) != d_.size(1))
             throw InternalError(fmt::format("gemm: ({}, {}) x ({}, {}) does not give ({}, {})",
                                             a_.size(0), a_.size(1), b_.size(0), b_.size(1),
                                             d_.size(0), d_.size(1)));
-        }
         require(!product.accumulate || is_fp32(d_), "gemm", "fp32 sums to accumulate in");
     }
 

@@ -6,13 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
-#include "engine/kernels/cpu_attention.h"
-#include "engine/kernels/cpu_gemm.h"
-#include "engine/kernels/cpu_rows.h"
 #include "engine/kernels/cpu_tensors.h"
 #include "engine/kernels/rotary_frequencies.h"
 
@@ -31,7 +27,7 @@ using cpu::view_heads;
 /// what libtorch allocates for intermediate results stays small, and in the caches.
 constexpr std::int64_t kPieceElements = std::int64_t{1} << 16;
 
-/// What every call of a kernel needs of libtorch: no autograd, and our number of threads, which
+/// Every call of a kernel needs this of libtorch: no autograd, and our number of threads, which
 /// libtorch keeps for each calling thread.
 class Call {
   public:
@@ -44,7 +40,7 @@ class Call {
 };
 
 /// Angle of one position for each pair of elements (head_dim / 2), fp32.
-Tensor rotary_frequencies(const RotaryShape& rotary, std::int64_t head_dim) {
+Tensor frequencies_of_pairs(const RotaryShape& rotary, std::int64_t head_dim) {
     const Tensor frequencies = at::empty({head_dim / 2}, at::kFloat);
     auto* const values = frequencies.data_ptr<float>();
     for (std::int64_t pair = 0; pair < head_dim / 2; ++pair)
@@ -141,7 +137,7 @@ class CpuKernels : public Kernels {
         const Call call(threads_);
         require_heads("rotary", shape, qkv);
         require(shape.head_dim % 2 == 0, "rotary", "an even head_dim");
-        const Tensor frequencies = rotary_frequencies(rotary, shape.head_dim);
+        const Tensor frequencies = frequencies_of_pairs(rotary, shape.head_dim);
         // In fp32, as models are trained elsewhere, e.g. with transformers.
         const Tensor angles =
             at::arange(shape.sequence, at::kFloat).unsqueeze(1) * frequencies.unsqueeze(0);

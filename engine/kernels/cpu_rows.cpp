@@ -1,5 +1,3 @@
-#include "engine/kernels/cpu_rows.h"
-
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -55,10 +53,9 @@ void swiglu_backward(const Tensor& gate, const Tensor& up, const Tensor& dproduc
 
 double cross_entropy(const Matrix& logits, const std::int32_t* targets, float scale) {
     const auto last = std::max_element(targets, targets + logits.rows);
-    if (*last >= logits.columns) {
+    if (*last >= logits.columns)
         throw InternalError(
             fmt::format("cross_entropy: target {} of {} logits", *last, logits.columns));
-    }
     const Tensor target =
         at::from_blob(const_cast<std::int32_t*>(targets), {logits.rows, 1}, at::kInt).to(at::kLong);
     const Tensor ignored = target < 0, index = target.clamp_min(0);

@@ -1,5 +1,5 @@
-// How does libtorch see our memory? Views and conversions shared by the CPU's kernels. Slow to
-// include: torch's headers.
+// What are the CPU's kernels made of? Views and conversions for libtorch, products, attention, and
+// what is computed of a few rows. Slow to include: torch's headers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -43,10 +43,9 @@ inline at::Tensor fp32(const at::Tensor& values) { return values.to(at::kFloat);
 
 /// copy_ and add_ alone would repeat a row or column of 1.
 inline void require_place(const at::Tensor& destination, const at::Tensor& values) {
-    if (destination.sizes() != values.sizes()) {
+    if (destination.sizes() != values.sizes())
         throw InternalError(fmt::format("CPU kernels: {} numbers computed for a place of {}",
                                         values.numel(), destination.numel()));
-    }
 }
 
 /// Writes `values` (fp32, of the view's shape) in the view's type, rounded to nearest.
@@ -64,5 +63,40 @@ inline void store_or_add(const at::Tensor& destination, const at::Tensor& values
         store(destination, values);
     }
 }
+
+/// As Kernels::gemm. Needs three tiles of 1 MiB at most, whatever the size of the matrices: larger
+/// copies of them would be memory that no plan counts, which the C library maps again at each call.
+void gemm(const Kernels::Product& product);
+
+/// As Kernels::attention, in blocks of queries: all scores of a sequence never exist at once.
+/// statistics: (sequences, heads, sequence) log-sum-exp of the scaled scores of each query.
+void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics);
+
+/// Recomputes each block's probabilities from the statistics (arXiv 2205.14135, section 3.1).
+void attention_backward(const AttentionShape& shape, Matrix qkv, const float* statistics,
+                        Matrix dout, Matrix dqkv);
+
+// Each of these allocates several times the memory of its rows, so it is called for pieces of a
+// matrix.
+
+/// x / sqrt(mean(x^2) + epsilon) * weight over the last dimension; x and weight in fp32.
+at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, float epsilon);
+
+struct NormGradients {
+    at::Tensor dx, dweight;
+};
+/// Gradients of norm(); dweight is the sum over all rows.
+NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
+                            float epsilon);
+
+/// Turns element i < d/2 of heads (..., d) with element i + d/2, in place.
+void rotate(const at::Tensor& heads, const at::Tensor& cosine, const at::Tensor& sine);
+
+/// Overwrites gate and up by their gradients, given that of silu(gate) * up.
+void swiglu_backward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& dproduct);
+
+/// The rows' sum of losses; overwrites logits by scale x their gradients. Targets as
+/// Kernels::cross_entropy.
+double cross_entropy(const Matrix& logits, const std::int32_t* targets, float scale);
 
 }  // namespace sluice::cpu

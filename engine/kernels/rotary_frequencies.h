@@ -1,6 +1,7 @@
 // At which angle per position does a pair of a head turn?
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "engine/kernels/kernels.h"
@@ -11,5 +12,12 @@ namespace sluice {
 /// (its "inv_freq"): theta^(-2 pair / head_dim), and where rotary.factor is not 1 scaled as Llama
 /// 3.1 does (arXiv 2407.21783; formula of transformers' rope type "llama3").
 float rotary_frequency(const RotaryShape& rotary, std::int64_t head_dim, std::int64_t pair);
+
+inline constexpr std::int64_t kMostRotaryPairs = 128;
+
+/// That of each pair, of the size that the arguments of a GPU's kernel hold. Throws InputError
+/// where head_dim is odd or above 256.
+std::array<float, kMostRotaryPairs> rotary_frequencies(const RotaryShape& rotary,
+                                                       std::int64_t head_dim);
 
 }  // namespace sluice

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "engine/kernels/matrix.h"
 #include "sim/specs/model/model_spec.h"

@@ -93,10 +93,9 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
     }
     kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_);
     pass.linear(a.qkv, normed, layout_.qkv, {}, pass.vector(layout_.qkv_bias));
-    if (head_norm_) {
+    if (head_norm_)
         kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
                           pass.vector(layout_.key_norm), epsilon_, a.unnormed);
-    }
     kernels.rotary(attention_, rotary_, a.qkv, false);
     if (attend) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics);
     pass.linear(a.residual, a.attention_output, layout_.output, x);
@@ -201,12 +200,11 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     kernels.attention_backward(attention_, a.qkv, a.attention_output, a.statistics, doutput, dqkv,
                                sums);
     kernels.rotary(attention_, rotary_, dqkv, true);
-    if (head_norm_) {
+    if (head_norm_)
         kernels.head_norm_backward(attention_, dqkv, a.unnormed, pass.vector(layout_.query_norm),
                                    pass.vector(layout_.key_norm), epsilon_,
                                    target.vector(layout_.query_norm),
                                    target.vector(layout_.key_norm), add);
-    }
     if (layout_.qkv_bias.rows > 0)
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
     // The residual is not needed any more: its place takes the gradient of the normed input.
@@ -215,6 +213,41 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
         add);
     kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
                               epsilon_, target.vector(layout_.input_norm), add);
+}
+
+HeadLoss::HeadLoss(const ModelSpec& model, std::int64_t chunk_tokens)
+    : chunk_(chunk_tokens), epsilon_(static_cast<float>(model.norm_epsilon)) {
+    ModelSpec untied = model;
+    untied.tied_embeddings = false;
+    const HeadLayout layout = head_layout(untied);
+    projection_ = layout.projection;
+    norm_ = layout.norm;
+}
+
+void HeadLoss::run(Kernels& kernels, void* head, Matrix hidden, const std::int32_t* targets,
+                   float scale, double* loss, GradientTarget target, Workspace workspace) const {
+    const Matrix projection = matrix_at(head, DType::bf16, projection_);
+    const Vector norm = vector_at(head, DType::bf16, norm_);
+    const std::int64_t chunk = std::min(chunk_, hidden.rows);
+    const Matrix logits_memory = workspace.matrix(hidden.type, chunk, projection_.rows);
+    const Matrix normed_memory = workspace.matrix(hidden.type, chunk, hidden.columns);
+    for (std::int64_t begin = 0; begin < hidden.rows; begin += chunk) {
+        const std::int64_t rows = std::min(chunk, hidden.rows - begin);
+        const Matrix x = hidden.row_range(begin, rows);
+        const Matrix logits = logits_memory.row_range(0, rows);
+        const Matrix normed = normed_memory.row_range(0, rows);
+        const bool add = target.accumulate || begin > 0;
+        kernels.rms_norm(normed, x, norm, epsilon_);
+        kernels.gemm({.d = logits, .a = normed, .b = projection, .transpose_b = Transpose::yes});
+        kernels.cross_entropy(logits, targets + begin, scale, loss);
+        kernels.gemm({.d = target.matrix(projection_),
+                      .a = logits,
+                      .b = normed,
+                      .transpose_a = Transpose::yes,
+                      .accumulate = add});
+        kernels.gemm({.d = normed, .a = logits, .b = projection});
+        kernels.rms_norm_backward(x, false, normed, x, norm, epsilon_, target.vector(norm_), add);
+    }
 }
 
 }  // namespace sluice

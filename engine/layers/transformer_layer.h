@@ -1,5 +1,5 @@
-// What does a layer compute, forward and backward? Pre-norm attention and SwiGLU feed-forward of
-// Llama, Mistral, Qwen2 and Qwen3.
+// What do a layer and the loss compute, forward and backward? Pre-norm attention and SwiGLU
+// feed-forward of Llama, Mistral, Qwen2 and Qwen3.
 //
 //   n1 = norm(x)    qkv = n1 Wqkv^T + b, q and k normed (Qwen3) and rotated    o = attention(qkv)
 //   r = x + o Wo^T  n2 = norm(r)   g = n2 Wgu^T   y = r + swiglu(g) Wd^T
@@ -76,6 +76,30 @@ class TransformerLayer {
     AttentionShape attention_;
     RotaryShape rotary_;
     LayerLayout layout_;
+};
+
+/// The loss: final norm, logits of a chunk of tokens at a time, cross-entropy, and all their
+/// gradients at once; logits never exist whole. The head on the device: output projection
+/// (vocabulary, hidden), then final norm (hidden), bf16. Tied models have the embedding in place of
+/// a projection.
+class HeadLoss {
+  public:
+    HeadLoss(const ModelSpec& model, std::int64_t chunk_tokens);
+
+    std::int64_t elements() const { return norm_.offset + norm_.elements(); }
+    const TensorPlace& projection() const { return projection_; }
+    const TensorPlace& norm() const { return norm_; }
+
+    /// Adds scale x the sum of the tokens' losses to *loss, overwrites `hidden` (tokens, hidden),
+    /// the last layer's output, by its gradient, and writes or adds the head's gradients.
+    /// `workspace` holds a chunk's logits and normed hidden states.
+    void run(Kernels& kernels, void* head, Matrix hidden, const std::int32_t* targets, float scale,
+             double* loss, GradientTarget target, Workspace workspace) const;
+
+  private:
+    std::int64_t chunk_;
+    float epsilon_;
+    TensorPlace projection_, norm_;
 };
 
 }  // namespace sluice

@@ -20,11 +20,10 @@ class Workspace {
     void* take(Bytes bytes) {
         const Bytes begin = used_;
         const Bytes end = begin + (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
-        if (end > bytes_) {
+        if (end > bytes_)
             throw InternalError(fmt::format(
                 "workspace of {} bytes is too small: {} are taken, {} more are asked for", bytes_,
                 begin, bytes));
-        }
         used_ = end;
         if (used_ > most_) most_ = used_;
         return base_ + begin;

@@ -1,3 +1,5 @@
+// Not by libhwloc: it knows cores and nodes but none of the limits below, and the bundle for GPU
+// machines without a network carries headers, no compiled libraries.
 #include "engine/machine/host_facts.h"
 
 #include <fmt/format.h>
@@ -6,26 +8,92 @@
 #include <cstdlib>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string_view>
-
-#include "engine/machine/system_files.h"
 
 namespace sluice {
 namespace {
 
-constexpr unsigned kCapIpcLock = 14;  // linux/capability.h
-constexpr std::string_view kInstructionSets[] = {"amx_bf16", "asimd",    "avx2",    "avx512_bf16",
-                                                 "avx512bw", "avx512dq", "avx512f", "avx512vl",
-                                                 "bf16",     "fma",      "sve",     "sve2"};
+/// Version 1 writes "no limit" as the largest number of pages.
+constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
 
-std::vector<std::string> words(std::string_view text) {
-    std::vector<std::string> out;
-    for (std::size_t end; !text.empty(); text.remove_prefix(std::min(text.size(), end + 1))) {
-        end = std::min(text.find_first_of(" \t\n"), text.size());
-        if (end > 0) out.emplace_back(text.substr(0, end));
+/// Path of the process's group among the controllers named: "0::/job" is that of version 2, where
+/// `controller` is "".
+std::string group_path(const std::string& groups, const std::string& controller) {
+    std::istringstream lines(groups);
+    std::string number, names, path;
+    while (std::getline(lines, number, ':') && std::getline(lines, names, ':') &&
+           std::getline(lines, path)) {
+        const bool found = controller.empty()
+                               ? names.empty()
+                               : ("," + names + ",").find("," + controller + ",") != names.npos;
+        if (found) return path;
     }
-    return out;
+    return "/";
 }
+
+/// Folders of the group and of all groups around it up to the mount. Within a container the path
+/// can be the one outside, where there is nothing; the mount is the container's own group then.
+std::vector<std::string> folders_of(const std::string& mount, std::string path) {
+    std::vector<std::string> folders;
+    if (path.find("..") != std::string::npos) path.clear();
+    while (path.size() > 1) {
+        folders.push_back(mount + path);
+        path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    }
+    folders.push_back(mount);
+    return folders;
+}
+
+template <typename T>
+void tighten(std::optional<T>& limit, T found) {
+    limit = limit ? std::min(*limit, found) : found;
+}
+
+void tighten_memory(ControlGroupLimits& limits, std::optional<std::int64_t> bytes) {
+    if (bytes && *bytes > 0 && *bytes < kNoLimit) tighten(limits.memory, Bytes{*bytes});
+}
+
+void tighten_cpus(ControlGroupLimits& limits, std::optional<std::int64_t> quota,
+                  std::optional<std::int64_t> period) {
+    if (quota && period && *quota > 0 && *period > 0)
+        tighten(limits.cpus, static_cast<double>(*quota) / static_cast<double>(*period));
+}
+
+void read_version_2(const SystemFiles& files, const std::string& folder,
+                    ControlGroupLimits& limits) {
+    tighten_memory(limits, files.integer(folder + "/memory.max"));
+    // Above `high` the kernel takes pages back and makes the process wait: no place to train in.
+    tighten_memory(limits, files.integer(folder + "/memory.high"));
+    const std::string cpu = files.text(folder + "/cpu.max");  // "200000 100000", or "max 100000"
+    const std::size_t blank = cpu.find(' ');
+    if (blank != std::string::npos)
+        tighten_cpus(limits, parse_integer(std::string_view(cpu).substr(0, blank)),
+                     parse_integer(std::string_view(cpu).substr(blank)));
+}
+
+}  // namespace
+
+ControlGroupLimits read_control_group_limits(const SystemFiles& files) {
+    const std::string groups = files.text("proc/self/cgroup");
+    ControlGroupLimits limits;
+    for (const char* mount : {"sys/fs/cgroup", "sys/fs/cgroup/unified"})
+        for (const std::string& folder : folders_of(mount, group_path(groups, "")))
+            read_version_2(files, folder, limits);
+    for (const std::string& folder :
+         folders_of("sys/fs/cgroup/memory", group_path(groups, "memory")))
+        tighten_memory(limits, files.integer(folder + "/memory.limit_in_bytes"));
+    for (const char* mount :
+         {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpuacct,cpu"})
+        for (const std::string& folder : folders_of(mount, group_path(groups, "cpu")))
+            tighten_cpus(limits, files.integer(folder + "/cpu.cfs_quota_us"),
+                         files.integer(folder + "/cpu.cfs_period_us"));
+    return limits;
+}
+
+namespace {
+
+constexpr unsigned kCapIpcLock = 14;  // linux/capability.h
 
 class Reader {
   public:
@@ -34,7 +102,7 @@ class Reader {
     HostFacts read() {
         status_ = files_.text("proc/self/status");
         facts_.limits = read_control_group_limits(files_);
-        processor();
+        facts_.cpu_model = cpu_model(files_.text("proc/cpuinfo"));
         nodes();
         cpus();
         memory();
@@ -44,19 +112,8 @@ class Reader {
     }
 
   private:
-    void processor() {
-        const std::string text = files_.text("proc/cpuinfo");
-        facts_.cpu_model = name_in(text);
-        auto flags = field(text, "flags");            // x86
-        if (!flags) flags = field(text, "Features");  // Arm
-        const std::vector<std::string> has = words(flags.value_or(""));
-        for (const std::string_view set : kInstructionSets)
-            if (std::find(has.begin(), has.end(), set) != has.end())
-                facts_.instruction_sets.emplace_back(set);
-    }
-
     /// "model name\t: X" on x86; Arm has numbers only.
-    static std::string name_in(std::string_view cpuinfo) {
+    static std::string cpu_model(std::string_view cpuinfo) {
         std::string_view name = field(cpuinfo, "model name").value_or("");
         name.remove_prefix(std::min(name.find_first_not_of(": \t"), name.size()));
         return std::string(name);
@@ -96,7 +153,7 @@ class Reader {
         }
     }
 
-    /// What sched_getaffinity() gives: those allowed that are online.
+    /// The same as sched_getaffinity() gives: allowed CPUs that are online.
     std::vector<int> cpu_ids() const {
         const auto allowed = parse_id_list(field(status_, "Cpus_allowed_list:").value_or(""));
         const auto online = parse_id_list(files_.text("sys/devices/system/cpu/online"));
@@ -140,13 +197,12 @@ class Reader {
 
     void locked_memory() {
         const std::string text = files_.text("proc/self/limits");
-        const auto columns = words(field(text, "Max locked memory").value_or(""));
-        const auto limit = [&](std::size_t column) -> std::optional<Bytes> {
-            if (column >= columns.size()) return std::nullopt;
-            return columns[column] == "unlimited" ? kUnlimited : parse_integer(columns[column]);
-        };
-        facts_.locked_memory_soft = limit(0);
-        facts_.locked_memory_hard = limit(1);
+        std::istringstream columns{std::string(field(text, "Max locked memory").value_or(""))};
+        for (auto* limit : {&facts_.locked_memory_soft, &facts_.locked_memory_hard}) {
+            std::string column;
+            columns >> column;
+            *limit = column == "unlimited" ? kUnlimited : parse_integer(column);
+        }
         const std::string capabilities(field(status_, "CapEff:").value_or(""));
         facts_.locked_memory_unchecked =
             (std::strtoull(capabilities.c_str(), nullptr, 16) >> kCapIpcLock & 1U) != 0;
@@ -189,6 +245,17 @@ std::optional<Bytes> host_memory_capacity(const HostFacts& facts) {
     const std::optional<Bytes>& limit = facts.limits.memory;
     if (!limit) return there;
     return there && !facts.memory_may_grow ? std::min(*there, *limit) : *limit;
+}
+
+std::optional<Bytes> ProcessMemory::resident() const {
+    if (!anonymous || !file || !shared) return std::nullopt;
+    return *anonymous + *file + *shared;
+}
+
+ProcessMemory read_process_memory(const std::string& root) {
+    const std::string text = SystemFiles(root).text("proc/self/status");
+    return {kilobyte_field(text, "RssAnon:"), kilobyte_field(text, "RssFile:"),
+            kilobyte_field(text, "RssShmem:"), kilobyte_field(text, "VmHWM:")};
 }
 
 }  // namespace sluice

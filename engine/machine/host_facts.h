@@ -1,4 +1,5 @@
-// What machine is this: memory, processors, NUMA nodes, and what of them this process may use?
+// What machine is this: memory, processors, NUMA nodes, what of them may this process use, and how
+// much memory does it hold?
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "engine/machine/control_group.h"
+#include "engine/machine/system_files.h"
 #include "sim/base/units.h"
 
 namespace sluice {
+
+struct ControlGroupLimits {
+    std::optional<Bytes> memory;  ///< nothing: no limit
+    std::optional<double> cpus;   ///< CPUs' worth of time in a second; nothing: no limit
+};
+
+/// The tightest limits of the group and of the groups around it that can be seen, in versions 1 and
+/// 2 (a machine can have both).
+ControlGroupLimits read_control_group_limits(const SystemFiles& files);
 
 /// A logical CPU that this process may use.
 struct Cpu {
@@ -36,9 +46,8 @@ inline constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max();
 /// Whatever could not be read is empty.
 struct HostFacts {
     std::string cpu_model;
-    std::vector<std::string> instruction_sets;  ///< of those that host work gains from, sorted
-    std::vector<Cpu> cpus;                      ///< ascending
-    std::vector<NumaNode> nodes;                ///< ascending; none on a kernel without NUMA
+    std::vector<Cpu> cpus;        ///< ascending
+    std::vector<NumaNode> nodes;  ///< ascending; none on a kernel without NUMA
     ControlGroupLimits limits;
 
     std::optional<Bytes> memory_total;      ///< MemTotal
@@ -66,5 +75,17 @@ HostFacts read_host_facts(const std::string& root = "/");
 /// the control group's limit where that is smaller. Where MemTotal may grow, the limit counts even
 /// if it is larger: it is what was promised. Nothing where neither is known.
 std::optional<Bytes> host_memory_capacity(const HostFacts& facts);
+
+/// Bytes resident now; nothing where the kernel does not tell.
+struct ProcessMemory {
+    std::optional<Bytes> anonymous;  ///< RssAnon: what the plan counts, and the heap
+    std::optional<Bytes> file;       ///< RssFile: programs, libraries and mapped data, shared
+    std::optional<Bytes> shared;     ///< RssShmem: shared memory and memory files
+    std::optional<Bytes> peak;       ///< VmHWM: most that was resident at once, all kinds
+    std::optional<Bytes> resident() const;  ///< all kinds together
+};
+
+/// Reads /proc/self/status below `root`.
+ProcessMemory read_process_memory(const std::string& root = "/");
 
 }  // namespace sluice

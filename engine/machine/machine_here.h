@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// What the driver says of the GPU.
+/// The GPU, as its driver describes it.
 struct GpuFacts {
     std::string name;
     Bytes memory_capacity = 0;

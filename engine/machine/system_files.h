@@ -28,7 +28,7 @@ class SystemFiles {
     std::string root_;
 };
 
-/// What follows the first `key` that begins a line, up to the line's end, without blanks around it:
+/// The text after the first `key` that begins a line, up to the line's end, without outer blanks:
 /// field("a: 1\nb: 2", "b:") is "2".
 std::optional<std::string_view> field(std::string_view text, std::string_view key);
 std::optional<std::string_view> field(std::string&& text, std::string_view key) = delete;

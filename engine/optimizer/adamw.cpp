@@ -109,11 +109,6 @@ AdamWArrays arrays_from(const ParameterBlock& block, std::int64_t i, GradientRan
     };
 }
 
-const AdamWImplementation& best_implementation() {
-    static const AdamWImplementation& best = adamw_implementations().front();
-    return best;
-}
-
 void check_cover(std::span<const DecayRange> ranges, std::int64_t count) {
     std::int64_t covered = 0;
     for (const DecayRange& range : ranges) {
@@ -143,8 +138,6 @@ std::span<const AdamWImplementation> adamw_implementations() {
 #endif
 }
 
-const char* adamw_instruction_set() { return best_implementation().name; }
-
 void adamw_range_by(const AdamWImplementation& implementation, UpdatePass pass,
                     const AdamWStep& step, const ParameterBlock& block, std::int64_t begin,
                     std::int64_t end, bool decay, GradientRange gradient) {
@@ -165,7 +158,8 @@ void adamw_range_by(const AdamWImplementation& implementation, UpdatePass pass,
 
 void adamw_range(UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,
                  std::int64_t begin, std::int64_t end, bool decay, GradientRange gradient) {
-    adamw_range_by(best_implementation(), pass, step, block, begin, end, decay, gradient);
+    static const AdamWImplementation& best = adamw_implementations().front();
+    adamw_range_by(best, pass, step, block, begin, end, decay, gradient);
 }
 
 void adamw(ThreadPool& pool, UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,

@@ -1,14 +1,59 @@
-// AdamW (Loshchilov and Hutter, arXiv 1711.05101) on parameters in host memory.
+// AdamW (Loshchilov and Hutter, arXiv 1711.05101) on parameters in host memory. The fp32 master is
+// kept as two 16-bit planes: the upper one is the parameter rounded to bf16, which is what is
+// streamed to the device.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "engine/optimizer/parameter_block.h"
 #include "engine/optimizer/thread_pool.h"
 
 namespace sluice {
+
+/// Elements that share one scale where moments have 8 bits.
+inline constexpr std::int64_t kMomentBlock = 128;
+
+/// A flat range of parameters. Which moment pointers hold what depends on `state_bytes`:
+/// 12: fp32; 8: bf16 rounded stochastically; 6: 8 bits with one fp32 scale a kMomentBlock elements.
+struct ParameterBlock {
+    std::uint16_t* high = nullptr;  ///< (count) bf16, master rounded to nearest
+    std::uint16_t* low = nullptr;   ///< (count) master bits minus high << 16, as a signed number
+    void* first_moment = nullptr;   ///< (count)
+    void* second_moment = nullptr;  ///< (count)
+    float* first_scale = nullptr;   ///< (count / kMomentBlock, rounded up), 8-bit moments only
+    float* second_scale = nullptr;
+    std::int64_t count = 0;
+    int state_bytes = 12;
+};
+
+/// Points the lower plane and the moments at take(bytes), for each in turn.
+template <typename Take>
+void place_state(ParameterBlock& block, Take take) {
+    const std::int64_t moment = (block.state_bytes - 4) / 2;
+    block.low = reinterpret_cast<std::uint16_t*>(take(2 * block.count));
+    block.first_moment = take(moment * block.count);
+    block.second_moment = take(moment * block.count);
+    if (block.state_bytes != 6) return;
+    const std::int64_t scales = 4 * ((block.count + kMomentBlock - 1) / kMomentBlock);
+    block.first_scale = reinterpret_cast<float*>(take(scales));
+    block.second_scale = reinterpret_cast<float*>(take(scales));
+}
+
+/// The two planes of a master; join_master() gives it back bit by bit.
+struct MasterPlanes {
+    std::uint16_t high, low;
+};
+inline MasterPlanes split_master(float master) {
+    const auto bits = std::bit_cast<std::uint32_t>(master);
+    return {static_cast<std::uint16_t>((bits + 0x8000U) >> 16), static_cast<std::uint16_t>(bits)};
+}
+inline float join_master(MasterPlanes planes) {
+    const auto low =
+        static_cast<std::int16_t>(planes.low);  // the sign bit of low: high was rounded up
+    return std::bit_cast<float>((static_cast<std::uint32_t>(planes.high) << 16) +
+                                static_cast<std::uint32_t>(static_cast<std::int32_t>(low)));
+}
 
 struct AdamWStep {
     float learning_rate = 1e-3F;
@@ -21,7 +66,7 @@ struct AdamWStep {
     std::uint64_t seed = 0;      ///< of stochastic rounding (8 and 6 byte states)
 };
 
-/// What a pass over the parameters does. Speculative clipping updates with the factor of the step
+/// Kinds of passes over the parameters. Speculative clipping updates with the factor of the step
 /// before and, where the norm then asks for another, rewinds all parameters, computes the gradients
 /// again and redoes the update:
 enum class UpdatePass : std::uint8_t {
@@ -61,8 +106,5 @@ void adamw_range(UpdatePass pass, const AdamWStep& step, const ParameterBlock& b
 /// adamw_range(); gradient pointers point at element 0. The result does not depend on the threads.
 void adamw(ThreadPool& pool, UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,
            std::span<const DecayRange> ranges, GradientRange gradient);
-
-/// The instruction set that adamw_range uses here: "avx512", "avx2" or "portable".
-const char* adamw_instruction_set();
 
 }  // namespace sluice

@@ -9,7 +9,6 @@
 #include "sim/base/input_error.h"
 
 namespace sluice {
-
 namespace {
 
 void check_schedule(const LearningRateSchedule& s) {
@@ -44,6 +43,16 @@ double learning_rate_at(const LearningRateSchedule& s, std::int64_t step) {
                             ? 1 - done
                             : 0.5 * (1 + std::cos(std::numbers::pi * done));
     return s.peak * (s.final_fraction + (1 - s.final_fraction) * left);
+}
+
+std::optional<double> clip_factor(double norm, double limit) {
+    if (!(limit > 0))
+        throw InputError(
+            fmt::format("gradient clipping: the limit is {}, expected above 0", limit));
+    if (!std::isfinite(norm)) return std::nullopt;
+    if (norm < 0)
+        throw InternalError(fmt::format("gradient clipping: the norm is {}, below 0", norm));
+    return std::min(1.0, limit / (norm + 1e-6));
 }
 
 }  // namespace sluice

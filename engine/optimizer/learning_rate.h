@@ -1,11 +1,15 @@
-// What is the learning rate at a step?
+// What are the learning rate and the clipping factor of a step?
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 namespace sluice {
 
 enum class LearningRateKind : std::uint8_t { cosine, constant, linear };
+/// As options and checkpoints say them, in that order.
+inline constexpr std::array kLearningRateNames = {"cosine", "constant", "linear"};
 
 /// Rises linearly to `peak` over the warm-up, then falls to final_fraction x peak at total_steps
 /// (half a cosine, or a line), or stays at `peak`.
@@ -17,8 +21,13 @@ struct LearningRateSchedule {
     LearningRateKind kind = LearningRateKind::cosine;
 };
 
-/// Of `step`, counted from 1: step warmup_steps has the peak, total_steps and all later ones the
+/// The rate of `step` (from 1): step warmup_steps has the peak, total_steps and all later ones the
 /// final rate. Throws InputError where the schedule makes no sense, InternalError where step < 1.
 double learning_rate_at(const LearningRateSchedule& schedule, std::int64_t step);
+
+/// min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it; `norm` is the 2-norm of
+/// all gradients. Nothing where the norm is not finite: the step must not be taken, as no factor
+/// mends it. Throws InputError where the limit is not above 0 (infinity: no limit).
+std::optional<double> clip_factor(double norm, double limit);
 
 }  // namespace sluice

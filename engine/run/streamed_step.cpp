@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/optimizer/clipping.h"
+#include "engine/optimizer/learning_rate.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -196,11 +196,10 @@ void StreamedStep::loss(const Operation& op) {
               1.0F / static_cast<float>(training_.tokens()), &device_buffers_.sums()->loss, target,
               device_buffers_.logits());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
-    for (const TensorPlace& place : {head_.projection(), head_.norm()}) {
+    for (const TensorPlace& place : {head_.projection(), head_.norm()})
         finish_gradients(vector_at(device_buffers_.head_weights(), DType::bf16, place).data,
                          vector_at(device_buffers_.head_gradient_sums(), DType::fp32, place).data,
                          place.elements());
-    }
 }
 
 /// Sums in fp32, if there are any, are rounded; the norm reads the result.

@@ -4,10 +4,9 @@
 #include <array>
 #include <span>
 
-#include "engine/run/device_buffers.h"
 #include "engine/run/embedding_rows.h"
-#include "engine/run/host_buffers.h"
 #include "engine/run/lane_runner.h"
+#include "engine/run/step_buffers.h"
 
 namespace sluice {
 
@@ -48,7 +47,7 @@ class StreamedStep {
     }
 
   private:
-    /// What the operations of a step need to know. The last updates of a step run while the next is
+    /// State that the operations of a step share. The last updates of a step run while the next is
     /// under way.
     struct State {
         StepTokens now, next;

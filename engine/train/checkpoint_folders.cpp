@@ -1,12 +1,8 @@
-#include "engine/train/checkpoint_folders.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -14,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "engine/data/output_file.h"
-#include "engine/train/training_record.h"
+#include "engine/data/files.h"
+#include "engine/train/training_checkpoint.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/write_file.h"
@@ -173,10 +169,7 @@ void PartialFolder::commit() {
 }
 
 void point_latest_at(const std::string& out, const std::string& name) {
-    const std::string text = name + "\n";
-    OutputFile file(path_in(out, kLatest), static_cast<std::int64_t>(text.size()));
-    file.write(text);
-    file.commit();
+    write_output_file(path_in(out, kLatest), name + "\n");
 }
 
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep) {

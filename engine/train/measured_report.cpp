@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "engine/train/planned_memory.h"
+#include "engine/train/run_setup.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {

@@ -20,7 +20,7 @@ class MeasuredSteps {
   public:
     /// The step's intervals may be on any clock.
     void add(const StepProgram& program, MeasuredStep step);
-    /// What comes next does not follow at once on the last step added.
+    /// The next step does not follow at once on the last one added.
     void pause() { paused_ = true; }
     bool empty() const { return pairs().empty(); }
     // Preconditions of those below: not empty().
@@ -49,7 +49,7 @@ class MeasuredSteps {
 /// How many different ids there are; all are in [0, vocabulary).
 std::int64_t distinct_tokens(std::span<const std::int32_t> tokens, std::int64_t vocabulary);
 
-/// What a run saw in addition to its steps' times.
+/// Measurements of a run in addition to its steps' times.
 struct RunMeasurements {
     DType activations = DType::bf16;
     Bytes most_device = 0, most_host = 0;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What the order of the data follows from.
+// The order of the data follows from these.
 constexpr std::array<std::string_view, 4> kMustNotChange = {"seq", "seed", "windows_per_epoch",
                                                             "data"};
 
@@ -26,18 +26,6 @@ std::string fingerprint(TokenSource tokens, std::int64_t seq, std::uint64_t seed
          BatchSampler(std::move(tokens), kSequences, seq, seed).next().inputs)
         hash = mixed_bits(hash ^ static_cast<std::uint64_t>(token));
     return fmt::format("{:016x}", hash);
-}
-
-const char* schedule_name(LearningRateKind kind) {
-    switch (kind) {
-        case LearningRateKind::cosine:
-            return "cosine";
-        case LearningRateKind::constant:
-            return "constant";
-        case LearningRateKind::linear:
-            return "linear";
-    }
-    return "";
 }
 
 std::string shown(const Json& object, const std::string& key) {
@@ -69,7 +57,7 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"seed", s.seed},
                 {"learning_rate", s.learning_rate},
                 {"warmup_steps", s.warmup_steps},
-                {"lr_schedule", schedule_name(s.schedule)},
+                {"lr_schedule", kLearningRateNames[static_cast<std::size_t>(s.schedule)]},
                 {"final_fraction", s.final_fraction},
                 {"beta1", s.beta1},
                 {"beta2", s.beta2},

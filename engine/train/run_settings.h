@@ -1,16 +1,45 @@
-// What do the settings of a run mean for a step, and may a run go on from a checkpoint with others?
+// How is a model trained over many steps, what does that mean for a step, and may a run continue
+// from a checkpoint with other settings?
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/optimizer/adamw.h"
-#include "engine/train/train_settings.h"
+#include "engine/optimizer/learning_rate.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 
-/// What the optimizer does in `step`, counted from 1; without gradient scales.
+struct TrainSettings {
+    std::int64_t steps = 100;
+    double learning_rate = 3e-4;  ///< its peak
+    std::int64_t warmup_steps = 0;
+    LearningRateKind schedule = LearningRateKind::cosine;
+    double final_fraction = 0.1;  ///< of the peak at the last step
+    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;
+    double max_norm = 1;           ///< gradients are clipped to this norm
+    std::uint64_t seed = 0;        ///< of initialisation, shuffling and stochastic rounding
+    double init_deviation = 0.02;  ///< standard deviation of random weights
+
+    std::vector<std::string> data;            ///< shards, texts, folders
+    std::optional<std::string> load;          ///< safetensors to start from
+    std::optional<std::string> out;           ///< folder of checkpoints
+    std::int64_t save_every = 0;              ///< steps between checkpoints; 0: only at the end
+    bool resume = false;                      ///< go on from the newest checkpoint in `out`
+    std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
+    std::optional<std::string> log;           ///< one JSON object a step
+
+    std::string device = "auto";     ///< auto, cpu, cuda, cuda:1
+    std::string precision = "auto";  ///< of activations: fp32 or bf16; auto: fp32 on the CPU
+    std::optional<std::string> host_memory;  ///< what the host has, where it does not say rightly
+    int cpu_threads = 0;  ///< of libtorch's operators on the CPU; 0: half the cores
+};
+
+/// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
 /// The settings that a checkpoint keeps, as a JSON object.

@@ -4,11 +4,8 @@
 
 #include <filesystem>
 
-#include "engine/data/output_file.h"
-#include "engine/train/checkpoint_folders.h"
-#include "engine/train/hf_config_text.h"
-#include "engine/train/host_tensors.h"
-#include "engine/train/training_record.h"
+#include "engine/data/files.h"
+#include "engine/train/weights_file.h"
 
 namespace sluice {
 namespace {
@@ -18,12 +15,6 @@ constexpr const char* kOptimizer = "optimizer";
 
 std::string path_in(const std::string& folder, const char* name) {
     return (std::filesystem::path(folder) / name).string();
-}
-
-void write_text(const std::string& path, const std::string& text) {
-    OutputFile file(path, static_cast<std::int64_t>(text.size()));
-    file.write(text);
-    file.commit();
 }
 
 /// Bytes on the disk, with room for headers, indices and texts.
@@ -49,10 +40,11 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const HostM
     const std::string name = checkpoint_name(state.step);
     {
         PartialFolder folder(out, name);
-        write_text(path_in(folder.path(), "config.json"), hf_config_text(model));
+        write_output_file(path_in(folder.path(), "config.json"), hf_config_text(model));
         write_tensors(folder.path(), kWeights, weights, kMaxShardBytes, pool);
         write_tensors(folder.path(), kOptimizer, rest, kMaxShardBytes, pool);
-        write_text(path_in(folder.path(), kTrainingRecordFile), record);  // last: it is whole now
+        write_output_file(path_in(folder.path(), kTrainingRecordFile),
+                          record);  // last: it is whole now
         folder.commit();
     }
     point_latest_at(out, name);

@@ -8,18 +8,14 @@
 #include <fstream>
 
 #include "engine/data/batch_sampler.h"
+#include "engine/machine/host_facts.h"
 #include "engine/machine/machine_here.h"
-#include "engine/machine/process_memory.h"
-#include "engine/machine/setup_warnings.h"
+#include "engine/machine/placement.h"
+#include "engine/machine/stop_signals.h"
 #include "engine/run/streamed_step.h"
-#include "engine/train/checkpoint_folders.h"
-#include "engine/train/choose_device.h"
-#include "engine/train/host_setup.h"
 #include "engine/train/measured_report.h"
-#include "engine/train/planned_memory.h"
 #include "engine/train/progress.h"
-#include "engine/train/run_settings.h"
-#include "engine/train/stop_signals.h"
+#include "engine/train/run_setup.h"
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
@@ -86,7 +82,7 @@ class Run {
 void Run::prepare() {
     for (const LayerSpec& kind : model_.kinds) layer_layout(model_, kind);  // refuses what it lacks
     host_facts_ = read_host_facts();
-    device_ = choose_device(settings_, host_facts_);
+    device_ = make_device(settings_.device, settings_.cpu_threads, host_facts_);
     device_facts_ = device_->facts();
     type_ = choose_precision(settings_, device_facts_);
     std::optional<GpuFacts> gpu;
@@ -113,7 +109,7 @@ void Run::prepare() {
     refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(""));
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
-    // What is wrong with files should be said before minutes of loading.
+    // Errors in files should be reported before minutes of loading.
     if (settings_.out) prepare_output_folder(*settings_.out);
     progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
@@ -275,11 +271,10 @@ RunResult Run::go(bool measure) {
     RunResult result;
     result.steps_done = state_.step;
     train(measure, result);
-    if (result.steps_done > state_.step) {
+    if (result.steps_done > state_.step)
         fmt::print("{}\n", settings_.out
                                ? "saved " + newest_checkpoint(*settings_.out).value_or("nothing")
                                : "the weights were not saved: give --out to keep them");
-    }
     if (!measured_.empty())
         result.report = measured_report(asked_step(model_, machine_, training_),
                                         planned_step(plan_.step, machine_, training_), measured_,

@@ -1,7 +1,7 @@
 // A whole run of training: everything that stands from the first step to the last.
 #pragma once
 
-#include "engine/train/train_settings.h"
+#include "engine/train/run_settings.h"
 #include "sim/plan/step.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"

@@ -3,9 +3,9 @@
 
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
-#include "engine/kernels/cuda/gradient_sum.h"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
+#include "engine/kernels/cuda/sums.h"
 
 namespace sluice {
 namespace {
@@ -71,13 +71,9 @@ void CudaKernels::bias_backward(Vector dbias, Matrix dy, bool accumulate) {
     auto* const partial = static_cast<float*>(scratch_.data);
     const dim3 blocks(grid_of(operation, strips), static_cast<unsigned>(parts));
     const dim3 threads(kPackets, kLanes);
-    if (aligned) {
-        column_sums_kernel<8><<<blocks, threads, 0, stream_>>>(
-            bf16_rows(dy), dy.rows, static_cast<int>(dy.columns), rows_per_part, partial);
-    } else {
-        column_sums_kernel<1><<<blocks, threads, 0, stream_>>>(
-            bf16_rows(dy), dy.rows, static_cast<int>(dy.columns), rows_per_part, partial);
-    }
+    const auto kernel = aligned ? column_sums_kernel<8> : column_sums_kernel<1>;
+    kernel<<<blocks, threads, 0, stream_>>>(bf16_rows(dy), dy.rows, static_cast<int>(dy.columns),
+                                            rows_per_part, partial);
     SLUICE_CHECK_CUDA(cudaGetLastError());
     sum_partials(stream_, partial, parts, dbias, accumulate);
 }

@@ -9,7 +9,7 @@
 #include "engine/kernels/cuda/cuda_kernels.h"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
-#include "engine/kernels/cuda/scalar_sum.h"
+#include "engine/kernels/cuda/sums.h"
 
 namespace sluice {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/require.h"
 #include "sim/base/input_error.h"

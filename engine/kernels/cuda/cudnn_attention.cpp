@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <functional>
-#include <initializer_list>
 
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/require.h"

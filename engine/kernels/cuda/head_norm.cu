@@ -5,9 +5,9 @@
 #include "engine/kernels/cuda/block_sum.cuh"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
-#include "engine/kernels/cuda/gradient_sum.h"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
+#include "engine/kernels/cuda/sums.h"
 
 namespace sluice {
 namespace {
@@ -199,11 +199,9 @@ void CudaKernels::head_norm(const AttentionShape& shape, Matrix qkv, Vector quer
         Heads in = heads_of(shape, keys, qkv, unnormed, keys ? key_weight : query_weight, epsilon);
         in.lanes = lanes_for(shape.head_dim, aligned);
         const unsigned blocks = grid_of(operation, divide_up(in.count, kThreads / in.lanes));
-        if (aligned) {
-            head_norm_kernel<8, 1><<<blocks, kThreads, 0, stream_>>>(in);
-        } else {
-            head_norm_kernel<1, kMostHeadDim / kWarpThreads><<<blocks, kThreads, 0, stream_>>>(in);
-        }
+        const auto kernel =
+            aligned ? head_norm_kernel<8, 1> : head_norm_kernel<1, kMostHeadDim / kWarpThreads>;
+        kernel<<<blocks, kThreads, 0, stream_>>>(in);
         SLUICE_CHECK_CUDA(cudaGetLastError());
     }
 }
@@ -224,12 +222,9 @@ void CudaKernels::head_norm_backward(const AttentionShape& shape, Matrix dqkv, M
                                                            multiprocessors_ * kBlocksAtOnce);
         const std::int64_t parts = partial_rows(operation, scratch_, wanted, shape.head_dim);
         const unsigned blocks = grid_of(operation, parts);
-        if (aligned) {
-            head_norm_backward_kernel<8, 1><<<blocks, kThreads, 0, stream_>>>(in);
-        } else {
-            head_norm_backward_kernel<1, kMostHeadDim / kWarpThreads>
-                <<<blocks, kThreads, 0, stream_>>>(in);
-        }
+        const auto kernel = aligned ? head_norm_backward_kernel<8, 1>
+                                    : head_norm_backward_kernel<1, kMostHeadDim / kWarpThreads>;
+        kernel<<<blocks, kThreads, 0, stream_>>>(in);
         SLUICE_CHECK_CUDA(cudaGetLastError());
         sum_partials(stream_, in.dweight, parts, keys ? dkey_weight : dquery_weight, accumulate);
     }

@@ -88,22 +88,13 @@ void CudaKernels::rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) {
     const unsigned blocks = grid_of(operation, x.rows);
     const bool aligned = rows_are_aligned(x) && rows_are_aligned(y) && is_aligned(weight.data);
     const RowLaunch launch = row_launch(x.columns, aligned);
-    switch (launch.packets_per_thread) {
-        case 1:
-            rms_norm_kernel<1><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        case 2:
-            rms_norm_kernel<2><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        case 4:
-            rms_norm_kernel<4><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        case 8:
-            rms_norm_kernel<8><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        default:
-            rms_norm_any_kernel<<<blocks, launch.threads, 0, stream_>>>(in);
-    }
+    const int packets = launch.packets_per_thread;
+    const auto kernel = packets == 1   ? rms_norm_kernel<1>
+                        : packets == 2 ? rms_norm_kernel<2>
+                        : packets == 4 ? rms_norm_kernel<4>
+                        : packets == 8 ? rms_norm_kernel<8>
+                                       : rms_norm_any_kernel;
+    kernel<<<blocks, launch.threads, 0, stream_>>>(in);
     SLUICE_CHECK_CUDA(cudaGetLastError());
 }
 

@@ -7,10 +7,10 @@
 #include "engine/kernels/cuda/block_sum.cuh"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
-#include "engine/kernels/cuda/gradient_sum.h"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
 #include "engine/kernels/cuda/row_launch.h"
+#include "engine/kernels/cuda/sums.h"
 
 namespace sluice {
 namespace {
@@ -179,22 +179,13 @@ void CudaKernels::rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix
                        epsilon,
                        add_to_dx};
     const unsigned blocks = grid_of(operation, parts);
-    switch (launch.packets_per_thread) {
-        case 1:
-            rms_norm_backward_kernel<1><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        case 2:
-            rms_norm_backward_kernel<2><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        case 4:
-            rms_norm_backward_kernel<4><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        case 8:
-            rms_norm_backward_kernel<8><<<blocks, launch.threads, 0, stream_>>>(in);
-            break;
-        default:
-            rms_norm_backward_any_kernel<<<blocks, launch.threads, 0, stream_>>>(in);
-    }
+    const int packets = launch.packets_per_thread;
+    const auto kernel = packets == 1   ? rms_norm_backward_kernel<1>
+                        : packets == 2 ? rms_norm_backward_kernel<2>
+                        : packets == 4 ? rms_norm_backward_kernel<4>
+                        : packets == 8 ? rms_norm_backward_kernel<8>
+                                       : rms_norm_backward_any_kernel;
+    kernel<<<blocks, launch.threads, 0, stream_>>>(in);
     SLUICE_CHECK_CUDA(cudaGetLastError());
     sum_partials(stream_, partial, parts, dweight, accumulate);
 }

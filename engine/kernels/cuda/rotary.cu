@@ -4,7 +4,7 @@
 #include "engine/kernels/cuda/cuda_kernels.h"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
-#include "engine/kernels/cuda/rotary_frequencies.h"
+#include "engine/kernels/rotary_frequencies.h"
 
 namespace sluice {
 namespace {
@@ -77,11 +77,9 @@ void CudaKernels::rotary(const AttentionShape& shape, const RotaryShape& rotary,
     in.direction = backward ? -1.0F : 1.0F;
     for (int i = 0; i < in.pairs; ++i) in.frequencies[i] = frequencies[static_cast<std::size_t>(i)];
     const unsigned blocks = grid_of(operation, divide_up(in.tokens, kTokens));
-    if (in.pairs % 8 == 0 && rows_are_aligned(qkv)) {
-        rotary_kernel<8><<<blocks, kThreads, 0, stream_>>>(in);
-    } else {
-        rotary_kernel<1><<<blocks, kThreads, 0, stream_>>>(in);
-    }
+    const bool wide = in.pairs % 8 == 0 && rows_are_aligned(qkv);
+    const auto kernel = wide ? rotary_kernel<8> : rotary_kernel<1>;
+    kernel<<<blocks, kThreads, 0, stream_>>>(in);
     SLUICE_CHECK_CUDA(cudaGetLastError());
 }
 

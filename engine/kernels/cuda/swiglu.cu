@@ -89,45 +89,33 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in)
     }
 }
 
-/// Checks both matrices, of the forward or of the backward pass.
-Arguments arguments_of(const char* operation, Matrix gate_up, Matrix product) {
+/// Checks both matrices, of the forward or of the backward pass, and launches the kernel for 8
+/// elements at a time or that for one.
+void launch(const char* operation, cudaStream_t stream, Matrix gate_up, Matrix product,
+            void (*by_eight)(Arguments), void (*by_one)(Arguments)) {
     require_bf16(operation, "product", product, product.rows, product.columns);
     require_bf16(operation, "gate_up", gate_up, product.rows, 2 * product.columns);
-    return {bf16_rows(gate_up), bf16_rows(product), static_cast<int>(product.columns), 0};
-}
-
-bool both_aligned(Matrix gate_up, Matrix product) {
-    return product.columns % 8 == 0 && rows_are_aligned(gate_up) && rows_are_aligned(product);
+    const bool aligned =
+        product.columns % 8 == 0 && rows_are_aligned(gate_up) && rows_are_aligned(product);
+    const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
+    const unsigned blocks_per_row = grid_of(operation, divide_up(product.columns, block_elements));
+    const Arguments in{bf16_rows(gate_up), bf16_rows(product), static_cast<int>(product.columns),
+                       blocks_per_row};
+    const unsigned blocks = grid_of(operation, product.rows * blocks_per_row);
+    const auto kernel = aligned ? by_eight : by_one;
+    kernel<<<blocks, kThreads, 0, stream>>>(in);
+    SLUICE_CHECK_CUDA(cudaGetLastError());
 }
 
 }  // namespace
 
 void CudaKernels::swiglu(Matrix product, Matrix gate_up) {
-    Arguments in = arguments_of("swiglu", gate_up, product);
-    const bool aligned = both_aligned(gate_up, product);
-    const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
-    in.blocks_per_row = grid_of("swiglu", divide_up(product.columns, block_elements));
-    const unsigned blocks = grid_of("swiglu", product.rows * in.blocks_per_row);
-    if (aligned) {
-        swiglu_kernel<8><<<blocks, kThreads, 0, stream_>>>(in);
-    } else {
-        swiglu_kernel<1><<<blocks, kThreads, 0, stream_>>>(in);
-    }
-    SLUICE_CHECK_CUDA(cudaGetLastError());
+    launch("swiglu", stream_, gate_up, product, swiglu_kernel<8>, swiglu_kernel<1>);
 }
 
 void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct) {
-    Arguments in = arguments_of("swiglu_backward", gate_up, dproduct);
-    const bool aligned = both_aligned(gate_up, dproduct);
-    const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
-    in.blocks_per_row = grid_of("swiglu_backward", divide_up(dproduct.columns, block_elements));
-    const unsigned blocks = grid_of("swiglu_backward", dproduct.rows * in.blocks_per_row);
-    if (aligned) {
-        swiglu_backward_kernel<8><<<blocks, kThreads, 0, stream_>>>(in);
-    } else {
-        swiglu_backward_kernel<1><<<blocks, kThreads, 0, stream_>>>(in);
-    }
-    SLUICE_CHECK_CUDA(cudaGetLastError());
+    launch("swiglu_backward", stream_, gate_up, dproduct, swiglu_backward_kernel<8>,
+           swiglu_backward_kernel<1>);
 }
 
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include "engine/kernels/cuda/cuda_kernels.h"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
-#include "engine/kernels/cuda/scalar_sum.h"
+#include "engine/kernels/cuda/sums.h"
 
 namespace sluice {
 namespace {
@@ -149,11 +149,8 @@ void CudaKernels::round_to_bf16(Vector out, Vector in) {
     const auto* const values = static_cast<const float*>(in.data);
     const bool aligned = is_aligned(out.data) && is_aligned(in.data);
     const unsigned blocks = grid_of(operation, divide_up(in.size, kThreads * (aligned ? 8 : 1)));
-    if (aligned) {
-        round_kernel<true><<<blocks, kThreads, 0, stream_>>>(bf16_data(out), values, in.size);
-    } else {
-        round_kernel<false><<<blocks, kThreads, 0, stream_>>>(bf16_data(out), values, in.size);
-    }
+    const auto kernel = aligned ? round_kernel<true> : round_kernel<false>;
+    kernel<<<blocks, kThreads, 0, stream_>>>(bf16_data(out), values, in.size);
     SLUICE_CHECK_CUDA(cudaGetLastError());
 }
 

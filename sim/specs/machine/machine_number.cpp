@@ -21,6 +21,7 @@ constexpr std::array kUnits = {
     Unit{"_gparams_per_s", kGiga, 1, "Gparam/s"},
     Unit{"_per_tflop", 1, kTera, "J/TFLOP"},
     Unit{"_per_gb", 1, kGiga, "J/GB"},
+    Unit{"_per_gparam", 1, kGiga, "J/Gparam"},
     Unit{"_tflops", kTera, 1, "TFLOPS"},
     Unit{"_gb", kGiga, 1, "GB"},
     Unit{"_us", 1, kMega, "us", true},

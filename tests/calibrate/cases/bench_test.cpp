@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/cases/memory_bound_calls.h"
-#include "calibrate/cases/operand_sets.h"
+#include "calibrate/cases/kernel_rows.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 

@@ -1,8 +1,7 @@
-#include "calibrate/cases/nvml.h"
-
 #include <filesystem>
 #include <fstream>
 
+#include "calibrate/cases/nvml.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 

@@ -12,7 +12,6 @@
 #include <tuple>
 #include <utility>
 
-#include "calibrate/cases/mixed_load_case.h"
 #include "calibrate/cases/case_host.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
@@ -167,29 +166,30 @@ TEST_CASE("mixed load: each load alone, then together; with products where that 
 }
 
 TEST_CASE("cases: the worst spread over 3% is warned of, with its numbers", "[cases]") {
-    Table table{.name = "adam",
-                .method = "",
-                .columns = {"state_bytes", "threads", "gparams_per_s", "low", "high"},
-                .rows = {{12, 1, 2, 1.98, 2.02}, {12, 4, 8, 7.2, 8.4}, {12, 8, 10, 9.6, 10}}};
+    CaseTable table{.name = "adam",
+                    .method = "",
+                    .columns = {"state_bytes", "threads", "gparams_per_s", "low", "high"},
+                    .rows = {{12, 1, 2, 1.98, 2.02}, {12, 4, 8, 7.2, 8.4}, {12, 8, 10, 9.6, 10}}};
     CaseRecord record;
-    warn_of_spread(record, table);
+    add_with_spread(record, table);
     REQUIRE(record.warnings.size() == 1);
     CHECK_THAT(record.warnings.front(),
                ContainsSubstring("adam: at state_bytes 12, threads 4, gparams_per_s is 8 but from "
                                  "7.2 to 8.4, 15% apart"));
     table.rows.resize(1);
     CaseRecord quiet;
-    warn_of_spread(quiet, table);
+    add_with_spread(quiet, table);
     CHECK(quiet.warnings.empty());
 }
 
 TEST_CASE("cases: a table with two ranges is warned of once", "[cases]") {
-    const Table table{.name = "copy_both_ways",
-                      .method = "",
-                      .columns = {"bytes", "in", "in_low", "in_high", "out", "out_low", "out_high"},
-                      .rows = {{16, 10, 9, 10, 20, 15, 20}}};
+    const CaseTable table{
+        .name = "copy_both_ways",
+        .method = "",
+        .columns = {"bytes", "in", "in_low", "in_high", "out", "out_low", "out_high"},
+        .rows = {{16, 10, 9, 10, 20, 15, 20}}};
     CaseRecord record;
-    warn_of_spread(record, table);
+    add_with_spread(record, table);
     REQUIRE(record.warnings.size() == 1);
     CHECK_THAT(record.warnings.front(), ContainsSubstring("at bytes 16, out is 20"));
 }

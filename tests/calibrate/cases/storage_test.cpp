@@ -38,7 +38,7 @@ TEST_CASE("storage: the tables have a row for each block and depth, and nothing 
     REQUIRE(record.tables.size() == 2);
     CHECK(record.tables[0].name == "storage_write");
     CHECK(record.tables[1].name == "storage_read");
-    for (const Table& table : record.tables) {
+    for (const CaseTable& table : record.tables) {
         CHECK(table.columns ==
               std::vector<std::string>{"block_bytes", "queue_depth", "gb_per_s", "low", "high"});
         REQUIRE(table.rows.size() == 3);

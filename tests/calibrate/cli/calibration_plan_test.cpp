@@ -49,8 +49,8 @@ Names names(const Measurements& m) {
     return out;
 }
 
-CalibrationRequest only(Names cases) { return {std::move(cases), false, false}; }
-const CalibrationRequest kResume = {{}, true, false};
+MeasureFlags only(Names cases) { return {.only = std::move(cases)}; }
+const MeasureFlags kResume = {.resume = true};
 
 }  // namespace
 
@@ -82,9 +82,9 @@ TEST_CASE("calibration plan: resume measures what is missing, and what was quick
     const CalibrationPlan plan = plan_calibration(before, now(), kResume, kAll);
     CHECK(plan.cases == Names{"adam", "gemm"});
     CHECK(names(plan.start) == Names{"copies"});
-    const CalibrationRequest quick = {{}, true, true};
+    const MeasureFlags quick = {.quick = true, .resume = true};
     CHECK(plan_calibration(before, now(), quick, kAll).cases == Names{"gemm"});
-    CHECK_THROWS_WITH(plan_calibration(before, now(), {{"gemm"}, true, false}, kAll),
+    CHECK_THROWS_WITH(plan_calibration(before, now(), {.only = {"gemm"}, .resume = true}, kAll),
                       ContainsSubstring("--resume and --only together"));
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("calibration plan: measurements of another machine are never mixed in"
     FormerMeasurements before = former({record("copies")});
     before.measurements.facts.gpu_name = "H100";
     before.measurements.facts.cpus = 8;
-    for (const CalibrationRequest& request : {kResume, only({"gemm"})})
+    for (const MeasureFlags& request : {kResume, only({"gemm"})})
         CHECK_THROWS_WITH(
             plan_calibration(before, now(), request, kAll),
             ContainsSubstring("measurements/x.json was measured on another machine") &&

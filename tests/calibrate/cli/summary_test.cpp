@@ -1,5 +1,4 @@
-#include "calibrate/cli/summary.h"
-
+#include "calibrate/cli/write_profile.h"
 #include "calibrate/profile/make_profile.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
@@ -37,7 +36,7 @@ TEST_CASE("summary: a number has its unit, its range and its spread") {
 TEST_CASE("summary: held-out errors of kernels and of rates under load, absence and warnings") {
     Measurements m = synthetic::gpu_machine();
     for (CaseRecord& record : m.cases)
-        for (Table& table : record.tables)
+        for (CaseTable& table : record.tables)
             if (table.name == "gemm_forward")
                 for (auto& row : table.rows)
                     if (row.back() == 1) row[4] *= 1.25;  // predicted is 20% below

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "calibrate/fit/load_windows.h"
-#include "calibrate/measurement/pool_measurements.h"
+#include "calibrate/measurement/measurements.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 
@@ -42,7 +41,7 @@ struct Machine {
     }
 };
 
-Table empty_table() {
+CaseTable empty_table() {
     return {"mixed_load",
             "synthetic",
             {"state_bytes", "threads", "compute", "in", "out", "adam_gparams_per_s", "in_gb_per_s",
@@ -51,7 +50,8 @@ Table empty_table() {
 }
 
 /// Alone and all subsets of copies, with and without Adam.
-void add_block(Table& table, const Machine& machine, double state, double threads, bool held_out) {
+void add_block(CaseTable& table, const Machine& machine, double state, double threads,
+               bool held_out) {
     table.add(machine.row(state, threads, false, false, false, held_out));
     for (int copies = 1; copies < 4; ++copies) {
         const bool in = (copies & 1) != 0, out = (copies & 2) != 0;
@@ -60,8 +60,8 @@ void add_block(Table& table, const Machine& machine, double state, double thread
     }
 }
 
-Table grid(const Machine& machine) {
-    Table table = empty_table();
+CaseTable grid(const Machine& machine) {
+    CaseTable table = empty_table();
     for (const double threads : {2, 4, 6, 8, 10, 12, 14, 16})
         add_block(table, machine, 12, threads, false);
     for (const double threads : {5, 9, 13}) add_block(table, machine, 12, threads, true);
@@ -95,13 +95,13 @@ TEST_CASE("contention: the curves of a machine that shares its memory", "[fit]")
     CHECK(shares.out == Approx(0.92 * 200 / 261.2).margin(0.006));
     CHECK(contention.shares({false, true, true, 0}).in == Approx(0.92));
     CHECK(contention.shares({false, true, false, 40e9}).in == Approx(1));
-    CHECK(fit.adam.shapes == 9);
-    CHECK(fit.in.shapes == 6);
+    CHECK(fit.errors[kWork].shapes == 9);
+    CHECK(fit.errors[kIn].shapes == 6);
     // 5 threads just exceed the limit, which a line from 4 to 6 threads misses by 4.2%.
-    CHECK(fit.adam.worst_percent < 5);
-    CHECK(fit.in.worst_percent < 5);
-    CHECK(fit.out.worst_percent < 5);
-    CHECK(fit.in.mean_percent < 1.5);
+    CHECK(fit.errors[kWork].worst_percent < 5);
+    CHECK(fit.errors[kIn].worst_percent < 5);
+    CHECK(fit.errors[kOut].worst_percent < 5);
+    CHECK(fit.errors[kIn].mean_percent < 1.5);
     CHECK_THAT(fit.worst_window,
                ContainsSubstring("Adam (12 bytes of state, ") && ContainsSubstring("measured "));
 }
@@ -109,7 +109,7 @@ TEST_CASE("contention: the curves of a machine that shares its memory", "[fit]")
 TEST_CASE("contention: noise leaves curves that only fall, with few knots", "[fit]") {
     std::mt19937 random(2);
     std::normal_distribution<double> noise(1, 0.03);
-    Table table = grid(Machine{});
+    CaseTable table = grid(Machine{});
     for (auto& row : table.rows) {
         for (const std::size_t rate : {5, 6, 7}) row[rate] *= noise(random);
     }
@@ -127,11 +127,11 @@ TEST_CASE("contention: noise leaves curves that only fall, with few knots", "[fi
         CHECK(point.shares.in <= 1);
         CHECK(point.shares.work > 0);
     }
-    CHECK(fit.adam.mean_percent < 7);
+    CHECK(fit.errors[kWork].mean_percent < 7);
 }
 
 TEST_CASE("contention: shares are of the alone rate measured next to them", "[fit]") {
-    Table table = empty_table();
+    CaseTable table = empty_table();
     Machine machine;
     const std::vector<double> drifts = {1, 0.8, 1.1};
     for (const double threads : {4, 8, 16}) {
@@ -146,8 +146,8 @@ TEST_CASE("contention: shares are of the alone rate measured next to them", "[fi
 }
 
 TEST_CASE("contention: windows held out change errors only", "[fit]") {
-    const Table table = grid(Machine{});
-    Table absurd = table;
+    const CaseTable table = grid(Machine{});
+    CaseTable absurd = table;
     for (auto& row : absurd.rows) {
         if (row[9] == 1) row[5] *= 2;  // Adam, alone and beside others
     }
@@ -157,13 +157,13 @@ TEST_CASE("contention: windows held out change errors only", "[fit]") {
         CHECK(fit.points[i].active.work == other.points[i].active.work);
         CHECK(fit.points[i].shares.work == other.points[i].shares.work);
     }
-    CHECK(fit.in.worst_percent == other.in.worst_percent);
-    CHECK(other.adam.mean_percent == Approx(50).margin(3));  // half of what is measured
+    CHECK(fit.errors[kIn].worst_percent == other.errors[kIn].worst_percent);
+    CHECK(other.errors[kWork].mean_percent == Approx(50).margin(3));  // half of what is measured
 }
 
 TEST_CASE("contention: Adam's share may rise with its threads, that of copies in only falls",
           "[fit]") {
-    Table table = empty_table();
+    CaseTable table = empty_table();
     table.add({12, 0, 0, 1, 0, 0, 50, 0, 0, 0});
     table.add({12, 0, 1, 0, 0, 0, 0, 0, 100, 0});
     const std::vector<std::vector<double>> shares = {{4, 0.4, 0.8}, {8, 0.5, 0.6}, {16, 0.6, 0.7}};
@@ -192,7 +192,7 @@ TEST_CASE("contention: Adam's share may rise with its threads, that of copies in
 }
 
 TEST_CASE("contention: windows of nearly the same work are one knot", "[fit]") {
-    Table table = grid(Machine{});
+    CaseTable table = grid(Machine{});
     add_block(table, Machine{.limit = 202}, 6, 16, false);
     for (const ContentionPoint& point : of_lanes(fit_contention(table), false, true, true))
         CHECK((point.active.work < 199e9 ||
@@ -201,7 +201,7 @@ TEST_CASE("contention: windows of nearly the same work are one knot", "[fit]") {
 
 TEST_CASE("contention: products measured at one thread count slow others by a factor", "[fit]") {
     const Machine machine;
-    Table table = grid(machine);
+    CaseTable table = grid(machine);
     table.add(machine.row(12, 0, true, false, false, false));
     table.add(machine.row(12, 0, true, true, true, false));
     table.add(machine.row(12, 8, true, true, true, false));
@@ -215,29 +215,29 @@ TEST_CASE("contention: products measured at one thread count slow others by a fa
         CHECK(with.in == Approx(without.in * 0.97).epsilon(0.02));
     }
     CHECK(of_lanes(fit, true, true, true).size() == of_lanes(fit, false, true, true).size());
-    CHECK(fit.compute.shapes == 1);
-    CHECK(fit.compute.worst_percent < 0.1);
-    CHECK(fit.in.worst_percent < 5);
+    CHECK(fit.errors[kCompute].shapes == 1);
+    CHECK(fit.errors[kCompute].worst_percent < 0.1);
+    CHECK(fit.errors[kIn].worst_percent < 5);
 }
 
 TEST_CASE("contention: another precision of the state is found by its traffic", "[fit]") {
     const Machine machine;
-    Table table = grid(machine);
+    CaseTable table = grid(machine);
     add_block(table, machine, 6, 10, true);
     const ContentionFit fit = fit_contention(table);
-    CHECK(fit.adam.shapes == 12);
-    CHECK(fit.adam.worst_percent < 5);
+    CHECK(fit.errors[kWork].shapes == 12);
+    CHECK(fit.errors[kWork].worst_percent < 5);
 }
 
 TEST_CASE("contention: a lane without a rate or without its alone rate is refused", "[fit]") {
     const Machine machine;
-    Table table = grid(machine);
+    CaseTable table = grid(machine);
     table.rows[2][6] = 0;  // Adam and copies in
     REQUIRE_THROWS_AS(fit_contention(table), InputError);
     REQUIRE_THROWS_WITH(fit_contention(table),
                         ContainsSubstring("table mixed_load, row 2: in_gb_per_s is 0") &&
                             ContainsSubstring("sluice-calibrate --only mixed_load"));
-    Table lonely = empty_table();
+    CaseTable lonely = empty_table();
     lonely.add(machine.row(12, 0, false, true, false, false));
     lonely.add(machine.row(12, 4, false, true, false, false));
     REQUIRE_THROWS_WITH(fit_contention(lonely),
@@ -248,7 +248,7 @@ TEST_CASE("contention: a lane without a rate or without its alone rate is refuse
 TEST_CASE("contention: pooled windows are compared with rates alone of their own calibration",
           "[fit]") {
     // A calibration ends with what ran together, and the next, 20% slower, begins with it alone.
-    Table table = empty_table();
+    CaseTable table = empty_table();
     table.columns.emplace_back(kCalibrationColumn);
     for (const double calibration : {0.0, 1.0}) {
         const Machine machine{200, calibration == 0 ? 1 : 0.8};

@@ -17,14 +17,14 @@ constexpr double kMultiprocessors = 132;
 constexpr auto kNorm = KernelTableId::rms_norm;
 constexpr auto kProduct = KernelTableId::gemm_forward;
 
-Table empty_table(KernelTableId id) {
-    Table table{kernel_table_name(id), "synthetic", kernel_columns(id), {}};
+CaseTable empty_table(KernelTableId id) {
+    CaseTable table{kernel_table_name(id), "synthetic", kernel_columns(id), {}};
     for (const char* column : {"us", "us_low", "us_high", "held_out"})
         table.columns.push_back(column);
     return table;
 }
 
-void add(Table& table, std::vector<double> shape, double us, bool held_out = false,
+void add(CaseTable& table, std::vector<double> shape, double us, bool held_out = false,
          double spread = 0.002) {
     shape.insert(shape.end(), {us, us * (1 - spread), us * (1 + spread), held_out ? 1.0 : 0.0});
     table.add(shape);
@@ -39,8 +39,8 @@ double wavy_us(double rows, double columns) {
 double straight_us(double rows, double columns) { return 4 + 5 * rows * columns / 1e6; }
 
 /// Powers of two are fitted; sizes between them are held out.
-Table norm_table(const std::function<double(double, double)>& us) {
-    Table table = empty_table(kNorm);
+CaseTable norm_table(const std::function<double(double, double)>& us) {
+    CaseTable table = empty_table(kNorm);
     for (double rows = 512; rows <= 32768; rows *= 2) {
         for (double columns = 1024; columns <= 16384; columns *= 2) {
             add(table, {rows, columns}, us(rows, columns));
@@ -102,8 +102,8 @@ TEST_CASE("kernel fit: a smooth surface off the trend is followed between its po
 }
 
 TEST_CASE("kernel fit: rows held out change errors only", "[fit]") {
-    const Table table = norm_table(wavy_us);
-    Table absurd = table;
+    const CaseTable table = norm_table(wavy_us);
+    CaseTable absurd = table;
     for (auto& row : absurd.rows) {
         if (row[5] == 1) row[2] *= 10;
     }
@@ -119,7 +119,7 @@ TEST_CASE("kernel fit: products on a GPU of 132 multiprocessors", "[fit]") {
     // 3 us, 1.45 us a GFLOP, 5% more by a wave over the sizes, and 1% of noise.
     std::mt19937 random(5);
     std::normal_distribution<double> noise(0, 0.01);
-    Table table = empty_table(kProduct);
+    CaseTable table = empty_table(kProduct);
     bool held_out = false;
     for (double m = 512; m <= 32768; m *= 2) {
         for (double n = 1024; n <= 16384; n *= 2) {
@@ -147,7 +147,7 @@ TEST_CASE("kernel fit: products that go by waves are found, between their sizes 
         const auto found = std::find(names.begin(), names.end(), name);
         return features.at(static_cast<std::size_t>(found - names.begin()));
     };
-    Table table = empty_table(kProduct);
+    CaseTable table = empty_table(kProduct);
     bool held_out = false;
     for (const double m : {256, 700, 1500, 2048, 5000, 9000}) {
         for (const double n : {512, 1100, 3000, 4096, 7000}) {
@@ -170,7 +170,7 @@ TEST_CASE("kernel fit: products that go by waves are found, between their sizes 
 
 TEST_CASE("kernel fit: a shape of wide range counts less", "[fit]") {
     const auto outlier_us = [](double spread) {
-        Table table = norm_table(wavy_us);
+        CaseTable table = norm_table(wavy_us);
         add(table, {6000, 6000}, 1.3 * wavy_us(6000, 6000), false, spread);
         return predicted_us(fit_kernel_table(kNorm, table, kMultiprocessors), kNorm, {6000, 6000});
     };
@@ -179,7 +179,7 @@ TEST_CASE("kernel fit: a shape of wide range counts less", "[fit]") {
 }
 
 TEST_CASE("kernel fit: repeated shapes are one, with their mean and widest range", "[fit]") {
-    Table table = empty_table(kNorm);
+    CaseTable table = empty_table(kNorm);
     add(table, {1024, 1024}, 10, false, 0.1);
     add(table, {1024, 1024}, 12, false, 0.1);
     add(table, {2048, 1024}, 20);
@@ -191,7 +191,7 @@ TEST_CASE("kernel fit: repeated shapes are one, with their mean and widest range
 }
 
 TEST_CASE("kernel fit: few shapes give a trend only", "[fit]") {
-    Table table = empty_table(kNorm);
+    CaseTable table = empty_table(kNorm);
     add(table, {1024, 4096}, 25);
     const KernelFit one = fit_kernel_table(kNorm, table, kMultiprocessors);
     CHECK(predicted_us(one, kNorm, {1024, 4096}) == Approx(25));
@@ -204,13 +204,13 @@ TEST_CASE("kernel fit: few shapes give a trend only", "[fit]") {
 }
 
 TEST_CASE("kernel fit: features that are constant over the table do no harm", "[fit]") {
-    Table table = empty_table(kNorm);  // one width: rows and elements are collinear
+    CaseTable table = empty_table(kNorm);  // one width: rows and elements are collinear
     for (double rows = 1024; rows <= 32768; rows *= 2)
         add(table, {rows, 4096}, straight_us(rows, 4096));
     const KernelFit fit = fit_kernel_table(kNorm, table, kMultiprocessors);
     CHECK(predicted_us(fit, kNorm, {6000, 4096}) == Approx(straight_us(6000, 4096)).epsilon(1e-3));
 
-    Table same = empty_table(kProduct);
+    CaseTable same = empty_table(kProduct);
     for (int i = 0; i < 5; ++i) add(same, {1024, 1024, 1024, 0}, 7 + 0.1 * i);
     CHECK(predicted_us(fit_kernel_table(kProduct, same, kMultiprocessors), kProduct,
                        {1024, 1024, 1024, 0}) == Approx(7.2));
@@ -223,7 +223,7 @@ TEST_CASE("kernel fit: doubling a size makes a kernel faster by noise only", "[f
         CAPTURE(seed);
         std::mt19937 random(seed);
         std::normal_distribution<double> noise(0, 0.15);
-        Table table = empty_table(kNorm);
+        CaseTable table = empty_table(kNorm);
         for (double rows = 16; rows <= 4096; rows *= 2) {
             for (double columns = 256; columns <= 8192; columns *= 2)
                 add(table, {rows, columns}, straight_us(rows, columns) * std::exp(noise(random)));
@@ -238,7 +238,7 @@ TEST_CASE("kernel fit: doubling a size makes a kernel faster by noise only", "[f
 }
 
 TEST_CASE("kernel fit: one shape that is wrong does not flatten the others", "[fit]") {
-    Table table = norm_table(wavy_us);
+    CaseTable table = norm_table(wavy_us);
     add(table, {32, 1024}, 1.25 * straight_us(32, 1024));  // longer than with twice the rows
     add(table, {64, 1024}, straight_us(64, 1024));
     const KernelFit fit = fit_kernel_table(kNorm, table, kMultiprocessors);
@@ -251,7 +251,7 @@ TEST_CASE("kernel fit: one shape that is wrong does not flatten the others", "[f
 
 TEST_CASE("kernel fit: errors of leaving one out are negative where others predict too little",
           "[fit]") {
-    Table table = empty_table(kNorm);
+    CaseTable table = empty_table(kNorm);
     for (double rows = 1024; rows <= 16384; rows *= 2)
         add(table, {rows, 4096}, straight_us(rows, 4096) * (rows == 4096 ? 1.5 : 1));
     const FitError error = fit_kernel_table(kNorm, table, kMultiprocessors).leave_one_out;
@@ -263,7 +263,7 @@ TEST_CASE("kernel fit: errors of leaving one out are negative where others predi
 TEST_CASE("kernel fit: a time or size that none is names table, row and value", "[fit]") {
     const double infinite = std::numeric_limits<double>::infinity();
     for (const double us : {0.0, -3.0, infinite}) {
-        Table table = norm_table(straight_us);
+        CaseTable table = norm_table(straight_us);
         table.rows[7][2] = us;
         REQUIRE_THROWS_AS(fit_kernel_table(kNorm, table, kMultiprocessors), InputError);
         REQUIRE_THROWS_WITH(fit_kernel_table(kNorm, table, kMultiprocessors),
@@ -271,11 +271,11 @@ TEST_CASE("kernel fit: a time or size that none is names table, row and value", 
                                 ContainsSubstring("expected a time > 0") &&
                                 ContainsSubstring("--only memory_bound"));
     }
-    Table table = empty_table(kProduct);
+    CaseTable table = empty_table(kProduct);
     add(table, {0, 1024, 1024, 0}, 5);
     REQUIRE_THROWS_WITH(fit_kernel_table(kProduct, table, kMultiprocessors),
                         ContainsSubstring("row 0: m is 0, expected 1 to 1e+08"));
-    Table all_held_out = empty_table(kProduct);
+    CaseTable all_held_out = empty_table(kProduct);
     add(all_held_out, {1024, 1024, 1024, 0}, 5, true);
     REQUIRE_THROWS_WITH(fit_kernel_table(kProduct, all_held_out, kMultiprocessors),
                         ContainsSubstring("1 rows, of which none is to be fitted"));

@@ -1,7 +1,6 @@
-#include "calibrate/fit/regression.h"
-
 #include <cmath>
 
+#include "calibrate/fit/regression.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -1,8 +1,7 @@
-#include "calibrate/fit/regression.h"
-
 #include <cmath>
 #include <random>
 
+#include "calibrate/fit/regression.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -1,5 +1,4 @@
 #include "calibrate/fit/regression.h"
-
 #include "tests/catch.h"
 
 using namespace sluice;

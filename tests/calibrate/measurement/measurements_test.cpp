@@ -24,7 +24,7 @@ Measurements some_measurements() {
     m.facts.gpu_memory_bytes = 150109749248;
     m.facts.host_memory_bytes = 137438953472;
     m.facts.cpus = 16;
-    Table table;
+    CaseTable table;
     table.name = "mixed_load";
     table.method = "windows";
     table.columns = {"threads", "gb_per_s"};

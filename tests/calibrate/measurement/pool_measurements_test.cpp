@@ -1,6 +1,5 @@
 // Several measurements of one machine become one: what is averaged, what is kept, what is refused.
-#include "calibrate/measurement/pool_measurements.h"
-
+#include "calibrate/measurement/measurements.h"
 #include "sim/base/input_error.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
@@ -10,7 +9,7 @@ using Rows = std::vector<std::vector<double>>;
 
 namespace {
 
-Measurements with_tables(const std::string& name, std::vector<Table> tables,
+Measurements with_tables(const std::string& name, std::vector<CaseTable> tables,
                          const std::string& date = "2026-11-21") {
     Measurements m = synthetic::gpu_machine();
     m.date = date;
@@ -35,7 +34,7 @@ std::string refusal(const std::vector<Measurements>& all) {
     return "accepted";
 }
 
-Table adam(Rows rows) {
+CaseTable adam(Rows rows) {
     return synthetic::table("adam", {"state_bytes", "threads", "gparams_per_s", "low", "high"},
                             std::move(rows));
 }
@@ -70,9 +69,9 @@ TEST_CASE("pool measurements: times of a shape, and ends of ranges whose names h
                                 {"m", "n", "k", "added", "us", "us_low", "us_high", "held_out"},
                                 std::move(rows));
     };
-    const Table bursts =
+    const CaseTable bursts =
         synthetic::table("power", {"watts", "watts_low", "watts_high"}, {{600, 590, 610}});
-    Table later = bursts;
+    CaseTable later = bursts;
     later.rows = {{640, 560, 650}};
     const Measurements m =
         pool({with_tables("gemm", {products({product(256, 10, 0), product(512, 20, 1)}), bursts}),
@@ -94,10 +93,10 @@ TEST_CASE("pool measurements: rows of one key are told apart by their order") {
 }
 
 TEST_CASE("pool measurements: windows of load are all kept, and know their measurement") {
-    const Table windows = synthetic::mixed_load();
+    const CaseTable windows = synthetic::mixed_load();
     const Measurements m =
         pool({with_tables("mixed_load", {windows}), with_tables("mixed_load", {windows})});
-    const Table& pooled = *m.find("mixed_load");
+    const CaseTable& pooled = *m.find("mixed_load");
     REQUIRE(pooled.rows.size() == 2 * windows.rows.size());
     CHECK(pooled.columns.back() == kCalibrationColumn);
     CHECK(pooled.rows.front().back() == 0);

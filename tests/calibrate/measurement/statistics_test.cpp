@@ -1,7 +1,6 @@
-#include "calibrate/measurement/statistics.h"
-
 #include <vector>
 
+#include "calibrate/measurement/measurements.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -1,7 +1,6 @@
-#include "calibrate/measurement/measurements.h"
-
 #include <limits>
 
+#include "calibrate/measurement/measurements.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 
@@ -9,12 +8,12 @@ using namespace sluice;
 
 namespace {
 
-Table times() { return {"rms_norm", "events", {"rows", "columns", "us"}, {}}; }
+CaseTable times() { return {"rms_norm", "events", {"rows", "columns", "us"}, {}}; }
 
 }  // namespace
 
 TEST_CASE("table: numbers are found by row and column", "[measurement]") {
-    Table table = times();
+    CaseTable table = times();
     table.add({1024, 4096, 12.5});
     table.add({2048, 4096, 22.5});
     CHECK(table.rows.size() == 2);
@@ -24,7 +23,7 @@ TEST_CASE("table: numbers are found by row and column", "[measurement]") {
 
 TEST_CASE("table: a column that is missing is named, with the table and what is near",
           "[measurement]") {
-    const Table table = times();
+    const CaseTable table = times();
     REQUIRE_THROWS_AS(table.column("row"), InputError);
     REQUIRE_THROWS_WITH(table.column("row"), ContainsSubstring("rms_norm") &&
                                                  ContainsSubstring("no column row") &&
@@ -33,7 +32,7 @@ TEST_CASE("table: a column that is missing is named, with the table and what is 
 
 TEST_CASE("table: a row of another length or with a number that is none is our own mistake",
           "[measurement]") {
-    Table table = times();
+    CaseTable table = times();
     REQUIRE_THROWS_AS(table.add({1, 2}), InternalError);
     REQUIRE_THROWS_WITH(table.add({1, 2}), ContainsSubstring("2 numbers for 3 columns"));
     table.add({1, 2, 3});

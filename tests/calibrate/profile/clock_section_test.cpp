@@ -25,17 +25,17 @@ double value(const MachineProfile& profile, const char* path) {
 }
 
 /// The table of one case of measurements.
-Table& table_of(Measurements& m, const std::string& name) {
+CaseTable& table_of(Measurements& m, const std::string& name) {
     for (CaseRecord& record : m.cases)
-        for (Table& table : record.tables)
+        for (CaseTable& table : record.tables)
             if (table.name == name) return table;
     throw InternalError("no table " + name);
 }
 
 /// Every product takes as long as `us` says of the row.
 template <typename Us>
-Table products(int rows, Us us) {
-    Table out = synthetic::clock_after_rest(rows);
+CaseTable products(int rows, Us us) {
+    CaseTable out = synthetic::clock_after_rest(rows);
     for (int i = 0; i < rows; ++i) out.rows[static_cast<std::size_t>(i)][1] = us(i);
     return out;
 }

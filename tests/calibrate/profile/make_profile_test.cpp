@@ -15,7 +15,7 @@ namespace {
 /// Kernel times that are up to 10% off their formulas, so that residuals count.
 Measurements with_bumps(Measurements m) {
     for (CaseRecord& record : m.cases)
-        for (Table& table : record.tables) {
+        for (CaseTable& table : record.tables) {
             if (table.columns.back() != "held_out" || table.name == "mixed_load") continue;
             const std::size_t us = table.column("us");
             for (auto& row : table.rows)
@@ -78,7 +78,7 @@ TEST_CASE("make profile: the line through products is the one they were made fro
 TEST_CASE("make profile: a negative overhead becomes none, not a negative time") {
     Measurements m = synthetic::gpu_machine();
     for (CaseRecord& record : m.cases)
-        for (Table& table : record.tables) {
+        for (CaseTable& table : record.tables) {
             if (!table.name.starts_with("gemm_")) continue;
             for (auto& row : table.rows) row[4] = std::pow(row[0] * row[1] * row[2] / 1e9, 1.2);
         }
@@ -133,7 +133,7 @@ TEST_CASE("make profile: some kernels without the others are left out, and the p
 
 TEST_CASE("make profile: copies by size never take less time for more bytes") {
     Measurements m = synthetic::gpu_machine();
-    Table& copies = m.cases[0].tables[0];
+    CaseTable& copies = m.cases[0].tables[0];
     copies.rows[1][1] = 2;  // 64 KiB quicker than 4 KiB
     copies.rows[1][2] = 1.9;
     copies.rows[1][3] = 2.1;
@@ -220,7 +220,7 @@ TEST_CASE(
     for (CaseRecord& record : m.cases) {
         if (record.name != "mixed_load") continue;
         // 4 threads reach 4 in the case and in its window: two more windows, in any order.
-        Table& mixed = record.tables[0];
+        CaseTable& mixed = record.tables[0];
         const std::size_t rate = mixed.column("adam_gparams_per_s");
         std::vector<double> row;
         for (const auto& one : mixed.rows)

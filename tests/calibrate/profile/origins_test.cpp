@@ -1,5 +1,5 @@
 // What does each number of a profile say of how it was measured?
-#include "calibrate/measurement/pool_measurements.h"
+#include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "tests/calibrate/profile/synthetic_machine.h"

@@ -12,7 +12,7 @@ TEST_CASE("profile json: keys stand in the order of the schema, whatever the ord
     const Origin origin{Method::measured, "me", "2026-11-21", ""};
     profile.set_number("host.cores", 8, {}, origin);
     profile.set_number("gpu.multiprocessors", 132, {}, origin);
-    profile.set_number("gpu.memory_capacity_gb", 150.1097492, Range{149.123456, 151}, origin);
+    profile.set_number("gpu.memory_capacity_gb", 150.1097492, RateRange{149.123456, 151}, origin);
     const std::string text = profile.text();
     CHECK(text == R"({
   "schema": "sluice-machine/1",
@@ -64,7 +64,7 @@ TEST_CASE("profile json: sizes of curves stay exact, rates have five digits") {
 
 TEST_CASE("profile json: rounding never puts a value outside of its range") {
     ProfileJson profile("machine");
-    profile.set_number("power.gemm_w", 575.4444, Range{575.4444, 575.4444},
+    profile.set_number("power.gemm_w", 575.4444, RateRange{575.4444, 575.4444},
                        {Method::measured, "me", "2026-11-21", ""});
     const auto json = nlohmann::json::parse(profile.text())["power"]["gemm_w"];
     CHECK(json["value"] == 575.444);

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "calibrate/measurement/pool_measurements.h"
+#include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
 #include "sim/base/json_object.h"

@@ -13,9 +13,9 @@ inline constexpr double kOverheadUs = 4, kTflops = 600;
 inline constexpr const char* kDate = "2026-11-21";
 inline constexpr double kIn = 50, kOut = 40, kDeviceMemory = 4000;
 
-inline Table table(const std::string& name, std::vector<std::string> columns,
-                   std::vector<std::vector<double>> rows) {
-    Table out;
+inline CaseTable table(const std::string& name, std::vector<std::string> columns,
+                       std::vector<std::vector<double>> rows) {
+    CaseTable out;
     out.name = name;
     out.method = "by formula";
     out.columns = std::move(columns);
@@ -28,8 +28,9 @@ inline void add_times(std::vector<double>& row, double us) {
     row.insert(row.end(), {us, 0.99 * us, 1.01 * us});
 }
 
-inline Table products(const std::string& name) {
-    Table out = table(name, {"m", "n", "k", "added", "us", "us_low", "us_high", "held_out"}, {});
+inline CaseTable products(const std::string& name) {
+    CaseTable out =
+        table(name, {"m", "n", "k", "added", "us", "us_low", "us_high", "held_out"}, {});
     for (const double m : {512.0, 2048.0, 8192.0, 3000.0}) {
         for (const double n : {1024.0, 4096.0, 2222.0}) {
             for (const double k : {1024.0, 3584.0}) {
@@ -44,11 +45,11 @@ inline Table products(const std::string& name) {
 }
 
 /// Half of the square counted: 2 products of 2 FLOPs forward; 400 TFLOPS.
-inline Table attention(const std::string& name) {
-    Table out = table(name,
-                      {"sequences", "sequence", "heads", "kv_heads", "head_dim", "us", "us_low",
-                       "us_high", "held_out"},
-                      {});
+inline CaseTable attention(const std::string& name) {
+    CaseTable out = table(name,
+                          {"sequences", "sequence", "heads", "kv_heads", "head_dim", "us", "us_low",
+                           "us_high", "held_out"},
+                          {});
     for (const double sequence : {512.0, 2048.0, 8192.0, 3000.0}) {
         for (const double heads : {16.0, 32.0}) {
             std::vector<double> row = {4, sequence, heads, 4, 128};
@@ -61,8 +62,8 @@ inline Table attention(const std::string& name) {
 }
 
 /// 6 bytes an element.
-inline Table memory_bound(const std::string& name) {
-    Table out = table(name, {"rows", "columns", "us", "us_low", "us_high", "held_out"}, {});
+inline CaseTable memory_bound(const std::string& name) {
+    CaseTable out = table(name, {"rows", "columns", "us", "us_low", "us_high", "held_out"}, {});
     const bool one_row = name == "sum_squares" || name == "round_to_bf16";
     for (const double rows : {512.0, 4096.0, 32768.0, 5000.0}) {
         for (const double columns : {1024.0, 5120.0}) {
@@ -75,8 +76,8 @@ inline Table memory_bound(const std::string& name) {
     return out;
 }
 
-inline std::vector<Table> all_memory_bound() {
-    std::vector<Table> out;
+inline std::vector<CaseTable> all_memory_bound() {
+    std::vector<CaseTable> out;
     for (const char* name :
          {"rms_norm", "rms_norm_backward", "head_norm", "head_norm_backward", "rotary", "swiglu",
           "swiglu_backward", "bias_backward", "cross_entropy", "sum_squares", "round_to_bf16"})
@@ -84,8 +85,8 @@ inline std::vector<Table> all_memory_bound() {
     return out;
 }
 
-inline Table copies(const std::string& name, double gb_per_s) {
-    Table out = table(name, {"bytes", "us", "us_low", "us_high"}, {});
+inline CaseTable copies(const std::string& name, double gb_per_s) {
+    CaseTable out = table(name, {"bytes", "us", "us_low", "us_high"}, {});
     for (const double bytes : {4096.0, 65536.0, 1048576.0, 16777216.0, 268435456.0}) {
         std::vector<double> row = {bytes};
         add_times(row, 3 + bytes / gb_per_s / 1e3);
@@ -94,16 +95,16 @@ inline Table copies(const std::string& name, double gb_per_s) {
     return out;
 }
 
-inline Table rates(const std::string& name, double per_thread) {
-    Table out = table(name, {"threads", "gb_per_s", "low", "high"}, {});
+inline CaseTable rates(const std::string& name, double per_thread) {
+    CaseTable out = table(name, {"threads", "gb_per_s", "low", "high"}, {});
     for (const double threads : {1.0, 2.0, 4.0, 8.0})
         out.rows.push_back({threads, per_thread * threads, 0.9 * per_thread * threads,
                             1.1 * per_thread * threads});
     return out;
 }
 
-inline Table adam() {
-    Table out = table("adam", {"state_bytes", "threads", "gparams_per_s", "low", "high"}, {});
+inline CaseTable adam() {
+    CaseTable out = table("adam", {"state_bytes", "threads", "gparams_per_s", "low", "high"}, {});
     for (const double threads : {4.0, 1.0, 8.0})  // not in order
         for (const double state : {12.0, 8.0, 6.0}) {
             // Fastest at 4 threads.
@@ -114,11 +115,11 @@ inline Table adam() {
 }
 
 /// Adam at 4 threads slows to 0.8, copies in to 0.9, when both run; copies both ways to 0.85.
-inline Table mixed_load() {
-    Table out = table("mixed_load",
-                      {"state_bytes", "threads", "compute", "in", "out", "adam_gparams_per_s",
-                       "in_gb_per_s", "out_gb_per_s", "compute_per_s", "held_out"},
-                      {});
+inline CaseTable mixed_load() {
+    CaseTable out = table("mixed_load",
+                          {"state_bytes", "threads", "compute", "in", "out", "adam_gparams_per_s",
+                           "in_gb_per_s", "out_gb_per_s", "compute_per_s", "held_out"},
+                          {});
     const auto add = [&](double threads, bool in, bool out_runs, double adam_share, double share,
                          double held_out) {
         out.rows.push_back({12, threads, 0, in ? 1.0 : 0.0, out_runs ? 1.0 : 0.0,
@@ -138,8 +139,8 @@ inline Table mixed_load() {
     return out;
 }
 
-inline Table both_ways() {
-    Table out = table(
+inline CaseTable both_ways() {
+    CaseTable out = table(
         "copy_both_ways",
         {"bytes", "in_gb_per_s", "in_low", "in_high", "out_gb_per_s", "out_low", "out_high"}, {});
     out.rows = {{16777216, 20, 19, 21, 20, 19, 21},
@@ -222,8 +223,8 @@ inline Measurements gpu_machine() {
 
 /// Products one after another: the first waits for the host; 1365 us each before 50 ms, at the
 /// 37th, then 1600 us.
-inline Table clock_after_rest(int products = 100) {
-    Table out = table("clock_after_rest", {"begin_s", "us", "us_low", "us_high", "tflop"}, {});
+inline CaseTable clock_after_rest(int products = 100) {
+    CaseTable out = table("clock_after_rest", {"begin_s", "us", "us_low", "us_high", "tflop"}, {});
     double begin_s = 0;
     for (int i = 0; i < products; ++i) {
         const double us = i == 0 ? 2000 : begin_s < 0.05 ? 1365 : 1600;
@@ -237,7 +238,7 @@ inline Table clock_after_rest(int products = 100) {
 inline Measurements gpu_machine_with_clock() {
     Measurements m = gpu_machine();
     // Busy 40% of the time: 0.4 x 950 W + 0.6 x 80 W.
-    const Table bursts = table("clock_bursts", {"watts", "busy_share"}, {{428, 0.4}});
+    const CaseTable bursts = table("clock_bursts", {"watts", "busy_share"}, {{428, 0.4}});
     m.cases.push_back({"clock", kDate, 5, false, {clock_after_rest(), bursts}, {}});
     for (CaseRecord& record : m.cases) {
         if (record.name != "power") continue;
@@ -258,7 +259,7 @@ inline Measurements cpu_machine() {
     m.facts.gpu_power_limit_w = 0;
     m.facts.compute_threads = 8;
     std::erase_if(m.cases[0].tables,
-                  [](const Table& table) { return table.name.starts_with("copy_pageable"); });
+                  [](const CaseTable& table) { return table.name.starts_with("copy_pageable"); });
     return m;
 }
 

@@ -1,6 +1,5 @@
 // What a call of the optimizer costs beside its parameters, from calls of several sizes.
-#include "calibrate/profile/machine_fits.h"
-
+#include "calibrate/profile/make_profile.h"
 #include "sim/base/input_error.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
@@ -12,7 +11,7 @@ namespace {
 /// Calls of 16, 64 and 256 million parameters: `us` beside them, then 4 Gparam/s on 8 threads and 1
 /// on 2.
 Measurements with_sizes(double us) {
-    Table sizes = synthetic::table(
+    CaseTable sizes = synthetic::table(
         "adam_by_size", {"state_bytes", "threads", "parameters", "us", "low", "high"}, {});
     for (const auto& [threads, gparams_per_s] : {std::pair{8.0, 4.0}, {2.0, 1.0}}) {
         for (const double parameters : {64e6, 16e6, 256e6}) {
@@ -46,7 +45,7 @@ TEST_CASE("update cost: none where it is not measured, in one size only, or belo
     CHECK_FALSE(fit_update_cost(synthetic::gpu_machine()));
     Measurements one = with_sizes(400);
     for (CaseRecord& record : one.cases)
-        for (Table& table : record.tables)
+        for (CaseTable& table : record.tables)
             if (table.name == "adam_by_size") table.rows.resize(1);
     CHECK_FALSE(fit_update_cost(one));
     const auto cost = fit_update_cost(with_sizes(-400));

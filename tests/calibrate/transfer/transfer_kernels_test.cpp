@@ -1,8 +1,7 @@
-#include "calibrate/transfer/transfer_rules.h"
-
 #include <algorithm>
 #include <numeric>
 
+#include "calibrate/transfer/transfer_rules.h"
 #include "tests/calibrate/transfer/synthetic_profile.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "engine/kernels/cuda/rotary_frequencies.h"
+#include "engine/kernels/rotary_frequencies.h"
 #include "sim/base/input_error.h"
 #include "tests/engine/cuda_kernels/check_cases.h"
 #include "tests/engine/cuda_kernels/heads_case.h"

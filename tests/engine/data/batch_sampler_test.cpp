@@ -4,7 +4,6 @@
 #include <numeric>
 #include <set>
 
-#include "engine/data/shuffled_order.h"
 #include "sim/base/mixed_bits.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"

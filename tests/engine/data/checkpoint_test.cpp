@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/data/checkpoint_writer.h"
-#include "engine/data/output_file.h"
+#include "engine/data/files.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/data/batch_sampler.h"
 #include "engine/data/checkpoint.h"
-#include "engine/data/safetensors_writer.h"
+#include "engine/data/checkpoint_writer.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 

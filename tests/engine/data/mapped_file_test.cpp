@@ -1,7 +1,6 @@
-#include "engine/data/mapped_file.h"
-
 #include <sys/stat.h>
 
+#include "engine/data/files.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 

@@ -1,11 +1,10 @@
-#include "engine/data/safetensors.h"
-
 #include <fmt/format.h>
 
 #include <bit>
 #include <cmath>
 #include <limits>
 
+#include "engine/data/checkpoint.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 
@@ -21,7 +20,7 @@ std::string file_of(const std::string& header, const std::string& data = "") {
 std::string message_of(const std::string& bytes) {
     const TempFolder temp;
     const std::string path = temp.write("m.safetensors", bytes);
-    const std::string message = input_error_of([&] { SafetensorsFile file(path); });
+    const std::string message = input_error_of([&] { open_checkpoint(path); });
     return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : message;
 }
 
@@ -59,8 +58,8 @@ TEST_CASE("safetensors: reads the tensors of a file spelled out by hand", "[data
                 R"("s":{"dtype":"F16","shape":[],"data_offsets":[12,14]},)"
                 R"("e":{"dtype":"I64","shape":[3,0],"data_offsets":[14,14]}}   )",
                 std::string("\x00\x00\x00\x3f\x00\x00\x40\x40\x80\x3f\x00\xc0\x00\x3c", 14));
-    const SafetensorsFile file(temp.write("m.safetensors", bytes));
-    CHECK(file.names() == std::vector<std::string>{"a", "b", "s", "e"});
+    const Checkpoint file = open_checkpoint(temp.write("m.safetensors", bytes));
+    CHECK(file.names() == std::vector<std::string>{"a", "b", "e", "s"});
     const TensorView a = file.tensor("a");
     CHECK(a.shape == std::vector<std::int64_t>{1, 2});
     std::vector<float> values(2);
@@ -81,7 +80,7 @@ TEST_CASE("safetensors: a tensor that is not there is named with the nearest", "
     const std::string path = temp.write(
         "m.safetensors",
         file_of(R"({"model.norm.weight":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x"));
-    const SafetensorsFile file(path);
+    const Checkpoint file = open_checkpoint(path);
     CHECK(input_error_of([&] { file.tensor("model.norms.weight"); }) ==
           path + ": has no tensor \"model.norms.weight\"; did you mean \"model.norm.weight\"?");
     CHECK(input_error_of([&] { file.tensor("lm_head"); }) ==

@@ -1,10 +1,9 @@
-#include "engine/data/safetensors_writer.h"
-
 #include <sys/resource.h>
 
 #include <csignal>
 
-#include "engine/data/safetensors.h"
+#include "engine/data/checkpoint.h"
+#include "engine/data/checkpoint_writer.h"
 #include "tests/catch.h"
 #include "tests/engine/data/file_size_limit.h"
 #include "tests/engine/data/temp_folder.h"
@@ -47,8 +46,8 @@ TEST_CASE("safetensors writer: names need escapes, shapes may be empty or hold a
         {{"q\"\\\n\xC3\xA9", Dtype::u8, {}}, {"none", Dtype::i64, {0, 3}}, {"n", Dtype::u8, {1}}});
     const std::vector<std::string> data = {"x", "", "y"};
     writer.write(temp.path("m.safetensors"), from(data));
-    const SafetensorsFile file(temp.path("m.safetensors"));
-    CHECK(file.names() == std::vector<std::string>{"none", "n", "q\"\\\n\xC3\xA9"});
+    const Checkpoint file = open_checkpoint(temp.path("m.safetensors"));
+    CHECK(file.names() == std::vector<std::string>{"n", "none", "q\"\\\n\xC3\xA9"});
     CHECK(file.tensor("q\"\\\n\xC3\xA9").bytes[0] == std::byte{'x'});
     CHECK(file.tensor("none").shape == std::vector<std::int64_t>{0, 3});
 }

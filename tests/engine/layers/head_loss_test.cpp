@@ -1,5 +1,4 @@
-#include "engine/layers/head_loss.h"
-
+#include "engine/layers/transformer_layer.h"
 #include "tests/engine/layers/layer_reference.h"
 #include "tests/engine/layers/planned_memory.h"
 

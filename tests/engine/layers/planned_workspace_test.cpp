@@ -2,7 +2,6 @@
 // that compute nothing, on addresses without memory behind them.
 #include <sys/mman.h>
 
-#include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"

@@ -1,5 +1,4 @@
-#include "engine/machine/control_group.h"
-
+#include "engine/machine/host_facts.h"
 #include "tests/catch.h"
 #include "tests/engine/machine/fake_machine.h"
 

@@ -1,9 +1,8 @@
-#include "engine/machine/process_memory.h"
-
 #include <sys/mman.h>
 
 #include <cstring>
 
+#include "engine/machine/host_facts.h"
 #include "tests/catch.h"
 #include "tests/engine/machine/fake_machine.h"
 
@@ -22,25 +21,12 @@ TEST_CASE("process memory: resident bytes by kind and their peak", "[machine]") 
     CHECK(memory.resident() == 8000 * 1024);
 }
 
-TEST_CASE("process memory: huge pages are the sum over the mappings", "[machine]") {
-    FakeMachine machine;
-    machine.file(
-        "proc/self/smaps",
-        "1000-2000 rw-p\nRss: 4096 kB\nAnonHugePages:      2048 kB\n3000-4000 rw-p "
-        "/AnonHugePages: 7 kB\nAnonHugePages:         0 kB\n5000-6000\nAnonHugePages:      "
-        "4096 kB\n");
-    CHECK(read_huge_page_bytes(machine.root()) == 6 * kMiB);
-    machine.file("proc/self/smaps_rollup", "1000-6000\nRss: 9 kB\nAnonHugePages:  10240 kB\n");
-    CHECK(read_huge_page_bytes(machine.root()) == 10 * kMiB);
-}
-
 TEST_CASE("process memory: unknown where the kernel does not tell", "[machine]") {
     FakeMachine machine;
     machine.file("proc/self/status", "VmRSS:\t    8000 kB\nRssAnon:\t odd\n");
     const ProcessMemory memory = read_process_memory(machine.root());
     CHECK_FALSE(memory.anonymous);
     CHECK_FALSE(memory.resident());
-    CHECK_FALSE(read_huge_page_bytes(machine.root()));
 }
 
 TEST_CASE("process memory: pages written here are counted", "[machine]") {

@@ -87,8 +87,8 @@ TEST_CASE("adamw: ten steps follow float64 for odd sizes, decay ranges and kinds
                 CHECK(share < 1);
                 worst = std::max(worst, share);
             }
-    std::printf("adamw 12 bytes (%s): %.2f of tolerance %g\n", adamw_instruction_set(), worst,
-                kTolerance);
+    std::printf("adamw 12 bytes (%s): %.2f of tolerance %g\n", adamw_implementations().front().name,
+                worst, kTolerance);
 }
 
 TEST_CASE("adamw: a first step by hand", "[optimizer]") {

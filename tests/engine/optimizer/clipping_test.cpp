@@ -1,7 +1,6 @@
-#include "engine/optimizer/clipping.h"
-
 #include <limits>
 
+#include "engine/optimizer/learning_rate.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 

@@ -1,7 +1,6 @@
-#include "engine/optimizer/parameter_block.h"
-
 #include <random>
 
+#include "engine/optimizer/adamw.h"
 #include "tests/catch.h"
 
 using namespace sluice;

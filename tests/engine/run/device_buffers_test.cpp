@@ -1,5 +1,4 @@
-#include "engine/run/device_buffers.h"
-
+#include "engine/run/step_buffers.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 

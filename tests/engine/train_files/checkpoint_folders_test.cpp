@@ -1,5 +1,3 @@
-#include "engine/train/checkpoint_folders.h"
-
 #include "engine/train/training_checkpoint.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"

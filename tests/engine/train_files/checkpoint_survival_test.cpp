@@ -9,7 +9,6 @@
 #include <csignal>
 #include <thread>
 
-#include "engine/train/checkpoint_folders.h"
 #include "engine/train/training_checkpoint.h"
 #include "tests/catch.h"
 #include "tests/engine/data/file_size_limit.h"

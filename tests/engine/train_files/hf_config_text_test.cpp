@@ -1,7 +1,6 @@
-#include "engine/train/hf_config_text.h"
-
 #include <nlohmann/json.hpp>
 
+#include "engine/train/training_checkpoint.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/memory/host_model.h"
-#include "engine/train/host_tensors.h"
+#include "engine/train/weights_file.h"
 #include "sim/specs/model/read_model.h"
 
 namespace sluice {

@@ -5,7 +5,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/train/checkpoint_folders.h"
 #include "engine/train/weights_file.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"

@@ -1,4 +1,4 @@
-#include "engine/train/planned_memory.h"
+#include "engine/train/run_setup.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,18 @@
 #include "sim/base/input_error.h"
 
 namespace sluice {
+
+DType choose_precision(const TrainSettings& settings, const DeviceFacts& device) {
+    if (settings.precision == "auto") return device.is_gpu ? DType::bf16 : DType::fp32;
+    if (settings.precision == "bf16") return DType::bf16;
+    if (settings.precision != "fp32")
+        throw InputError(
+            fmt::format("--precision is \"{}\", expected auto, bf16 or fp32", settings.precision));
+    if (device.is_gpu)
+        throw InputError("--precision fp32 runs on the CPU only; give --device cpu, or bf16");
+    return DType::fp32;
+}
+
 namespace {
 
 std::string size(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
@@ -61,6 +73,23 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
     throw InputError(
         fmt::format("does not fit: {}; sluice predict names what would fit a machine like this{}",
                     shortages, hint.empty() ? "" : ". " + hint));
+}
+
+Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
+                        const Peak& host_peak, int optimizer_threads) {
+    const Bytes host_bytes = host_peak.bytes;
+    constexpr int kOtherThreads = 4;  // lanes and the main one; they mostly sleep
+    Placement placement = choose_placement(
+        host_facts, {device.numa_node, optimizer_threads, kOtherThreads, host_bytes});
+    fmt::print("{}\n", placement.text);
+    SetupNeeds needs{host_bytes, 0, device.numa_node, optimizer_threads};
+    for (const MemoryKind kind : {MemoryKind::weights, MemoryKind::pinned_buffers})
+        if (device.is_gpu) needs.pinned_bytes += host_peak.by_kind[static_cast<std::size_t>(kind)];
+    for (const std::string& note : placement.notes) fmt::print("note: {}\n", note);
+    for (const std::string& warning : setup_warnings(host_facts, needs))
+        fmt::print("warning: {}\n", warning);
+    std::fflush(stdout);
+    return placement;
 }
 
 }  // namespace sluice

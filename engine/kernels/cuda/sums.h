@@ -1,5 +1,5 @@
-// Where do sums over rows end? Blocks leave partial sums in the scratch; a second kernel adds them
-// in a fixed order and writes the gradient.
+// Where do sums end that many blocks have parts of? Blocks leave partial sums in the scratch; a
+// second kernel adds them in a fixed order.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,6 +9,12 @@
 #include "engine/kernels/cuda/cuda_kernels.h"
 
 namespace sluice {
+
+/// *sum += factor x the sum of `count` values; all on the device.
+void add_sum(cudaStream_t stream, const float* values, std::int64_t count, double factor,
+             double* sum);
+void add_sum(cudaStream_t stream, const double* values, std::int64_t count, double factor,
+             double* sum);
 
 /// gradient[column] = sum over `parts` rows of partial (parts, gradient.size) fp32, contiguous.
 /// Written as bf16 or fp32; added where gradient is fp32 and `accumulate`.

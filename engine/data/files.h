@@ -1,4 +1,5 @@
-// How is a large file written so that it is either complete on disk, or not there?
+// How are large files read without a copy in memory, and written so that they are complete on disk
+// or not there?
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,28 @@
 #include <string_view>
 
 namespace sluice {
+
+/// A regular file mapped read-only for as long as the object lives. It must not become shorter
+/// meanwhile: the system ends a program that reads behind the end of a mapped file. Replacing it by
+/// renaming another file over it is safe.
+class MappedFile {
+  public:
+    /// Throws InputError when the file is missing, unreadable, empty or not a regular file.
+    explicit MappedFile(std::string path);
+    ~MappedFile();
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&& other) noexcept;
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    const std::string& path() const { return path_; }
+    std::span<const std::byte> bytes() const { return bytes_; }
+    std::size_t size() const { return bytes_.size(); }
+
+  private:
+    std::string path_;
+    std::span<const std::byte> bytes_;
+};
 
 /// A file under construction beside its final name (with ".partial" added); commit() gives it that
 /// name. Without commit() it is removed. All failures (permission, disk full) are InputErrors that
@@ -33,6 +56,9 @@ class OutputFile {
     std::int64_t bytes_needed_, written_ = 0;
     int descriptor_ = -1;
 };
+
+/// The same for a whole text.
+void write_output_file(const std::string& path, std::string_view text);
 
 /// Bytes that a user may still write to the file system of `folder`; -1 where it does not say.
 std::int64_t free_disk_bytes(const std::string& folder);

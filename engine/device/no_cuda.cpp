@@ -12,4 +12,12 @@ std::unique_ptr<Device> make_cuda_device(int) {
         "engine and build again, or give --device cpu");
 }
 
+int gpu_count() { return 0; }
+std::string gpu_bus_id(int) { return ""; }
+std::string attached_gpu_bus_id() { return ""; }
+
+std::unique_ptr<PeerCopy> make_peer_copy(int, int, Bytes) {
+    throw InternalError("copies between GPUs in a build without CUDA");
+}
+
 }  // namespace sluice

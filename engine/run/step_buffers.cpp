@@ -1,17 +1,19 @@
-#include "engine/run/device_buffers.h"
+#include "engine/run/step_buffers.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "engine/run/embedding_rows.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/schedules/schedules.h"
 
 namespace sluice {
 namespace {
 
 constexpr Bytes kRoomForParts = 8192;  // 32 parts of a buffer start at multiples of 256 bytes
 
-/// What is kept has parts for each micro-batch.
+/// A kept buffer has a part for each micro-batch.
 MemoryPlan with_room(const StreamedPlan& plan, std::int64_t micro_batches, int scale) {
     MemoryPlan roomy = plan.step.memory;
     for (const BufferId id : plan.buffers.kept)
@@ -48,10 +50,9 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     const Bytes planned = scale * peak_memory(plan.step.memory, Tier::device, operations).bytes;
     const Bytes room =
         kRoomForParts * micro_batches_ * static_cast<Bytes>(plan.step.memory.buffers.size());
-    if (layout_.total > planned + planned / 100 + room) {
+    if (layout_.total > planned + planned / 100 + room)
         throw InternalError(
             fmt::format("the arena takes {} bytes, the plan {}", layout_.total, planned));
-    }
     const auto workspace = static_cast<std::size_t>(ids_.kernel_workspace);
     arena_ =
         device.allocate_arena(layout_.total, layout_.offset[workspace], layout_.bytes[workspace]);
@@ -85,6 +86,65 @@ Workspace DeviceBuffers::kept(int layer, std::int64_t j) const {
     if (id == kNoBuffer) return {nullptr, 0};
     const Bytes part = bytes(id) / micro_batches_ / kPartAlignment * kPartAlignment;
     return {static_cast<char*>(at(id)) + j * part, part};
+}
+
+namespace {
+
+/// Offsets of parts, one after another, each at a multiple of a page.
+class Parts {
+  public:
+    Bytes add(Bytes bytes) {
+        const Bytes here = end_;
+        end_ += (bytes + kPage - 1) / kPage * kPage;
+        return here;
+    }
+    Bytes end() const { return end_; }
+
+  private:
+    static constexpr Bytes kPage = 4096;
+    Bytes end_ = 0;
+};
+
+/// Where each section's gradients go: a place of its own where clipping needs all of them at once,
+/// else slabs in turn.
+std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel& host,
+                                   const ModelSpec& model, Parts& parts) {
+    std::vector<Bytes> places;
+    const bool hold = training.clipping == Clipping::exact;
+    const auto slabs = static_cast<std::size_t>(host_gradient_slabs(training));
+    Bytes largest = 0;
+    for (int layer = 0; layer < host.layers(); ++layer)
+        largest = std::max(largest, kBf16 * host.block(layer).count);
+    for (int layer = 0; layer < host.layers(); ++layer) {
+        const auto before = static_cast<std::size_t>(layer);
+        places.push_back(hold || before < slabs ? parts.add(largest) : places[before - slabs]);
+    }
+    // The device's head has an output projection even where it is the embedding.
+    places.push_back(parts.add(kBf16 * HeadLoss(model, 1).elements()));
+    return places;
+}
+
+}  // namespace
+
+HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
+                         const HostModel& host, ThreadPool& pool, Device& device, DType activations)
+    : tokens_(training.tokens()), hidden_(model.hidden), type_(activations) {
+    const Bytes row_bytes = tokens_ * hidden_ * bytes_of(type_);
+    Parts parts;
+    rows_in_ = parts.add(row_bytes);
+    rows_out_ = parts.add(row_bytes);
+    targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
+    gradients_ = place_gradients(training, host, model, parts);
+    sums_ = parts.add(host.sections() * static_cast<Bytes>(sizeof(DeviceSums)));
+    if (host_checkpoints(training)) checkpoints_ = parts.add((host.layers() - 1) * row_bytes);
+    pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
+    row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,
+                           "gradients of embedding rows", pool);
+}
+
+Matrix HostBuffers::checkpoint(int layer) const {
+    if (layer == 0) return rows_in();
+    return rows(checkpoints_ + (layer - 1) * tokens_ * hidden_ * bytes_of(type_));
 }
 
 }  // namespace sluice

@@ -1,10 +1,13 @@
-// The device's memory as the operations of a step see it.
+// Which memory do the operations of a step work on: the device's arena, and what of the host the
+// link reads and writes?
 #pragma once
 
+#include <vector>
+
 #include "engine/device/device.h"
-#include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "engine/memory/arena_layout.h"
+#include "engine/memory/host_model.h"
 #include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
@@ -40,7 +43,7 @@ class DeviceBuffers {
     Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
     Workspace backward_workspace() const { return workspace(ids_.backward_workspace); }
     Workspace logits() const { return workspace(ids_.logits); }
-    /// What a layer keeps of micro-batch `j`; an empty workspace where it keeps nothing.
+    /// Tensors that a layer keeps of micro-batch `j`; an empty workspace where it keeps nothing.
     Workspace kept(int layer, std::int64_t j) const;
 
   private:
@@ -59,6 +62,34 @@ class DeviceBuffers {
     DType type_;
     ArenaLayout layout_;
     char* arena_ = nullptr;
+};
+
+class HostBuffers {
+  public:
+    HostBuffers(const ModelSpec& model, const TrainingSpec& training, const HostModel& host,
+                ThreadPool& pool, Device& device, DType activations);
+
+    Matrix rows_in() const { return rows(rows_in_); }    ///< (tokens, hidden) of the embedding
+    Matrix rows_out() const { return rows(rows_out_); }  ///< their gradients
+    std::int32_t* targets() const { return pinned_.at<std::int32_t>(targets_); }
+    /// A layer's or the head's gradients, laid out as its weights, bf16.
+    std::uint16_t* gradients(int section) const {
+        return pinned_.at<std::uint16_t>(gradients_[static_cast<std::size_t>(section)]);
+    }
+    /// The device's sums when a section's gradients left (HostModel's sections).
+    DeviceSums* sums(int section) const { return pinned_.at<DeviceSums>(sums_) + section; }
+    /// A layer's input on the host. Layer 0's is rows_in().
+    Matrix checkpoint(int layer) const;
+    float* row_sums() const { return row_sums_.at<float>(0); }
+
+  private:
+    Matrix rows(Bytes offset) const { return {pinned_.data() + offset, type_, tokens_, hidden_}; }
+
+    std::int64_t tokens_, hidden_;
+    DType type_;
+    HostRegion pinned_, row_sums_;
+    Bytes rows_in_ = 0, rows_out_ = 0, targets_ = 0, sums_ = 0, checkpoints_ = 0;
+    std::vector<Bytes> gradients_;
 };
 
 }  // namespace sluice

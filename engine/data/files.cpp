@@ -1,0 +1,163 @@
+#include "engine/data/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/base/write_file.h"
+
+namespace sluice {
+namespace {
+
+/// A file descriptor that is closed at the end of the scope.
+struct Descriptor {
+    int number;
+    ~Descriptor() {
+        if (number >= 0) ::close(number);
+    }
+};
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::size_t checked_size(const std::string& path, const struct stat& status) {
+    if (S_ISDIR(status.st_mode)) {
+        throw InputError(
+            fmt::format("{}: is a folder, expected a file; name the file in it", path));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        throw InputError(
+            fmt::format("{}: is a pipe or device, expected a file; copy it to one", path));
+    }
+    if (status.st_size == 0) {
+        throw InputError(fmt::format("{}: is empty; write or download it again", path));
+    }
+    return static_cast<std::size_t>(status.st_size);
+}
+
+}  // namespace
+
+MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
+    // Without O_NONBLOCK, opening a pipe waits for a writer.
+    const Descriptor file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (file.number < 0) {
+        const int error = errno;
+        if (error == ENOENT) {
+            throw InputError(fmt::format("{}: no such file; check the path", path_));
+        }
+        throw InputError(
+            fmt::format("{}: cannot be read ({}); check its permissions", path_, reason(error)));
+    }
+    struct stat status {};
+    if (::fstat(file.number, &status) != 0) {
+        throw InputError(
+            fmt::format("{}: cannot be read ({}); check the disk it is on", path_, reason(errno)));
+    }
+    const std::size_t size = checked_size(path_, status);
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+    if (data == MAP_FAILED) {
+        throw InputError(
+            fmt::format("{}: {} bytes cannot be mapped into memory ({}); copy the file to a local "
+                        "disk, or raise the limit shown by ulimit -v",
+                        path_, size, reason(errno)));
+    }
+    bytes_ = {static_cast<const std::byte*>(data), size};
+}
+
+MappedFile::~MappedFile() {
+    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+namespace {
+
+std::string shown_bytes(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path, std::int64_t bytes_needed)
+    : path_(std::move(path)), partial_path_(path_ + ".partial"), bytes_needed_(bytes_needed) {
+    descriptor_ = ::open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+        throw InputError(
+            fmt::format("{}: cannot be created ({}), {} needed; check the folder's permissions or "
+                        "choose another folder",
+                        path_, std::generic_category().message(errno), shown_bytes(bytes_needed_)));
+    }
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    ::unlink(partial_path_.c_str());
+}
+
+void OutputFile::fail(const char* doing, int error) const {
+    const std::string needed = fmt::format("{}: {} failed after {} of {}", path_, doing,
+                                           shown_bytes(written_), shown_bytes(bytes_needed_));
+    const std::string reason = std::generic_category().message(error);
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+        throw InputError(fmt::format("{} ({}); free {} or choose another folder", needed, reason,
+                                     shown_bytes(bytes_needed_ - written_)));
+    }
+    throw InputError(
+        fmt::format("{} ({}); check the disk or choose another folder", needed, reason));
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) fail("writing", errno);
+        written_ += count;
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+}
+
+void OutputFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+
+void OutputFile::commit() {
+    if (written_ != bytes_needed_)
+        throw InternalError(
+            fmt::format("{}: {} bytes written, {} declared", path_, written_, bytes_needed_));
+    if (::fsync(descriptor_) != 0) fail("writing to disk", errno);
+    // Network file systems report a full disk only here.
+    const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+    if (!closed || std::rename(partial_path_.c_str(), path_.c_str()) != 0) {
+        const int error = errno;
+        ::unlink(partial_path_.c_str());
+        fail(closed ? "renaming" : "closing", error);
+    }
+    sync_folder_of(path_);
+}
+
+void write_output_file(const std::string& path, std::string_view text) {
+    OutputFile file(path, static_cast<std::int64_t>(text.size()));
+    file.write(text);
+    file.commit();
+}
+
+std::int64_t free_disk_bytes(const std::string& folder) {
+    struct statvfs status {};
+    if (::statvfs(folder.c_str(), &status) != 0) return -1;
+    return static_cast<std::int64_t>(status.f_bavail) * static_cast<std::int64_t>(status.f_frsize);
+}
+
+}  // namespace sluice

@@ -1,0 +1,13 @@
+// Was the program asked to stop?
+#pragma once
+
+#include <string_view>
+
+namespace sluice {
+
+/// From now on the first SIGINT, SIGTERM or SIGHUP makes stop_requested() true and writes `text` to
+/// stderr; a second one ends the program at once. `text` must stay.
+void stop_on_signals(std::string_view text);
+bool stop_requested();
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// What does a run need before its first step: device, precision, memory, processors?
+#pragma once
+
+#include "engine/device/device.h"
+#include "engine/machine/host_facts.h"
+#include "engine/machine/placement.h"
+#include "engine/train/run_settings.h"
+#include "sim/plan/step.h"
+#include "sim/plan/step_plan.h"
+
+namespace sluice {
+
+/// Type of activations. Throws InputError where the device has no such arithmetic.
+DType choose_precision(const TrainSettings& settings, const DeviceFacts& device);
+
+/// Activations in fp32: every device buffer has twice the planned bytes.
+PlannedStep with_double_device_memory(PlannedStep plan);
+
+/// Prints the plan's memory by kind, before anything is allocated.
+void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFacts& device,
+                          DType activations);
+
+/// Throws InputError, saying by how much, where the plan does not fit. `hint` is appended.
+void refuse_misfit(const PlannedStep& plan, const std::string& hint);
+
+/// Chooses their CPUs, and prints them and what the host is set up badly for.
+Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
+                        const Peak& host_peak, int optimizer_threads);
+
+}  // namespace sluice
