@@ -26,6 +26,7 @@
 // Optimizer, on the CPU, when all gradients have arrived: clip_grad_norm_ tensor by tensor, then
 // AdamW(fused=True) on fp32 parameters, gradients and moments.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "sim/plan/schedules/pytorch.h"
@@ -45,12 +46,6 @@ constexpr std::int64_t kCastLaunches = 3, kFsdpReduceLaunches = 1;
 // Host time of a tensor that arrives or leaves, in that of an eager operation: FSDP2's hooks,
 // measured as that of the plain model (pytorch.cpp).
 constexpr double kFsdpArriveOperations = 11, kFsdpLeaveOperations = 6;
-
-double sum(const Elements& tensors) {
-    double total = 0;
-    for (const std::int64_t elements : tensors) total += static_cast<double>(elements);
-    return total;
-}
 
 double pinned_fp32(const Elements& tensors) {
     double total = 0;
@@ -82,7 +77,7 @@ class FsdpOffload : public PyTorchStep {
 
     Group group(const Elements& tensors) {
         Group out;
-        out.parameters = sum(tensors);
+        out.parameters = std::accumulate(tensors.begin(), tensors.end(), 0.0);
         out.pinned = pinned_fp32(tensors);
         out.largest = static_cast<double>(*std::max_element(tensors.begin(), tensors.end()));
         out.arriving = (kFp32 + kBf16) * out.largest;

@@ -59,12 +59,12 @@ class SuperOffload : public Zero3Pass {
   private:
     void declare() override {
         declare_device_memory();
-        outside_ = declare_host_memory();
+        declare_host_memory();
         Zero3Pass::declare();
     }
     void finish() override {
         say_assumptions();
-        declare_host_moments(outside_);
+        declare_host_moments();
     }
 
     std::vector<double>::const_iterator first_on_cpu() const {
@@ -89,8 +89,7 @@ class SuperOffload : public Zero3Pass {
                          static_cast<double>(machine_.gpu.context));
     }
 
-    /// Returns the bytes of it that the system uses outside the processes.
-    double declare_host_memory() {
+    void declare_host_memory() {
         const double all = all_parameters(model_), on_cpu = all - gpu_elements_;
         const auto process = static_cast<double>(machine_.host.process_base) + kPyTorchModules;
         build_.on_host("process", Kind::process, process);
@@ -98,11 +97,6 @@ class SuperOffload : public Zero3Pass {
         build_.on_host("shared fp32 masters", Kind::optimizer_state, kFp32 * on_cpu);
         build_.on_host("moments", Kind::optimizer_state, 2 * kFp32 * on_cpu);
         build_.on_host("shared fp32 gradients", Kind::gradients, kFp32 * on_cpu);
-        double pinned = 0;
-        const auto pin = [&](const char* name, Kind kind, double bytes) {
-            build_.on_host(name, kind, bytes);
-            pinned += bytes;
-        };
         double first_gradients = 0;
         for (auto group = first_on_cpu(); group != groups_.end(); ++group)
             first_gradients += pinned_bytes(kFp32 * *group);
@@ -110,18 +104,17 @@ class SuperOffload : public Zero3Pass {
         pin("first fp32 gradients, kept by PyTorch", Kind::pinned_buffers, first_gradients);
         pin("the optimizer's pinned gradient", Kind::pinned_buffers,
             pinned_bytes(kFp32 * *std::max_element(groups_.begin(), groups_.end())));
-        build_.on_host("tables of pinned pages", Kind::process, kTablesOfPinned * pinned);
-        return kTablesOfPinned * pinned;
+        outside_ = declare_tables_of_pinned();
     }
 
-    void declare_host_moments(double outside) {
+    void declare_host_moments() {
         const Bytes steady = build_.host_peak();
         const auto later = static_cast<Bytes>(3 * kFp32 * (all_parameters(model_) - gpu_elements_));
         build_.host_moments({steady - later, "plus the file's pages, if they are not dropped"},
                             {steady, "moments and shared gradients appear"},
                             {steady, "nothing is freed between steps"},
                             {steady, "states are written as they are"},
-                            steady - static_cast<Bytes>(outside));
+                            steady - static_cast<Bytes>(outside_));
     }
 
     Fetched fetch(int, int, const Parameters&, double eager_operations) override {

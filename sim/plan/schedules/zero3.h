@@ -161,25 +161,13 @@ inline double sub_group_elements(const TrainingSpec& training, double own) {
     return asked > 0 ? asked : own;
 }
 
+/// Elements of every tensor in the model's order: embedding, layers, final norm, head.
+std::vector<std::int64_t> zero3_tensors(const ModelSpec& model);
+
 /// Elements that the optimizer updates at once: tensors in the model's order, cut after the one
 /// that completes sub_group_size elements.
 std::vector<double> zero3_sub_groups(const ModelSpec& model,
                                      double sub_group_size = kZero3SubGroupElements);
-
-/// Parameters of at most stage3_param_persistence_threshold elements, which stay on the device.
-void declare_parameters_that_stay(const ModelSpec& model, const Zero3Modules& modules,
-                                  PlanBuilder& build);
-
-/// Bytes of the system's and the driver's tables for a pinned byte, outside the process: as memory
-/// in use grew when 5.1 GB were pinned on the H200 machine.
-inline constexpr double kTablesOfPinned = 0.0157;
-
-/// Returns the bytes of it that the system uses outside the process.
-double declare_zero3_host_memory(const ModelSpec& model, const MachineSpec& machine,
-                                 const std::vector<double>& sub_groups, PlanBuilder& build);
-
-/// Host memory of loading, first step, steady state and saving.
-void declare_zero3_host_moments(const ModelSpec& model, double outside_process, PlanBuilder& build);
 
 /// How ZeRO-Infinity cuts a model for storage. Counts are of elements.
 struct InfinityLayout {
@@ -239,6 +227,12 @@ class Zero3Pass : public PyTorchStep {
 
     /// The bucket.
     void declare() override;
+    /// Parameters of at most stage3_param_persistence_threshold elements, on the device.
+    void declare_parameters_that_stay();
+    void pin(const char* name, Kind kind, double bytes);
+    /// The system's and the driver's tables of all that was pinned; returns their bytes, which are
+    /// outside the process.
+    double declare_tables_of_pinned();
     void begin_pass() override;
     void module(OperationKind kind, int layer, Operation work) override;
     /// A sub-group's gradients are scaled, its masters updated and copied to bf16. Returns the
@@ -256,6 +250,7 @@ class Zero3Pass : public PyTorchStep {
     KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;
     std::vector<std::int64_t> tensors_with_gradients(int layer) const;
 
+    double pinned_ = 0;             ///< bytes
     const double bucket_elements_;  ///< reduce_bucket_size
     GradientBucket filling_;
     std::vector<BufferId> on_device_;  ///< each parameter's, once it was gathered

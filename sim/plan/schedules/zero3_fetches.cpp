@@ -53,16 +53,11 @@ ParameterFetches::Call ParameterFetches::next_one() {
 
 ParameterFetches::Call ParameterFetches::next(int calls) {
     Call all = next_one();
-    const auto append = [](std::vector<int>& to, const std::vector<int>& more) {
-        to.insert(to.end(), more.begin(), more.end());
-    };
     for (int i = 1; i < calls; ++i) {
         const Call one = next_one();
-        append(all.read_first, one.read_first);
-        append(all.missing, one.missing);
-        append(all.prefetched, one.prefetched);
-        append(all.read_ahead, one.read_ahead);
-        append(all.released, one.released);
+        for (const auto list : {&Call::read_first, &Call::missing, &Call::prefetched,
+                                &Call::read_ahead, &Call::released})
+            (all.*list).insert((all.*list).end(), (one.*list).begin(), (one.*list).end());
         all.missing_wait = all.missing_wait || one.missing_wait;
         all.prefetched_wait = all.prefetched_wait || one.prefetched_wait;
     }

@@ -41,13 +41,39 @@ class Zero3Offload : public Zero3Pass {
 
   private:
     void declare() override {
-        outside_ = declare_zero3_host_memory(model_, machine_, sub_groups_, build_);
-        declare_parameters_that_stay(model_, modules_, build_);
+        declare_host_memory();
+        declare_parameters_that_stay();
         Zero3Pass::declare();
     }
+
+    void declare_host_memory() {
+        const double all = all_parameters(model_);
+        declare_processes(machine_, 1, build_);
+        build_.on_host("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * all);
+        double of_sub_groups = 0;
+        for (const double elements : sub_groups_) of_sub_groups += pinned_bytes(kFp32 * elements);
+        // Each tensor is pinned by itself before it is copied into the flat buffer, which frees it;
+        // but PyTorch's allocator keeps it.
+        double first_copies = 0;
+        for (const std::int64_t elements : zero3_tensors(model_))
+            if (elements > FetchLimits{}.persistence_threshold)
+                first_copies += pinned_bytes(kBf16 * static_cast<double>(elements));
+        pin("pinned bf16 parameters", Kind::weights, pinned_bytes(kBf16 * all));
+        pin("pinned bf16 gradients", Kind::gradients, pinned_bytes(kBf16 * all));
+        pin("pinned fp32 gradients of sub-groups", Kind::gradients, of_sub_groups);
+        pin("first pinned copies, kept by PyTorch", Kind::pinned_buffers, first_copies);
+        outside_ = declare_tables_of_pinned();
+    }
+
     void finish() override {
         build_.assume(kZero3AdamAssumption);
-        declare_zero3_host_moments(model_, outside_, build_);
+        const Bytes steady = build_.host_peak();
+        const auto moments = static_cast<Bytes>(2 * kFp32 * all_parameters(model_));
+        build_.host_moments({steady - moments, "plus the file's pages, if they are not dropped"},
+                            {steady, "moments appear at the first update"},
+                            {steady, "nothing is freed between steps"},
+                            {steady, "masters and moments are written as they are"},
+                            steady - static_cast<Bytes>(outside_));
     }
 
     void trace_again() override {

@@ -52,7 +52,7 @@ class ZeroInfinity : public Zero3Pass {
   private:
     void declare() override {
         declare_memory();
-        declare_parameters_that_stay(model_, modules_, build_);
+        declare_parameters_that_stay();
         Zero3Pass::declare();
     }
     void finish() override {
@@ -71,12 +71,10 @@ class ZeroInfinity : public Zero3Pass {
         on_storage("fp32 gradients on storage", Kind::gradients, kFp32 * all);
 
         declare_processes(machine_, 1, build_);
-        const double gradients = pinned_bytes(kBf16 * all);
-        const double flat = pinned_bytes(kBf16 * std::min(all, kMostInHost));
-        build_.on_host("pinned bf16 gradients", Kind::gradients, gradients);
-        build_.on_host("pinned bf16 parameters, max_in_cpu", Kind::weights, flat);
-        build_.on_host("tables of pinned pages", Kind::process,
-                       kTablesOfPinned * (gradients + flat));
+        pin("pinned bf16 gradients", Kind::gradients, pinned_bytes(kBf16 * all));
+        pin("pinned bf16 parameters, max_in_cpu", Kind::weights,
+            pinned_bytes(kBf16 * std::min(all, kMostInHost)));
+        declare_tables_of_pinned();
         build_.on_host("optimizer's buffers", Kind::pinned_buffers,
                        static_cast<double>(kOptimizerBuffers) * kFp32 * layout_.largest_sub_group);
         if (layout_.elements_on_storage == 0) return;
