@@ -67,6 +67,17 @@ Json in_order(const Json& entries, const std::vector<std::string>& order) {
     return out;
 }
 
+/// Of the entry at a path with dots.
+Json::json_pointer pointer_of(std::string_view path) {
+    Json::json_pointer pointer;
+    for (std::size_t start = 0; start <= path.size();) {
+        const std::size_t dot = std::min(path.find('.', start), path.size());
+        pointer.push_back(std::string(path.substr(start, dot - start)));
+        start = dot + 1;
+    }
+    return pointer;
+}
+
 }  // namespace
 
 ProfileJson::ProfileJson(const std::string& name) : root_(std::make_unique<Json>(Json::object())) {
@@ -86,31 +97,13 @@ void ProfileJson::add_source(const std::string& key, const std::string& text) {
 
 void ProfileJson::add_note(const std::string& sentence) { (*root_)["notes"].push_back(sentence); }
 
-Json& ProfileJson::at(std::string_view path) {
-    Json* entry = root_.get();
-    for (std::size_t start = 0; start <= path.size();) {
-        const std::size_t dot = std::min(path.find('.', start), path.size());
-        entry = &(*entry)[std::string(path.substr(start, dot - start))];
-        start = dot + 1;
-    }
-    return *entry;
-}
+Json& ProfileJson::at(std::string_view path) { return (*root_)[pointer_of(path)]; }
 
-bool ProfileJson::has(std::string_view path) const {
-    const Json* entry = root_.get();
-    for (std::size_t start = 0; start <= path.size();) {
-        const std::size_t dot = std::min(path.find('.', start), path.size());
-        const auto found = entry->find(std::string(path.substr(start, dot - start)));
-        if (found == entry->end()) return false;
-        entry = &*found;
-        start = dot + 1;
-    }
-    return true;
-}
+bool ProfileJson::has(std::string_view path) const { return root_->contains(pointer_of(path)); }
 
 void ProfileJson::remove(std::string_view path) {
-    const std::size_t dot = path.rfind('.');
-    if (has(path)) at(path.substr(0, dot)).erase(std::string(path.substr(dot + 1)));
+    const Json::json_pointer pointer = pointer_of(path);
+    if (has(path)) (*root_)[pointer.parent_pointer()].erase(pointer.back());
 }
 
 void ProfileJson::set_text(std::string_view path, const std::string& text) { at(path) = text; }

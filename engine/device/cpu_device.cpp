@@ -1,12 +1,15 @@
 // The plan on a machine without a GPU: "device" memory is ordinary memory, each lane's thread does
 // its work at once.
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
 #include "engine/device/device.h"
 #include "engine/kernels/cpu_kernels.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {
@@ -62,6 +65,39 @@ Seconds host_seconds() {
 
 std::unique_ptr<Device> make_cpu_device(int threads) {
     return std::make_unique<CpuDevice>(threads);
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& name) {
+    throw InputError(fmt::format("--device is \"{}\", expected auto, cpu, cuda or cuda:N", name));
+}
+
+int gpu_ordinal(const std::string& name) {
+    if (name == "cuda") return 0;
+    const std::string number = name.substr(std::string("cuda:").size());
+    if (number.size() == 1 && number[0] >= '0' && number[0] <= '9') return number[0] - '0';
+    refuse(name);
+}
+
+}  // namespace
+
+int default_cpu_threads(const HostFacts& host) {
+    return std::max(1, static_cast<int>(host.cpus.size()) / 2);
+}
+
+std::unique_ptr<Device> make_device(const std::string& name, int cpu_threads,
+                                    const HostFacts& host) {
+    if (name != "auto" && name != "cpu" && name != "cuda" && !name.starts_with("cuda:"))
+        refuse(name);
+    const int threads = cpu_threads > 0 ? cpu_threads : default_cpu_threads(host);
+    if (name == "cpu" || (name == "auto" && !built_with_cuda())) return make_cpu_device(threads);
+    if (name != "auto") return make_cuda_device(gpu_ordinal(name));
+    try {
+        return make_cuda_device(0);
+    } catch (const InputError&) {
+        return make_cpu_device(threads);
+    }
 }
 
 }  // namespace sluice

@@ -2,13 +2,205 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "engine/data/files.h"
 #include "engine/train/weights_file.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The part of a config that a family alone has.
+void add_llama(const ModelSpec& model, Json& config) {
+    config["attention_bias"] = model.layer(0).attention.qkv_bias;
+    config["mlp_bias"] = false;
+}
+
+void add_qwen2(const ModelSpec& model, Json& config) {
+    // The first max_window_layers see everything, the others a window.
+    const auto windowed = std::find_if(model.layers.begin(), model.layers.end(), [&](int kind) {
+        return model.kinds[static_cast<std::size_t>(kind)].attention.window > 0;
+    });
+    config["use_sliding_window"] = windowed != model.layers.end();
+    config["max_window_layers"] = windowed - model.layers.begin();
+    config["sliding_window"] = nullptr;
+    if (windowed != model.layers.end())
+        config["sliding_window"] =
+            model.kinds[static_cast<std::size_t>(*windowed)].attention.window;
+}
+
+void add_qwen3(const ModelSpec& model, Json& config) {
+    config["attention_bias"] = model.layer(0).attention.qkv_bias;
+    add_qwen2(model, config);
+}
+
+void add_mistral(const ModelSpec& model, Json& config) {
+    // Absent means 4096 to transformers, null means none.
+    config["sliding_window"] = nullptr;
+    if (const std::int64_t window = model.layer(0).attention.window; window > 0)
+        config["sliding_window"] = window;
+}
+
+struct Family {
+    const char* name;  ///< ModelSpec::family
+    const char* model_type;
+    const char* architecture;
+    void (*add)(const ModelSpec&, Json&);
+};
+constexpr Family kFamilies[] = {
+    {"llama", "llama", "LlamaForCausalLM", add_llama},
+    {"dense", "llama", "LlamaForCausalLM", add_llama},
+    {"qwen2", "qwen2", "Qwen2ForCausalLM", add_qwen2},
+    {"qwen3", "qwen3", "Qwen3ForCausalLM", add_qwen3},
+    {"mistral", "mistral", "MistralForCausalLM", add_mistral},
+};
+
+const Family& family_of(const ModelSpec& model) {
+    for (const Family& family : kFamilies) {
+        if (model.family == family.name) return family;
+    }
+    throw InternalError(fmt::format("no config.json for model_type {}", model.family));
+}
+
+void add_shape(const ModelSpec& model, Json& config) {
+    const LayerSpec& layer = model.layer(0);
+    config["vocab_size"] = model.vocabulary;
+    config["hidden_size"] = model.hidden;
+    config["intermediate_size"] = layer.feed_forward.intermediate;
+    config["num_hidden_layers"] = model.layer_count();
+    config["num_attention_heads"] = layer.attention.heads;
+    config["num_key_value_heads"] = layer.attention.kv_heads;
+    config["head_dim"] = layer.attention.head_dim;
+    config["hidden_act"] = "silu";
+    config["tie_word_embeddings"] = model.tied_embeddings;
+    config["rms_norm_eps"] = model.norm_epsilon;
+    if (model.longest_sequence > 0) config["max_position_embeddings"] = model.longest_sequence;
+}
+
+void add_rotary(const RotarySpec& rotary, Json& config) {
+    config["rope_theta"] = rotary.theta;
+    config["rope_scaling"] = nullptr;
+    if (rotary.factor == 1) return;
+    Json& scaling = config["rope_scaling"];
+    scaling["rope_type"] = "llama3";
+    scaling["factor"] = rotary.factor;
+    scaling["low_freq_factor"] = rotary.low_frequency_factor;
+    scaling["high_freq_factor"] = rotary.high_frequency_factor;
+    // transformers warns of 8192.0.
+    scaling["original_max_position_embeddings"] = std::llround(rotary.original_positions);
+}
+
+}  // namespace
+
+std::string hf_config_text(const ModelSpec& model) {
+    const Family& family = family_of(model);
+    Json config;
+    config["model_type"] = family.model_type;
+    config["architectures"] = {family.architecture};
+    add_shape(model, config);
+    add_rotary(model.rotary, config);
+    family.add(model, config);
+    config["torch_dtype"] = "bfloat16";
+    return config.dump(2) + "\n";
+}
+
+namespace {
+
+constexpr std::int64_t kFormatVersion = 1;
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // JSON numbers are exact up to here
+
+void check_version(const JsonObject& record) {
+    const std::int64_t version = record.integer("format_version", 1, kLargest);
+    if (version == kFormatVersion) return;
+    throw InputError(
+        fmt::format("{} is {}, expected {}; resume with the newer sluice-train that wrote it",
+                    record.where("format_version"), version, kFormatVersion));
+}
+
+/// The shape is compared as config.json says it, field by field, whatever the order within one.
+void check_model(const std::string& path, const nlohmann::json& found, const ModelSpec& model) {
+    const auto expected = nlohmann::ordered_json::parse(hf_config_text(model));
+    for (const auto& [key, value] : expected.items()) {
+        const auto entry = found.find(key);
+        if (entry != found.end() && *entry == nlohmann::json(value)) continue;
+        throw InputError(fmt::format(
+            "{}: model.{} is {}, expected {} as in {}; give the --model of this checkpoint, or "
+            "another --out",
+            path, key, entry == found.end() ? "missing" : entry->dump(), value.dump(), model.name));
+    }
+}
+
+void check_state_bytes(const JsonObject& record, int state_bytes) {
+    const std::int64_t found = record.integer("state_bytes", 1, 1000);
+    if (found == state_bytes) return;
+    throw InputError(fmt::format("{} is {}, expected {}; give --state-bytes {}, or another --out",
+                                 record.where("state_bytes"), found, state_bytes, found));
+}
+
+/// In quotes, since a JSON number is exact only up to 2^53 for most readers.
+std::uint64_t read_seed(const JsonObject& record) {
+    const std::string text = record.text("seed");
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error == std::errc() && end == text.data() + text.size()) return seed;
+    throw InputError(fmt::format(
+        "{} is {}, expected a whole number below 2^64 in quotes; resume from another checkpoint",
+        record.where("seed"), record.shown_value("seed")));
+}
+
+/// InternalError where state.settings is no JSON object.
+std::string training_record_text(const ModelSpec& model, const TrainingState& state,
+                                 int state_bytes) {
+    const auto settings = nlohmann::ordered_json::parse(state.settings, nullptr, false);
+    if (!settings.is_object())
+        throw InternalError(fmt::format("settings of a checkpoint are {}", state.settings));
+    nlohmann::ordered_json record;
+    record["format_version"] = kFormatVersion;
+    record["step"] = state.step;
+    record["data_position"] = state.data_position;
+    record["clip_factor"] = state.clip_factor;
+    record["seed"] = fmt::format("{}", state.seed);
+    record["state_bytes"] = state_bytes;
+    record["settings"] = settings;
+    record["model"] = nlohmann::ordered_json::parse(hf_config_text(model));
+    return record.dump(2) + "\n";
+}
+
+/// Throws InputError where the file is missing or damaged, of a newer format, or of another model
+/// or state precision.
+TrainingState read_training_record(const std::string& path, const ModelSpec& model,
+                                   int state_bytes) {
+    const std::filesystem::path file(path);
+    if (std::error_code error; !std::filesystem::exists(file, error)) {
+        throw InputError(fmt::format(
+            "{}: holds no {}, so it is no whole checkpoint of sluice-train; resume from another "
+            "one, or start from its weights with --load",
+            file.parent_path().string(), kTrainingRecordFile));
+    }
+    const std::string text = read_text_file(path);
+    const JsonObject record = JsonObject::parse(text, path);
+    check_version(record);
+    record.object("model");  // refuses what is no object
+    record.object("settings");
+    const auto json = nlohmann::ordered_json::parse(text);
+    check_model(path, nlohmann::json(json["model"]), model);
+    check_state_bytes(record, state_bytes);
+    TrainingState state;
+    state.step = record.integer("step", 0, kLargest);
+    state.data_position = record.integer("data_position", 0, kLargest);
+    state.clip_factor = record.number("clip_factor", 0, 1);
+    state.seed = read_seed(record);
+    state.settings = json["settings"].dump();
+    return state;
+}
 
 constexpr const char* kWeights = "model";
 constexpr const char* kOptimizer = "optimizer";

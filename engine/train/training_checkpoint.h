@@ -90,15 +90,7 @@ TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
 /// layer_layout() refuses.
 std::string hf_config_text(const ModelSpec& model);
 
+/// The file that is written last: a folder with it is a whole checkpoint.
 inline constexpr const char* kTrainingRecordFile = "training.json";
-
-/// InternalError where state.settings is no JSON object.
-std::string training_record_text(const ModelSpec& model, const TrainingState& state,
-                                 int state_bytes);
-
-/// Throws InputError where the file is missing or damaged, of a newer format, or of another model
-/// or state precision.
-TrainingState read_training_record(const std::string& path, const ModelSpec& model,
-                                   int state_bytes);
 
 }  // namespace sluice
