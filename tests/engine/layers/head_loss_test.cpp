@@ -53,7 +53,7 @@ FlatRange random_head(const HeadLoss& head) {
     return weights;
 }
 
-TrainingSpec training_of(const HeadSettings& s) {
+TrainingSpec loss_training_of(const HeadSettings& s) {
     TrainingSpec training;
     training.batch = s.micro_batches;
     training.micro_batch = 1;
@@ -65,7 +65,7 @@ TrainingSpec training_of(const HeadSettings& s) {
 void check_head(const HeadSettings& s, Comparison& comparison) {
     CAPTURE(s.tokens, s.chunk, s.micro_batches, s.tied, s.some_absent);
     const ModelSpec model = head_model(s.tied);
-    const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training_of(s));
+    const StreamedPlan plan = plan_streamed(model, MachineSpec{}, loss_training_of(s));
     const HeadLoss head(model, s.chunk);
     REQUIRE(head.elements() == (model.vocabulary + 1) * model.hidden);
     const FlatRange weights = random_head(head), gradients(s.stored, head.elements());
