@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/answers/search/machine_points.h"
+#include "sim/answers/search/machine_choice.h"
 #include "sim/base/units.h"
 #include "sim/report/cost_speed.h"
 

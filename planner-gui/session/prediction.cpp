@@ -39,6 +39,7 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
     wanted.prices = &s.profile;
     int stages = 0;
     const auto tell = [&](const Prediction& prediction) {
+        out.prediction = prediction;
         in_field("offer", [&] { out.cost = answer_cost(prediction, s.machine, money, s.money); });
         out.stage = static_cast<PredictionStage>(stages++);
         if (so_far) so_far(out);

@@ -32,9 +32,10 @@ struct ScenarioAnswer {
     NamedFiles files;  ///< as they were when it was asked for
     Scenario scenario;
     PredictionStage stage = PredictionStage::step;
-    CostAnswer cost;  ///< with the prediction; suggestions come with the band
+    Prediction prediction;  ///< suggestions come with the band
+    CostAnswer cost;
 
-    const Prediction& report() const { return cost.report; }
+    const Prediction& report() const { return prediction; }
 };
 
 /// All that the planner shows of a scenario.

@@ -77,7 +77,7 @@ ParetoRow pareto_row(const MachineSystem& found) {
 
 ComparedScenario compared_scenario(const std::string& name,
                                    const std::shared_ptr<const ScenarioAnswer>& prediction) {
-    return {QString::fromStdString(name), shared_report(prediction), cost_or_free(prediction->cost),
+    return {QString::fromStdString(name), shared_report(prediction), prediction->cost.run,
             prediction->cost.cost.has_value()};
 }
 

@@ -96,7 +96,7 @@ void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
 }
 
 void VerdictFigures::showRun(const CostAnswer& cost) {
-    const RunCost run = cost_or_free(cost);
+    const RunCost run = cost.run;
     const QString tokens = from(format_count(cost.tokens));
     const QString days = amount(run.days.value);
     set(days_, days == QStringLiteral("1") ? tr("1 day") : tr("%1 days").arg(days),

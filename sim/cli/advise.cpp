@@ -1,3 +1,5 @@
+#include "sim/answers/search/advise.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -6,8 +8,7 @@
 
 #include "sim/answers/cost/run_cost.h"
 #include "sim/answers/search/advise_grid.h"
-#include "sim/answers/search/machine_advice.h"
-#include "sim/answers/search/progress_line.h"
+#include "sim/answers/search/sweep_output.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"

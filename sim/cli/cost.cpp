@@ -29,7 +29,8 @@ int run_cost_command(const CostFlags& flags) {
     if (scenario.money.buy && !answer.payment)
         throw InputError(
             fmt::format("--buy: the profile of {} has no price; give --price-usd", machine.id));
-    std::fputs((flags.json ? cost_json(answer) : cost_text(answer)).c_str(), stdout);
+    std::fputs((flags.json ? cost_json(answer, report) : cost_text(answer, report)).c_str(),
+               stdout);
     return 0;
 }
 

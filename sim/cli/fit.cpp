@@ -1,5 +1,3 @@
-#include "sim/answers/search/fit.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/answers/search/find.h"
 #include "sim/answers/search/machine_choice.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
@@ -98,9 +97,9 @@ int run_fit(const FitFlags& flags) {
     const ModelSpec model = sought == Sought::model ? ModelSpec{} : read_model(asked.model);
     const TrainingSpec training = read_training(asked);
     read_money(asked);  // refuses mistakes
-    const FitAnswer answer =
-        find_fit(model, machine, training, {sought, flags.tokens_per_s, flags.adjust});
-    std::fputs((flags.json ? fit_json(answer) : fit_text(answer)).c_str(), stdout);
+    const FindAnswer answer =
+        find_limit(model, machine, training, {sought, flags.tokens_per_s, flags.adjust});
+    std::fputs((flags.json ? find_json(answer) : find_text(answer)).c_str(), stdout);
     return 0;
 }
 

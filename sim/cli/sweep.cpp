@@ -8,9 +8,8 @@
 #include <memory>
 #include <string_view>
 
-#include "sim/answers/search/progress_line.h"
 #include "sim/answers/search/search.h"
-#include "sim/answers/search/sweep_rows.h"
+#include "sim/answers/search/sweep_output.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"

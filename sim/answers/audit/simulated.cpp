@@ -10,9 +10,9 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/predict/prediction_words.h"
-#include "sim/answers/search/fit.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/schedules.h"
 
 namespace sluice {
@@ -23,18 +23,20 @@ constexpr std::int64_t kLargestBatch = 1024;
 /// A step that fits, of one batch.
 struct FittingStep {
     Prediction report;
-    std::string changes;
+    std::vector<Setting> changes;
 };
 
-const char* changes_words(const std::string& changes) { return changes.empty() ? "" : " with "; }
+std::string changes_words(const std::vector<Setting>& changes) {
+    return changes.empty() ? "" : " with " + setting_flags(changes);
+}
 
 std::optional<FittingStep> fitting_step(const Claim& claim, TrainingSpec training, bool with_band) {
     try {
         const auto fitting = fitting_training(claim.model, claim.machine, training, true);
         if (!fitting) return std::nullopt;
         const Wanted wanted{.band = with_band ? Wanted::Band::always : Wanted::Band::none};
-        return FittingStep{predict(claim.model, claim.machine, fitting->training, wanted),
-                           fitting->flags};
+        return FittingStep{predict(claim.model, claim.machine, *fitting, wanted),
+                           changed_settings(training, *fitting)};
     } catch (const InputError&) {
         return std::nullopt;  // model, machine and schedule do not go together
     }
@@ -98,8 +100,8 @@ Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& trai
         const FittingStep step = *fitting_step(claim, *training, false);
         return {
             training->state_bytes == 12 ? Verdict::possible : Verdict::doubtful, "simulated",
-            fmt::format("fits{}{}{}: device {}, host {}", states_words(*training),
-                        changes_words(step.changes), step.changes,
+            fmt::format("fits{}{}: device {}, host {}", states_words(*training),
+                        changes_words(step.changes),
                         format_bytes(static_cast<double>(step.report.plan.fit.device.peak.bytes)),
                         format_bytes(static_cast<double>(step.report.plan.fit.host.peak.bytes))),
             training->state_bytes == 12 ? "" : "smaller states than fp32 moments"};

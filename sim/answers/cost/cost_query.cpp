@@ -28,20 +28,19 @@ std::optional<Payment> purchase(const PriceList& prices, const CostQuery& query,
     return payment;
 }
 
-void add_others(CostAnswer& answer, const PriceList& prices, const CostQuery& query) {
+void add_others(CostAnswer& answer, const Prediction& report, const PriceList& prices,
+                const CostQuery& query) {
     const auto add = [&](Payment payment) {
         if (answer.payment && payment.name == answer.payment->name) return;
-        const RunCost cost =
-            run_cost(answer.report, payment, query.tokens, answer.energy, query.terms);
+        const RunCost cost = run_cost(report, payment, query.tokens, answer.energy, query.terms);
         answer.others.emplace_back(std::move(payment), cost);
     };
-    for (const Offer& offer : prices.offers) add(rented(offer, gpus_paid(query, answer.report)));
-    if (auto payment = purchase(prices, query, gpus_of(answer.report))) add(std::move(*payment));
+    for (const Offer& offer : prices.offers) add(rented(offer, gpus_paid(query, report)));
+    if (auto payment = purchase(prices, query, gpus_of(report))) add(std::move(*payment));
 }
 
-void say_what_rents_are_for(CostAnswer& answer, const MachineSpec& machine,
+void say_what_rents_are_for(CostAnswer& answer, const Prediction& r, const MachineSpec& machine,
                             const CostQuery& query) {
-    const Prediction& r = answer.report;
     const double paid = gpus_paid(query, r);
     answer.assumptions.push_back(fmt::format(
         "an hour's rent is for {:g} GPU{} of a node and its share of the host, but the step is "
@@ -52,13 +51,13 @@ void say_what_rents_are_for(CostAnswer& answer, const MachineSpec& machine,
 }
 
 /// Counts the power of all GPUs that train; each draws its part of the host's power.
-void say_what_power_is_counted(CostAnswer& answer, const PowerSpec& power) {
+void say_what_power_is_counted(CostAnswer& answer, double gpus, const PowerSpec& power) {
     answer.assumptions.insert(answer.assumptions.end(), power.assumptions.begin(),
                               power.assumptions.end());
     answer.assumptions.emplace_back(
         "no training step's energy has been measured yet: kWh are not checked against any");
     if (power.host_assumption.empty()) return;
-    const double gpus = gpus_of(answer.report), each = power.host_w.value_or(0);
+    const double each = power.host_w.value_or(0);
     answer.assumptions.push_back(
         gpus == 1 || each == 0
             ? power.host_assumption
@@ -104,7 +103,6 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
 CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query) {
     CostAnswer answer;
-    answer.report = report;
     answer.terms = query.terms;
     answer.tokens = query.tokens;
     answer.power = money.power;
@@ -112,17 +110,19 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     answer.payment = payment_of(money, query, report);
     if (answer.payment)
         answer.cost = run_cost(report, *answer.payment, query.tokens, answer.energy, query.terms);
-    add_others(answer, money.prices, query);
+    answer.run =
+        answer.cost ? *answer.cost : run_cost(report, {}, query.tokens, answer.energy, query.terms);
+    add_others(answer, report, money.prices, query);
     const bool any_price = answer.payment || !answer.others.empty();
     if (any_price && !money.unpriced.empty()) answer.assumptions.push_back(money.unpriced);
-    if (!money.prices.offers.empty()) say_what_rents_are_for(answer, machine, query);
+    if (!money.prices.offers.empty()) say_what_rents_are_for(answer, report, machine, query);
     if (money.prices.system_usd || money.prices.gpu_usd || query.price_usd)
         answer.assumptions.push_back(fmt::format(
             "bought: {:g} years, trains {} of the hours, {:g} USD a kWh, facility {:g} times the "
             "machine's power",
             query.terms.years, format_percent(query.terms.utilization),
             query.terms.electricity_usd_per_kwh, query.terms.power_usage_effectiveness));
-    if (answer.energy) say_what_power_is_counted(answer, money.power);
+    if (answer.energy) say_what_power_is_counted(answer, gpus_of(report), money.power);
     return answer;
 }
 

@@ -70,11 +70,6 @@ Payment bought(double price_usd, const std::string& origin, const OwnerTerms& te
     return payment;
 }
 
-RunCost cost_or_free(const CostAnswer& answer) {
-    return answer.cost ? *answer.cost
-                       : run_cost(answer.report, {}, answer.tokens, answer.energy, answer.terms);
-}
-
 std::string format_usd(const Banded& usd) {
     if (usd.high == 0) return format_usd(usd.value);
     return fmt::format("{} (5 to 95%: {} to {})", format_usd(usd.value), format_usd(usd.low),

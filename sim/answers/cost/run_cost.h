@@ -53,19 +53,16 @@ Payment bought(double price_usd, const std::string& origin, const OwnerTerms& te
 
 /// What is asked of a machine's price, and what is known: the answer of `sluice cost`.
 struct CostAnswer {
-    Prediction report;  ///< with its band
     OwnerTerms terms;
-    std::optional<Payment> payment;                   ///< the one asked for, else the typical offer
-    std::optional<RunCost> cost;                      ///< with that payment
+    std::optional<Payment> payment;  ///< the one asked for, else the typical offer
+    std::optional<RunCost> cost;     ///< with that payment
+    RunCost run;  ///< the same; where no price is known as if it were free, for energy and days
     std::vector<std::pair<Payment, RunCost>> others;  ///< every other known way to pay
     std::optional<StepEnergy> energy;
     PowerSpec power;
     double tokens = 0;
     std::vector<std::string> assumptions;  ///< of price and power
 };
-
-/// What it costs; where no price is known as if it were free, for energy and days.
-RunCost cost_or_free(const CostAnswer& answer);
 
 /// "29.1 days (24.4 to 36.2)"; the band only where there is one.
 std::string format_banded(const Banded& number, const char* unit);

@@ -53,10 +53,11 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.machine = machine;
     out.advised = request.advise.has_value();
     out.name = asked.gpus == 0 ? machine.id : fmt::format("{} x {}", asked.gpus, machine.id);
-    const Prediction report = predict(request.model, machine, training,
-                                      {.band = Wanted::Band::where_it_fits, .suggestions = true});
+    out.prediction = predict(request.model, machine, training,
+                             {.band = Wanted::Band::where_it_fits, .suggestions = true});
     const CostQuery query = money_of(request, asked);
-    out.cost = answer_cost(report, machine, machine_money(asked.profile, machine, query), query);
+    out.cost =
+        answer_cost(out.prediction, machine, machine_money(asked.profile, machine, query), query);
     return out;
 }
 

@@ -46,10 +46,11 @@ struct Candidate {
     std::string name;  ///< "gh200-480gb", "8 x h100-sxm-pcie5"
     MachineProfile profile;
     MachineSpec machine;
-    CostAnswer cost;       ///< its report has a band or, where it does not fit, what would
+    Prediction prediction;  ///< with a band or, where it does not fit, what would
+    CostAnswer cost;
     bool advised = false;  ///< the settings were searched
 
-    const Prediction& report() const { return cost.report; }
+    const Prediction& report() const { return prediction; }
     bool fits() const { return report().plan.fit.fits(); }
 };
 

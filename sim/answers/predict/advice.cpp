@@ -123,7 +123,7 @@ StepAdvice find_suggestions(const TimedPlan& timed, const ModelSpec& model,
     const TrainingSpec& asked = timed.asked.training;
     StepAdvice out;
     const auto add_nearest = [&](const MachineSpec& on, bool with_memory) {
-        for (const FittingChange& change :
+        for (const FittingTraining& change :
              nearest_fits(model, on, asked, kMostSuggestions, [] { begin_simulation(); })) {
             const Bytes host_peak = change.fit.host.peak.bytes;
             std::vector<Setting> settings = changed_settings(asked, change.training);

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "sim/answers/search/nearby_settings.h"
+#include "sim/plan/nearest_fit.h"
 
 namespace sluice {
 namespace {
@@ -79,13 +79,12 @@ class Adviser {
         for (int change = 0; change < kMostChanges; ++change) {
             const Seconds before = best.row.step;
             const TrainingSpec from = best.training;
-            for (const NearbyChoice& choice : nearby_choices(
+            for (const TrainingSpec& choice : faster_with_more_memory(
                      grid_.models.front(), grid_.machines.front(), from, request_.fixed)) {
-                const SearchRow row = bound_scenario(point(choice.training));
+                const SearchRow row = bound_scenario(point(choice));
                 if (!row.fits() || row.at_least >= kWorthChanging * best.row.step) continue;
-                const SearchRow simulated = simulate_row(row, point(choice.training), false);
-                if (simulated.step < kWorthChanging * best.row.step)
-                    best = {choice.training, simulated};
+                const SearchRow simulated = simulate_row(row, point(choice), false);
+                if (simulated.step < kWorthChanging * best.row.step) best = {choice, simulated};
             }
             if (best.row.step == before) return;
         }
@@ -211,6 +210,49 @@ class Adviser {
 Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, int processes,
               const ShowProgress& show) {
     return Adviser(grid, request).run(processes, show);
+}
+
+std::optional<double> MachineAdvice::usd_per_million_tokens() const {
+    constexpr double kSecondsAnHour = 3600;
+    if (!price || !advice || !advice->best) return std::nullopt;
+    return price->usd / kSecondsAnHour / advice->best->tokens_per_s() * kMega;
+}
+
+const MachineAdvice* best_machine(const std::vector<MachineAdvice>& machines) {
+    const MachineAdvice* best = nullptr;
+    for (const MachineAdvice& one : machines) {
+        if (!one.is_choice()) continue;
+        if (best == nullptr ||
+            one.advice->best->tokens_per_s() > best->advice->best->tokens_per_s())
+            best = &one;
+    }
+    return best;
+}
+
+const MachineAdvice* cheapest_machine(const std::vector<MachineAdvice>& machines) {
+    const MachineAdvice* cheapest = nullptr;
+    for (const MachineAdvice& one : machines) {
+        if (!one.is_choice() || !one.price) continue;
+        if (cheapest == nullptr ||
+            one.usd_per_million_tokens() < cheapest->usd_per_million_tokens())
+            cheapest = &one;
+    }
+    return cheapest;
+}
+
+std::vector<std::string> near_best_machine(const std::vector<MachineAdvice>& machines) {
+    std::vector<std::string> out;
+    const MachineAdvice* const best = best_machine(machines);
+    if (best == nullptr) return out;
+    const AdvisedSettings& first = *best->advice->best;
+    const double least = static_cast<double>(first.training.tokens()) / first.row.step_high;
+    for (const MachineAdvice& one : machines) {
+        if (&one == best || !one.is_choice()) continue;
+        const AdvisedSettings& other = *one.advice->best;
+        const double most = static_cast<double>(other.training.tokens()) / other.row.step_low;
+        if (most > least) out.push_back(one.machine);
+    }
+    return out;
 }
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/nearest_fit.h"
 
 namespace sluice {
 namespace {
@@ -21,8 +22,8 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     choice.id = profile.id;
     TrainingSpec used = training;
     if (const auto adjusted = fitting_training(model, machine, training, adjust)) {
-        used = adjusted->training;
-        choice.changes = adjusted->flags;
+        used = *adjusted;
+        choice.changes = changed_settings(training, used);
     }
     choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
     choice.does_it = choice.report.plan.fit.fits() && choice.report.tokens_per_s() >= tokens_per_s;
@@ -101,6 +102,31 @@ std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double
     for (const std::size_t i : order)
         if (front.empty() || points[i].second > points[front.back()].second) front.push_back(i);
     return front;
+}
+
+std::vector<MachinePoint> machine_points(const MachineChoices& choices, CostAxis axis) {
+    std::vector<MachinePoint> out;
+    std::vector<std::pair<double, double>> points;
+    for (std::size_t i = 0; i < choices.machines.size(); ++i) {
+        const MachineChoice& choice = choices.machines[i];
+        if (!choice.does_it || !choice.cost) continue;
+        const double usd = axis == CostAxis::usd_per_hour
+                               ? choice.cost->usd_per_hour
+                               : choice.cost->usd_per_million_tokens.value;
+        out.push_back({i, usd, choice.report.tokens_per_s(), false});
+        points.emplace_back(usd, out.back().tokens_per_s);
+    }
+    for (const std::size_t i : pareto_front(points)) out[i].on_front = true;
+    return out;
+}
+
+std::vector<FrontMarks> front_marks(const MachineChoices& choices) {
+    std::vector<FrontMarks> marks(choices.machines.size());
+    for (const MachinePoint& point : machine_points(choices, CostAxis::usd_per_hour))
+        marks[point.machine].by_hour = point.on_front;
+    for (const MachinePoint& point : machine_points(choices, CostAxis::usd_per_million_tokens))
+        marks[point.machine].by_token = point.on_front;
+    return marks;
 }
 
 }  // namespace sluice

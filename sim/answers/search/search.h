@@ -58,6 +58,9 @@ std::optional<InputError> why_excluded(const GridPoint& point);
 /// bit. `with_band` adds its 5 to 95%: ten more simulations.
 SearchRow simulate_row(const SearchRow& row, const GridPoint& point, bool with_band);
 
+/// Other settings are worth their mention where their step is at most this share.
+inline constexpr double kWorthChanging = 0.999;
+
 enum class BandsOf { none, best, simulated };
 
 struct SearchOptions {

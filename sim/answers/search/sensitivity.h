@@ -32,7 +32,7 @@ struct Upgrade {
 
 struct Sensitivity {
     Prediction base;  ///< with its band; with the settings that are fastest of those tried
-    std::string base_settings;
+    std::vector<Setting> base_settings;     ///< of it, where they differ from the asked ones
     std::vector<Upgrade> upgrades;          ///< the largest gain first
     std::vector<std::string> not_possible;  ///< "16 GB more device memory: host and device are one"
     std::string note;                       ///< that the machine itself cannot be had, or empty
@@ -40,9 +40,9 @@ struct Sensitivity {
 
 /// Predicts the machine as it is and with each change: 16 GB more device memory, a link twice as
 /// fast, 8 more cores, host memory 25% faster, the next GPU of the library (or `gpu`, another
-/// machine's). Before and after, the fastest_nearby() of the asked settings are taken, so that
-/// memory is used; options of `fixed` stay as they are. Throws InputError where the asked settings
-/// do not fit the machine.
+/// machine's). Before and after, the fastest of the asked settings and faster_with_more_memory()
+/// are taken, so that memory is used; options of `fixed` stay as they are. Throws InputError where
+/// the asked settings do not fit the machine.
 ///
 /// A gain's band: each group of rates is moved to both ends of its range before and after at once,
 /// and what the gain changes by is combined as in prediction_band.h; what the model leaves out
@@ -51,6 +51,5 @@ struct Sensitivity {
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
                         const std::string& gpu, const std::set<std::string>& fixed = {});
-
 
 }  // namespace sluice

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/answers/search/machine_advice.h"
+#include "sim/answers/search/advise.h"
 #include "sim/base/json_text.h"
 #include "sim/plan/step.h"
 #include "sim/report/answers/answer_reports.h"

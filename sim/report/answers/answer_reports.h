@@ -16,8 +16,9 @@ struct AuditedClaim;
 struct ClaimFile;
 struct Comparison;
 struct CostAnswer;
+struct Prediction;
 struct Decision;
-struct FitAnswer;
+struct FindAnswer;
 struct MachineAdvice;
 struct MachineChoices;
 struct OperationErrors;
@@ -43,11 +44,11 @@ std::string comparison_text(std::span<const Comparison> comparisons);
 std::string comparison_json(std::span<const Comparison> comparisons);
 std::string comparison_csv(std::span<const Comparison> comparisons);
 
-std::string cost_text(const CostAnswer& answer);
-std::string cost_json(const CostAnswer& answer);
+std::string cost_text(const CostAnswer& answer, const Prediction& prediction);
+std::string cost_json(const CostAnswer& answer, const Prediction& prediction);
 
-std::string fit_text(const FitAnswer& answer);
-std::string fit_json(const FitAnswer& answer);
+std::string find_text(const FindAnswer& answer);
+std::string find_json(const FindAnswer& answer);
 
 /// A row a machine, with what it costs.
 Table machine_choices_table(const MachineChoices& choices);

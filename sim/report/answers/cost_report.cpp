@@ -97,8 +97,7 @@ Json energy_json(const CostAnswer& answer, const RunCost& cost) {
 
 }  // namespace
 
-std::string cost_text(const CostAnswer& answer) {
-    const Prediction& r = answer.report;
+std::string cost_text(const CostAnswer& answer, const Prediction& r) {
     std::string out = fmt::format("{} on {}: {} tokens/s", r.asked.model_name, r.asked.machine_id,
                                   format_thousands(r.tokens_per_s()));
     if (r.band)
@@ -109,7 +108,7 @@ std::string cost_text(const CostAnswer& answer) {
     for (const std::string& words : shortages(r.plan))
         out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
     append_money(out, answer);
-    const RunCost cost = cost_or_free(answer);
+    const RunCost cost = answer.run;
     if (!answer.cost) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));
     if (answer.energy)
         append_energy(out, answer, cost);
@@ -123,8 +122,7 @@ std::string cost_text(const CostAnswer& answer) {
     return out;
 }
 
-std::string cost_json(const CostAnswer& answer) {
-    const Prediction& r = answer.report;
+std::string cost_json(const CostAnswer& answer, const Prediction& r) {
     Json out;
     out["model"] = r.asked.model_name;
     out["machine"] = {{"id", r.asked.machine_id}, {"changes", r.asked.machine_changes}};
@@ -135,7 +133,7 @@ std::string cost_json(const CostAnswer& answer) {
         out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.band->low);
     }
     out["tokens"] = answer.tokens;
-    const RunCost cost = cost_or_free(answer);
+    const RunCost cost = answer.run;
     out["days"] = banded_json(cost.days);
     out["payment"] = answer.cost ? cost_entry(*answer.payment, *answer.cost) : Json();
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();

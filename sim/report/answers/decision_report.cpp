@@ -87,10 +87,10 @@ Table machines_table(const Decision& decision) {
               return Range{c.usd_per_million_tokens.low, c.usd_per_million_tokens.high};
           })},
          {"days", "days", Unit::number,
-          if_fits([](auto& c) { return days_or_kwh(cost_or_free(c.cost).days); })},
+          if_fits([](auto& c) { return days_or_kwh(c.cost.run.days); })},
          {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
          {"run_kwh", "kWh for " + run, Unit::number, if_fits([](auto& c) {
-              const RunCost cost = cost_or_free(c.cost);
+              const RunCost cost = c.cost.run;
               return cost.kwh ? days_or_kwh(*cost.kwh) : Cell();
           })},
          {"confidence", "confidence", Unit::text,
@@ -166,10 +166,10 @@ std::string upgrades(const Decision& decision) {
     if (!decision.upgrades)
         return html_element("p", "Upgrades are predicted for one machine, not for a cluster.");
     const Sensitivity& all = *decision.upgrades;
-    const std::string settings =
-        all.base_settings.empty()
-            ? "the settings above"
-            : fmt::format("the settings above and {}, which are faster", all.base_settings);
+    const std::string settings = all.base_settings.empty()
+                                     ? "the settings above"
+                                     : fmt::format("the settings above and {}, which are faster",
+                                                   setting_flags(all.base_settings));
     return html_element("p",
                         fmt::format("From {} tokens/s, with {}. Upgrades without settings keep "
                                     "these.",

@@ -39,7 +39,7 @@ std::string speed_words(const Prediction& r) {
 std::string best_sentence(const Decision& decision) {
     const Candidate& best = *decision.best();
     const bool paid = best.cost.cost.has_value();
-    const RunCost cost = cost_or_free(best.cost);
+    const RunCost cost = best.cost.run;
     std::string out =
         fmt::format("{} trains it {}: ", best.name,
                     decision.aim == Aim::cheapest ? "for the least money" : "fastest");
@@ -88,7 +88,7 @@ std::string fastest_sentence(const Decision& decision) {
             (fastest == nullptr || c.report().tokens_per_s() > fastest->report().tokens_per_s()))
             fastest = &c;
     if (fastest == decision.best()) return "It is also the fastest.";
-    const RunCost cost = cost_or_free(fastest->cost);
+    const RunCost cost = fastest->cost.run;
     const std::string money =
         fastest->cost.cost
             ? fmt::format("{} a million tokens", format_usd(cost.usd_per_million_tokens.value))

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/answers/search/machine_choice.h"
-#include "sim/answers/search/machine_points.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
@@ -28,7 +27,7 @@ std::string verdict(const MachineChoice& choice, double wanted) {
     if (r.tokens_per_s() < wanted) return "too slow";
     if (!choice.cost) return "no price known";
     if (r.tokens_per_s_at(r.band->high) < wanted) return "does it, but its band begins below";
-    return choice.changes.empty() ? "does it" : "does it with " + choice.changes;
+    return choice.changes.empty() ? "does it" : "does it with " + setting_flags(choice.changes);
 }
 
 /// How the first compares with the next machine by $ an hour and per million tokens.
@@ -71,7 +70,7 @@ Table machine_choices_table(const MachineChoices& choices) {
         {{"machine", "machine", Unit::text, &MachineChoice::id},
          {"does_it", "", Unit::flag, &MachineChoice::does_it},
          {"fits", "", Unit::flag, [](auto& one) { return one.report.plan.fit.fits(); }},
-         {"changes", "", Unit::text, &MachineChoice::changes},
+         {"changes", "", Unit::text, [](auto& one) { return setting_flags(one.changes); }},
          {"tokens_per_s", "tokens/s", Unit::whole,
           [](auto& one) { return one.report.tokens_per_s(); }},
          {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,

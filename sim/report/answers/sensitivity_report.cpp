@@ -74,11 +74,12 @@ Table upgrades_table(const Sensitivity& all) {
 
 std::string sensitivity_text(const Sensitivity& all) {
     const Prediction& r = all.base;
-    std::string out = fmt::format(
-        "{} on {}: {} tokens/s (5 to 95%: {}){}\nbound by {}\n", r.asked.model_name,
-        r.asked.machine_id, format_thousands(r.tokens_per_s()),
-        cell_text(speed_band(r), Unit::whole),
-        all.base_settings.empty() ? "" : " with " + all.base_settings, bottleneck_text(r.step));
+    std::string out =
+        fmt::format("{} on {}: {} tokens/s (5 to 95%: {}){}\nbound by {}\n", r.asked.model_name,
+                    r.asked.machine_id, format_thousands(r.tokens_per_s()),
+                    cell_text(speed_band(r), Unit::whole),
+                    all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
+                    bottleneck_text(r.step));
     if (!all.upgrades.empty() && all.upgrades.front().gain > 0)
         out += fmt::format("most is gained by {}: {}, then bound by {}\n",
                            all.upgrades.front().name, gain_words(all.upgrades.front().gain),
@@ -100,7 +101,7 @@ std::string sensitivity_json(const Sensitivity& all) {
                             {"tokens_per_s_5_percent", band.low},
                             {"tokens_per_s_95_percent", band.high},
                             {"bottleneck", bottleneck_name(all.base.step.bottleneck())},
-                            {"settings", all.base_settings}}},
+                            {"settings", setting_flags(all.base_settings)}}},
                           {"upgrades", to_json(upgrades_table(all))},
                           {"not_tried", all.not_possible},
                           {"note", all.note}});

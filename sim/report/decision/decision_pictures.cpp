@@ -65,7 +65,7 @@ std::optional<Picture> money_picture(const Decision& decision) {
     MachineChoices choices;
     for (const Candidate& c : decision.candidates) {
         if (!c.fits() || !c.cost.cost) continue;
-        choices.machines.push_back({c.name, "", c.report(), c.cost.payment, c.cost.cost, true});
+        choices.machines.push_back({c.name, {}, c.report(), c.cost.payment, c.cost.cost, true});
     }
     if (choices.machines.size() < 2) return std::nullopt;
     return machine_choices_picture(choices);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim/answers/predict/prediction_words.h"
-#include "sim/answers/search/machine_points.h"
+#include "sim/answers/search/machine_choice.h"
 #include "sim/base/format.h"
 #include "sim/report/cost_speed.h"
 
@@ -75,7 +75,7 @@ std::string upgrade_sentence(const Upgrade& upgrade) {
 std::string sensitivity_sentence(const Sensitivity& all) {
     std::string out =
         fmt::format("{} tokens/s{}, bound by {}.", format_thousands(all.base.tokens_per_s()),
-                    all.base_settings.empty() ? "" : " with " + all.base_settings,
+                    all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
                     bottleneck_label(all.base.step.bottleneck()));
     if (all.upgrades.empty() || all.upgrades.front().gain <= 0)
         return out + " None of the changes gains speed.";

@@ -24,7 +24,7 @@ ComparedScenario scenario(const char* name, const char* machine_id, const Traini
     const CostQuery query;
     const CostAnswer answer =
         answer_cost(*report, machine, machine_money(profile, machine, query), query);
-    return {QLatin1StringView(name), report, cost_or_free(answer), answer.cost.has_value()};
+    return {QLatin1StringView(name), report, answer.run, answer.cost.has_value()};
 }
 
 std::vector<ComparedScenario> two() {

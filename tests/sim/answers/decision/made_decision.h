@@ -30,14 +30,15 @@ inline Candidate made_candidate(const std::string& name, double tokens_per_s, do
     query.tokens = 2e9;
     if (usd_per_hour > 0) query.usd_per_hour = usd_per_hour;
     c.cost = answer_cost(r, c.machine, money, query);
+    c.prediction = std::move(r);
     return c;
 }
 
 inline Candidate made_misfit_candidate(const std::string& name) {
     Candidate c = made_candidate(name, 5000, 1);
-    c.cost.report.plan.fit.device.peak.bytes = 90'000'000'000;
+    c.prediction.plan.fit.device.peak.bytes = 90'000'000'000;
     TrainingSpec smaller = c.report().asked.training;
-    c.cost.report.advice.suggestions = {
+    c.prediction.advice.suggestions = {
         {{{"batch", "5"}}, smaller, 45'000'000'000, 250'000'000'000}};
     return c;
 }

@@ -1,7 +1,6 @@
 // Advice is as good as simulating every combination, and says what others would cost.
 #include "sim/answers/search/advise.h"
 
-#include "sim/answers/search/machine_advice.h"
 #include "sim/base/input_error.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/specs/machine/machine_profile.h"

@@ -1,8 +1,7 @@
-#include "sim/answers/search/progress_line.h"
-
 #include <algorithm>
 #include <string>
 
+#include "sim/answers/search/sweep_output.h"
 #include "tests/catch.h"
 
 using namespace sluice;

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/answers/search/fit.h"
+#include "sim/answers/search/find.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
@@ -26,7 +26,7 @@ std::string memory_text(const Prediction& r) {
 }
 
 /// "device needs 151.2 GB, has 149.9 GB ...", "1,200 tokens/s, wanted 2,000".
-std::string why_not(const FitSide& side, double tokens_per_s) {
+std::string why_not(const FindSide& side, double tokens_per_s) {
     std::string out;
     for (const std::string& words : shortages(side.report.plan))
         out += (out.empty() ? "" : "; ") + words;
@@ -35,13 +35,14 @@ std::string why_not(const FitSide& side, double tokens_per_s) {
                        format_thousands(tokens_per_s), bottleneck_text(side.report.step));
 }
 
-void append_sides(std::string& out, const FitAnswer& answer) {
+void append_sides(std::string& out, const FindAnswer& answer) {
     const double wanted = answer.query.tokens_per_s;
     if (answer.best) {
-        const FitSide& side = *answer.best;
+        const FindSide& side = *answer.best;
         out += fmt::format("does it      {}: {}, {}\n", side.subject, speed_text(side.report),
                            memory_text(side.report));
-        if (!side.changes.empty()) out += fmt::format("             with {}\n", side.changes);
+        if (!side.changes.empty())
+            out += fmt::format("             with {}\n", setting_flags(side.changes));
         out += fmt::format("             bound by {}\n", bottleneck_text(side.report.step));
     }
     if (!answer.other) return;
@@ -52,14 +53,14 @@ void append_sides(std::string& out, const FitAnswer& answer) {
             : "");
 }
 
-Json side_json(const std::optional<FitSide>& side) {
+Json side_json(const std::optional<FindSide>& side) {
     if (!side) return {};
     const Prediction& r = side->report;
     return {{"value", side->value},
             {"subject", side->subject},
             {"model", r.asked.model_name},
             {"parameters", r.asked.parameters},
-            {"changes", side->changes},
+            {"changes", setting_flags(side->changes)},
             {"fits", side->fits()},
             {"tokens_per_s", r.tokens_per_s()},
             {"tokens_per_s_5_percent", r.tokens_per_s_at(r.band->high)},
@@ -92,7 +93,7 @@ const char* unit(Sought sought) {
 
 }  // namespace
 
-std::string fit_text(const FitAnswer& answer) {
+std::string find_text(const FindAnswer& answer) {
     const Prediction& r = (answer.best ? *answer.best : *answer.other).report;
     const bool finds_model = answer.query.sought == Sought::model;
     std::string out =
@@ -110,7 +111,7 @@ std::string fit_text(const FitAnswer& answer) {
     return out;
 }
 
-std::string fit_json(const FitAnswer& answer) {
+std::string find_json(const FindAnswer& answer) {
     Json out;
     out["asked"] = sought_name(answer.query.sought);
     out["unit"] = unit(answer.query.sought);
@@ -119,7 +120,7 @@ std::string fit_json(const FitAnswer& answer) {
     out["does_not"] = side_json(answer.other);
     out["wanted_speed_within_band"] = answer.speed_within_band();
     out["note"] = answer.note;
-    out["tolerance"] = kFitTolerance;
+    out["tolerance"] = kFindTolerance;
     out["plans_tried"] = answer.plans;
     return readable_json(out);
 }

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/answers/search/fit.h"
+#include "sim/answers/search/find.h"
 #include "sim/base/input_error.h"
-#include "sim/plan/nearest_fit.h"
 
 namespace sluice {
 namespace {
@@ -48,24 +47,9 @@ Sought parse_sought(const std::string& name) {
                                  fmt::join(names, ", "), did_you_mean(name, names)));
 }
 
-std::optional<AdjustedTraining> fitting_training(const ModelSpec& model, const MachineSpec& machine,
-                                                 const TrainingSpec& training, bool adjust) {
-    check_training_spec(training);
-    if (check_fit(plan_step(model, machine, training), machine, training).fits())
-        return AdjustedTraining{training, ""};
-    if (!adjust) return std::nullopt;
-    for (const FittingChange& change : nearest_fits(model, machine, training, 1)) {
-        const TrainingSpec& t = change.training;
-        if (t.batch == training.batch && t.sequence == training.sequence &&
-            t.state_bytes == training.state_bytes)
-            return AdjustedTraining{t, change.flags};
-    }
-    return std::nullopt;
-}
-
-bool FitAnswer::speed_within_band() const {
+bool FindAnswer::speed_within_band() const {
     if (query.tokens_per_s <= 0) return false;
-    const auto holds = [&](const FitSide& side) {
+    const auto holds = [&](const FindSide& side) {
         const Prediction& r = side.report;
         return side.fits() && r.band && r.tokens_per_s_at(r.band->high) < query.tokens_per_s &&
                r.tokens_per_s_at(r.band->low) > query.tokens_per_s;

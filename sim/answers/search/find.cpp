@@ -1,4 +1,4 @@
-#include "sim/answers/search/fit.h"
+#include "sim/answers/search/find.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/nearest_fit.h"
 #include "sim/specs/machine/scaled_machine.h"
 #include "sim/specs/model/read_model.h"
 
@@ -30,17 +31,17 @@ struct Trial {
     std::string subject;
 };
 
-class FitSearch {
+class LimitSearch {
   public:
-    FitSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-              const FitQuery& query)
+    LimitSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+              const FindQuery& query)
         : model_(model), machine_(machine), training_(training), query_(query) {
         answer_.query = query;
         answer_.asked = sought_question(query.sought);
         if (query.sought != Sought::host_memory) answer_.note = impossible_memory(machine.host);
     }
 
-    FitAnswer run() {
+    FindAnswer run() {
         switch (query_.sought) {
             case Sought::batch:
                 return most(batch_unit(), kMostBatch);
@@ -126,26 +127,22 @@ class FitSearch {
         const auto adjusted = fitting_training(t.model, t.machine, t.training, query_.adjust);
         if (!adjusted) return false;
         return query_.tokens_per_s <= 0 ||
-               predict(t.model, t.machine, adjusted->training).tokens_per_s() >=
-                   query_.tokens_per_s;
+               predict(t.model, t.machine, *adjusted).tokens_per_s() >= query_.tokens_per_s;
     }
     bool does_it(double value) { return does_it(trial(value)); }
 
-    FitSide side(const Trial& t) const {
-        FitSide out{t.value, t.subject, {}, ""};
-        TrainingSpec training = t.training;
-        if (const auto adjusted = fitting_training(t.model, t.machine, training, query_.adjust)) {
-            training = adjusted->training;
-            out.changes = adjusted->flags;
-        }
-        out.report = predict(t.model, t.machine, training, {.band = Wanted::Band::always});
-        return out;
+    FindSide side(const Trial& t) const {
+        const TrainingSpec training =
+            fitting_training(t.model, t.machine, t.training, query_.adjust).value_or(t.training);
+        return {t.value, t.subject,
+                predict(t.model, t.machine, training, {.band = Wanted::Band::always}),
+                changed_settings(t.training, training)};
     }
 
     /// Multiples of `unit`. Speed need not be monotone in them (short sequences are slow, and long
     /// ones), so that every doubling is tried, and what is between the last that does it and the
     /// next is bisected.
-    FitAnswer most(double unit, double limit) {
+    FindAnswer most(double unit, double limit) {
         double low = 0, high = 0;
         for (double count = 1; count * unit <= limit; count *= 2) {
             if (does_it(count * unit)) {
@@ -167,10 +164,10 @@ class FitSearch {
     }
 
     /// The longest sequence; not longer than the positions that a model has learned.
-    FitAnswer longest_sequence() {
+    FindAnswer longest_sequence() {
         const auto positions = static_cast<double>(model_.learned_positions);
         if (positions == 0) return most(1, kMostSequence);
-        FitAnswer answer = most(1, positions);
+        FindAnswer answer = most(1, positions);
         if (answer.best && answer.best->value == positions)
             answer.note = fmt::format("{} has learned {} positions: no sequence can be longer",
                                       model_.name, format_thousands(positions));
@@ -182,11 +179,11 @@ class FitSearch {
         return fitting_training(t.model, t.machine, t.training, query_.adjust).has_value();
     }
 
-    /// Bisection of the ratio, to kFitTolerance.
-    FitAnswer least(double low, double high) {
+    /// Bisection of the ratio, to kFindTolerance.
+    FindAnswer least(double low, double high) {
         if (!does_it(high)) return sides(0, high);
         if (does_it(low)) return sides(low, 0);
-        while (high / low > 1 + kFitTolerance) {
+        while (high / low > 1 + kFindTolerance) {
             const double middle = std::sqrt(low * high);
             (does_it(middle) ? high : low) = middle;
         }
@@ -194,17 +191,17 @@ class FitSearch {
     }
 
     /// No more than such a machine can have, where that is known.
-    FitAnswer least_host_memory() {
+    FindAnswer least_host_memory() {
         const auto most = static_cast<double>(machine_.host.memory_capacity_most) / kGiga;
         if (most == 0) return least(kLeastMemoryGb, kMostMemoryGb);
-        FitAnswer answer = least(std::min(kLeastMemoryGb, most), most);
+        FindAnswer answer = least(std::min(kLeastMemoryGb, most), most);
         if (!answer.best)
             answer.note = fmt::format("{} is the most that such a machine can have",
                                       format_bytes(most * kGiga));
         return answer;
     }
 
-    FitAnswer fewest_cores() {
+    FindAnswer fewest_cores() {
         double low = 0, high = kMostCores;
         if (!does_it(high)) return sides(0, high);
         while (high - low > 1) {
@@ -215,7 +212,7 @@ class FitSearch {
     }
 
     /// The largest model of the library and the what-if sizes, by parameters.
-    FitAnswer largest_model() {
+    FindAnswer largest_model() {
         std::vector<ModelSpec> models;
         for (const std::string& name : library_models()) models.push_back(read_model(name));
         for (const ScaledTarget& target : scaled_targets())
@@ -237,7 +234,7 @@ class FitSearch {
         return std::move(answer_);
     }
 
-    FitAnswer sides(double best, double other) {
+    FindAnswer sides(double best, double other) {
         if (best > 0) answer_.best = side(trial(best));
         if (other > 0) answer_.other = side(trial(other));
         return std::move(answer_);
@@ -246,11 +243,11 @@ class FitSearch {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& training_;
-    const FitQuery& query_;
-    FitAnswer answer_;
+    const FindQuery& query_;
+    FindAnswer answer_;
 };
 
-void check_query(const MachineSpec& machine, const FitQuery& query) {
+void check_query(const MachineSpec& machine, const FindQuery& query) {
     if (machine.unified_memory && query.sought == Sought::device_memory)
         throw InputError(fmt::format(
             "--find is hbm, but host and device of {} are one memory; ask for host-memory",
@@ -270,10 +267,10 @@ void check_query(const MachineSpec& machine, const FitQuery& query) {
 
 }  // namespace
 
-FitAnswer find_fit(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-                   const FitQuery& query) {
+FindAnswer find_limit(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   const FindQuery& query) {
     check_query(machine, query);
-    return FitSearch(model, machine, training, query).run();
+    return LimitSearch(model, machine, training, query).run();
 }
 
 }  // namespace sluice

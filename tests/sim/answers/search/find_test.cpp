@@ -1,7 +1,7 @@
-#include "sim/answers/search/fit.h"
+#include "sim/answers/search/find.h"
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/search/next_gpu.h"
+#include "sim/answers/search/upgrades.h"
 #include "sim/base/input_error.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -19,14 +19,14 @@ MachineSpec machine_of(const std::string& name) {
     return resolve_machine(read_machine_profile(name));
 }
 
-FitAnswer answer(Sought sought, const std::string& model, const std::string& machine,
+FindAnswer answer(Sought sought, const std::string& model, const std::string& machine,
                  TrainingSpec training = {}, double tokens_per_s = 0, bool adjust = false) {
-    return find_fit(sought == Sought::model ? ModelSpec{} : read_model(model), machine_of(machine),
+    return find_limit(sought == Sought::model ? ModelSpec{} : read_model(model), machine_of(machine),
                     training, {sought, tokens_per_s, adjust});
 }
 
-void check_sides(const FitAnswer& a) {
-    INFO(fit_text(a));
+void check_sides(const FindAnswer& a) {
+    INFO(find_text(a));
     REQUIRE(a.best);
     REQUIRE(a.other);
     const double wanted = a.query.tokens_per_s;
@@ -41,11 +41,11 @@ void check_sides(const FitAnswer& a) {
 TEST_CASE("fit: the largest batch fits and one more sequence does not", "[search]") {
     TrainingSpec training;
     training.sequence = 2048;
-    const FitAnswer a = answer(Sought::batch, "qwen2.5-7b", "h200-sxm-pcie5-1tb", training);
+    const FindAnswer a = answer(Sought::batch, "qwen2.5-7b", "h200-sxm-pcie5-1tb", training);
     check_sides(a);
     CHECK(a.other->value == a.best->value + 1);
     training.micro_batch = 8;
-    const FitAnswer b = answer(Sought::batch, "qwen2.5-7b", "h200-sxm-pcie5-1tb", training);
+    const FindAnswer b = answer(Sought::batch, "qwen2.5-7b", "h200-sxm-pcie5-1tb", training);
     check_sides(b);
     CHECK(b.other->value == b.best->value + 8);
 }
@@ -53,11 +53,11 @@ TEST_CASE("fit: the largest batch fits and one more sequence does not", "[search
 TEST_CASE("fit: sequence, layers and model, with a prediction on both sides", "[search]") {
     TrainingSpec one;
     one.batch = 1;
-    const FitAnswer sequence = answer(Sought::sequence, "qwen2.5-7b", "gh200-480gb", one, 0, true);
+    const FindAnswer sequence = answer(Sought::sequence, "qwen2.5-7b", "gh200-480gb", one, 0, true);
     CHECK(sequence.best->value > 512 * 1024);
     CHECK(sequence.best->fits());
     CHECK(!sequence.best->changes.empty());
-    const FitAnswer layers = answer(Sought::layers, "llama-3.1-8b", "h200-sxm-pcie5-512gb");
+    const FindAnswer layers = answer(Sought::layers, "llama-3.1-8b", "h200-sxm-pcie5-512gb");
     check_sides(layers);
     CHECK(layers.other->value == layers.best->value + 1);
     check_sides(answer(Sought::model, "", "h200-sxm-pcie5-512gb"));
@@ -66,25 +66,25 @@ TEST_CASE("fit: sequence, layers and model, with a prediction on both sides", "[
 TEST_CASE("fit: the least of a resource, to a hundredth", "[search]") {
     const char* const machine = "h200-pcie5-16vcpu-128gib";
     for (const Sought sought : {Sought::host_memory, Sought::device_memory}) {
-        const FitAnswer a = answer(sought, "qwen2.5-7b", machine);
+        const FindAnswer a = answer(sought, "qwen2.5-7b", machine);
         check_sides(a);
-        CHECK(a.best->value / a.other->value <= 1 + kFitTolerance);
+        CHECK(a.best->value / a.other->value <= 1 + kFindTolerance);
     }
     const double now = predict(read_model("qwen2.5-7b"), machine_of(machine), {}).tokens_per_s();
-    const FitAnswer link = answer(Sought::link, "qwen2.5-7b", machine, {}, 0.8 * now);
+    const FindAnswer link = answer(Sought::link, "qwen2.5-7b", machine, {}, 0.8 * now);
     check_sides(link);
     CHECK(link.best->value < 1);
     CHECK(link.speed_within_band());
-    const FitAnswer cores = answer(Sought::cores, "qwen2.5-7b", machine, {}, 1.1 * now);
+    const FindAnswer cores = answer(Sought::cores, "qwen2.5-7b", machine, {}, 1.1 * now);
     check_sides(cores);
     CHECK(cores.best->value > 16);
     CHECK(cores.other->value == cores.best->value - 1);
 }
 
 TEST_CASE("fit: a speed that nothing reaches", "[search]") {
-    const FitAnswer a = answer(Sought::link, "qwen2.5-7b", "h200-sxm-pcie5-1tb", {}, 1e6);
+    const FindAnswer a = answer(Sought::link, "qwen2.5-7b", "h200-sxm-pcie5-1tb", {}, 1e6);
     CHECK(!a.best);
-    CHECK_THAT(fit_text(a), ContainsSubstring(": none") && ContainsSubstring("wanted 1,000,000"));
+    CHECK_THAT(find_text(a), ContainsSubstring(": none") && ContainsSubstring("wanted 1,000,000"));
 }
 
 TEST_CASE("fit: more of a resource never fits less", "[search]") {
@@ -102,7 +102,7 @@ TEST_CASE("fit: more of a resource never fits less", "[search]") {
     for (const double gb : {24, 48, 80, 141, 192}) {
         MachineSpec machine = machine_of("h200-sxm-pcie5-1tb");
         machine.gpu.memory_capacity = static_cast<Bytes>(gb * kGiga);
-        const FitAnswer a = find_fit(read_model("qwen2.5-7b"), machine, {}, {Sought::batch, 0});
+        const FindAnswer a = find_limit(read_model("qwen2.5-7b"), machine, {}, {Sought::batch, 0});
         INFO(gb << " GB");
         CHECK(a.best->value > before);
         before = a.best->value;
@@ -202,18 +202,18 @@ TEST_CASE("fit: mistakes are one sentence", "[search]") {
 
 TEST_CASE("fit: the longest sequence of a model is no longer than its positions", "[search]") {
     TrainingSpec training;
-    const FitAnswer gpt2 = answer(Sought::sequence, "gpt2", "h200-sxm-pcie5-1tb", training);
+    const FindAnswer gpt2 = answer(Sought::sequence, "gpt2", "h200-sxm-pcie5-1tb", training);
     REQUIRE(gpt2.best);
     CHECK(gpt2.best->value == 1024);
     CHECK_THAT(gpt2.note, ContainsSubstring("1,024 positions"));
     ModelSpec odd = read_model("gpt2");
     odd.learned_positions = 1000;
-    const FitAnswer shorter =
-        find_fit(odd, machine_of("h200-sxm-pcie5-1tb"), training, {Sought::sequence, 0, false});
+    const FindAnswer shorter =
+        find_limit(odd, machine_of("h200-sxm-pcie5-1tb"), training, {Sought::sequence, 0, false});
     REQUIRE(shorter.best);
     CHECK(shorter.best->value == 1000);
     // Memory holds it back before its positions do.
-    const FitAnswer full =
+    const FindAnswer full =
         answer(Sought::sequence, "gpt2", "rtx-4090-64gb", TrainingSpec{.batch = 4096});
     REQUIRE(full.best);
     REQUIRE(full.other);
@@ -222,14 +222,14 @@ TEST_CASE("fit: the longest sequence of a model is no longer than its positions"
 }
 
 TEST_CASE("fit: memory is sought no further than such a machine can have it", "[search]") {
-    const FitAnswer spark = answer(Sought::host_memory, "qwen2.5-14b", "dgx-spark-gb10", {});
+    const FindAnswer spark = answer(Sought::host_memory, "qwen2.5-14b", "dgx-spark-gb10", {});
     CHECK(!spark.best);
     REQUIRE(spark.other);
     CHECK(spark.other->value == Approx(128));
     CHECK_THAT(spark.note, ContainsSubstring("128.0 GB is the most"));
-    CHECK_THAT(fit_text(spark), ContainsSubstring("128.0 GB is the most"));
+    CHECK_THAT(find_text(spark), ContainsSubstring("128.0 GB is the most"));
     CHECK(answer(Sought::host_memory, "qwen2.5-7b", "dgx-spark-gb10", {}).best);
-    const FitAnswer layers = answer(Sought::layers, "qwen2.5-14b", "dgx-spark-gb10-1tb", {});
+    const FindAnswer layers = answer(Sought::layers, "qwen2.5-14b", "dgx-spark-gb10-1tb", {});
     CHECK_THAT(layers.note, ContainsSubstring("more than the 128.0 GB"));
 }
 

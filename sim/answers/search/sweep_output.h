@@ -1,4 +1,4 @@
-// How far is a search? One line, rewritten on a terminal.
+// How are the rows of a sweep written, and how far is it?
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,15 @@
 
 namespace sluice {
 
+/// One line of JSON, with its line break; keys carry units. Keys of what a row lacks are left out.
+/// `best`: of its group.
+std::string row_json(const SearchRow& row, const GridPoint& point, bool best);
+
+/// The names of the columns, and a row; what it lacks is empty.
+std::string csv_header();
+std::string row_csv(const SearchRow& row, const GridPoint& point, bool best);
+
+/// How far a search is, on one line that is rewritten on a terminal.
 class ProgressLine {
   public:
     /// On standard error.

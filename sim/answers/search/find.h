@@ -21,9 +21,9 @@ const char* sought_question(Sought sought);
 Sought parse_sought(const std::string& name);
 
 /// Continuous answers are found to this share of their value.
-inline constexpr double kFitTolerance = 0.01;
+inline constexpr double kFindTolerance = 0.01;
 
-struct FitQuery {
+struct FindQuery {
     Sought sought = Sought::batch;
     double tokens_per_s = 0;  ///< wanted at least; 0: it only has to fit
     /// Where the asked settings do not fit, the nearest that do and change nothing but speed
@@ -32,19 +32,19 @@ struct FitQuery {
 };
 
 /// One side of the answer.
-struct FitSide {
-    double value = 0;     ///< in the unit of the answer
-    std::string subject;  ///< "57 sequences", "llama-3.1-70b"
-    Prediction report;    ///< with its band
-    std::string changes;  ///< flags beside the asked settings, or empty
+struct FindSide {
+    double value = 0;              ///< in the unit of the answer
+    std::string subject;           ///< "57 sequences", "llama-3.1-70b"
+    Prediction report;             ///< with its band
+    std::vector<Setting> changes;  ///< of the asked settings
     bool fits() const { return report.plan.fit.fits(); }
 };
 
-struct FitAnswer {
-    FitQuery query;
+struct FindAnswer {
+    FindQuery query;
     std::string asked;            ///< "largest batch", "least link"
-    std::optional<FitSide> best;  ///< does it; nothing where no value searched does
-    std::optional<FitSide>
+    std::optional<FindSide> best;  ///< does it; nothing where no value searched does
+    std::optional<FindSide>
         other;      ///< the next that does not; nothing where all that was searched do
     int plans = 0;  ///< that were tried
     /// What holds the answer back or puts it in doubt: memory that such a machine cannot have.
@@ -56,16 +56,7 @@ struct FitAnswer {
 
 /// Throws InputError where the query does not go with machine or settings. `training`: what is
 /// held; `model` is not read if the model is the unknown.
-FitAnswer find_fit(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-                   const FitQuery& query);
-
-/// The training as asked where it fits, else the nearest that fits and differs only in speed and
-/// memory, with its flags; nothing where none does.
-struct AdjustedTraining {
-    TrainingSpec training;
-    std::string flags;
-};
-std::optional<AdjustedTraining> fitting_training(const ModelSpec& model, const MachineSpec& machine,
-                                                 const TrainingSpec& training, bool adjust);
+FindAnswer find_limit(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   const FindQuery& query);
 
 }  // namespace sluice

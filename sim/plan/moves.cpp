@@ -1,0 +1,132 @@
+#include "sim/plan/moves.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "sim/plan/nearest_fit.h"
+
+namespace sluice {
+namespace {
+
+/// An option and the values that are tried, the nearest first.
+struct Move {
+    const char* field;
+    Effect effect;
+    std::vector<double> (*values)(const Asked&);
+};
+
+using Values = std::vector<double>;
+
+double number(auto value) { return static_cast<double>(value); }
+
+Values only_if(bool when, double value) { return when ? Values{value} : Values{}; }
+
+/// From `from` halved down to `least`, those that divide `whole`.
+Values halvings(std::int64_t from, std::int64_t whole, std::int64_t least = 1) {
+    Values out;
+    for (std::int64_t value = from / 2; value >= least; value /= 2)
+        if (whole % value == 0) out.push_back(number(value));
+    return out;
+}
+
+Values doublings(std::int64_t from, std::int64_t most) {
+    Values out;
+    for (std::int64_t value = 2 * from; value <= most; value *= 2) out.push_back(number(value));
+    return out;
+}
+
+/// More states on the host where the device is short, fewer where the host is; the nearest first.
+Values offload_percents(std::int64_t from) {
+    Values out;
+    for (std::int64_t step = 10; step < 100 + 10; step += 10) {
+        out.push_back(number(std::min<std::int64_t>(from + step, 100)));
+        out.push_back(number(std::max<std::int64_t>(from - step, 0)));
+    }
+    return out;
+}
+
+/// Layers that can keep everything for backward; each takes as much memory.
+std::int64_t most_layers_kept(const Asked& asked) {
+    TrainingSpec training = asked.training;
+    std::int64_t low = 0, high = asked.model.layer_count() + 1;
+    while (high - low > 1) {
+        training.keep_last_layers = (low + high) / 2;
+        (fits_machine(asked.model, asked.machine, training) ? low : high) =
+            training.keep_last_layers;
+    }
+    return low;
+}
+
+constexpr std::int64_t kFeedForwardChunk = 16384, kLossChunk = 1024;  // tokens
+constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
+
+constexpr Move kMoves[] = {
+    {"keep_last_layers", Effect::frees_memory, [](const Asked&) { return Values{0}; }},
+    {"recompute", Effect::frees_memory,
+     [](const Asked&) { return Values{number(Recompute::full)}; }},
+    {"clipping", Effect::frees_memory,
+     [](const Asked& a) {
+         return only_if(a.training.clipping == Clipping::exact, number(Clipping::speculative));
+     }},
+    {"feed_forward_chunk_tokens", Effect::frees_memory,
+     [](const Asked& a) {
+         const TrainingSpec& t = a.training;
+         return only_if(
+             t.feed_forward_chunk_tokens == 0 && t.micro_batch_block().tokens() > kFeedForwardChunk,
+             kFeedForwardChunk);
+     }},
+    {"micro_batch", Effect::frees_memory,
+     [](const Asked& a) {
+         return halvings(a.training.micro_batch_sequences(), a.training.batch_of_a_gpu());
+     }},
+    {"sharding", Effect::frees_memory, [](const Asked&) { return Values{number(Sharding::full)}; }},
+    {"checkpoints", Effect::frees_memory,
+     [](const Asked&) {
+         return Values{number(CheckpointPlacement::host), number(CheckpointPlacement::device)};
+     }},
+    {"loss_chunk_tokens", Effect::frees_memory,
+     [](const Asked& a) { return only_if(a.training.loss_chunk_tokens > kLossChunk, kLossChunk); }},
+    {"buffer_depth", Effect::frees_memory, [](const Asked&) { return Values{1}; }},
+    {"state_bytes", Effect::other_training,
+     [](const Asked& a) {
+         return a.training.state_bytes > 8 ? Values{8, 6} : Values{6};
+     }},
+    {"offload_percent", Effect::other_training,
+     [](const Asked& a) { return offload_percents(a.training.offload_percent); }},
+    {"gpus", Effect::other_training,
+     [](const Asked& a) { return doublings(a.training.gpus, kMostGpus); }},
+    {"batch", Effect::other_training,
+     [](const Asked& a) { return halvings(a.training.batch, a.training.batch); }},
+    {"seq", Effect::other_training,  // of any length
+     [](const Asked& a) { return halvings(a.training.sequence, 0, kShortestSequence); }},
+    {"recompute", Effect::takes_memory,
+     [](const Asked&) {
+         return Values{number(Recompute::full), number(Recompute::keep_attention),
+                       number(Recompute::none)};
+     }},
+    {"keep_last_layers", Effect::takes_memory,
+     [](const Asked& a) {
+         const std::int64_t layers = most_layers_kept(a);
+         return only_if(layers > 0, number(layers));
+     }},
+    {"micro_batch", Effect::takes_memory,
+     [](const Asked& a) {
+         return doublings(a.training.micro_batch_sequences(), a.training.batch);
+     }},
+};
+
+}  // namespace
+
+std::vector<OptionChange> changes_of(const Asked& asked, Effect effect) {
+    std::vector<OptionChange> out;
+    for (const Move& move : kMoves) {
+        if (move.effect != effect || !has_option(asked.training.schedule, move.field)) continue;
+        const Option& option =
+            *std::ranges::find(training_options(), std::string_view(move.field), &Option::field);
+        for (const double value : move.values(asked))
+            if (value != option.get(asked.training)) out.push_back({&option, value});
+    }
+    return out;
+}
+
+}  // namespace sluice
