@@ -5,21 +5,21 @@
 
 #include <QApplication>
 #include <QDir>
-#include <QElapsedTimer>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTabWidget>
 #include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
 #include <cstdio>
 
 #include "planner-gui/pages/axis_editor.h"
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/pages/memory_page.h"
 #include "planner-gui/pages/pareto_page.h"
-#include "planner-gui/pages/sensitivity_page.h"
-#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/pictures/palette.h"
@@ -32,20 +32,9 @@ namespace {
 
 using namespace sluice;
 
-constexpr int kMostMs = 600'000;
-
 template <typename Done>
-void run_until(Done done) {
-    QElapsedTimer timer;
-    timer.start();
-    while (!done() && timer.elapsed() < kMostMs)
-        QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
-}
-
-void rest() {
-    QElapsedTimer timer;
-    timer.start();
-    run_until([&] { return timer.elapsed() > 400; });
+void wait_until(Done done) {
+    if (!QTest::qWaitFor(done, 600'000)) fmt::print(stderr, "a page took more than 10 minutes\n");
 }
 
 class Photographer {
@@ -54,7 +43,7 @@ class Photographer {
         : window_(window), folder_(std::move(folder)), suffix_(std::move(suffix)) {}
 
     void settle() const {
-        run_until([this] {
+        wait_until([this] {
             const auto now = window_.prediction();
             return now != nullptr && ask_the_same(now->planned, window_.stack().current()) &&
                    now->stage == PredictionStage::remedies;
@@ -63,15 +52,19 @@ class Photographer {
     /// Starts a job and waits for its end.
     template <typename Start>
     void finish(JobKind kind, Start start) const {
-        bool done = false;
-        const auto seen = QObject::connect(&window_.session(), &PlannerSession::finished,
-                                           [&](JobKind one) { done = done || one == kind; });
+        const QSignalSpy finished(&window_.session(), &PlannerSession::finished);
         start();
-        run_until([&] { return done; });
-        QObject::disconnect(seen);
+        wait_until([&] {
+            return std::ranges::any_of(finished, [kind](const QList<QVariant>& one) {
+                return one.front().value<JobKind>() == kind;
+            });
+        });
     }
-    void take(const char* name) const {
-        rest();
+    /// With the page in front.
+    void take(QWidget& page, const char* name) const {
+        window_.pages().setCurrentWidget(&page);
+        settle();
+        QTest::qWait(400);  // until all is laid out and painted
         const QString file =
             QDir(folder_).filePath(QString::fromLatin1(name) + suffix_ + QStringLiteral(".png"));
         if (!window_.grab().save(file))
@@ -85,28 +78,15 @@ class Photographer {
 
 void take_empty(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
-    const std::pair<QWidget*, const char*> empty[] = {{&pages.compare(), "empty-compare"},
-                                                      {&pages.pareto(), "empty-machines"},
-                                                      {&pages.explore(), "empty-explore"},
-                                                      {&pages.sensitivity(), "empty-sensitivity"},
-                                                      {&pages.validation(), "empty-validation"}};
-    for (const auto& [page, name] : empty) {
-        pages.setCurrentWidget(page);
-        if (page == &pages.compare()) page->findChild<QTabWidget*>()->setCurrentIndex(1);
-        photographer.take(name);
-    }
-}
-
-void take_steps(MainWindow& window, const Photographer& photographer) {
-    window.pages().setCurrentWidget(&window.pages().timeline());
-    photographer.take("timeline");
-    window.pages().setCurrentWidget(&window.pages().memory());
-    photographer.take("memory");
-}
-
-void click(const QWidget& page, const QString& button) {
-    for (QPushButton* const found : page.findChildren<QPushButton*>())
-        if (found->text() == button) found->click();
+    auto* const parts = pages.compare().findChild<QTabWidget*>();
+    parts->setCurrentIndex(1);
+    photographer.take(pages.compare(), "empty-compare");
+    photographer.take(pages.pareto(), "empty-machines");
+    photographer.take(pages.explore(), "empty-explore");
+    photographer.take(pages.sensitivity(), "empty-sensitivity");
+    photographer.take(pages.validation(), "empty-validation");
+    photographer.take(pages.timeline(), "timeline");
+    photographer.take(pages.memory(), "memory");
 }
 
 void take_map(MainWindow& window, const Photographer& photographer) {
@@ -120,26 +100,20 @@ void take_map(MainWindow& window, const Photographer& photographer) {
     };
     type(axes[0]->valuesEdit(), QStringLiteral("16,32,64,128,256"));
     type(axes[1]->valuesEdit(), QStringLiteral("512,1024,2048,4096,8192"));
-    photographer.finish(JobKind::explore, [&] { click(page, QStringLiteral("&Run")); });
-    photographer.take("explore");
+    photographer.finish(JobKind::explore, [&] { Q_EMIT page.requested(); });
+    photographer.take(page, "explore");
 }
 
 void take_answers(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
     take_map(window, photographer);
     photographer.finish(JobKind::machines, [&] { pages.showMachines(); });
-    photographer.take("machines");
-    pages.setCurrentWidget(&pages.sensitivity());
-    photographer.finish(JobKind::sensitivity,
-                        [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
-    photographer.take("sensitivity");
+    photographer.take(pages.pareto(), "machines");
+    photographer.finish(JobKind::sensitivity, [&] { Q_EMIT pages.sensitivity().requested(); });
+    photographer.take(pages.sensitivity(), "sensitivity");
     auto* const parts = pages.compare().findChild<QTabWidget*>();
-    parts->setCurrentIndex(1);
-    pages.setCurrentWidget(&pages.compare());
-    photographer.finish(JobKind::compare,
-                        [&] { Q_EMIT pages.compare().systems().compareRequested(); });
-    photographer.settle();
-    photographer.take("systems");
+    photographer.finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().requested(); });
+    photographer.take(pages.compare(), "systems");
     parts->setCurrentIndex(0);
 
     for (const ExampleQuestion& question : example_questions()) {
@@ -148,24 +122,15 @@ void take_answers(MainWindow& window, const Photographer& photographer) {
         answer.name = question.text.toStdString();
         window.stack().add(answer);
     }
-    photographer.settle();
-    run_until([&] {
-        return pages.compare().csv().contains(
-            QString::fromStdString(window.stack().project().scenarios[1].name));
+    wait_until([&] {
+        return pages.compare().csv().contains(qtext(window.stack().project().scenarios[1].name));
     });
-    photographer.take("compare");
+    photographer.take(pages.compare(), "compare");
     window.stack().setCurrent(1);
-    pages.setCurrentWidget(&pages.memory());
-    photographer.settle();
-    photographer.take("does-not-fit");
-    const std::pair<QWidget*, const char*> outdated[] = {
-        {&pages.pareto(), "outdated-machines"},
-        {&pages.explore(), "outdated-explore"},
-        {&pages.sensitivity(), "outdated-sensitivity"}};
-    for (const auto& [page, name] : outdated) {
-        pages.setCurrentWidget(page);
-        photographer.take(name);
-    }
+    photographer.take(pages.memory(), "does-not-fit");
+    photographer.take(pages.pareto(), "outdated-machines");
+    photographer.take(pages.explore(), "outdated-explore");
+    photographer.take(pages.sensitivity(), "outdated-sensitivity");
 }
 
 /// A name as long as a sentence, 400 layers, and bytes in GiB.
@@ -181,14 +146,9 @@ void take_large(MainWindow& window, const Photographer& photographer) {
     large.money["tokens"] = "15000000000000";
     window.stack().add(large);
     window.setUnits(ByteUnits::binary);
-    const std::pair<QWidget*, const char*> shown[] = {{&pages.timeline(), "large-timeline"},
-                                                      {&pages.memory(), "large-memory"},
-                                                      {&pages.compare(), "large-compare"}};
-    for (const auto& [page, name] : shown) {
-        pages.setCurrentWidget(page);
-        photographer.settle();
-        photographer.take(name);
-    }
+    photographer.take(pages.timeline(), "large-timeline");
+    photographer.take(pages.memory(), "large-memory");
+    photographer.take(pages.compare(), "large-compare");
     window.setUnits(ByteUnits::decimal);
 }
 
@@ -206,10 +166,9 @@ void take_validation(MainWindow& window, const Photographer& photographer) {
     const QStringList runs = {QStringLiteral("validation/h200-pcie5-16vcpu-128gib"),
                               QStringLiteral("validation/peers-h200.json")};
     photographer.finish(JobKind::validate, [&] { Q_EMIT page.filesChosen(runs); });
-    photographer.settle();
-    photographer.take("validation");
+    photographer.take(page, "validation");
     Q_EMIT page.runActivated(0);
-    photographer.take("measured");
+    photographer.take(window.pages().timeline(), "measured");
 }
 
 }  // namespace
@@ -243,7 +202,6 @@ int main(int argc, char** argv) {
     window.openExample();
     photographer.settle();
     take_empty(window, photographer);
-    take_steps(window, photographer);
     take_answers(window, photographer);
     take_large(window, photographer);
     take_validation(window, photographer);

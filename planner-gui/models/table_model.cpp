@@ -9,10 +9,8 @@
 namespace sluice {
 namespace {
 
-QString from(const std::string& text) { return QString::fromStdString(text); }
-
 QString capital(const std::string& title) {
-    QString out = from(title).simplified();
+    QString out = qtext(title).trimmed();
     if (!out.isEmpty()) out[0] = out[0].toUpper();
     return out;
 }
@@ -39,13 +37,9 @@ TableModel::TableModel(QObject* parent, bool named_rows)
     : QAbstractTableModel(parent), named_(named_rows ? 1 : 0) {}
 
 void TableModel::setTable(Table table, ByteUnits units) {
-    const auto titles = [](const Table& one) {
-        std::vector<std::string> out;
-        for (const Column& column : one.columns) out.push_back(column.title);
-        return out;
-    };
+    if (table == table_ && units == units_) return;  // an editor that is open stays
     const int before = rowCount(), after = static_cast<int>(table.rows.size());
-    if (titles(table) != titles(table_) || after < before || after == 0) {
+    if (table.columns != table_.columns || after < before || after == 0) {
         beginResetModel();
         shown_.clear();
         for (std::size_t i = 0; i < table.columns.size(); ++i)
@@ -55,10 +49,13 @@ void TableModel::setTable(Table table, ByteUnits units) {
         endResetModel();
         return;
     }
-    if (after > before) beginInsertRows({}, before, after - 1);
+    if (after > before) {
+        beginInsertRows({}, before, after - 1);
+        table_.rows.insert(table_.rows.end(), table.rows.begin() + before, table.rows.end());
+        endInsertRows();
+    }
     table_ = std::move(table);
     units_ = units;
-    if (after > before) endInsertRows();
     if (before == 0 || columnCount() == 0) return;
     Q_EMIT dataChanged(index(0, 0), index(before - 1, columnCount() - 1));
     Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
@@ -89,18 +86,20 @@ int TableModel::columnCount(const QModelIndex& parent) const {
 QVariant TableModel::text(const Row& row, std::size_t at, int role) const {
     const Column& column = table_.columns[at];
     const Cell& cell = row.cells[at];
-    const QString words = from(cell_text(cell, column.unit, bytes_text(units_)));
+    QString words = qtext(cell_text(cell, column.unit, bytes_text(units_)));
     if (role == Qt::DisplayRole) return words;
+    words.remove(QChar(0x200B));  // where a name may go on on another line
+    if (role == Qt::EditRole) return words;
     if (role == Qt::AccessibleTextRole)
         return QStringLiteral("%1: %2%3")
-            .arg(capital(column.title), words,
-                 cell.marked                ? QStringLiteral(", ") + from(cell.tooltip)
+            .arg(capital(column.title).simplified(), words,
+                 cell.marked                ? QStringLiteral(", ") + qtext(cell.tooltip)
                  : row.marked && named_ > 0 ? tr(", differs")
                                             : QString());
     const std::string& tip = !cell.tooltip.empty()  ? cell.tooltip
                              : !row.tooltip.empty() ? row.tooltip
                                                     : column.help;
-    return from(tip);
+    return qtext(tip);
 }
 
 QVariant TableModel::data(const QModelIndex& index, int role) const {
@@ -110,6 +109,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     const Cell& cell = row.cells[at];
     switch (role) {
         case Qt::DisplayRole:
+        case Qt::EditRole:
         case Qt::AccessibleTextRole:
         case Qt::ToolTipRole:
             return text(row, at, role);
@@ -133,6 +133,8 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
             return number_of(cell);
         case kMarkedRole:
             return row.marked;
+        case kMutedRole:
+            return row.muted;
         default:
             return {};
     }
@@ -146,17 +148,34 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
         const Row& row = table_.rows[at];
         if (role == kMarkedRole) return row.marked;
         if (named_ == 0) return role == Qt::DisplayRole ? QVariant(section + 1) : QVariant();
-        if (role == Qt::DisplayRole) return from(cell_text(row.cells[shown_[0]], Unit::text));
-        return role == Qt::ToolTipRole ? QVariant(from(row.tooltip)) : QVariant();
+        if (role == Qt::DisplayRole) return qtext(cell_text(row.cells[shown_[0]], Unit::text));
+        return role == Qt::ToolTipRole ? QVariant(qtext(row.tooltip)) : QVariant();
     }
     if (at + named_ >= shown_.size()) return {};
     const Column& column = table_.columns[shown_[at + named_]];
-    if (role == Qt::DisplayRole) return named_ > 0 ? from(column.title) : capital(column.title);
-    if (role == Qt::ToolTipRole) return from(column.help);
-    return role == Qt::TextAlignmentRole ? alignment(column.unit) : QVariant();
+    if (role == Qt::DisplayRole) return named_ > 0 ? qtext(column.title) : capital(column.title);
+    if (role == Qt::ToolTipRole) return qtext(column.help);
+    // Views wrap the names of scenarios.
+    if (named_ > 0 || role != Qt::TextAlignmentRole) return {};
+    return alignment(column.unit);
+}
+
+Qt::ItemFlags TableModel::flags(const QModelIndex& index) const {
+    const bool editable =
+        index.isValid() && !editable_.empty() && index.column() == columnOf(editable_);
+    return QAbstractTableModel::flags(index) | (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
+}
+
+bool TableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+    if (role != Qt::EditRole || !flags(index).testFlag(Qt::ItemIsEditable)) return false;
+    const QString typed = value.toString().trimmed();
+    if (typed != index.data(Qt::EditRole).toString()) Q_EMIT edited(index.row(), typed);
+    return true;
 }
 
 bool NumberSortProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+    const bool muted = left.data(TableModel::kMutedRole).toBool();
+    if (muted != right.data(TableModel::kMutedRole).toBool()) return !muted;
     const QVariant a = left.data(TableModel::kNumberRole), b = right.data(TableModel::kNumberRole);
     if (a.isValid() && b.isValid() && a.toDouble() != b.toDouble())
         return a.toDouble() < b.toDouble();

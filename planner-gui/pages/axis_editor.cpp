@@ -42,6 +42,7 @@ AxisEditor::AxisEditor(const QString& name, QWidget* parent) : QWidget(parent) {
         propose();
         Q_EMIT changed();
     });
+    connect(values_, &QLineEdit::textChanged, this, &AxisEditor::check);
     connect(values_, &QLineEdit::textEdited, this, [this](const QString& typed) {
         typed_ = !typed.isEmpty();
         check();
@@ -65,18 +66,16 @@ void AxisEditor::setScenario(const TrainingSpec& training, const MachineProfile&
     const QSignalBlocker blocker(choice_);
     choice_->clear();
     for (const VariedNumber& number : numbers_) {
-        choice_->addItem(QString::fromStdString(axis_title(number)),
-                         QString::fromStdString(number.key));
-        choice_->setItemData(choice_->count() - 1, QString::fromStdString(number.help),
-                             Qt::ToolTipRole);
+        choice_->addItem(qtext(axis_title(number)), qtext(number.key));
+        choice_->setItemData(choice_->count() - 1, qtext(number.help), Qt::ToolTipRole);
     }
-    const int index = choice_->findData(QString::fromStdString(chosen));
+    const int index = choice_->findData(qtext(chosen));
     choice_->setCurrentIndex(std::max(0, index));
     if (index < 0 || !typed_) propose();
 }
 
 void AxisEditor::choose(const std::string& key) {
-    const int index = choice_->findData(QString::fromStdString(key));
+    const int index = choice_->findData(qtext(key));
     if (index >= 0) choice_->setCurrentIndex(index);
 }
 
@@ -84,23 +83,11 @@ void AxisEditor::propose() {
     const int index = choice_->currentIndex();
     if (index < 0) return;
     const VariedNumber& number = numbers_[static_cast<std::size_t>(index)];
-    values_->setText(
-        QString::fromStdString(values_text(number, proposed_values(number, training_, profile_))));
+    values_->setText(qtext(values_text(number, proposed_values(number, training_, profile_))));
     values_->setCursorPosition(0);
-    choice_->setToolTip(QString::fromStdString(number.help));
+    choice_->setToolTip(qtext(number.help));
     typed_ = false;
     check();
-}
-
-std::optional<HeatAxis> AxisEditor::axis() const {
-    const int index = choice_->currentIndex();
-    if (index < 0) return std::nullopt;
-    const VariedNumber& number = numbers_[static_cast<std::size_t>(index)];
-    try {
-        return HeatAxis{number, parse_values(number, values_->text().toStdString())};
-    } catch (const InputError&) {
-        return std::nullopt;
-    }
 }
 
 int AxisEditor::ownPlace(const HeatAxis& axis) const {
@@ -110,14 +97,15 @@ int AxisEditor::ownPlace(const HeatAxis& axis) const {
 }
 
 void AxisEditor::check() {
+    axis_.reset();
     error_.clear();
     const int index = choice_->currentIndex();
-    if (index >= 0) {
-        try {
-            parse_values(numbers_[static_cast<std::size_t>(index)], values_->text().toStdString());
-        } catch (const InputError& error) {
-            error_ = QString::fromUtf8(error.what());
-        }
+    if (index < 0) return;
+    const VariedNumber& number = numbers_[static_cast<std::size_t>(index)];
+    try {
+        axis_ = HeatAxis{number, parse_values(number, values_->text().toStdString())};
+    } catch (const InputError& error) {
+        error_ = QString::fromUtf8(error.what());
     }
     message_->setText(error_);
     message_->setVisible(!error_.isEmpty());

@@ -24,7 +24,7 @@ class AxisEditor : public QWidget {
     /// Precondition: setScenario() was called. Nothing happens where the scenario lacks it.
     void choose(const std::string& key);
     /// Nothing where the text is wrong: then error() says why.
-    std::optional<HeatAxis> axis() const;
+    const std::optional<HeatAxis>& axis() const { return axis_; }
     /// Where on `axis` the scenario itself is; 0 where it is on none of its values.
     int ownPlace(const HeatAxis& axis) const;
     QString error() const { return error_; }
@@ -44,6 +44,7 @@ class AxisEditor : public QWidget {
     QComboBox* choice_ = nullptr;
     QLineEdit* values_ = nullptr;
     QLabel* message_ = nullptr;
+    std::optional<HeatAxis> axis_;
     QString error_;
     bool typed_ = false;
 };

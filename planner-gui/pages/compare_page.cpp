@@ -9,12 +9,10 @@
 #include <algorithm>
 
 #include "planner-gui/models/table_model.h"
-#include "planner-gui/pages/answer_stack.h"
-#include "planner-gui/pages/failure_label.h"
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/picture_view.h"
-#include "planner-gui/pages/systems_part.h"
 
 namespace sluice {
 namespace {
@@ -26,99 +24,80 @@ constexpr int kMostNameLines = 3;
 
 }  // namespace
 
-ComparePage::ComparePage(QWidget* parent)
-    : QWidget(parent),
-      scenario_model_(new TableModel(this, true)),
+ScenariosPart::ScenariosPart()
+    : AnswerPage(nullptr),
+      model_(new TableModel(this, true)),
       differences_(new QSortFilterProxyModel(this)),
-      parts_(new QTabWidget),
-      systems_(new SystemsPart) {
-    setAccessibleName(tr("Compare"));
-    differences_->setSourceModel(scenario_model_);
+      table_(table_view(differences_, tr("Scenarios side by side"), false)),
+      bars_(new PictureView(tr("Tokens per second of each scenario"))),
+      words_(text_label(tr("What differs"))),
+      only_differences_(new QCheckBox(tr("Only &differences"))) {
+    differences_->setSourceModel(model_);
     differences_->setFilterRole(TableModel::kMarkedRole);
-    parts_->setDocumentMode(true);
-    parts_->addTab(scenariosPart(), tr("S&cenarios"));
-    parts_->addTab(systems_, tr("S&ystems"));
-    auto* const layout = new QVBoxLayout(this);
-    layout->addWidget(parts_);
+    only_differences_->setToolTip(tr("Hide the rows in which all scenarios agree"));
+    table_->setSelectionBehavior(QAbstractItemView::SelectItems);
+    table_->verticalHeader()->show();
+    // As the cells are.
+    table_->horizontalHeader()->setDefaultAlignment(
+        static_cast<Qt::Alignment>(Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap));
+    table_->setAlternatingRowColors(false);
+    table_->setWordWrap(true);
+    connect(only_differences_, &QCheckBox::toggled, this, &ScenariosPart::showScenarios);
+    connect(bars_, &PictureView::activated, this, &ScenariosPart::scenarioActivated);
+    connect(table_->horizontalHeader(), &QHeaderView::sectionDoubleClicked, this,
+            &ScenariosPart::scenarioActivated);
+    layOut(nullptr, makeAnswer(),
+           {tr("Nothing to compare yet"),
+            tr("Each scenario that can be predicted is a column here. The form says what is "
+               "missing in this one."),
+            {}},
+           {});
     showScenarios();
 }
 
-QWidget* ComparePage::scenariosPart() {
-    scenario_words_ = text_label(tr("What differs"));
-    only_differences_ = new QCheckBox(tr("Only &differences"));
-    only_differences_->setToolTip(tr("Hide the rows in which all scenarios agree"));
-    connect(only_differences_, &QCheckBox::toggled, this, &ComparePage::showScenarios);
-    scenario_table_ = table_view(differences_, tr("Scenarios side by side"), false);
-    scenario_table_->setSelectionBehavior(QAbstractItemView::SelectItems);
-    scenario_table_->verticalHeader()->show();
-    // As the cells are.
-    scenario_table_->horizontalHeader()->setDefaultAlignment(
-        static_cast<Qt::Alignment>(Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap));
-    scenario_table_->setAlternatingRowColors(false);
-    scenario_table_->setWordWrap(true);
-    scenario_bars_ = new PictureView(tr("Tokens per second of each scenario"));
-    connect(scenario_bars_, &PictureView::activated, this, &ComparePage::scenarioActivated);
-    connect(scenario_table_->horizontalHeader(), &QHeaderView::sectionDoubleClicked, this,
-            &ComparePage::scenarioActivated);
-
+QWidget* ScenariosPart::makeAnswer() {
+    auto* const row = new QHBoxLayout;
+    row->addWidget(words_, 1);
+    row->addWidget(only_differences_);
     auto* const answer = new QWidget;
     auto* const column = new QVBoxLayout(answer);
     column->setContentsMargins(0, 0, 0, 0);
-    auto* const row = new QHBoxLayout;
-    row->addWidget(scenario_words_, 1);
-    row->addWidget(only_differences_);
     column->addLayout(row);
-    column->addWidget(scenario_table_, kAlmostAll);
-    column->addWidget(new FittedArea(scenario_bars_));
+    column->addWidget(table_, kAlmostAll);
+    column->addWidget(new FittedArea(bars_));
     column->addStretch(1);
-    stack_ = new AnswerStack(answer, tr("Nothing to compare yet"),
-                             tr("Each scenario that can be predicted is a column here. The form "
-                                "says what is missing in this one."));
-    auto* const part = new QWidget;
-    scenario_failure_ = new FailureLabel(part);
-    auto* const layout = new QVBoxLayout(part);
-    layout->addWidget(scenario_failure_);
-    layout->addWidget(stack_, 1);
-    return part;
+    return answer;
 }
 
-void ComparePage::setScenarios(std::vector<ComparedScenario> scenarios) {
+void ScenariosPart::setScenarios(std::vector<ComparedScenario> scenarios) {
     scenarios_ = std::move(scenarios);
-    scenario_model_->setTable(scenario_table(scenarios_, units_), units_);
-    scenario_failure_->forget();
     showScenarios();
 }
 
-void ComparePage::failScenarios(const QString& sentence) {
-    scenario_failure_->say(sentence, !scenarios_.empty());
-}
-
-void ComparePage::setByteUnits(ByteUnits units) {
+void ScenariosPart::setByteUnits(ByteUnits units) {
     units_ = units;
-    scenario_model_->setTable(scenario_table(scenarios_, units_), units_);
-    systems_->setByteUnits(units);
     showScenarios();
 }
 
-void ComparePage::showEvent(QShowEvent* event) {
+void ScenariosPart::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     fitRows();
 }
 
-void ComparePage::fitRows() {
+void ScenariosPart::fitRows() {
     // Once the columns have their widths.
     QMetaObject::invokeMethod(
         this,
         [this] {
-            scenario_table_->resizeRowsToContents();
+            table_->resizeRowsToContents();
             fitNames();
         },
         Qt::QueuedConnection);
 }
 
 /// Long names of scenarios get several lines.
-void ComparePage::fitNames() {
-    QHeaderView* const header = scenario_table_->horizontalHeader();
+void ScenariosPart::fitNames() {
+    QHeaderView* const header = table_->horizontalHeader();
     const QFontMetrics metrics = header->fontMetrics();
     const int line = metrics.lineSpacing();
     int height = line;
@@ -132,48 +111,67 @@ void ComparePage::fitNames() {
     header->setFixedHeight(std::min(height, kMostNameLines * line) + line / 2);
 }
 
-void ComparePage::resizeEvent(QResizeEvent* event) {
+void ScenariosPart::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     fitRows();
 }
 
-void ComparePage::showScenarios() {
-    stack_->show_answer(!scenarios_.empty());
+void ScenariosPart::showScenarios() {
+    model_->setTable(scenario_table(scenarios_, units_), units_);
+    showAnswer(!scenarios_.empty());
     const bool several = scenarios_.size() > 1;
     differences_->setFilterFixedString(
         only_differences_->isChecked() && several ? QStringLiteral("true") : QString());
     int differing = 0;
-    for (int row = 0; row < scenario_model_->rowCount(); ++row)
-        differing +=
-            scenario_model_->headerData(row, Qt::Vertical, TableModel::kMarkedRole).toBool();
-    scenario_words_->setText(
-        several ? tr("%1 scenarios, %2 of %3 rows differ (bold, on yellow).")
-                      .arg(scenarios_.size())
-                      .arg(differing)
-                      .arg(scenario_model_->rowCount())
-                : tr("One scenario: duplicate it and change something to compare."));
+    for (int row = 0; row < model_->rowCount(); ++row)
+        differing += model_->headerData(row, Qt::Vertical, TableModel::kMarkedRole).toBool();
+    words_->setText(several ? tr("%1 scenarios, %2 of %3 rows differ (bold, on yellow).")
+                                  .arg(scenarios_.size())
+                                  .arg(differing)
+                                  .arg(model_->rowCount())
+                            : tr("One scenario: duplicate it and change something to compare."));
     only_differences_->setEnabled(several);
     const bool few = scenarios_.size() <= kFewScenarios;
-    QHeaderView* const header = scenario_table_->horizontalHeader();
+    QHeaderView* const header = table_->horizontalHeader();
     header->setSectionResizeMode(few ? QHeaderView::Stretch : QHeaderView::Interactive);
     if (!few) header->setDefaultSectionSize(18 * fontMetrics().height());
     fitRows();
-    if (scenarios_.empty()) return scenario_bars_->setPicture({});
-    scenario_bars_->setPicture(
-        [chart = scenario_bars(scenarios_, units_)](const PictureSpace& space) {
-            return bars_picture(chart, space);
-        });
+    if (scenarios_.empty()) return bars_->setPicture({});
+    bars_->setPicture([chart = scenario_bars(scenarios_, units_)](const PictureSpace& space) {
+        return bars_picture(chart, space);
+    });
 }
 
-QByteArray ComparePage::svg() const {
-    if (parts_->currentWidget() == systems_) return systems_->svg();
-    return scenario_bars_->svg();
+QByteArray ScenariosPart::svg() const { return bars_->svg(); }
+
+QString ScenariosPart::csv() const {
+    return scenarios_.empty() ? QString() : qtext(to_csv(model_->table()));
 }
 
-QString ComparePage::csv() const {
-    if (parts_->currentWidget() == systems_) return systems_->csv();
-    return scenarios_.empty() ? QString()
-                              : QString::fromStdString(to_csv(scenario_model_->table()));
+ComparePage::ComparePage(QWidget* parent)
+    : Page(parent),
+      scenarios_(new ScenariosPart),
+      systems_(systems_page()),
+      parts_(new QTabWidget) {
+    setAccessibleName(tr("Compare"));
+    parts_->setDocumentMode(true);
+    parts_->addTab(scenarios_, tr("S&cenarios"));
+    parts_->addTab(systems_, tr("S&ystems"));
+    auto* const layout = new QVBoxLayout(this);
+    layout->addWidget(parts_);
 }
+
+void ComparePage::setByteUnits(ByteUnits units) {
+    scenarios_->setByteUnits(units);
+    systems_->setByteUnits(units);
+}
+
+const Page& ComparePage::front() const {
+    return *static_cast<const Page*>(parts_->currentWidget());
+}
+
+QByteArray ComparePage::svg() const { return front().svg(); }
+
+QString ComparePage::csv() const { return front().csv(); }
 
 }  // namespace sluice

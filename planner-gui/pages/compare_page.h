@@ -1,41 +1,31 @@
 // Scenarios side by side, and all systems for one model on one machine.
 #pragma once
 
-#include <QByteArray>
-#include <QWidget>
 #include <vector>
 
-#include "planner-gui/models/scenario_table_model.h"
+#include "planner-gui/models/scenario_table.h"
+#include "planner-gui/pages/answer_page.h"
 
 class QCheckBox;
-class QLabel;
 class QSortFilterProxyModel;
 class QTableView;
 class QTabWidget;
 
 namespace sluice {
 
-class AnswerStack;
-class FailureLabel;
+class BarsPage;
 class PictureView;
-class SystemsPart;
 class TableModel;
 
-class ComparePage : public QWidget {
+class ScenariosPart : public AnswerPage {
     Q_OBJECT
   public:
-    explicit ComparePage(QWidget* parent = nullptr);
+    ScenariosPart();
 
     void setScenarios(std::vector<ComparedScenario> scenarios);
-    /// Why not all scenarios are side by side: the sentence. What is shown stays.
-    void failScenarios(const QString& sentence);
-    void setByteUnits(ByteUnits units);
-    SystemsPart& systems() { return *systems_; }
-
-    /// The part in front; empty if it has nothing to show. The CSV of the systems has numbers in SI
-    /// units, others have text for people.
-    QByteArray svg() const;
-    QString csv() const;
+    void setByteUnits(ByteUnits units) override;
+    QByteArray svg() const override;
+    QString csv() const override;
 
   Q_SIGNALS:
     /// A scenario's bar or column was chosen.
@@ -46,24 +36,39 @@ class ComparePage : public QWidget {
     void resizeEvent(QResizeEvent* event) override;
 
   private:
-    QWidget* scenariosPart();
+    QWidget* makeAnswer();
     void showScenarios();
     void fitRows();
     void fitNames();
 
     std::vector<ComparedScenario> scenarios_;
     ByteUnits units_ = ByteUnits::decimal;
-
-    TableModel* scenario_model_;
+    TableModel* model_;
     QSortFilterProxyModel* differences_;
-    QTabWidget* parts_;
-    SystemsPart* systems_;
-    AnswerStack* stack_;
-    QTableView* scenario_table_;
-    PictureView* scenario_bars_;
-    QLabel* scenario_words_;
-    FailureLabel* scenario_failure_;
+    QTableView* table_;
+    PictureView* bars_;
+    QLabel* words_;
     QCheckBox* only_differences_;
+};
+
+class ComparePage : public Page {
+    Q_OBJECT
+  public:
+    explicit ComparePage(QWidget* parent = nullptr);
+
+    ScenariosPart& scenarios() { return *scenarios_; }
+    BarsPage& systems() { return *systems_; }
+    void setByteUnits(ByteUnits units) override;
+    /// The part in front. The CSV of the scenarios has text for people.
+    QByteArray svg() const override;
+    QString csv() const override;
+
+  private:
+    const Page& front() const;
+
+    ScenariosPart* scenarios_;
+    BarsPage* systems_;
+    QTabWidget* parts_;
 };
 
 }  // namespace sluice

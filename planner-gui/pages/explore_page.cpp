@@ -4,15 +4,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QStackedWidget>
-#include <QTableView>
 #include <QVBoxLayout>
 #include <utility>
 
-#include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/fitted_table.h"
-#include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pages/picture_view.h"
+#include "planner-gui/pages/picture_table.h"
 
 namespace sluice {
 namespace {
@@ -23,31 +19,25 @@ constexpr int kMostCells = 400;  // a cell is 1 to 100 ms
 
 ExplorePage::ExplorePage(QWidget* parent) : AnswerPage(parent) {
     setAccessibleName(tr("Explore"));
-    model_ = new HeatMapModel(this);
-    view_ = new PictureView(tr("Heat map"), this);
-    view_->setLeastLines(24, 10);
-    table_ = table_view(model_, tr("Cells of the heat map"));
-    stack_ = new QStackedWidget(this);
-    stack_->addWidget(view_);
-    table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
-    stack_->addWidget(table_);
-    foot_ =
-        new AdoptionFoot(tr("Selected cell"),
-                         tr("Adopts the settings of the selected cell (Enter, double click)"), 3);
-    auto* const parts = new QWidget(this);
-    auto* const rows = new QVBoxLayout(parts);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->addWidget(stack_, 1);
-    rows->addWidget(foot_);
-    layOut(makeBar(), parts,
+    parts_ =
+        new PictureTable(PictureTable::Arrangement::one,
+                         {tr("Heat map"), tr("Cells of the heat map"), tr("Selected cell"),
+                          tr("Adopts the settings of the selected cell (Enter, double click)")},
+                         [this](int id) -> Described {
+                             if (id == kNoId) return {};
+                             const CellIndex at = cell_of(map_, id);
+                             return {cell_lines(map_, at, units_).join(QStringLiteral("; ")),
+                                     map_.state(at) != CellState::refused};
+                         });
+    parts_->picture()->setLeastLines(24, 10);
+    layOut(makeBar(), parts_,
            {tr("What happens between two options?"),
             tr("Choose what varies on each axis and give its values between commas. Run predicts "
                "each combination."),
             tr("The scenario has changed since this map was made.")},
-           {stack_});
+           {parts_});
     connectParts();
     showProgress();
-    showSelection();
 }
 
 QWidget* ExplorePage::makeBar() {
@@ -70,8 +60,7 @@ QWidget* ExplorePage::makeBar() {
     });
     auto* const label = new QLabel(tr("&Colours"), bar);
     label->setBuddy(quantity);
-    run_ = new QPushButton(tr("&Run"), bar);
-    run_->setToolTip(tr("Predicts a step for each combination"));
+    run_ = askButton(tr("&Run"), tr("S&top"), tr("Predicts a step for each combination"), true);
     as_table_ = new QPushButton(tr("As &table"), bar);
     as_table_->setCheckable(true);
     progress_ = new QLabel(bar);
@@ -89,25 +78,10 @@ QWidget* ExplorePage::makeBar() {
 void ExplorePage::connectParts() {
     connect(x_, &AxisEditor::changed, this, &ExplorePage::showAxes);
     connect(y_, &AxisEditor::changed, this, &ExplorePage::showAxes);
-    connect(run_, &QPushButton::clicked, this, [this] {
-        if (isBusy())
-            Q_EMIT stopRequested();
-        else
-            run();
-    });
-    connect(foot_, &AdoptionFoot::adopted, this, &ExplorePage::adopt);
-    connect(this, &AnswerPage::runAgain, this, &ExplorePage::run);
-    connect(as_table_, &QPushButton::toggled, this, [this](bool table) {
-        stack_->setCurrentIndex(table ? 1 : 0);
-        stack_->currentWidget()->setFocus();
-    });
-    connect(view_, &PictureView::activated, this, &ExplorePage::adopt);
-    connect(view_, &PictureView::selectionChanged, this, &ExplorePage::showSelection);
-    connect(table_, &QTableView::activated, this, &ExplorePage::adopt);
-    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& current) {
-                if (current.isValid()) view_->select(id_of(map(), model_->cell_at(current.row())));
-            });
+    connect(this, &AnswerPage::requested, this, &ExplorePage::run);
+    connect(as_table_, &QPushButton::toggled, parts_, &PictureTable::showTable);
+    connect(parts_, &PictureTable::adopted, this,
+            [this](int id) { Q_EMIT adopted(map_.settings(cell_of(map_, id))); });
 }
 
 void ExplorePage::setScenario(const TrainingSpec& training, const MachineProfile& profile,
@@ -124,43 +98,40 @@ void ExplorePage::setScenario(const TrainingSpec& training, const MachineProfile
 }
 
 void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
-    const HeatMap map(x, y);
-    model_->set_map(map);
+    map_ = HeatMap(x, y);
     title_of_map_ = title_;
     showMap();
-    view_->select(0);
-    showSelection();
+    parts_->setTable(heat_map_table(map_, units_), units_);
+    parts_->select(0);
     showAnswer(true);
     showProgress();
 }
 
-void ExplorePage::setCell(int x, int y, const HeatCell& cell) {
+void ExplorePage::setCell(CellIndex at, const ScenarioValue& value) {
     if (const auto wanted = std::exchange(wanted_, std::nullopt)) {
         setAxes(wanted->x, wanted->y);
         title_of_map_ = wanted->title;
-        view_->select(id_of(map(), wanted->own));
+        parts_->select(id_of(map_, wanted->own));
     }
-    const CellIndex at{x, y};
-    if (!map().contains(at)) return;
-    model_->set_cell(at, cell);
+    if (!map_.contains(at)) return;
+    map_.set_cell(at, value);
     showMap();
-    if (selected() == at) showSelection();
+    parts_->setRow(id_of(map_, at), heat_map_row(map_, at, units_));
     showProgress();
 }
 
 void ExplorePage::showBusy() {
     if (!isBusy()) {
         wanted_.reset();
-        fit_columns(table_);
+        fit_columns(parts_->table());
     }
     showAxes();
 }
 
 void ExplorePage::setByteUnits(ByteUnits units) {
     units_ = units;
-    model_->set_byte_units(units);
     showMap();
-    showSelection();
+    parts_->setTable(heat_map_table(map_, units_), units_);
 }
 
 void ExplorePage::run() {
@@ -168,38 +139,20 @@ void ExplorePage::run() {
     if (!x || !y || x->number == y->number) return;
     wanted_ = Wanted{*x, *y, title_, {x_->ownPlace(*x), y_->ownPlace(*y)}};
     setBusy(true);
-    view_->setFocus();
+    parts_->picture()->setFocus();
     Q_EMIT exploreRequested(*x, *y);
 }
 
-void ExplorePage::adopt() {
-    const std::optional<CellIndex> at = selected();
-    if (at && foot_->can_be_adopted()) Q_EMIT adopted(map().settings(*at));
-}
-
-void ExplorePage::showSelection() {
-    const std::optional<CellIndex> at = selected();
-    const HeatMap& shown = map();
-    const QString words =
-        at ? cell_lines(shown, *at, units_).join(QStringLiteral("; ")) : QString();
-    foot_->show_selected(words, at && shown.cell(*at).state != CellState::refused);
-    view_->setAccessibleDescription(words);
-    const int row = at ? model_->row_of(*at) : -1;
-    if (at && row < model_->rowCount() && table_->currentIndex().row() != row)
-        table_->selectRow(row);
-}
-
 void ExplorePage::showProgress() {
-    const int all = map().columns() * map().rows();
+    const int all = map_.columns() * map_.rows();
     as_table_->setEnabled(all > 0);
-    run_->setText(isBusy() ? tr("S&top") : tr("&Run"));
     if (wanted_) {
         progress_->setText(
             tr("0 of %1 cells").arg(wanted_->x.values.size() * wanted_->y.values.size()));
     } else if (all == 0) {
         progress_->setText(QString());
-    } else if (map().computed() < all) {
-        progress_->setText(tr("%1 of %2 cells").arg(map().computed()).arg(all));
+    } else if (map_.computed() < all) {
+        progress_->setText(tr("%1 of %2 cells").arg(map_.computed()).arg(all));
     } else {
         progress_->setText(tr("%1 cells").arg(all));
     }
@@ -221,19 +174,16 @@ void ExplorePage::showAxes() {
 }
 
 void ExplorePage::showMap() {
-    // The model's, which outlives the view's picture.
-    view_->setPicture([this](const PictureSpace& space) {
-        return heat_map_picture(map(), quantity_, title_of_map_.toStdString(), units_, space);
+    parts_->setPicture([this](const PictureSpace& space) {
+        return heat_map_picture(map_, quantity_, title_of_map_.toStdString(), units_, space);
     });
 }
 
-std::optional<CellIndex> ExplorePage::selected() const {
-    if (view_->selected() == kNoId) return std::nullopt;
-    return cell_of(map(), view_->selected());
+QByteArray ExplorePage::svg() const { return parts_->picture()->svg(); }
+
+QString ExplorePage::csv() const {
+    if (map_.columns() == 0) return {};
+    return qtext(to_csv(heat_map_table(map_, ByteUnits::decimal)));
 }
-
-QByteArray ExplorePage::svg() const { return view_->svg(); }
-
-QString ExplorePage::csv() const { return heat_map_csv(map()); }
 
 }  // namespace sluice

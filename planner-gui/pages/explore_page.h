@@ -3,19 +3,12 @@
 
 #include <optional>
 
-#include "planner-gui/models/heat_map_model.h"
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pages/axis_editor.h"
 
-class QLabel;
-class QPushButton;
-class QStackedWidget;
-class QTableView;
-
 namespace sluice {
 
-class AdoptionFoot;
-class PictureView;
+class PictureTable;
 
 class ExplorePage : public AnswerPage {
     Q_OBJECT
@@ -30,18 +23,16 @@ class ExplorePage : public AnswerPage {
     /// first cell; until then the map of before stays.
     void setAxes(const HeatAxis& x, const HeatAxis& y);
     /// Ignored where the map has no such cell.
-    void setCell(int x, int y, const HeatCell& cell);
-    void setByteUnits(ByteUnits units);
+    void setCell(CellIndex at, const ScenarioValue& value);
+    void setByteUnits(ByteUnits units) override;
 
-    const HeatMap& map() const { return model_->map(); }
-    HeatQuantity quantity() const { return quantity_; }
-    QByteArray svg() const;
-    QString csv() const;
+    const HeatMap& map() const { return map_; }
+    QByteArray svg() const override;
+    QString csv() const override;
 
   Q_SIGNALS:
     /// The cells of these axes are wanted, by setCell() one by one, then setBusy(false).
     void exploreRequested(const sluice::HeatAxis& x, const sluice::HeatAxis& y);
-    void stopRequested();
     /// The settings of a cell are to become the scenario's.
     void adopted(const std::vector<sluice::VariedValue>& settings);
 
@@ -56,23 +47,17 @@ class ExplorePage : public AnswerPage {
     QWidget* makeBar();
     void connectParts();
     void run();
-    void adopt();
-    void showSelection();
     void showProgress();
     void showAxes();
     void showMap();
-    std::optional<CellIndex> selected() const;
 
+    HeatMap map_;
     AxisEditor* x_ = nullptr;
     AxisEditor* y_ = nullptr;
-    PictureView* view_ = nullptr;
-    HeatMapModel* model_ = nullptr;
-    QTableView* table_ = nullptr;
-    QStackedWidget* stack_ = nullptr;
+    PictureTable* parts_ = nullptr;
     QPushButton* run_ = nullptr;
     QPushButton* as_table_ = nullptr;
     QLabel* progress_ = nullptr;
-    AdoptionFoot* foot_ = nullptr;
     HeatQuantity quantity_ = HeatQuantity::tokens_per_s;
     ByteUnits units_ = ByteUnits::decimal;
     std::optional<Wanted> wanted_;

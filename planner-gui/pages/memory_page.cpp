@@ -9,14 +9,8 @@
 #include "sim/answers/predict/prediction_words.h"
 
 namespace sluice {
-namespace {
-
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
-}  // namespace
-
 MemoryPage::MemoryPage(QWidget* parent)
-    : QWidget(parent),
+    : Page(parent),
       heading_(heading_label(tr("Plan"))),
       shortage_(text_label(tr("Shortage"))),
       view_(new PictureView(tr("Memory of device and host"), this)) {
@@ -54,16 +48,18 @@ void MemoryPage::refresh() {
     }
     heading_->setText(tr("%1 on %2: %3")
                           .arg(breakable(report_->asked.model_name),
-                               text(report_->asked.machine_name),
+                               qtext(report_->asked.machine_name),
                                report_->plan.fit.fits() ? tr("fits") : tr("does not fit")));
     QStringList words;
     for (const std::string& sentence : shortages(report_->plan, bytes_text(units_)))
-        words += text(sentence);
+        words += qtext(sentence);
     shortage_->setText(words.join(QLatin1Char('\n')));
 }
 
 QByteArray MemoryPage::svg() const { return view_->svg(); }
 
-QString MemoryPage::csv() const { return report_ ? memory_csv(*report_) : QString(); }
+QString MemoryPage::csv() const {
+    return report_ ? qtext(to_csv(memory_table(*report_))) : QString();
+}
 
 }  // namespace sluice

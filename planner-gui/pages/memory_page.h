@@ -2,30 +2,27 @@
 // step, and host memory from loading to saving.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 
-#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/pages/answer_page.h"
 #include "sim/plan/step.h"
-
-class QLabel;
 
 namespace sluice {
 
 class PictureView;
 
-class MemoryPage : public QWidget {
+class MemoryPage : public Page {
     Q_OBJECT
 
   public:
     explicit MemoryPage(QWidget* parent = nullptr);
 
     void setReport(std::shared_ptr<const TimedPlan> report);
-    void setByteUnits(ByteUnits units);
+    void setByteUnits(ByteUnits units) override;
 
     /// Empty without a report.
-    QByteArray svg() const;
-    QString csv() const;
+    QByteArray svg() const override;
+    QString csv() const override;
     PictureView* view() const { return view_; }
 
   private:

@@ -1,12 +1,11 @@
 #include "planner-gui/pages/page_parts.h"
 
 #include <QHBoxLayout>
-#include <QHelpEvent>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QToolTip>
 #include <algorithm>
 
+#include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -58,7 +57,7 @@ QLabel* heading_label(const QString& accessible_name) {
 
 QString breakable(const std::string& name) {
     constexpr int kShort = 24;  // letters; stays in one piece
-    QString out = QString::fromStdString(name);
+    QString out = qtext(name);
     for (qsizetype at = kShort; at < out.size(); at += kShort + 1)
         out.insert(at, QChar(0x200B));  // a space of no width
     return out;
@@ -79,33 +78,6 @@ QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons) {
     row->addStretch();
     for (QPushButton* const button : buttons) row->addWidget(button, 0, Qt::AlignTop);
     return both;
-}
-
-std::optional<int> selected_by_key(int key, int now, int count, Qt::Orientation order) {
-    if (count == 0) return std::nullopt;
-    const bool down = order == Qt::Vertical;
-    const auto back = [&] { return now < 0 ? count - 1 : std::max(0, now - 1); };
-    const auto forth = [&] { return std::min(count - 1, now + 1); };
-    switch (key) {
-        case Qt::Key_Home:
-            return 0;
-        case Qt::Key_End:
-            return count - 1;
-        case Qt::Key_Up:
-            return down ? back() : forth();
-        case Qt::Key_Down:
-            return down ? forth() : back();
-        case Qt::Key_Left:
-            return down ? std::nullopt : std::optional(back());
-        case Qt::Key_Right:
-            return down ? std::nullopt : std::optional(forth());
-        default:
-            return std::nullopt;
-    }
-}
-
-bool is_activating(int key) {
-    return key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Space;
 }
 
 FittedArea::FittedArea(QWidget* widget) {
@@ -154,14 +126,6 @@ QString wrapped_tooltip(const QString& lines) {
     if (lines.isEmpty()) return {};
     return QStringLiteral("<qt>%1</qt>")
         .arg(lines.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
-}
-
-void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget) {
-    if (words.isEmpty()) {
-        QToolTip::hideText();
-    } else {
-        QToolTip::showText(asked.globalPos(), words, widget);
-    }
 }
 
 }  // namespace sluice

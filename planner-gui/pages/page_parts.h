@@ -3,9 +3,7 @@
 
 #include <QLabel>
 #include <QScrollArea>
-#include <optional>
 
-class QHelpEvent;
 class QPushButton;
 
 namespace sluice {
@@ -24,14 +22,6 @@ void put_into(QScrollArea* area, QWidget* widget);
 
 /// A row: the words, which may be hidden, and at its end the buttons.
 QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons);
-
-/// Which of `count` things a key selects after `now` (-1: none yet): arrows back and forth along
-/// `order`, Home and End; nothing for other keys, or where there is nothing. Vertical: down is
-/// forth. Horizontal: right is forth, and up, as along a rising curve.
-std::optional<int> selected_by_key(int key, int now, int count, Qt::Orientation order);
-
-/// Enter, in the block of letters or of digits, and the space bar.
-bool is_activating(int key);
 
 /// As high as its widget needs at its width where there is room, else it scrolls, vertically only.
 class FittedArea : public QScrollArea {
@@ -53,9 +43,6 @@ void colour_as_warning(QLabel* label, QWidget* page);
 
 /// A tooltip of these lines, each wrapped where it is long.
 QString wrapped_tooltip(const QString& lines);
-
-/// Where a tooltip is asked for: `words` there, or none where they are empty.
-void show_tooltip(const QHelpEvent& asked, const QString& words, QWidget* widget);
 
 /// With a large letter.
 QString capitalized(QString sentence);

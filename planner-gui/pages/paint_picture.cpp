@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "planner-gui/pages/picture_view.h"
+#include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -79,7 +80,7 @@ class Painting {
         QFont font = font_;
         font.setPixelSize(std::max(1, static_cast<int>(std::lround(form.size))));
         font.setBold(form.bold);
-        const QString words = QString::fromStdString(form.text);
+        const QString words = qtext(form.text);
         const double width = QFontMetricsF(font, painter_.device()).horizontalAdvance(words);
         const double before = form.anchor == Anchor::start    ? 0
                               : form.anchor == Anchor::middle ? width / 2

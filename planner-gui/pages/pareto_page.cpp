@@ -4,61 +4,52 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "planner-gui/pages/adoption_foot.h"
 #include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pages/picture_view.h"
+#include "planner-gui/pages/picture_table.h"
 #include "planner-gui/pages/wrapping_row.h"
 
 namespace sluice {
 namespace {
 
-constexpr int kRowsToFit = 20;  // columns are made to fit them, then each so many more
+constexpr std::size_t kRowsToFit = 20;  // columns are made to fit them, then each so many more
 
 }  // namespace
 
 ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
     setAccessibleName(tr("Machines"));
-    model_ = new ParetoModel(this);
-    sorted_ = new NumberSortProxy(this);
-    sorted_->setSourceModel(model_);
-    chart_ = new PictureView(tr("Speed over cost"), this);
-    chart_->setLeastLines(24, 10);
-    table_ = table_view(sorted_, tr("Machines and systems"));
-    table_->setSortingEnabled(true);
-    table_->sortByColumn(model_->columnOf("usd_per_hour"), Qt::AscendingOrder);
-    auto* const halves = new QSplitter(Qt::Vertical, this);
-    halves->addWidget(chart_);
-    table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
-    halves->addWidget(table_);
-    halves->setStretchFactor(0, 3);
-    halves->setStretchFactor(1, 1);
-    halves->setChildrenCollapsible(false);
-    halves->setSizes({3000, 2000});  // shares
-    foot_ = new AdoptionFoot(tr("Selected machine"),
-                             tr("Adopts this machine and system (Enter, double click)"), 3);
+    parts_ = new PictureTable(
+        PictureTable::Arrangement::above,
+        {tr("Speed over cost"), tr("Machines and systems"), tr("Selected machine"),
+         tr("Adopts this machine and system (Enter, double click)")},
+        [this](int at) -> Described {
+            if (at == kNoId) return {tr("Select a point or a row to see all of it."), false};
+            const MachineSystem& row = rows_[static_cast<std::size_t>(at)];
+            return {row_lines(row, units_).join(QStringLiteral("; ")), row.value.is_planned()};
+        });
+    chart()->setLeastLines(24, 10);
+    parts_->setTable(pareto_table(rows_, axis_, units_), units_);
+    parts_->table()->setSortingEnabled(true);
+    parts_->table()->sortByColumn(parts_->model().columnOf("usd_per_hour"), Qt::AscendingOrder);
     cheapest_ = text_label(tr("Cheapest machine"));
-    auto* const parts = new QWidget(this);
-    auto* const rows = new QVBoxLayout(parts);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->addWidget(cheapest_);
-    rows->addWidget(halves, 1);
-    rows->addWidget(foot_);
-    layOut(makeBar(), parts,
+    auto* const answer = new QWidget(this);
+    auto* const column = new QVBoxLayout(answer);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(cheapest_);
+    column->addWidget(parts_, 1);
+    layOut(makeBar(), answer,
            {tr("Which machine is fast for its money?"),
             tr("Run predicts this model with these settings on every machine of the library, with "
                "every system: what each costs and how fast it is. Several GPUs of each are tried "
                "where the system is a cluster."),
             tr("The scenario has changed since these machines were tried.")},
-           {cheapest_, chart_, table_});
+           {answer});
     connectParts();
-    showChart();
-    showCurrent();
+    showRows();
 }
 
 QWidget* ParetoPage::makeBar() {
@@ -71,10 +62,9 @@ QWidget* ParetoPage::makeBar() {
     cost_->setAccessibleName(tr("Cost that the picture shows"));
     auto* const label = new QLabel(tr("&Cost"), bar);
     label->setBuddy(cost_);
-    run_ = new QPushButton(tr("&Run"), bar);
-    run_->setToolTip(
-        tr("Predicts the scenario's model and settings on each machine, with each "
-           "system"));
+    QPushButton* const run = askButton(
+        tr("&Run"), tr("S&top"),
+        tr("Predicts the scenario's model and settings on each machine, with each system"), true);
     progress_ = new QLabel(bar);
     least_ = new QSpinBox(bar);
     least_->setRange(0, 1'000'000'000);
@@ -86,123 +76,74 @@ QWidget* ParetoPage::makeBar() {
     auto* const at_least = new QLabel(tr("tokens/s, at &least"), bar);
     at_least->setBuddy(least_);
     for (QWidget* const widget :
-         std::initializer_list<QWidget*>{label, cost_, at_least, least_, run_, progress_})
+         std::initializer_list<QWidget*>{label, cost_, at_least, least_, run, progress_})
         row->addWidget(widget);
     return bar;
 }
 
 void ParetoPage::connectParts() {
     connect(cost_, &QComboBox::currentIndexChanged, this, [this] {
-        model_->set_axis(static_cast<CostAxis>(cost_->currentData().toInt()));
-        showChart();
+        axis_ = static_cast<CostAxis>(cost_->currentData().toInt());
+        showRows();
     });
     connect(least_, &QSpinBox::valueChanged, this, &ParetoPage::showCheapest);
-    connect(run_, &QPushButton::clicked, this, [this] {
-        if (isBusy())
-            Q_EMIT stopRequested();
-        else
-            Q_EMIT paretoRequested();
-    });
-    connect(foot_, &AdoptionFoot::adopted, this, &ParetoPage::adopt);
-    connect(this, &AnswerPage::runAgain, this, &ParetoPage::paretoRequested);
-    connect(chart_, &PictureView::activated, this, &ParetoPage::adopt);
-    connect(table_, &QTableView::activated, this, &ParetoPage::adopt);
-    connect(chart_, &PictureView::selectionChanged, this, [this] {
-        const int row = chart_->selected();
-        if (row == kNoId || row == shown()) return;
-        const QModelIndex index = sorted_->mapFromSource(model_->index(row, 0));
-        table_->setCurrentIndex(index);
-        table_->scrollTo(index);
-    });
-    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
-        chart_->select(shown());
-        showCurrent();
-    });
+    connect(parts_, &PictureTable::adopted, this, &ParetoPage::adopted);
 }
 
-std::optional<std::size_t> ParetoPage::current() const {
-    const QModelIndex index = sorted_->mapToSource(table_->currentIndex());
-    if (!index.isValid()) return std::nullopt;
-    return static_cast<std::size_t>(index.row());
-}
+PictureView* ParetoPage::chart() const { return parts_->picture(); }
 
-int ParetoPage::shown() const {
-    const auto row = current();
-    return row ? static_cast<int>(*row) : kNoId;
-}
+QByteArray ParetoPage::svg() const { return chart()->svg(); }
 
-QByteArray ParetoPage::svg() const { return chart_->svg(); }
+QString ParetoPage::csv() const {
+    if (rows_.empty()) return {};
+    return qtext(to_csv(pareto_table(rows_, axis_, ByteUnits::decimal)));
+}
 
 void ParetoPage::start(int rows) {
     expected_ = rows;
     setBusy(true);
 }
 
-void ParetoPage::addRow(const ParetoRow& row) {
-    if (isOfBefore()) model_->clear();
-    if (model_->rowCount() == 0) {
-        showAnswer(true);
-        showCurrent();
-    }
-    model_->add_row(row);
-    showChart();
-    const int count = model_->rowCount();
-    if (!isBusy() || count < kRowsToFit || count % kRowsToFit == 0) fit_columns(table_);
+void ParetoPage::addRow(const MachineSystem& row) {
+    if (isOfBefore()) rows_.clear();
+    if (rows_.empty()) showAnswer(true);
+    rows_.push_back(row);
+    showRows();
+    const std::size_t count = rows_.size();
+    if (!isBusy() || count < kRowsToFit || count % kRowsToFit == 0) fit_columns(parts_->table());
 }
 
 void ParetoPage::showBusy() {
-    run_->setText(isBusy() ? tr("S&top") : tr("&Run"));
-    if (!isBusy()) fit_columns(table_);
+    if (!isBusy()) fit_columns(parts_->table());
     showProgress();
 }
 
 void ParetoPage::setByteUnits(ByteUnits units) {
     units_ = units;
-    model_->set_byte_units(units);
-    showChart();
-    showCurrent();
+    showRows();
 }
 
-void ParetoPage::showChart() {
-    chart_->setPicture(
-        [rows = model_->rows(), axis = model_->axis(), units = units_](const PictureSpace& space) {
-            return pareto_picture(rows, axis, units, space);
-        });
+void ParetoPage::showRows() {
+    parts_->setPicture(
+        [this](const PictureSpace& space) { return pareto_picture(rows_, axis_, units_, space); });
+    parts_->setTable(pareto_table(rows_, axis_, units_), units_);
     showCheapest();
     showProgress();
 }
 
-void ParetoPage::showCheapest() {
-    cheapest_->setText(cheapest_words(model_->rows(), least_->value()));
-}
+void ParetoPage::showCheapest() { cheapest_->setText(cheapest_words(rows_, least_->value())); }
 
 void ParetoPage::showProgress() {
-    const auto& rows = model_->rows();
-    const auto plotted =
-        std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.is_plotted(); });
-    if (rows.empty() && !isBusy()) {
+    const auto plotted = std::ranges::count_if(rows_, &MachineSystem::is_plotted);
+    if (rows_.empty() && !isBusy()) {
         progress_->clear();
     } else {
-        const QString arrived = isOfBefore() ? tr("%1 of an earlier run").arg(rows.size())
+        const QString arrived = isOfBefore() ? tr("%1 of an earlier run").arg(rows_.size())
                                 : isBusy()
-                                    ? tr("%1 of %2 predicted").arg(rows.size()).arg(expected_)
-                                    : tr("%1 predicted").arg(rows.size());
+                                    ? tr("%1 of %2 predicted").arg(rows_.size()).arg(expected_)
+                                    : tr("%1 predicted").arg(rows_.size());
         progress_->setText(tr("%1; %2 fit and have a price").arg(arrived).arg(plotted));
     }
-}
-
-void ParetoPage::showCurrent() {
-    const auto row = current();
-    const QString words = row ? row_lines(model_->rows()[*row], units_).join(QStringLiteral("; "))
-                              : tr("Select a point or a row to see all of it.");
-    foot_->show_selected(words, row && model_->rows()[*row].planned);
-}
-
-void ParetoPage::adopt() {
-    const auto row = current();
-    if (!row || !foot_->can_be_adopted()) return;
-    const ParetoRow& chosen = model_->rows()[*row];
-    Q_EMIT adopted(QString::fromStdString(chosen.machine), QString::fromStdString(chosen.system));
 }
 
 }  // namespace sluice

@@ -4,10 +4,11 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
-#include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/palette.h"
 #include "sim/report/to_svg.h"
 
@@ -16,34 +17,46 @@ namespace {
 
 Point at(QPointF position) { return {position.x(), position.y()}; }
 
-/// Where `key` leads from the thing at `now` in the order (-1: none yet); nothing for other keys.
-std::optional<int> next_place(const KeyOrder& order, int now, int key) {
-    const int count = static_cast<int>(order.ids.size());
-    if (order.along != KeyOrder::Along::grid)
-        return selected_by_key(
-            key, now, count, order.along == KeyOrder::Along::down ? Qt::Vertical : Qt::Horizontal);
-    if (count == 0) return std::nullopt;
-    const int from = std::max(now, 0), column = from % order.columns;
-    const auto within = [&](int place) { return place >= 0 && place < count ? place : from; };
+int next_in_grid(int columns, int last, int from, int key) {
+    const int column = from % columns;
+    const auto within = [&](int place) { return place >= 0 && place <= last ? place : from; };
     switch (key) {
         case Qt::Key_Left:
             return column > 0 ? from - 1 : from;
         case Qt::Key_Right:
-            return column + 1 < order.columns ? within(from + 1) : from;
+            return column + 1 < columns ? within(from + 1) : from;
         case Qt::Key_Up:
-            return within(from - order.columns);
+            return within(from - columns);
         case Qt::Key_Down:
-            return within(from + order.columns);
+            return within(from + columns);
         case Qt::Key_Home:
             return from - column;
-        case Qt::Key_End:
-            return from - column + order.columns - 1;
         default:
-            return std::nullopt;
+            return from - column + columns - 1;
     }
 }
 
+bool is_activating(int key) {
+    return key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Space;
+}
+
 }  // namespace
+
+std::optional<int> next_place(const KeyOrder& order, int now, int key) {
+    const int last = static_cast<int>(order.ids.size()) - 1;
+    const bool selects = key == Qt::Key_Home || key == Qt::Key_End || key == Qt::Key_Up ||
+                         key == Qt::Key_Down || key == Qt::Key_Left || key == Qt::Key_Right;
+    if (last < 0 || !selects) return std::nullopt;
+    if (order.along == KeyOrder::Along::grid)
+        return next_in_grid(order.columns, last, std::max(now, 0), key);
+    const bool down = order.along == KeyOrder::Along::down;
+    if (key == Qt::Key_Home) return 0;
+    if (key == Qt::Key_End) return last;
+    if (down && (key == Qt::Key_Left || key == Qt::Key_Right)) return std::nullopt;
+    const bool forth = key == (down ? Qt::Key_Down : Qt::Key_Up) || key == Qt::Key_Right;
+    if (forth) return std::min(last, now + 1);
+    return now < 0 ? last : std::max(0, now - 1);
+}
 
 PictureView::PictureView(const QString& accessible_name, QWidget* parent) : QWidget(parent) {
     setAccessibleName(accessible_name);
@@ -97,10 +110,10 @@ const Picture& PictureView::picture() const {
 int PictureView::selected() const { return place_of(picture(), selected_) ? selected_ : kNoId; }
 
 void PictureView::select(int id) {
-    if (!place_of(picture(), id)) id = kNoId;
     if (id == selected_) return;
+    if (id != kNoId && !place_of(picture(), id)) id = kNoId;
     selected_ = id;
-    if (id != kNoId) setAccessibleDescription(QString::fromStdString(tooltip_of(picture(), id)));
+    if (id != kNoId) setAccessibleDescription(qtext(tooltip_of(picture(), id)));
     update();
     Q_EMIT selectionChanged(id);
 }
@@ -112,7 +125,7 @@ QByteArray PictureView::svg() const {
 }
 
 QString PictureView::tooltipAt(QPointF position) const {
-    return QString::fromStdString(tooltip_at(picture(), at(position)));
+    return qtext(tooltip_at(picture(), at(position)));
 }
 
 QSize PictureView::minimumSizeHint() const {
@@ -130,8 +143,7 @@ void PictureView::paintEvent(QPaintEvent*) {
     const Colours colours = colours_of(palette());
     painter.fillRect(rect(), qcolor(colours.window));
     paint_picture(painter, picture(), colours, font());
-    if (selected() == kNoId)
-        setAccessibleDescription(QString::fromStdString(picture().description));
+    if (selected() == kNoId) setAccessibleDescription(qtext(picture().description));
     outline(painter, selected());
 }
 
@@ -158,20 +170,20 @@ void PictureView::outline(QPainter& painter, int id) const {
 void PictureView::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     if (event->oldSize().width() != width()) updateLeastHeight();
-    refresh();
+    takeRoom();
 }
 
 void PictureView::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::FontChange) updateLeastHeight();
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange) refresh();
+    if (event->type() == QEvent::PaletteChange) refresh();
+    if (event->type() != QEvent::FontChange) return;
+    updateLeastHeight();
+    takeRoom();
 }
 
-void PictureView::setHovered(int id) {
-    if (id == hovered_) return;
-    hovered_ = id;
-    setCursor(id == kNoId ? Qt::ArrowCursor : Qt::PointingHandCursor);
-    Q_EMIT hovered(id);
+void PictureView::pointAt(std::optional<QPointF> position) {
+    const bool there = position && id_at(picture(), at(*position)) != kNoId;
+    setCursor(there ? Qt::PointingHandCursor : Qt::ArrowCursor);
 }
 
 void PictureView::mousePressEvent(QMouseEvent* event) {
@@ -186,11 +198,9 @@ void PictureView::mouseDoubleClickEvent(QMouseEvent* event) {
     Q_EMIT activated(id);
 }
 
-void PictureView::mouseMoveEvent(QMouseEvent* event) {
-    setHovered(id_at(picture(), at(event->position())));
-}
+void PictureView::mouseMoveEvent(QMouseEvent* event) { pointAt(event->position()); }
 
-void PictureView::leaveEvent(QEvent*) { setHovered(kNoId); }
+void PictureView::leaveEvent(QEvent*) { pointAt(std::nullopt); }
 
 void PictureView::keyPressEvent(QKeyEvent* event) {
     const auto found = std::ranges::find(picture().keys.ids, selected_);
@@ -208,7 +218,8 @@ void PictureView::keyPressEvent(QKeyEvent* event) {
 bool PictureView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto& help = *static_cast<QHelpEvent*>(event);
-    show_tooltip(help, tooltipAt(help.pos()), this);
+    // An empty text hides the one before.
+    QToolTip::showText(help.globalPos(), tooltipAt(help.pos()), this);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <QByteArray>
 #include <QWidget>
 #include <functional>
+#include <optional>
 
 #include "sim/report/colours.h"
 #include "sim/report/picture.h"
@@ -38,8 +39,6 @@ class PictureView : public QWidget {
     QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
-    /// kNoId: nothing any more.
-    void hovered(int id);
     void selectionChanged(int id);
     /// By a double click, or Enter or space on the one selected.
     void activated(int id);
@@ -60,8 +59,11 @@ class PictureView : public QWidget {
     PictureSpace exportedSpace() const;
     /// The picture is to be made again.
     void refresh();
+    /// There is another size, or letters of another size.
+    virtual void takeRoom() { refresh(); }
+    /// The pointer is there, without a button; nothing: it has left.
+    virtual void pointAt(std::optional<QPointF> position);
     void updateLeastHeight();
-    void setHovered(int id);
 
   private:
     void outline(QPainter& painter, int id) const;
@@ -72,8 +74,12 @@ class PictureView : public QWidget {
     QSize least_{24, 4};
     bool measured_ = true;  ///< the least height is what the picture needs
     double least_height_ = 0;
-    int selected_ = kNoId, hovered_ = kNoId;
+    int selected_ = kNoId;
 };
+
+/// Where `key` leads from the thing at `now` in the order (-1: none yet); nothing for other keys,
+/// or where there is nothing.
+std::optional<int> next_place(const KeyOrder& order, int now, int key);
 
 /// Paints all shapes from (0, 0).
 void paint_picture(QPainter& painter, const Picture& picture, const Colours& colours,

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner-gui/pages/failure_label.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/wrapping_row.h"
@@ -22,8 +21,6 @@ namespace sluice {
 namespace {
 
 constexpr int kScrollSteps = 100'000;  // of the whole step
-
-QString text(const std::string& words) { return QString::fromStdString(words); }
 
 QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& what) {
     auto* const button = new QToolButton(parent);
@@ -37,7 +34,7 @@ QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& wh
 }  // namespace
 
 TimelinePage::TimelinePage(QWidget* parent)
-    : QWidget(parent),
+    : Page(parent),
       failure_(new FailureLabel(this)),
       heading_(heading_label(tr("Step"))),
       bound_(text_label(tr("Bottleneck"))),
@@ -144,22 +141,22 @@ void TimelinePage::refresh() {
     }
     QString heading =
         tr("%1 on %2: %3 a step")
-            .arg(breakable(report_->asked.model_name), text(report_->asked.machine_name),
-                 text(format_seconds(report_->step.seconds)));
+            .arg(breakable(report_->asked.model_name), qtext(report_->asked.machine_name),
+                 qtext(format_seconds(report_->step.seconds)));
     const std::string difference = measured_ ? plan_difference(*report_, *measured_) : "";
     if (measured_ && !difference.empty())
-        heading += tr(", measured %1").arg(text(format_seconds(measured_->step.seconds)));
+        heading += tr(", measured %1").arg(qtext(format_seconds(measured_->step.seconds)));
     else if (measured_)
         heading +=
             tr(", measured %1 (predicted %2)")
-                .arg(text(format_seconds(measured_->step.seconds)),
-                     text(format_error(report_->step.seconds / measured_->step.seconds - 1)));
+                .arg(qtext(format_seconds(measured_->step.seconds)),
+                     qtext(format_error(report_->step.seconds / measured_->step.seconds - 1)));
     if (!report_->plan.fit.fits())
         heading += tr("; does not fit into memory, shown without that limit");
     heading_->setText(heading);
-    difference_->setText(text(difference));
+    difference_->setText(qtext(difference));
     difference_->setVisible(!difference.empty());
-    bound_->setText(text(bottleneck_text(report_->step)));
+    bound_->setText(qtext(bottleneck_text(report_->step)));
 }
 
 void TimelinePage::write_words() {
@@ -186,6 +183,6 @@ void TimelinePage::follow_view() {
 
 QByteArray TimelinePage::svg() const { return view_->svg(); }
 
-QString TimelinePage::csv() const { return timeline_csv(view_->timeline()); }
+QString TimelinePage::csv() const { return qtext(to_csv(timeline_table(view_->timeline()))); }
 
 }  // namespace sluice

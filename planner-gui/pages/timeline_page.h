@@ -2,22 +2,19 @@
 // step can be laid under the predicted one.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 
-#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/pages/answer_page.h"
 #include "sim/plan/step.h"
 
-class QLabel;
 class QPushButton;
 class QScrollBar;
 
 namespace sluice {
 
-class FailureLabel;
 class TimelineView;
 
-class TimelinePage : public QWidget {
+class TimelinePage : public Page {
     Q_OBJECT
 
   public:
@@ -33,11 +30,11 @@ class TimelinePage : public QWidget {
     void setScenario(std::shared_ptr<const TimedPlan> report);
     /// Why no measured step can be laid under: the sentence. What is shown stays.
     void fail(const QString& sentence);
-    void setByteUnits(ByteUnits units);
+    void setByteUnits(ByteUnits units) override;
 
     /// Empty without a report.
-    QByteArray svg() const;
-    QString csv() const;
+    QByteArray svg() const override;
+    QString csv() const override;
     TimelineView* view() const { return view_; }
 
   Q_SIGNALS:

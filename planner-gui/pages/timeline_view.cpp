@@ -14,7 +14,12 @@ constexpr double kZoomOfKey = 1.5;
 constexpr double kPanOfKey = 0.15;   // of the width
 constexpr double kNear = 4;          // pixels: an operation as near as this is pointed at
 constexpr double kNotchZoom = 1.25;  // a wheel's notch, 120 eighths of a degree
-constexpr double kAnyHeight = 1e4;
+constexpr double kAll = 1e7;         // of the width: as far as it goes
+
+Block block_of(const WaitBlock& wait) {
+    return {wait.start,   wait.end, wait.end - wait.start, wait.waiting,
+            wait.waiting, 1,        Family::other};
+}
 
 }  // namespace
 
@@ -51,7 +56,7 @@ void TimelineView::set_timeline(Timeline timeline) {
     selected_.reset();
     if (!same) view_ = view_.showing_all(std::max(timeline_.length(), 1e-9));
     updateLeastHeight();
-    place_view();
+    takeRoom();
     Q_EMIT words_changed(words());
 }
 
@@ -62,7 +67,7 @@ void TimelineView::set_byte_units(ByteUnits units) {
 
 TimelineLayout TimelineView::layout_now() const { return timeline_layout(timeline_, space()); }
 
-void TimelineView::place_view() {
+void TimelineView::takeRoom() {
     const TimelineLayout layout = layout_now();
     set_view(view_.at(layout.plot_left, layout.plot_width));
 }
@@ -73,32 +78,33 @@ void TimelineView::set_view(const TimeView& view) {
     Q_EMIT view_changed();
 }
 
+std::optional<std::size_t> TimelineView::row_at(QPointF position) const {
+    if (timeline_.empty() || position.x() < view_.left) return std::nullopt;
+    return layout_now().row_at(position.y());
+}
+
 std::optional<TimelinePlace> TimelineView::place_at(QPointF position) const {
-    if (timeline_.empty()) return std::nullopt;
-    const auto row = layout_now().row_at(position.y());
-    if (!row || position.x() < view_.left) return std::nullopt;
+    const auto row = row_at(position);
+    if (!row) return std::nullopt;
     return timeline_.hit(*row, view_.x_to_time(position.x()), view_.seconds_of(kNear));
 }
 
 QString TimelineView::tooltipAt(QPointF position) const {
-    if (timeline_.empty()) return {};
-    const auto row = layout_now().row_at(position.y());
-    if (!row || position.x() < view_.left) return {};
-    const Seconds time = view_.x_to_time(position.x());
+    const auto row = row_at(position);
+    if (!row) return {};
     const TimelineRow& of = timeline_.rows()[*row];
-    if (of.lane == Lane::compute)
-        if (const auto wait = timeline_.wait_at(*row, time))
-            return facts_lines(wait_facts(of, *wait));
+    const auto wait = timeline_.wait_at(*row, view_.x_to_time(position.x()));
+    if (wait && of.lane == Lane::compute) return qtext(pause_tooltip(*of.report, block_of(*wait)));
     const auto place = place_at(position);
-    return place ? facts_lines(operation_facts(of, timeline_.operation(*place), units_))
-                 : QString();
+    if (!place) return {};
+    return qtext(facts_lines(operation_facts(of, timeline_.operation(*place), units_)));
 }
 
 QString TimelineView::words() const {
     const auto place = selected_ ? selected_ : hovered_;
     if (!place) return {};
-    return facts_line(
-        operation_facts(timeline_.rows()[place->row], timeline_.operation(*place), units_));
+    return qtext(facts_line(
+        operation_facts(timeline_.rows()[place->row], timeline_.operation(*place), units_)));
 }
 
 void TimelineView::zoom(double factor) {
@@ -142,21 +148,17 @@ void TimelineView::select_beside(int operations, int rows) {
     }
 }
 
-void TimelineView::set_hovered(std::optional<TimelinePlace> place) {
+void TimelineView::show_around(TimelinePlace place) {
+    const Block& block = timeline_.block(place);
+    set_view(view_.around(block.start, block.end, timeline_.length()));
+}
+
+void TimelineView::pointAt(std::optional<QPointF> position) {
+    const auto place = position ? place_at(*position) : std::nullopt;
     if (place == hovered_) return;
     hovered_ = place;
     refresh();
     if (!selected_) Q_EMIT words_changed(words());
-}
-
-void TimelineView::resizeEvent(QResizeEvent* event) {
-    PictureView::resizeEvent(event);
-    place_view();
-}
-
-void TimelineView::changeEvent(QEvent* event) {
-    PictureView::changeEvent(event);
-    if (event->type() == QEvent::FontChange) place_view();
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
@@ -181,7 +183,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
 }
 
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
-    if (!event->buttons().testFlag(Qt::LeftButton)) return set_hovered(place_at(event->position()));
+    if (!event->buttons().testFlag(Qt::LeftButton)) return pointAt(event->position());
     const double by = pressed_.x() - event->position().x();
     if (std::abs(by) >= QApplication::startDragDistance()) dragging_ = true;
     if (!dragging_ || timeline_.empty()) return;
@@ -198,16 +200,14 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
     const auto place = place_at(event->position());
-    if (!place) return show_all();
-    const Block& block = timeline_.block(*place);
-    set_view(view_.around(block.start, block.end, timeline_.length()));
+    place ? show_around(*place) : show_all();
 }
-
-void TimelineView::leaveEvent(QEvent*) { set_hovered(std::nullopt); }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
     if (timeline_.empty()) return QWidget::keyPressEvent(event);
-    const double pan = view_.width * kPanOfKey;
+    const auto pan = [this](double share) {
+        set_view(view_.panned(share * view_.width, timeline_.length()));
+    };
     const bool many = event->modifiers().testFlag(Qt::ControlModifier);
     switch (event->key()) {
         case Qt::Key_Plus:
@@ -218,13 +218,13 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_0:
             return show_all();
         case Qt::Key_Left:
-            return many ? select_beside(-1, 0) : set_view(view_.panned(-pan, timeline_.length()));
+            return many ? select_beside(-1, 0) : pan(-kPanOfKey);
         case Qt::Key_Right:
-            return many ? select_beside(1, 0) : set_view(view_.panned(pan, timeline_.length()));
+            return many ? select_beside(1, 0) : pan(kPanOfKey);
         case Qt::Key_Home:
-            return set_view(view_.panned(-kAnyHeight * view_.width, timeline_.length()));
+            return pan(-kAll);
         case Qt::Key_End:
-            return set_view(view_.panned(kAnyHeight * view_.width, timeline_.length()));
+            return pan(kAll);
         case Qt::Key_Comma:
             return select_beside(-1, 0);
         case Qt::Key_Period:
@@ -236,8 +236,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (!selected_) return QWidget::keyPressEvent(event);
-            return set_view(view_.around(timeline_.block(*selected_).start,
-                                         timeline_.block(*selected_).end, timeline_.length()));
+            return show_around(*selected_);
         case Qt::Key_Escape:
             if (!selected_) return QWidget::keyPressEvent(event);
             return select_place(std::nullopt);

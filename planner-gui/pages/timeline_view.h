@@ -41,22 +41,23 @@ class TimelineView : public PictureView {
     void words_changed(const QString& words);
 
   protected:
-    void resizeEvent(QResizeEvent* event) override;
+    void takeRoom() override;
+    void pointAt(std::optional<QPointF> position) override;
     void wheelEvent(QWheelEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
-    void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void changeEvent(QEvent* event) override;
 
   private:
     void set_view(const TimeView& view);
-    void place_view();
     TimelineShown shown() const;
-    void set_hovered(std::optional<TimelinePlace> place);
     void select_beside(int operations, int rows);
+    /// The selected operation with a margin, or any other.
+    void show_around(TimelinePlace place);
+    /// The lane there; nothing beside the lanes.
+    std::optional<std::size_t> row_at(QPointF position) const;
     std::optional<TimelinePlace> place_at(QPointF position) const;
 
     Timeline timeline_;

@@ -4,15 +4,12 @@
 #include <QDropEvent>
 #include <QMimeData>
 #include <QPushButton>
-#include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "planner-gui/models/table_model.h"
-#include "planner-gui/pages/fitted_table.h"
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pages/picture_view.h"
-#include "planner-gui/pictures/validation_words.h"
+#include "planner-gui/pages/picture_table.h"
+#include "planner-gui/pictures/answer_words.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/validate/validation_pictures.h"
 
@@ -32,43 +29,27 @@ QStringList local_files(const QMimeData* data) {
 
 ValidationPage::ValidationPage(QWidget* parent)
     : AnswerPage(parent),
-      model_(new TableModel(this)),
-      sorted_(new NumberSortProxy(this)),
-      scatter_(new PictureView(tr("Predicted over measured tokens per second"))),
-      table_(table_view(sorted_, tr("Measured runs"))),
+      parts_(new PictureTable(
+          PictureTable::Arrangement::beside,
+          {tr("Predicted over measured tokens per second"), tr("Measured runs"), {}, {}})),
       words_(text_label(tr("How far predictions are off"))),
       notes_(text_label(tr("What was left out"))),
       files_(new QPushButton),
       folder_(new QPushButton(tr("Open &folder..."))) {
     setAccessibleName(tr("Validation"));
     setAcceptDrops(true);
-    scatter_->setLeastLines(10, 10);
-    sorted_->setSourceModel(model_);
-    table_->setSortingEnabled(true);
-    table_->sortByColumn(-1, Qt::AscendingOrder);
+    parts_->picture()->setLeastLines(10, 10);
+    parts_->table()->setSortingEnabled(true);
+    parts_->table()->sortByColumn(-1, Qt::AscendingOrder);
     files_->setToolTip(tr("Reports of sluice-train --report, or tables of other systems' steps"));
     folder_->setToolTip(tr("All reports of a folder; its name is their group"));
     connect(files_, &QPushButton::clicked, this, &ValidationPage::filesWanted);
     connect(folder_, &QPushButton::clicked, this, &ValidationPage::folderWanted);
-    connect(scatter_, &PictureView::selectionChanged, this, &ValidationPage::selectRow);
-    connect(scatter_, &PictureView::activated, this, &ValidationPage::runActivated);
-    connect(table_, &QTableView::activated, this,
-            [this](const QModelIndex& index) { Q_EMIT runActivated(runOf(index)); });
-    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& now) { scatter_->select(runOf(now)); });
-
-    auto* const splitter = new QSplitter(Qt::Horizontal);
-    splitter->addWidget(scatter_);
-    table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
-    splitter->addWidget(table_);
-    splitter->setStretchFactor(0, 1);
-    splitter->setStretchFactor(1, 2);
-    splitter->setSizes({1000, 2000});  // only their ratio counts
-    splitter->setChildrenCollapsible(false);
+    connect(parts_, &PictureTable::adopted, this, &ValidationPage::runActivated);
     auto* const answer = new QWidget;
     auto* const column = new QVBoxLayout(answer);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(splitter, 1);
+    column->addWidget(parts_, 1);
     column->addWidget(notes_);
     layOut(words_and_buttons(words_, {files_, folder_}), answer,
            {tr("How near are predictions to measured runs?"),
@@ -77,7 +58,7 @@ ValidationPage::ValidationPage(QWidget* parent)
             tr("The scenario's machine has changed since these runs were compared with "
                "predictions for it.")},
            {words_, answer});
-    connect(this, &AnswerPage::runAgain, this, [this] { compare(compared_); });
+    connect(this, &AnswerPage::requested, this, [this] { compare(compared_); });
     setBusy(false);
     setValidation(nullptr);
 }
@@ -87,22 +68,22 @@ void ValidationPage::setValidation(std::shared_ptr<const Validation> validation)
     showAnswer(validation_ != nullptr);
     words_->setVisible(validation_ != nullptr);
     const bool runs = validation_ && !validation_->runs.empty();
-    scatter_->setPicture(
-        runs ? [all =
-                    validation_](const PictureSpace& space) { return scatter_picture(*all, space); }
-             : PictureView::Make());
-    if (!validation_) return model_->setTable({});
+    parts_->setPicture(runs
+                           ? [all = validation_](
+                                 const PictureSpace& space) { return scatter_picture(*all, space); }
+                           : PictureView::Make());
+    if (!validation_) return parts_->setTable({}, units_);
     words_->setText(validation_sentence(*validation_));
     QStringList notes;
     for (const auto* sentences : {&validation_->other_machines, &validation_->left_out})
-        for (const std::string& sentence : *sentences) notes << QString::fromStdString(sentence);
+        for (const std::string& sentence : *sentences) notes << qtext(sentence);
     show_sentences(notes_, notes, kMostNotes);
     notes_->setVisible(!notes.isEmpty());
     showRuns();
 }
 
 void ValidationPage::showRuns() {
-    model_->setTable(select(validation_table(*validation_, bytes_text(units_)),
+    parts_->setTable(select(validation_table(*validation_, bytes_text(units_)),
                             {"name", "measured.tokens_per_s", "predicted.tokens_per_s",
                              "throughput_error", "device_error", "host_error"}),
                      units_);
@@ -124,15 +105,6 @@ void ValidationPage::setByteUnits(ByteUnits units) {
     if (validation_) showRuns();
 }
 
-int ValidationPage::runOf(const QModelIndex& shown) const {
-    return sorted_->mapToSource(shown).row();
-}
-
-void ValidationPage::selectRow(int run) {
-    if (run < 0) return table_->clearSelection();
-    table_->selectRow(sorted_->mapFromSource(model_->index(run, 0)).row());
-}
-
 void ValidationPage::dragEnterEvent(QDragEnterEvent* event) {
     if (!local_files(event->mimeData()).isEmpty()) event->acceptProposedAction();
 }
@@ -144,10 +116,10 @@ void ValidationPage::dropEvent(QDropEvent* event) {
     compare(files);
 }
 
-QByteArray ValidationPage::svg() const { return scatter_->svg(); }
+QByteArray ValidationPage::svg() const { return parts_->picture()->svg(); }
 
 QString ValidationPage::csv() const {
-    return validation_ ? QString::fromStdString(validation_csv(*validation_)) : QString();
+    return validation_ ? qtext(validation_csv(*validation_)) : QString();
 }
 
 }  // namespace sluice

@@ -8,15 +8,9 @@
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/answers/validate/validation.h"
 
-class QLabel;
-class QPushButton;
-class QTableView;
-
 namespace sluice {
 
-class NumberSortProxy;
-class TableModel;
-class PictureView;
+class PictureTable;
 
 /// Takes files and folders by its buttons or dropped on it.
 class ValidationPage : public AnswerPage {
@@ -26,12 +20,12 @@ class ValidationPage : public AnswerPage {
 
     /// Null: none yet. Outdated: of another machine.
     void setValidation(std::shared_ptr<const Validation> validation);
-    void setByteUnits(ByteUnits units);
+    void setByteUnits(ByteUnits units) override;
     /// As if they were dropped on it. Nothing happens where there are none.
     void compare(const QStringList& files);
 
-    QByteArray svg() const;
-    QString csv() const;
+    QByteArray svg() const override;
+    QString csv() const override;
 
   Q_SIGNALS:
     /// Reports, or a folder of them, shall be chosen, and given to compare().
@@ -49,16 +43,11 @@ class ValidationPage : public AnswerPage {
   private:
     void showBusy() override;
     void showRuns();
-    void selectRow(int run);
-    int runOf(const QModelIndex& shown) const;
 
     std::shared_ptr<const Validation> validation_;
     ByteUnits units_ = ByteUnits::decimal;
     QStringList compared_;  ///< files and folders
-    TableModel* model_;
-    NumberSortProxy* sorted_;
-    PictureView* scatter_;
-    QTableView* table_;
+    PictureTable* parts_;
     QLabel *words_, *notes_;
     QPushButton *files_, *folder_;
 };

@@ -27,12 +27,4 @@ BytesText bytes_text(ByteUnits units) {
     return [units](double bytes) { return byte_text(bytes, units).toStdString(); };
 }
 
-QString reason_text(const std::string& reason, const std::vector<Shortage>& shortages,
-                    ByteUnits units) {
-    std::string out = reason;
-    for (const Shortage& shortage : shortages)
-        out += (out.empty() ? "" : "; ") + shortage_text(shortage, bytes_text(units));
-    return QString::fromStdString(out);
-}
-
 }  // namespace sluice

@@ -1,13 +1,14 @@
-// In which units are bytes shown?
+// In which units are bytes shown; how do texts of the libraries become Qt's?
 #pragma once
 
 #include <QString>
-#include <vector>
+#include <string>
 
-#include "sim/answers/predict/prediction.h"
 #include "sim/base/format.h"
 
 namespace sluice {
+
+inline QString qtext(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 /// 10^9 or 2^30 bytes, and what belongs to them.
 enum class ByteUnits { decimal, binary };
@@ -16,9 +17,5 @@ enum class ByteUnits { decimal, binary };
 QString byte_text(double bytes, ByteUnits units);
 /// The same for sentences of the libraries.
 BytesText bytes_text(ByteUnits units);
-
-/// Why something is not as good as it seems: what was found, or what is short.
-QString reason_text(const std::string& reason, const std::vector<Shortage>& shortages,
-                    ByteUnits units);
 
 }  // namespace sluice

@@ -1,11 +1,11 @@
 #include "planner-gui/pictures/heat_map.h"
 
-#include <fmt/format.h>
-
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "planner-gui/pictures/answer_words.h"
 #include "sim/base/format.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
@@ -14,16 +14,14 @@ struct HeatMapText {
     Q_DECLARE_TR_FUNCTIONS(HeatMap)
 };
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 bool more_is_better(HeatQuantity quantity) { return quantity == HeatQuantity::tokens_per_s; }
 
 /// The memory that lacks most, and its name.
-std::pair<QString, Bytes> largest_shortage(const HeatCell& cell) {
+std::pair<QString, Bytes> largest_shortage(const Fit& fit) {
     const std::vector<std::pair<QString, Bytes>> all = {
-        {HeatMapText::tr("device"), cell.device_short},
-        {HeatMapText::tr("host"), cell.host_short},
-        {HeatMapText::tr("storage"), cell.storage_short}};
+        {HeatMapText::tr("device"), fit.device.shortfall()},
+        {HeatMapText::tr("host"), fit.host.shortfall()},
+        {HeatMapText::tr("storage"), fit.storage.shortfall()}};
     return *std::max_element(all.begin(), all.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
 }
@@ -32,25 +30,76 @@ QString bytes(Bytes number, ByteUnits units) {
     return byte_text(static_cast<double>(number), units);
 }
 
-std::string csv_line(const HeatMap& map, CellIndex at) {
-    const HeatCell& cell = map.cell(at);
-    std::string line = csv_text(values_text(map.x().number, {map.settings(at)[0].value})) + "," +
-                       csv_text(values_text(map.y().number, {map.settings(at)[1].value})) + "," +
-                       cell_state_name(cell.state).toStdString();
-    const bool fits = cell.state == CellState::fits;
-    const bool planned = fits || cell.state == CellState::does_not_fit;
-    line += fits ? fmt::format(",{},{}", cell.tokens_per_s, cell.step) : ",,";
-    line += planned ? fmt::format(",{},{},{},{},{}", cell.device, cell.host, cell.device_short,
-                                  cell.host_short, cell.storage_short)
-                    : ",,,,,";
-    line += fits && cell.usd_per_million_tokens ? fmt::format(",{}", *cell.usd_per_million_tokens)
-                                                : ",";
-    return line + "," + csv_text(cell.bottleneck) + "," +
-           csv_text(reason_text(cell.reason, cell.shortages, ByteUnits::decimal).toStdString()) +
-           "\n";
+/// The columns of a table of cells.
+std::vector<ColumnOf<CellIndex>> columns_of(const HeatMap& map, ByteUnits units) {
+    const auto axis = [&map](const VariedNumber& number, std::size_t which) {
+        const auto setting = [&map, which](const CellIndex& at) {
+            const VariedValue one = map.settings(at)[which];
+            const std::string label = value_label(one.number, one.value);
+            const bool is_choice = one.number.option && !one.number.option->choices.empty();
+            return is_choice ? Cell(label) : Cell(one.value).shown_as(label);
+        };
+        return ColumnOf<CellIndex>(number.key.c_str(), axis_title(number).c_str(), Unit::number,
+                                   setting, "", Programs::csv);
+    };
+    const auto if_planned = [&map](auto value) {
+        return [&map, value](const CellIndex& at) {
+            const std::optional<ScenarioValue>& cell = map.cell(at);
+            return cell && cell->is_planned() ? Cell(std::invoke(value, *cell)) : Cell();
+        };
+    };
+    const auto if_fits = [&](auto value) {
+        return if_planned([value](const ScenarioValue& cell) {
+            return cell.fits() ? Cell(std::invoke(value, cell)) : Cell();
+        });
+    };
+    return {axis(map.x().number, 0),
+            axis(map.y().number, 1),
+            {"state", "state", Unit::text,
+             [&map](auto& at) { return Cell(cell_state_name(map.state(at)).toStdString()); }},
+            {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s)},
+            {"step_s", "", Unit::seconds, if_fits(&ScenarioValue::step)},
+            {"device_bytes", "device", Unit::bytes,
+             if_planned([](auto& cell) { return cell.fit.device.peak.bytes; })},
+            {"host_bytes", "host", Unit::bytes,
+             if_planned([](auto& cell) { return cell.fit.host.peak.bytes; })},
+            {"device_short_bytes", "", Unit::bytes,
+             if_planned([](auto& cell) { return cell.fit.device.shortfall(); })},
+            {"host_short_bytes", "", Unit::bytes,
+             if_planned([](auto& cell) { return cell.fit.host.shortfall(); })},
+            {"storage_short_bytes", "", Unit::bytes,
+             if_planned([](auto& cell) { return cell.fit.storage.shortfall(); })},
+            {"usd_per_million_tokens", "$/M tokens", Unit::usd,
+             if_fits(&ScenarioValue::usd_per_million_tokens)},
+            {"bound_by", "bound by", Unit::text,
+             if_fits([](auto& cell) { return Cell(cell.bottleneck).shown_as(cell.bound_by); })},
+            {"reason", "reason", Unit::text, [&map, units](auto& at) {
+                 return Cell(map.cell(at) ? reason_text(*map.cell(at), units).toStdString() : "");
+             }}};
+}
+
+Table table_of_cells(const HeatMap& map, ByteUnits units, const std::vector<CellIndex>& cells) {
+    Table out = table_of<CellIndex>(cells, columns_of(map, units));
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        out.rows[i].tooltip =
+            cell_lines(map, cells[i], units).join(QLatin1Char('\n')).toStdString();
+    return out;
 }
 
 }  // namespace
+
+ExploredAxis explored_axis(const HeatAxis& axis) {
+    ExploredAxis out{axis.number.key, {}};
+    for (const double value : axis.values) out.values.push_back(values_text(axis.number, {value}));
+    return out;
+}
+
+PlannedScenario with_values(PlannedScenario planned, const std::vector<VariedValue>& values) {
+    for (const VariedValue& one : values)
+        planned =
+            with_value(std::move(planned), one.number.key, values_text(one.number, {one.value}));
+    return planned;
+}
 
 QString quantity_name(HeatQuantity quantity) {
     switch (quantity) {
@@ -67,16 +116,9 @@ QString quantity_name(HeatQuantity quantity) {
 }
 
 QString quantity_text(HeatQuantity quantity, double value, ByteUnits units) {
-    switch (quantity) {
-        case HeatQuantity::tokens_per_s:
-            return text(format_thousands(value));
-        case HeatQuantity::device_memory:
-        case HeatQuantity::host_memory:
-            return byte_text(value, units);
-        case HeatQuantity::usd_per_million_tokens:
-            return text(format_usd(value));
-    }
-    return {};
+    if (quantity == HeatQuantity::tokens_per_s) return qtext(format_thousands(value));
+    if (quantity == HeatQuantity::usd_per_million_tokens) return qtext(format_usd(value));
+    return byte_text(value, units);
 }
 
 HeatMap::HeatMap(HeatAxis x, HeatAxis y) : x_(std::move(x)), y_(std::move(y)) {
@@ -88,26 +130,33 @@ std::vector<VariedValue> HeatMap::settings(CellIndex at) const {
             {y_.number, y_.values[static_cast<std::size_t>(at.y)]}};
 }
 
+CellState HeatMap::state(CellIndex at) const {
+    const std::optional<ScenarioValue>& value = cell(at);
+    return !value                 ? CellState::not_computed
+           : !value->is_planned() ? CellState::refused
+           : value->fits()        ? CellState::fits
+                                  : CellState::does_not_fit;
+}
+
 std::optional<double> HeatMap::value(CellIndex at, HeatQuantity quantity) const {
-    const HeatCell& cell = this->cell(at);
-    if (cell.state != CellState::fits) return std::nullopt;
+    if (state(at) != CellState::fits) return std::nullopt;
+    const ScenarioValue& value = *cell(at);
     switch (quantity) {
         case HeatQuantity::tokens_per_s:
-            return cell.tokens_per_s;
+            return value.tokens_per_s();
         case HeatQuantity::device_memory:
-            return static_cast<double>(cell.device);
+            return static_cast<double>(value.fit.device.peak.bytes);
         case HeatQuantity::host_memory:
-            return static_cast<double>(cell.host);
+            return static_cast<double>(value.fit.host.peak.bytes);
         case HeatQuantity::usd_per_million_tokens:
-            return cell.usd_per_million_tokens;
+            return value.usd_per_million_tokens;
     }
     return std::nullopt;
 }
 
 int HeatMap::computed() const {
-    return static_cast<int>(std::count_if(cells_.begin(), cells_.end(), [](const HeatCell& cell) {
-        return cell.state != CellState::not_computed;
-    }));
+    return static_cast<int>(
+        std::ranges::count_if(cells_, [](const auto& cell) { return cell.has_value(); }));
 }
 
 std::optional<CellIndex> HeatMap::best(HeatQuantity quantity) const {
@@ -139,10 +188,10 @@ QString cell_place(const HeatMap& map, CellIndex at) {
     QStringList parts;
     for (const VariedValue& setting : map.settings(at)) {
         const QString unit = setting.number.option == nullptr
-                                 ? QLatin1Char(' ') + text(setting.number.unit)
+                                 ? QLatin1Char(' ') + qtext(setting.number.unit)
                                  : QString();
-        parts << text(setting.number.label) + QLatin1Char(' ') +
-                     text(value_label(setting.number, setting.value)) + unit;
+        parts << qtext(setting.number.label) + QLatin1Char(' ') +
+                     qtext(value_label(setting.number, setting.value)) + unit;
     }
     return parts.join(QStringLiteral(", "));
 }
@@ -162,30 +211,30 @@ QString cell_state_name(CellState state) {
 }
 
 QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units) {
-    const HeatCell& cell = map.cell(at);
-    QStringList lines = {cell_place(map, at)};
-    const QString state = cell_state_name(cell.state);
-    const QString reason = reason_text(cell.reason, cell.shortages, units);
-    lines << (reason.isEmpty() ? state : state + QStringLiteral(": ") + reason);
-    if (cell.state == CellState::not_computed || cell.state == CellState::refused) return lines;
+    QStringList lines = {cell_place(map, at), cell_state_name(map.state(at))};
+    if (!map.cell(at)) return lines;
+    const ScenarioValue& value = *map.cell(at);
+    const QString reason = reason_text(value, units);
+    if (!reason.isEmpty()) lines.back() += QStringLiteral(": ") + reason;
+    if (!value.is_planned()) return lines;
     const QString speed =
         HeatMapText::tr("%1 tokens/s, %2 a step")
-            .arg(text(format_thousands(cell.tokens_per_s)), text(format_seconds(cell.step)));
-    lines << (cell.state == CellState::fits ? speed : HeatMapText::tr("if it fit: %1").arg(speed));
+            .arg(qtext(format_thousands(value.tokens_per_s())), qtext(format_seconds(value.step)));
+    lines << (value.fits() ? speed : HeatMapText::tr("if it fit: %1").arg(speed));
     lines << HeatMapText::tr("device %1, host %2")
-                 .arg(bytes(cell.device, units), bytes(cell.host, units));
-    if (cell.state == CellState::fits && cell.usd_per_million_tokens)
+                 .arg(bytes(value.fit.device.peak.bytes, units),
+                      bytes(value.fit.host.peak.bytes, units));
+    if (value.fits() && value.usd_per_million_tokens)
         lines << HeatMapText::tr("%1 a million tokens")
-                     .arg(text(format_usd(*cell.usd_per_million_tokens)));
-    if (!cell.bottleneck.empty())
-        lines << HeatMapText::tr("bound by %1").arg(text(cell.bottleneck));
+                     .arg(qtext(format_usd(*value.usd_per_million_tokens)));
+    if (!value.bottleneck.empty())
+        lines << HeatMapText::tr("bound by %1").arg(qtext(value.bottleneck));
     return lines;
 }
 
 QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantity,
                           ByteUnits units) {
-    const HeatCell& cell = map.cell(at);
-    switch (cell.state) {
+    switch (const CellState state = map.state(at)) {
         case CellState::not_computed:
             return {QString()};
         case CellState::fits: {
@@ -194,25 +243,25 @@ QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantit
             return {quantity_text(quantity, *value, units), QString()};
         }
         case CellState::does_not_fit: {
-            const auto [name, missing] = largest_shortage(cell);
+            const auto [name, missing] = largest_shortage(map.cell(at)->fit);
             const QString amount = bytes(missing, units);
             return {HeatMapText::tr("%1 short %2").arg(name, amount),
                     HeatMapText::tr("short %1").arg(amount), QLatin1Char('-') + amount, QString()};
         }
         case CellState::refused:
-            return {cell_state_name(cell.state), QStringLiteral("\u00d7")};
+            return {cell_state_name(state), QStringLiteral("\u00d7")};
     }
     return {QString()};
 }
 
-QString heat_map_csv(const HeatMap& map) {
-    std::string out = csv_text(map.x().number.key) + "," + csv_text(map.y().number.key) +
-                      ",state,tokens_per_s,step_s,device_bytes,host_bytes,device_short_bytes,"
-                      "host_short_bytes,storage_short_bytes,usd_per_million_tokens,bound_by,"
-                      "reason\n";
-    for (int y = 0; y < map.rows(); ++y)
-        for (int x = 0; x < map.columns(); ++x) out += csv_line(map, {x, y});
-    return text(out);
+Table heat_map_table(const HeatMap& map, ByteUnits units) {
+    std::vector<CellIndex> cells;
+    for (int id = 0; id < map.columns() * map.rows(); ++id) cells.push_back(cell_of(map, id));
+    return cells.empty() ? Table() : table_of_cells(map, units, cells);
+}
+
+Row heat_map_row(const HeatMap& map, CellIndex at, ByteUnits units) {
+    return table_of_cells(map, units, {at}).rows.front();
 }
 
 }  // namespace sluice

@@ -9,8 +9,9 @@
 
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/varied_number.h"
-#include "sim/base/units.h"
+#include "planner-gui/session/session_jobs.h"
 #include "sim/report/chart_parts.h"
+#include "sim/report/table.h"
 
 namespace sluice {
 
@@ -18,22 +19,11 @@ struct HeatAxis {
     VariedNumber number;
     std::vector<double> values;
 };
+ExploredAxis explored_axis(const HeatAxis& axis);
+/// `planned` with the values of a cell.
+PlannedScenario with_values(PlannedScenario planned, const std::vector<VariedValue>& values);
 
 enum class CellState : std::uint8_t { not_computed, fits, does_not_fit, refused };
-
-struct HeatCell {
-    CellState state = CellState::not_computed;
-    std::string reason;               ///< refused: the rule; else empty
-    std::vector<Shortage> shortages;  ///< does not fit
-    // Planned: all but refused.
-    Bytes device = 0, host = 0;                                 ///< peaks
-    Bytes device_short = 0, host_short = 0, storage_short = 0;  ///< 0: enough
-    // Simulated; for a plan that does not fit, the times assume that it does.
-    double tokens_per_s = 0;
-    Seconds step = 0;
-    std::optional<double> usd_per_million_tokens;  ///< nothing where the machine has no price
-    std::string bottleneck;                        ///< in words
-};
 
 enum class HeatQuantity : std::uint8_t {
     tokens_per_s,
@@ -67,8 +57,9 @@ class HeatMap {
         return at.x >= 0 && at.x < columns() && at.y >= 0 && at.y < rows();
     }
     /// Precondition of these: contains(at).
-    const HeatCell& cell(CellIndex at) const { return cells_[place(at)]; }
-    void set_cell(CellIndex at, HeatCell cell) { cells_[place(at)] = std::move(cell); }
+    const std::optional<ScenarioValue>& cell(CellIndex at) const { return cells_[place(at)]; }
+    CellState state(CellIndex at) const;
+    void set_cell(CellIndex at, ScenarioValue value) { cells_[place(at)] = std::move(value); }
     /// The two settings of a cell.
     std::vector<VariedValue> settings(CellIndex at) const;
     /// Nothing where the cell does not fit, is refused or not computed, or has no price.
@@ -85,7 +76,7 @@ class HeatMap {
         return static_cast<std::size_t>(at.y) * x_.values.size() + static_cast<std::size_t>(at.x);
     }
     HeatAxis x_, y_;
-    std::vector<HeatCell> cells_;
+    std::vector<std::optional<ScenarioValue>> cells_;  ///< nothing: not computed
 };
 
 /// "batch 32, seq 1,024"
@@ -97,8 +88,10 @@ QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units);
 /// What stands in a cell, the longest first; the last is empty or short.
 QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantity, ByteUnits units);
 
-/// A line a cell, all numbers, with units in the names of the columns.
-QString heat_map_csv(const HeatMap& map);
+/// A row a cell, for those who do not see colours, or want the numbers: in the order of the ids.
+Table heat_map_table(const HeatMap& map, ByteUnits units);
+/// The row of one cell.
+Row heat_map_row(const HeatMap& map, CellIndex at, ByteUnits units);
 /// A cell as an id of the picture, and back.
 inline int id_of(const HeatMap& map, CellIndex at) { return at.y * map.columns() + at.x; }
 inline CellIndex cell_of(const HeatMap& map, int id) {

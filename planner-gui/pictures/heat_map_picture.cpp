@@ -108,7 +108,7 @@ class Drawing {
 
     void cell(CellIndex at) {
         const std::optional<double> value = map_.value(at, quantity_);
-        const CellState state = map_.cell(at).state;
+        const CellState state = map_.state(at);
         const Box box = box_of_cell(at).inset(0.5);
         const bool empty = state == CellState::not_computed;
         const Paint fill = value   ? scale_paint(scale_.share(*value))
@@ -139,7 +139,7 @@ class Drawing {
     std::string caption(CellIndex at, double width) {
         const QStringList captions = cell_captions(map_, at, quantity_, units_);
         qsizetype first = 0;
-        if (map_.cell(at).state == CellState::does_not_fit) {
+        if (map_.state(at) == CellState::does_not_fit) {
             if (!misfit_caption_) misfit_caption_ = misfit_caption(width);
             first = *misfit_caption_;
         }
@@ -151,7 +151,7 @@ class Drawing {
         qsizetype least = 0;
         for (int y = 0; y < map_.rows(); ++y)
             for (int x = 0; x < map_.columns(); ++x) {
-                if (map_.cell({x, y}).state != CellState::does_not_fit) continue;
+                if (map_.state({x, y}) != CellState::does_not_fit) continue;
                 const QStringList captions = cell_captions(map_, {x, y}, quantity_, units_);
                 while (least + 1 < captions.size() && !has_room(captions[least], width)) ++least;
             }

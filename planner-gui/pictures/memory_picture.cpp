@@ -1,182 +1,199 @@
-// What memory holds: bars, a table that is their legend, the device over a step, the host from
-// loading to saving.
-#include <algorithm>
-#include <cmath>
-
-#include "planner-gui/pictures/memory_drawing.h"
+// What memory holds: at the peak; the device over a step; the host from loading to saving.
+#include "planner-gui/pictures/memory_pen.h"
+#include "sim/base/format.h"
+#include "sim/report/colours.h"
+#include "sim/report/timeline_picture.h"
 
 namespace sluice {
+namespace {
 
-MemoryDrawing::MemoryDrawing(const TimedPlan& report, ByteUnits units, const PictureSpace& space)
-    : report_(report),
-      units_(units),
-      font_(space.font),
-      line_(line_height(space.font)),
-      stacks_(memory_stacks(report)) {
-    out_.width = space.width;
-    out_.height = space.height;
-    out_.title = "Memory of " + report.asked.model_name + " on " + report.asked.machine_name;
-    if (report.step.seconds > 0 &&
-        report.step.intervals.size() == report.plan.program.operations.size())
-        curve_ = memory_over_step(report, Tier::device);
-    for (int i = 0; i < kMemoryKindCount; ++i) {
-        const auto kind = static_cast<MemoryKind>(i);
-        const auto here = [&](const MemorySegment& segment) {
-            return segment.what == MemorySegment::What::kind && segment.kind == kind;
-        };
-        const bool at_peak = std::ranges::any_of(stacks_, [&](const MemoryStack& stack) {
-            return std::ranges::any_of(stack.segments, here);
-        });
-        const bool later = std::ranges::any_of(curve_, [&](const MemoryMoment& moment) {
-            return moment.by_kind[static_cast<std::size_t>(i)] > 0;
-        });
-        if (at_peak || later)
-            rows_.push_back({QString::fromUtf8(memory_kind_name(kind)), memory_paint(kind)});
+constexpr double kLeastCurve = 9;    // lines of text
+constexpr double kRoom = 1.12;       // above the curve's peak
+constexpr double kCurveShare = 0.6;  // of the width
+constexpr int kPlaces = 100;         // of the curve, each with its tooltip
+
+std::size_t index_of(int kind) { return static_cast<std::size_t>(kind); }
+
+class Drawing {
+  public:
+    Drawing(const TimedPlan& report, ByteUnits units, const PictureSpace& space)
+        : report_(report),
+          pen_{units, space.font, line_height(space.font)},
+          out_(pen_.out),
+          font_(pen_.font),
+          line_(pen_.line),
+          curve_(device_over_step(report)) {
+        out_.width = space.width;
+        out_.height = space.height;
+        out_.title = "Memory of " + report.asked.model_name + " on " + report.asked.machine_name;
     }
-    for (const MemoryStack& stack : stacks_)
-        for (const MemorySegment& segment : stack.segments)
-            if (segment.what != MemorySegment::What::kind)
-                rows_.push_back({segment.name, fill(segment)});
-}
 
-Paint MemoryDrawing::fill(const MemorySegment& segment) {
-    return segment.what == MemorySegment::What::kind ? memory_paint(segment.kind)
-                                                     : paint(Role::beaten);
-}
-
-std::string MemoryDrawing::bytes(Bytes count) const {
-    return byte_text(static_cast<double>(count), units_).toStdString();
-}
-
-Axis MemoryDrawing::byte_axis(Bytes full, double room, double tick_room) const {
-    // Ticks are round in the unit that is shown.
-    const double base = units_ == ByteUnits::decimal ? 1000 : 1024;
-    const double most = std::max(1.0, static_cast<double>(full));
-    const double unit = std::pow(base, std::floor(std::log(most) / std::log(base)));
-    Axis axis =
-        linear_axis(0, most / unit, std::clamp(static_cast<int>(room / tick_room), 1, kMostTicks));
-    axis.high = most;
-    for (double& tick : axis.ticks) tick *= unit;
-    return axis;
-}
-
-std::string MemoryDrawing::tick(double at) const {
-    return at == 0 ? "0" : byte_text(at, units_).toStdString();
-}
-
-void MemoryDrawing::title(Point at, const QString& words, const std::string& more, Paint colour) {
-    const std::string bold = words.toStdString();
-    out_.words({at.x, at.y + font_}, bold, font_, paint(Role::text), Anchor::start, true);
-    out_.words({at.x + 1.08 * text_width(bold, font_) + font_ / 2, at.y + font_}, more, font_,
-               colour);
-}
-
-Picture MemoryDrawing::draw() {
-    const double margin = font_ / 2, table = table_width();
-    const double table_height = kRow * line_ * static_cast<double>(rows_.size() + 2);
-    const double around = (kTitle + kAxis + kGap) * line_;
-    const double bar_height =
-        std::clamp(table_height / static_cast<double>(stacks_.size()) - around, kBar * line_,
-                   kMostBar * line_);
-    const double bars_width = std::max(1.0, out_.width - table - 2 * margin - 2.5 * line_);
-    double y = margin;
-    for (const MemoryStack& stack : stacks_) {
-        bar(stack, {margin, y + kTitle * line_, bars_width, bar_height});
-        y += around + bar_height;
-        out_.description +=
-            stack.name.toStdString() + ": " + stack.words(units_).toStdString() + ". ";
-    }
-    draw_table({out_.width - margin - table, margin});
-    y = std::max(y, margin + table_height + kGap * line_);
-    const double rest = out_.height - y - (kTitle + kAxis) * line_ - margin;
-    const double lower = std::max(kLeastCurve * line_, rest);
-    const double axis_labels = text_width("0000.0 GiB", font_) + font_ / 2;
-    double split = margin;
-    if (!curve_.empty()) {
-        split = std::round(out_.width * kCurveShare);
-        draw_curve({margin + axis_labels, y + kTitle * line_,
-                    std::max(1.0, split - 2 * line_ - margin - axis_labels), lower},
-                   margin);
-    }
-    draw_host({split, y + kTitle * line_, std::max(1.0, out_.width - margin - split), lower});
-    out_.height = std::max(out_.height, y + (kTitle + kAxis) * line_ + lower + margin);
-    return std::move(out_);
-}
-
-void MemoryDrawing::bar(const MemoryStack& stack, const Box& plot) {
-    const Bytes full =
-        std::max({stack.capacity, stack.used + stack.capacity - stack.usable, Bytes{1}});
-    const Axis axis = byte_axis(full, plot.width, 8 * font_);
-    const auto x = [&](Bytes count) {
-        return plot.x + axis.share(static_cast<double>(count)) * plot.width;
-    };
-    const auto part = [&](Bytes from, Bytes to) {
-        return Box{x(from), plot.y, x(to) - x(from), plot.height};
-    };
-    const bool lacks = stack.shortage() > 0;
-    title({plot.x, plot.y - kTitle * line_}, stack.name, stack.words(units_).toStdString(),
-          paint(lacks ? Role::waiting : Role::muted));
-    const std::string name = stack.name.toStdString();
-    out_.rectangle(plot, paint(Role::plot), kNoId,
-                   "free\n" + name + ": " + bytes(std::max<Bytes>(0, stack.usable - stack.used)));
-    add_horizontal_axis(
-        out_, {plot.x, plot.bottom(), plot.width, font_ / 4}, axis,
-        [this](double at) { return tick(at); }, font_);
-    for (const MemorySegment& segment : stack.segments) {
-        Box box = part(segment.from, segment.from + segment.bytes);
-        box.width = std::max(1.0, box.width);
-        const double share = static_cast<double>(segment.bytes) /
-                             static_cast<double>(std::max<Bytes>(stack.used, 1));
-        out_.rectangle(box, fill(segment), kNoId,
-                       segment.name.toStdString() + "\n" + name + ": " + bytes(segment.bytes) +
-                           "\nof all: " + format_percent(share));
-        if (box.width > 3)
-            out_.line({box.right(), box.y}, {box.right(), box.bottom()}, paint(Role::window));
-    }
-    if (lacks) {
-        lacking(part(stack.usable, stack.used));
-        out_.outline(part(stack.usable, stack.used), paint(Role::waiting), 2);
-    } else if (stack.usable > 0 && stack.capacity > stack.usable) {
-        const Box beyond = part(stack.usable, stack.capacity);
-        out_.rectangle(beyond, {}, kNoId,
-                       "not available to the plan\nCUDA context, system, or beyond a budget: " +
-                           bytes(stack.capacity - stack.usable));
-        out_.hatching(beyond, paint(Role::axis));
-    }
-    for (const MemorySegment& segment : stack.segments) {
-        Box box = part(segment.from, segment.from + segment.bytes);
-        // Where the line of what there is crosses it, in the larger part.
-        const double there = x(stack.usable), end = box.right();
-        if (lacks && box.x < there && there < end) {
-            if (2 * there <= box.x + end) box.x = there;
-            box.width = (2 * there > box.x + end ? there : end) - box.x;
+    Picture draw() {
+        const double margin = font_ / 2;
+        const double y = draw_peaks(pen_, memory_stacks(report_), curve_);
+        const double rest = out_.height - y - (kPartTitle + kPartAxis) * line_ - margin;
+        const double lower = std::max(kLeastCurve * line_, rest);
+        const double axis_labels = text_width("0000.0 GiB", font_) + font_ / 2;
+        double split = margin;
+        if (!curve_.empty()) {
+            split = std::round(out_.width * kCurveShare);
+            curve({margin + axis_labels, y + kPartTitle * line_,
+                   std::max(1.0, split - 2 * line_ - margin - axis_labels), lower},
+                  margin);
         }
-        name_on(box, segment);
+        host({split, y + kPartTitle * line_, std::max(1.0, out_.width - margin - split), lower});
+        out_.height = std::max(out_.height, y + (kPartTitle + kPartAxis) * line_ + lower + margin);
+        return std::move(out_);
     }
-    if (stack.usable > 0)
-        out_.line({x(stack.usable), plot.y - 0.25 * line_},
-                  {x(stack.usable), plot.bottom() + 0.15 * line_}, paint(Role::text), 3);
-}
 
-/// Where it is wide enough for it; legible on what is hatched.
-void MemoryDrawing::name_on(const Box& box, const MemorySegment& segment) {
-    const std::string words = segment.name.toStdString();
-    const double wide = text_width(words, font_) + font_ / 2;
-    if (wide > box.width) return;
-    const Point middle = box.centre();
-    out_.rectangle({middle.x - wide / 2, middle.y - 0.7 * font_, wide, 1.4 * font_}, fill(segment));
-    out_.words({middle.x, baseline(middle.y, font_)}, words, font_, text_on(fill(segment)),
-               Anchor::middle);
-}
+  private:
+    void curve(const Box& plot, double title_x) {
+        const Bytes most = most_memory(curve_).bytes;
+        std::string more = "most " + pen_.bytes(most);
+        if (!memory_changes(report_, Tier::device))
+            more += "; this schedule plans it for the whole step";
+        pen_.title({title_x, plot.y - kPartTitle * line_}, "device over a step", more,
+                   paint(Role::muted));
+        out_.rectangle(plot, paint(Role::plot));
+        const auto full = static_cast<Bytes>(
+            kRoom *
+            static_cast<double>(std::max({most, report_.plan.fit.device.peak.bytes, Bytes{1}})));
+        const Axis levels = pen_.byte_axis(full, plot.height, 2.5 * line_);
+        add_vertical_axis(out_, plot, levels, pen_.tick_label(), font_);
+        const TimeTicks ticks = time_ticks(0, report_.step.seconds,
+                                           std::max(2, static_cast<int>(plot.width / (5 * font_))));
+        const double base = plot.bottom() + 1.5 * font_;
+        for (const TimeTick& at : ticks.ticks) {
+            const double x = plot.x + at.time / report_.step.seconds * plot.width;
+            out_.line({x, plot.bottom()}, {x, plot.bottom() + font_ / 3}, paint(Role::grid));
+            out_.words({x, base}, at.label, font_, paint(Role::muted), Anchor::middle);
+        }
+        out_.words({plot.x - line_, base}, std::string("time, ") + ticks.unit, font_,
+                   paint(Role::muted), Anchor::end);
+        curve_areas(plot, levels);
+        curve_hundredths(plot);
+    }
 
-/// What there is no room for: paler, and hatched.
-void MemoryDrawing::lacking(const Box& box) {
-    out_.rectangle(box, paint(Role::window, 0.55));
-    out_.hatching(box, paint(Role::waiting));
-}
+    void curve_areas(const Box& plot, const Axis& levels) {
+        const auto y = [&](Bytes count) {
+            return plot.bottom() - levels.share(static_cast<double>(count)) * plot.height;
+        };
+        const int columns = std::max(1, static_cast<int>(plot.width));
+        const std::vector<MemoryMoment> shown =
+            curve_columns(curve_, report_.step.seconds, columns);
+        const auto x = [&](std::size_t column) {
+            return plot.x + static_cast<double>(column) / columns * plot.width;
+        };
+        // Each kind down to the axis, the topmost first: whole areas, without seams between
+        // columns.
+        for (int kind = kMemoryKindCount - 1; kind >= 0; --kind) {
+            Path area{{{plot.x, plot.bottom()}}, true};
+            bool any = false;
+            for (std::size_t i = 0; i < shown.size(); ++i) {
+                Bytes level = 0;
+                for (int below = 0; below <= kind; ++below)
+                    level += shown[i].by_kind[index_of(below)];
+                any = any || shown[i].by_kind[index_of(kind)] > 0;
+                if (area.points.back().y == y(level)) continue;
+                area.points.push_back({x(i), area.points.back().y});
+                area.points.push_back({x(i), y(level)});
+            }
+            area.points.push_back({plot.right(), area.points.back().y});
+            area.points.push_back({plot.right(), plot.bottom()});
+            if (any)
+                out_.shapes.push_back(
+                    {.form = std::move(area), .fill = memory_paint(static_cast<MemoryKind>(kind))});
+        }
+        if (report_.plan.unified_memory) return;
+        const Bytes usable = report_.plan.fit.device.usable;
+        for (std::size_t i = 0; i < shown.size();) {
+            const std::size_t from = i;
+            while (i < shown.size() && shown[i].bytes == shown[from].bytes) ++i;
+            if (shown[from].bytes > usable)
+                pen_.lacking({x(from), y(shown[from].bytes), x(i) - x(from),
+                              y(usable) - y(shown[from].bytes)});
+        }
+        if (static_cast<double>(usable) <= levels.high)
+            out_.line({plot.x, y(usable)}, {plot.right(), y(usable)}, paint(Role::text), 3);
+    }
+
+    /// Places that say what the device holds then.
+    void curve_hundredths(const Box& plot) {
+        out_.keys.along = KeyOrder::Along::right;
+        for (int i = 0; i < kPlaces; ++i) {
+            const Seconds time = report_.step.seconds * i / kPlaces;
+            const MemoryMoment& moment = moment_at(curve_, time);
+            std::string words = "at " + format_seconds(time);
+            for (int kind = kMemoryKindCount - 1; kind >= 0; --kind)
+                if (const Bytes of_kind = moment.by_kind[index_of(kind)]; of_kind > 0)
+                    words += std::string("\n") + memory_kind_name(static_cast<MemoryKind>(kind)) +
+                             ": " + pen_.bytes(of_kind);
+            words += "\nall: " + pen_.bytes(moment.bytes);
+            out_.rectangle(
+                {plot.x + plot.width * i / kPlaces, plot.y, plot.width / kPlaces, plot.height}, {},
+                i, words);
+            out_.keys.ids.push_back(i);
+        }
+    }
+
+    void host(const Box& area) {
+        const std::vector<HostMoment> bars = host_bars(report_);
+        const Bytes usable = report_.plan.unified_memory ? 0 : report_.plan.fit.host.usable;
+        double names = 0, values = 0;
+        Bytes full = std::max<Bytes>(usable, 1);
+        for (const HostMoment& bar : bars) {
+            names = std::max(names, text_width(bar.name, font_));
+            values = std::max(values, text_width(pen_.bytes(bar.bytes), font_));
+            full = std::max(full, bar.bytes);
+        }
+        pen_.title({area.x, area.y - kPartTitle * line_}, "host, from loading to saving",
+                   report_.plan.unified_memory ? "without the device's part" : "",
+                   paint(Role::muted));
+        const double pitch =
+            std::min(3.2 * line_, area.height / std::max(1.0, static_cast<double>(bars.size())));
+        const double left = area.x + names + font_ / 2;
+        const double width = std::max(1.0, area.right() - left - values - line_);
+        const auto part = [&](const Box& row, Bytes from, Bytes to) {
+            const double a = static_cast<double>(from) / static_cast<double>(full);
+            const double b = static_cast<double>(to) / static_cast<double>(full);
+            return Box{row.x + a * width, row.y, (b - a) * width, row.height};
+        };
+        for (std::size_t i = 0; i < bars.size(); ++i) {
+            const HostMoment& bar = bars[i];
+            const Box row{left, area.y + pitch * static_cast<double>(i), width, 0.72 * pitch};
+            const double base = baseline(row.centre().y, font_);
+            const bool lacks = usable > 0 && bar.bytes > usable;
+            out_.words({left - font_ / 2, base}, bar.name, font_, paint(Role::text), Anchor::end);
+            out_.rectangle(row, paint(Role::plot), kNoId,
+                           bar.name + "\nhost: " + pen_.bytes(bar.bytes) +
+                               (bar.what.empty() ? "" : "\nbeyond the steady state: " + bar.what));
+            out_.rectangle(part(row, 0, bar.bytes), paint(Role::pointed_out));
+            if (lacks) pen_.lacking(part(row, usable, bar.bytes));
+            if (usable > 0) {
+                const double there = part(row, 0, usable).right();
+                out_.line({there, row.y - 2}, {there, row.bottom() + 2}, paint(Role::text), 3);
+            }
+            out_.words({row.right() + font_ / 2, base}, pen_.bytes(bar.bytes), font_,
+                       paint(lacks ? Role::waiting : Role::text));
+        }
+        if (usable > 0)
+            add_paragraph(out_, {area.x, area.y + pitch * static_cast<double>(bars.size())},
+                          area.width,
+                          "Thick line: what there is for the plan, " + pen_.bytes(usable), font_,
+                          paint(Role::muted));
+    }
+
+    const TimedPlan& report_;
+    MemoryPen pen_;
+    Picture& out_;
+    const double font_, line_;
+    const std::vector<MemoryMoment> curve_;  ///< of the device; empty where there are no times
+};
+
+}  // namespace
 
 Picture memory_picture(const TimedPlan& report, ByteUnits units, const PictureSpace& space) {
-    return MemoryDrawing(report, units, space).draw();
+    return Drawing(report, units, space).draw();
 }
 
 }  // namespace sluice

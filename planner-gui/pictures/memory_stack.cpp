@@ -2,28 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <QStringList>
 #include <algorithm>
-#include <cmath>
 
 #include "sim/base/format.h"
+#include "sim/report/colours.h"
 
 namespace sluice {
 namespace {
 
-MemoryStack stack_of(const QString& name, const Fit::OfTier& tier, Bytes capacity) {
-    MemoryStack stack;
-    stack.name = name;
-    stack.used = tier.peak.bytes;
-    stack.usable = tier.usable;
-    stack.capacity = std::max(capacity, tier.usable);
+MemoryStack stack_of(const char* name, const Fit::OfTier& tier, Bytes capacity) {
+    MemoryStack stack{name, {}, tier.peak.bytes, tier.usable, std::max(capacity, tier.usable)};
     Bytes from = 0;
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<MemoryKind>(i);
         const Bytes bytes = tier.peak.by_kind[static_cast<std::size_t>(i)];
         if (bytes == 0) continue;
-        stack.segments.push_back({MemorySegment::What::kind, kind, from, bytes,
-                                  QString::fromUtf8(memory_kind_name(kind))});
+        stack.segments.push_back({memory_kind_name(kind), memory_paint(kind), from, bytes});
         from += bytes;
     }
     return stack;
@@ -34,56 +28,54 @@ MemoryStack stack_of(const QString& name, const Fit::OfTier& tier, Bytes capacit
 void add_rest(MemoryStack& stack, const TimedPlan& report) {
     Bytes from = 0;
     for (const MemorySegment& segment : stack.segments) from += segment.bytes;
-    Bytes rest = stack.used - from;
-    const auto add = [&](Bytes bytes, const QString& name) {
+    const auto add = [&](Bytes bytes, const std::string& name) {
         if (bytes <= 0) return;
-        stack.segments.push_back(
-            {MemorySegment::What::moment, MemoryKind::workspace, from, bytes, name});
+        stack.segments.push_back({name, paint(Role::beaten), from, bytes});
         from += bytes;
-        rest -= bytes;
     };
     if (report.plan.unified_memory)
-        add(std::min(rest, report.plan.device_context), QStringLiteral("CUDA context"));
+        add(std::min(stack.used - from, report.plan.device_context), "CUDA context");
     const auto fullest =
         std::ranges::max_element(report.plan.memory.host_moments, {}, &HostMoment::bytes);
     if (fullest != report.plan.memory.host_moments.end())
-        add(rest, QStringLiteral("more at %1").arg(QString::fromStdString(fullest->name)));
+        add(stack.used - from, "more at " + fullest->name);
 }
 
 }  // namespace
 
-QString MemoryStack::words(ByteUnits units) const {
-    QString words = byte_text(static_cast<double>(used), units);
-    if (usable == 0) return words;
-    words += QStringLiteral(" of %1").arg(byte_text(static_cast<double>(usable), units));
-    if (shortage() > 0)
-        words +=
-            QStringLiteral(", short %1").arg(byte_text(static_cast<double>(shortage()), units));
+std::string MemoryStack::words(ByteUnits units) const {
+    const auto bytes = [units](Bytes count) {
+        return bytes_text(units)(static_cast<double>(count));
+    };
+    std::string words = bytes(used);
+    if (usable > 0) words += " of " + bytes(usable);
+    if (shortage() > 0) words += ", short " + bytes(shortage());
     return words;
 }
 
 std::vector<MemoryStack> memory_stacks(const TimedPlan& report) {
+    const bool unified = report.plan.unified_memory;
     std::vector<MemoryStack> stacks;
-    if (!report.plan.unified_memory)
-        stacks.push_back(stack_of(QStringLiteral("device"), report.plan.fit.device,
-                                  report.plan.device_capacity));
-    stacks.push_back(stack_of(
-        report.plan.unified_memory ? QStringLiteral("device and host") : QStringLiteral("host"),
-        report.plan.fit.host, report.plan.host_capacity));
+    if (!unified)
+        stacks.push_back(stack_of("device", report.plan.fit.device, report.plan.device_capacity));
+    stacks.push_back(stack_of(unified ? "device and host" : "host", report.plan.fit.host,
+                              report.plan.host_capacity));
     add_rest(stacks.back(), report);
     if (report.plan.fit.storage.peak.bytes > 0)
-        stacks.push_back(stack_of(QStringLiteral("storage"), report.plan.fit.storage, 0));
+        stacks.push_back(stack_of("storage", report.plan.fit.storage, 0));
     return stacks;
 }
 
-std::vector<HostBar> host_bars(const TimedPlan& report) {
-    std::vector<HostBar> bars;
-    for (const HostMoment& moment : report.plan.memory.host_moments)
-        bars.push_back({QString::fromStdString(moment.name), moment.bytes,
-                        QString::fromStdString(moment.what)});
-    bars.push_back(
-        {QStringLiteral("between steps"), report.plan.memory.host_between_steps, QString()});
+std::vector<HostMoment> host_bars(const TimedPlan& report) {
+    std::vector<HostMoment> bars = report.plan.memory.host_moments;
+    bars.push_back({"between steps", report.plan.memory.host_between_steps, ""});
     return bars;
+}
+
+std::vector<MemoryMoment> device_over_step(const TimedPlan& report) {
+    const bool timed = report.step.seconds > 0 &&
+                       report.step.intervals.size() == report.plan.program.operations.size();
+    return timed ? memory_over_step(report, Tier::device) : std::vector<MemoryMoment>();
 }
 
 std::vector<MemoryMoment> curve_columns(const std::vector<MemoryMoment>& moments, Seconds step,
@@ -108,45 +100,29 @@ const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds 
     return after == moments.begin() ? moments.front() : *(after - 1);
 }
 
-QString memory_csv(const TimedPlan& report) {
-    std::string csv = "memory,when,kind,bytes\n";
-    for (const MemoryStack& stack : memory_stacks(report)) {
-        const std::string name = csv_text(stack.name.toStdString());
-        for (const MemorySegment& segment : stack.segments)
-            csv += fmt::format("{},peak,{},{}\n", name, csv_text(segment.name.toStdString()),
-                               segment.bytes);
-        csv += fmt::format("{},peak,all,{}\n", name, stack.used);
-        if (stack.usable > 0) csv += fmt::format("{},,usable,{}\n", name, stack.usable);
-    }
-    for (const HostBar& bar : host_bars(report))
-        csv += fmt::format("host,{},all,{}\n", csv_text(bar.name.toStdString()), bar.bytes);
-    if (report.step.seconds > 0 &&
-        report.step.intervals.size() == report.plan.program.operations.size()) {
-        for (const MemoryMoment& moment : memory_over_step(report, Tier::device)) {
-            for (int i = 0; i < kMemoryKindCount; ++i) {
-                const Bytes bytes = moment.by_kind[static_cast<std::size_t>(i)];
-                if (bytes > 0)
-                    csv += fmt::format("device,{:.9g} s,{},{}\n", moment.start,
-                                       memory_kind_name(static_cast<MemoryKind>(i)), bytes);
-            }
-            csv += fmt::format("device,{:.9g} s,all,{}\n", moment.start, moment.bytes);
-        }
-    }
-    return QString::fromStdString(csv);
-}
-
-QString short_text(const TimedPlan& report, ByteUnits units) {
-    QStringList parts;
-    const auto add = [&](const QString& name, const Fit::OfTier& tier) {
-        if (tier.shortfall() > 0)
-            parts << QStringLiteral("%1 short %2")
-                         .arg(name, byte_text(static_cast<double>(tier.shortfall()), units));
+Table memory_table(const TimedPlan& report) {
+    Table out{{{"memory", "memory"},
+               {"when", "when"},
+               {"kind", "kind"},
+               {"bytes", "bytes", Unit::bytes}}};
+    const auto add = [&out](std::string memory, std::string when, std::string kind, Bytes bytes) {
+        out.rows.push_back({{std::move(memory), std::move(when), std::move(kind), bytes}});
     };
-    add(QStringLiteral("device"), report.plan.fit.device);
-    add(report.plan.unified_memory ? QStringLiteral("shared memory") : QStringLiteral("host"),
-        report.plan.fit.host);
-    add(QStringLiteral("storage"), report.plan.fit.storage);
-    return parts.join(QStringLiteral(", "));
+    for (const MemoryStack& stack : memory_stacks(report)) {
+        for (const MemorySegment& segment : stack.segments)
+            add(stack.name, "peak", segment.name, segment.bytes);
+        add(stack.name, "peak", "all", stack.used);
+        if (stack.usable > 0) add(stack.name, "", "usable", stack.usable);
+    }
+    for (const HostMoment& bar : host_bars(report)) add("host", bar.name, "all", bar.bytes);
+    for (const MemoryMoment& moment : device_over_step(report)) {
+        const std::string when = fmt::format("{:.9g} s", moment.start);
+        for (int i = 0; i < kMemoryKindCount; ++i)
+            if (const Bytes bytes = moment.by_kind[static_cast<std::size_t>(i)]; bytes > 0)
+                add("device", when, memory_kind_name(static_cast<MemoryKind>(i)), bytes);
+        add("device", when, "all", moment.bytes);
+    }
+    return out;
 }
 
 }  // namespace sluice

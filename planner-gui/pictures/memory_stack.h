@@ -2,49 +2,43 @@
 // and curves as plain values.
 #pragma once
 
-#include <QString>
+#include <string>
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/plan/memory_timeline.h"
 #include "sim/report/picture.h"
+#include "sim/report/table.h"
 
 namespace sluice {
 
-/// Bytes of one kind in a stack. Not all that fills one is of a kind of the plan.
+/// Bytes of one kind in a stack: from `from` to from + bytes.
 struct MemorySegment {
-    enum class What : std::uint8_t {
-        kind,   ///< of `kind`
-        moment  ///< more than steady, at the host's fullest moment
-    };
-    What what = What::kind;
-    MemoryKind kind = MemoryKind::workspace;
-    Bytes from = 0, bytes = 0;  ///< stacked: from `from` to from + bytes
-    QString name;
+    std::string name;
+    Paint colour;
+    Bytes from = 0, bytes = 0;
 };
 
 /// One memory: what its peak consists of, and what there is.
 struct MemoryStack {
-    QString name;  ///< "device", "host", "storage", "device and host" (unified)
+    std::string name;  ///< "device", "host", "storage", "device and host" (unified)
     std::vector<MemorySegment> segments;
     Bytes used = 0;      ///< the peak
     Bytes usable = 0;    ///< for the plan; 0: not known
     Bytes capacity = 0;  ///< with what is not for the plan (CUDA context, system, a budget's rest)
     Bytes shortage() const { return usable > 0 && used > usable ? used - usable : 0; }
     /// "24.8 GB of 149.9 GB" or "151.2 GB of 139.8 GB, short 11.4 GB".
-    QString words(ByteUnits units) const;
+    std::string words(ByteUnits units) const;
 };
 
 /// Device and host (one of unified memory), and storage where the plan uses it.
 std::vector<MemoryStack> memory_stacks(const TimedPlan& report);
 
-/// Bars of host memory at the moments of a run: loading, first step, steady, saving, between steps.
-struct HostBar {
-    QString name;
-    Bytes bytes = 0;
-    QString what;  ///< what is there beyond the steady state
-};
-std::vector<HostBar> host_bars(const TimedPlan& report);
+/// What the host holds at the moments of a run: loading, first step, steady, saving, between steps.
+std::vector<HostMoment> host_bars(const TimedPlan& report);
+
+/// What the device holds over a step; empty where there are no times.
+std::vector<MemoryMoment> device_over_step(const TimedPlan& report);
 
 /// Memory over a step for a plot of some hundred columns: for each column the moment of the most
 /// bytes, so that no peak is lost. Precondition: columns > 0, moments of a step of `step` seconds.
@@ -58,10 +52,7 @@ const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds 
 /// The things that keys select are hundredths of the step. Fills the space.
 Picture memory_picture(const TimedPlan& report, ByteUnits units, const PictureSpace& space);
 
-/// memory, kind, peak bytes; then host moments; then device bytes over time, by kind.
-QString memory_csv(const TimedPlan& report);
-
-/// "device short 11.4 GB, host short 3.0 GB"; empty where it fits.
-QString short_text(const TimedPlan& report, ByteUnits units);
+/// What each memory holds at its peak by kind; then host moments; then device bytes over time.
+Table memory_table(const TimedPlan& report);
 
 }  // namespace sluice

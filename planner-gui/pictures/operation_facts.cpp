@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <QStringList>
 #include <algorithm>
 
 #include "sim/base/format.h"
@@ -13,8 +12,6 @@ namespace {
 
 constexpr std::size_t kMostWaits = 4;  // named in a tooltip; the rest is counted
 
-QString text(const std::string& words) { return QString::fromStdString(words); }
-
 std::string moment(Seconds time) {
     return time < 0 ? "-" + format_seconds(-time) : format_seconds(time);
 }
@@ -23,10 +20,10 @@ std::string label(const TimelineRow& row, OperationId id) {
     return operation_label(row.operation(id), row.report->asked.layers);
 }
 
-QString layer_text(const Operation& operation, int layers) {
-    if (operation.layer == kEmbeddingLayer) return QStringLiteral("embedding");
-    if (operation.layer >= layers) return QStringLiteral("head");
-    return QStringLiteral("%1 of 0 to %2").arg(operation.layer).arg(layers - 1);
+std::string layer_text(const Operation& operation, int layers) {
+    if (operation.layer == kEmbeddingLayer) return "embedding";
+    if (operation.layer >= layers) return "head";
+    return fmt::format("{} of 0 to {}", operation.layer, layers - 1);
 }
 
 double bytes_of(const Operation& operation) {
@@ -34,42 +31,38 @@ double bytes_of(const Operation& operation) {
 }
 
 /// "weights in 12 (H2D, until 1.23 s, the last to end)".
-QString wait_text(const TimelineRow& row, const Dependency& wait, bool last) {
+std::string wait_text(const TimelineRow& row, const Dependency& wait, bool last) {
     const Seconds end =
         row.interval(wait.operation).end - (wait.previous_step ? row.report->step.seconds : 0);
-    return text(fmt::format("{} ({}, until {}{}{})", label(row, wait.operation),
-                            lane_label(row.operation(wait.operation).lane), moment(end),
-                            wait.previous_step ? ", of the step before" : "",
-                            last ? ", the last to end" : ""));
+    return fmt::format("{} ({}, until {}{}{})", label(row, wait.operation),
+                       lane_label(row.operation(wait.operation).lane), moment(end),
+                       wait.previous_step ? ", of the step before" : "",
+                       last ? ", the last to end" : "");
 }
 
-void add_waits(Facts& facts, const TimelineRow& row, OperationId id) {
-    const std::vector<Dependency>& waits = row.operation(id).waits_for;
+/// What ended last comes first.
+std::vector<Fact> waits_of(const TimelineRow& row, OperationId id) {
+    std::vector<Dependency> waits = row.operation(id).waits_for;
+    if (waits.empty()) return {{"waits for", "only what its lane did before"}};
     const OperationId last = last_wait(*row.report, id);
-    std::vector<Dependency> shown = waits;
-    std::ranges::stable_sort(shown, [&](const Dependency& a, const Dependency& b) {
-        return (a.operation == last) > (b.operation == last);
-    });
-    for (std::size_t i = 0; i < std::min(shown.size(), kMostWaits); ++i)
-        facts.facts.push_back({i == 0 ? QStringLiteral("waits for") : QString(),
-                               wait_text(row, shown[i], shown.size() > 1 && i == 0)});
-    if (shown.size() > kMostWaits)
-        facts.facts.push_back(
-            {QString(), QStringLiteral("and %1 more").arg(shown.size() - kMostWaits)});
-    if (waits.empty())
-        facts.facts.push_back(
-            {QStringLiteral("waits for"), QStringLiteral("only what its lane did before")});
+    std::ranges::stable_partition(waits,
+                                  [&](const Dependency& wait) { return wait.operation == last; });
+    std::vector<Fact> out;
+    for (std::size_t i = 0; i < std::min(waits.size(), kMostWaits); ++i)
+        out.push_back(
+            {i == 0 ? "waits for" : "", wait_text(row, waits[i], waits.size() > 1 && i == 0)});
+    if (waits.size() > kMostWaits)
+        out.push_back({"", fmt::format("and {} more", waits.size() - kMostWaits)});
+    return out;
 }
 
-void add_exposed(Facts& facts, const TimelineRow& row, OperationId id) {
-    if (row.lane == Lane::compute) return;
+/// How long compute waits for it.
+std::string exposed_text(const TimelineRow& row, OperationId id) {
     Seconds exposed = 0;
     for (const WaitBlock& wait : row.waits)
         if (wait.cause == id) exposed += wait.end - wait.start;
-    facts.facts.push_back({QStringLiteral("exposed"),
-                           exposed > 0
-                               ? text("compute waits " + format_seconds(exposed) + " for it")
-                               : QStringLiteral("no: hidden behind compute")});
+    return exposed > 0 ? "compute waits " + format_seconds(exposed) + " for it"
+                       : "no: hidden behind compute";
 }
 
 }  // namespace
@@ -78,64 +71,54 @@ Facts operation_facts(const TimelineRow& row, OperationId id, ByteUnits units) {
     const Operation& operation = row.operation(id);
     const OperationInterval& when = row.interval(id);
     const Seconds duration = when.end - when.start;
-    Facts facts{text(label(row, id)), {}};
-    facts.facts.push_back(
-        {QStringLiteral("lane"),
-         text(fmt::format("{}, {}", lane_label(row.lane),
-                          row.report->step.measured ? "measured" : "predicted"))});
-    facts.facts.push_back(
-        {QStringLiteral("layer"), layer_text(operation, row.report->asked.layers)});
+    const BytesText bytes_text = sluice::bytes_text(units);
+    Facts out{label(row, id), {}};
+    const auto add = [&out](const char* name, std::string value) {
+        out.facts.push_back({name, std::move(value)});
+    };
+    add("lane", fmt::format("{}, {}", lane_label(row.lane),
+                            row.report->step.measured ? "measured" : "predicted"));
+    add("layer", layer_text(operation, row.report->asked.layers));
     if (row.report->asked.training.micro_batches() > 1)
-        facts.facts.push_back(
-            {QStringLiteral("micro-batch"), QString::number(operation.micro_batch)});
-    facts.facts.push_back({QStringLiteral("start"), text(moment(when.start))});
-    facts.facts.push_back({QStringLiteral("duration"), text(format_seconds(duration))});
+        add("micro-batch", std::to_string(operation.micro_batch));
+    add("start", moment(when.start));
+    add("duration", format_seconds(duration));
     if (const double bytes = bytes_of(operation); bytes > 0) {
-        facts.facts.push_back({operation.link_bytes > 0 ? QStringLiteral("bytes")
-                                                        : QStringLiteral("bytes of host memory"),
-                               byte_text(bytes, units)});
-        if (duration > 0)
-            facts.facts.push_back({QStringLiteral("rate"),
-                                   byte_text(bytes / duration, units) + QStringLiteral("/s")});
+        add(operation.link_bytes > 0 ? "bytes" : "bytes of host memory", bytes_text(bytes));
+        if (duration > 0) add("rate", bytes_text(bytes / duration) + "/s");
     }
-    add_waits(facts, row, id);
-    add_exposed(facts, row, id);
-    return facts;
+    for (Fact& wait : waits_of(row, id)) out.facts.push_back(std::move(wait));
+    if (row.lane != Lane::compute) add("exposed", exposed_text(row, id));
+    return out;
 }
 
-Facts wait_facts(const TimelineRow& row, const WaitBlock& wait) {
-    Facts facts{text("compute waits " + format_seconds(wait.end - wait.start)), {}};
-    if (wait.cause >= 0)
-        facts.facts.push_back(
-            {QStringLiteral("for"), text(fmt::format("{} ({})", label(row, wait.cause),
-                                                     lane_label(row.operation(wait.cause).lane)))});
-    facts.facts.push_back({QStringLiteral("before"), text(label(row, wait.waiting))});
-    facts.facts.push_back({QStringLiteral("from"), text(moment(wait.start))});
-    return facts;
-}
-
-QString facts_lines(const Facts& facts) {
-    QStringList lines{facts.title};
+std::string facts_lines(const Facts& facts) {
+    std::string lines = facts.title;
     for (const Fact& fact : facts.facts)
-        lines << (fact.name.isEmpty() ? QStringLiteral("    ") + fact.value
-                                      : fact.name + QStringLiteral(": ") + fact.value);
-    return lines.join(QLatin1Char('\n'));
+        lines += "\n" + (fact.name.empty() ? "    " : fact.name + ": ") + fact.value;
+    return lines;
 }
 
-QString facts_line(const Facts& facts) {
-    QString line = facts.title + QStringLiteral(": ");
-    bool first = true;
+std::string facts_line(const Facts& facts) {
+    std::string line = facts.title + ":";
     for (const Fact& fact : facts.facts) {
-        if (!first) line += fact.name.isEmpty() ? QStringLiteral(", ") : QStringLiteral("; ");
-        line += fact.name.isEmpty() ? fact.value : fact.name + QLatin1Char(' ') + fact.value;
-        first = false;
+        if (&fact != &facts.facts.front()) line += fact.name.empty() ? "," : ";";
+        line += " " + (fact.name.empty() ? "" : fact.name + " ") + fact.value;
     }
     return line;
 }
 
-QString timeline_csv(const Timeline& timeline) {
-    std::string csv =
-        "step,lane,operation,layer,micro_batch,start_s,end_s,bytes,rate_gb_per_s,waits_for\n";
+Table timeline_table(const Timeline& timeline) {
+    Table out{{{"step", "step"},
+               {"lane", "lane"},
+               {"operation", "operation"},
+               {"layer", "layer", Unit::whole},
+               {"micro_batch", "micro-batch", Unit::whole},
+               {"start_s", "start", Unit::seconds},
+               {"end_s", "end", Unit::seconds},
+               {"bytes", "bytes", Unit::bytes},
+               {"rate_gb_per_s", "GB/s", Unit::number},
+               {"waits_for", "waits for"}}};
     for (const TimelineRow& row : timeline.rows()) {
         const auto& operations = row.report->plan.program.operations;
         for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -149,16 +132,15 @@ QString timeline_csv(const Timeline& timeline) {
                 waits +=
                     fmt::format("{}{}{}", waits.empty() ? "" : "; ", label(row, wait.operation),
                                 wait.previous_step ? " (previous step)" : "");
-            csv += fmt::format(
-                "{},{},{},{},{},{:.9g},{:.9g},{:.0f},{},{}\n",
-                row.report->step.measured ? "measured" : "predicted", lane_name(row.lane),
-                csv_text(label(row, static_cast<OperationId>(i))), operation.layer,
-                operation.micro_batch, when.start, when.end, bytes,
-                bytes > 0 && duration > 0 ? fmt::format("{:.6g}", bytes / duration / kGiga) : "",
-                csv_text(waits));
+            const bool has_rate = bytes > 0 && duration > 0;
+            out.rows.push_back(
+                {{row.report->step.measured ? "measured" : "predicted", lane_name(row.lane),
+                  label(row, static_cast<OperationId>(i)), operation.layer, operation.micro_batch,
+                  when.start, when.end, bytes, has_rate ? Cell(bytes / duration / kGiga) : Cell(),
+                  waits}});
         }
     }
-    return text(csv);
+    return out;
 }
 
 }  // namespace sluice

@@ -1,10 +1,9 @@
 #include "planner-gui/pictures/pareto.h"
 
-#include <fmt/format.h>
-
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "planner-gui/pictures/answer_words.h"
 #include "sim/base/format.h"
 
 namespace sluice {
@@ -14,43 +13,39 @@ struct ParetoText {
     Q_DECLARE_TR_FUNCTIONS(Pareto)
 };
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
-std::string number_or_empty(const std::optional<double>& number) {
-    return number ? fmt::format("{}", *number) : std::string();
+/// Why it is not as good as it seems, or not there at all.
+QString reason_of(const MachineSystem& row, ByteUnits units) {
+    if (row.value.fits() && !row.value.usd_per_hour)
+        return ParetoText::tr("no price is known for this machine");
+    return reason_text(row.value, units);
 }
 
-std::string csv_line(const ParetoRow& row, bool by_hour, bool by_token) {
-    std::string line = csv_text(row.machine) + "," + csv_text(row.system) + "," +
-                       (!row.planned ? "refused"
-                        : row.fits   ? "yes"
-                                     : "no") +
-                       ",";
-    const auto speed = [&](Seconds step) {
-        return row.fits && step > 0 ? fmt::format("{},", row.tokens_per_s_at(step)) : ",";
-    };
-    line += speed(row.step) + speed(row.step_high) + speed(row.step_low);
-    line += row.planned ? fmt::format("{},{},", row.device, row.host) : ",,";
-    return line + number_or_empty(row.usd_per_hour) + "," +
-           (row.fits ? number_or_empty(row.usd_per_million_tokens) : "") + "," +
-           (by_hour ? "yes" : "no") + "," + (by_token ? "yes" : "no") + "," +
-           csv_text(row.price_of) + "," +
-           csv_text(reason_text(row.reason, row.shortages, ByteUnits::decimal).toStdString()) +
-           "\n";
+std::string refused_or_fits(const MachineSystem& row) {
+    return !row.value.is_planned() ? "refused" : row.value.fits() ? "yes" : "no";
 }
 
-QString with_costs(const ParetoRow& row) {
+/// On the front, beaten, or why it is not in the picture; sorted in this order.
+Cell outcome(const MachineSystem& row, bool on_front, ByteUnits units) {
+    if (on_front) return Cell(0).shown_as("on the front");
+    if (row.is_plotted()) return Cell(1).shown_as("beaten");
+    const std::string reason = reason_of(row, units).toStdString();
+    if (!row.value.is_planned()) return Cell(3).shown_as("refused: " + reason);
+    return Cell(2).shown_as(row.value.fits() ? reason : "does not fit: " + reason);
+}
+
+QString with_costs(const MachineSystem& row) {
     return ParetoText::tr("%1 with %2: %3 tokens/s, %4 an hour, %5 a million tokens")
-        .arg(text(row.machine), text(row.system), text(format_thousands(row.tokens_per_s())),
-             text(format_usd(*row.usd_per_hour)),
-             text(format_usd(row.usd_per_million_tokens.value_or(0))));
+        .arg(qtext(row.machine), qtext(row.schedule),
+             qtext(format_thousands(row.value.tokens_per_s())),
+             qtext(format_usd(*row.value.usd_per_hour)),
+             qtext(format_usd(row.value.usd_per_million_tokens.value_or(0))));
 }
 
 }  // namespace
 
-double cost_of(const ParetoRow& row, CostAxis axis) {
-    return axis == CostAxis::usd_per_hour ? row.usd_per_hour.value_or(0)
-                                          : row.usd_per_million_tokens.value_or(0);
+double cost_of(const MachineSystem& row, CostAxis axis) {
+    return axis == CostAxis::usd_per_hour ? row.value.usd_per_hour.value_or(0)
+                                          : row.value.usd_per_million_tokens.value_or(0);
 }
 
 QString cost_name(CostAxis axis) {
@@ -58,53 +53,54 @@ QString cost_name(CostAxis axis) {
                                           : ParetoText::tr("$ per million tokens");
 }
 
-std::vector<bool> on_front(const std::vector<ParetoRow>& rows, CostAxis axis) {
+std::vector<bool> on_front(const std::vector<MachineSystem>& rows, CostAxis axis) {
     std::vector<std::size_t> plotted;
     std::vector<std::pair<double, double>> points;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!rows[i].is_plotted()) continue;
         plotted.push_back(i);
-        points.emplace_back(cost_of(rows[i], axis), rows[i].tokens_per_s());
+        points.emplace_back(cost_of(rows[i], axis), rows[i].value.tokens_per_s());
     }
     std::vector<bool> front(rows.size(), false);
     for (const std::size_t i : pareto_front(points)) front[plotted[i]] = true;
     return front;
 }
 
-std::vector<std::size_t> by_cost(const std::vector<ParetoRow>& rows, CostAxis axis) {
+std::vector<std::size_t> by_cost(const std::vector<MachineSystem>& rows, CostAxis axis) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (rows[i].is_plotted()) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return std::pair(cost_of(rows[a], axis), -rows[a].tokens_per_s()) <
-               std::pair(cost_of(rows[b], axis), -rows[b].tokens_per_s());
+        return std::pair(cost_of(rows[a], axis), -rows[a].value.tokens_per_s()) <
+               std::pair(cost_of(rows[b], axis), -rows[b].value.tokens_per_s());
     });
     return order;
 }
 
-std::optional<std::size_t> cheapest_at(const std::vector<ParetoRow>& rows, CostAxis axis,
+std::optional<std::size_t> cheapest_at(const std::vector<MachineSystem>& rows, CostAxis axis,
                                        double least_tokens_per_s) {
     for (const std::size_t row : by_cost(rows, axis))
-        if (rows[row].tokens_per_s() >= least_tokens_per_s) return row;
+        if (rows[row].value.tokens_per_s() >= least_tokens_per_s) return row;
     return std::nullopt;
 }
 
-QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_per_s) {
+QString cheapest_words(const std::vector<MachineSystem>& rows, double least_tokens_per_s) {
     constexpr CostAxis kToken = CostAxis::usd_per_million_tokens, kHour = CostAxis::usd_per_hour;
     const std::vector<std::size_t> plotted = by_cost(rows, kToken);
     if (plotted.empty()) return {};
-    const QString wanted = text(format_thousands(least_tokens_per_s));
+    const QString wanted = qtext(format_thousands(least_tokens_per_s));
     const auto by_token = cheapest_at(rows, kToken, least_tokens_per_s);
     const auto by_hour = cheapest_at(rows, kHour, least_tokens_per_s);
     if (!by_token) {
         const std::size_t fastest =
             *std::max_element(plotted.begin(), plotted.end(), [&](std::size_t a, std::size_t b) {
-                return rows[a].tokens_per_s() < rows[b].tokens_per_s();
+                return rows[a].value.tokens_per_s() < rows[b].value.tokens_per_s();
             });
         const QString none = ParetoText::tr("None reaches %1 tokens/s; the fastest is %2")
                                  .arg(wanted, with_costs(rows[fastest]));
-        const bool one_gpu = std::none_of(
-            rows.begin(), rows.end(), [](const ParetoRow& row) { return row.system == "cluster"; });
+        const bool one_gpu = std::none_of(rows.begin(), rows.end(), [](const MachineSystem& row) {
+            return row.schedule == "cluster";
+        });
         return one_gpu ? ParetoText::tr(
                              "%1\nEach is one GPU; with the system cluster several are tried")
                              .arg(none)
@@ -122,76 +118,126 @@ QString cheapest_words(const std::vector<ParetoRow>& rows, double least_tokens_p
            line(cost_name(kHour), *by_hour);
 }
 
-CostSpeed cost_speed(const std::vector<ParetoRow>& rows, CostAxis axis, ByteUnits units) {
+CostSpeed cost_speed(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUnits units) {
     CostSpeed plot{cost_name(axis).toStdString(), {}};
     const bool systems = std::ranges::any_of(
-        rows, [&](const ParetoRow& row) { return row.system != rows.front().system; });
+        rows, [&](const MachineSystem& row) { return row.schedule != rows.front().schedule; });
     const std::vector<bool> front = on_front(rows, axis);
     for (const std::size_t at : by_cost(rows, axis)) {
-        const ParetoRow& row = rows[at];
+        const MachineSystem& row = rows[at];
         CostSpeedPoint point;
         point.id = static_cast<int>(at);
         point.name = row.machine;
-        if (systems) point.second = row.system;
+        if (systems) point.second = row.schedule;
         point.tooltip = row_lines(row, units).join(QLatin1Char('\n')).toStdString();
         point.usd = cost_of(row, axis);
-        point.tokens_per_s = row.tokens_per_s();
-        if (row.has_band()) {
-            point.low = row.tokens_per_s_at(row.step_high);
-            point.high = row.tokens_per_s_at(row.step_low);
+        point.tokens_per_s = row.value.tokens_per_s();
+        if (row.value.has_band()) {
+            point.low = row.value.tokens_per_s_at(row.value.step_high);
+            point.high = row.value.tokens_per_s_at(row.value.step_low);
         }
         point.on_front = front[at];
+        point.is_answer = plot.points.empty();  // the cheapest
         plot.points.push_back(std::move(point));
     }
     return plot;
 }
 
-Picture pareto_picture(const std::vector<ParetoRow>& rows, CostAxis axis, ByteUnits units,
+Picture pareto_picture(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUnits units,
                        const PictureSpace& space) {
-    const auto plotted = std::ranges::find_if(rows, &ParetoRow::is_plotted);
+    const auto plotted = std::ranges::find_if(rows, &MachineSystem::is_plotted);
     if (plotted == rows.end()) return {};
     return cost_speed_picture(
-        plotted->model + ": speed and money",
+        plotted->value.model + ": speed and money",
         "predicted; thin lines: 5 to 95%; blue: none is faster for less; grey: beaten",
         {cost_speed(rows, axis, units)}, space);
 }
 
-QString band_text(const ParetoRow& row) {
-    if (!row.fits || !row.has_band()) return {};
+QString band_text(const MachineSystem& row) {
+    const ScenarioValue& value = row.value;
+    if (!value.fits() || !value.has_band()) return {};
     return ParetoText::tr("%1 to %2")
-        .arg(text(format_thousands(row.tokens_per_s_at(row.step_high))),
-             text(format_thousands(row.tokens_per_s_at(row.step_low))));
+        .arg(qtext(format_thousands(value.tokens_per_s_at(value.step_high))),
+             qtext(format_thousands(value.tokens_per_s_at(value.step_low))));
 }
 
-QStringList row_lines(const ParetoRow& row, ByteUnits units) {
-    QStringList lines = {text(row.machine + ", " + row.system)};
-    const QString reason = reason_text(row.reason, row.shortages, units);
+QStringList row_lines(const MachineSystem& row, ByteUnits units) {
+    const ScenarioValue& value = row.value;
+    QStringList lines = {qtext(row.machine + ", " + row.schedule)};
+    const QString reason = reason_of(row, units);
     if (!reason.isEmpty()) lines << reason;
-    if (!row.planned) return lines;
+    if (!value.is_planned()) return lines;
     const QString band = band_text(row);
     const QString speed =
-        ParetoText::tr("%1 tokens/s").arg(text(format_thousands(row.tokens_per_s()))) +
+        ParetoText::tr("%1 tokens/s").arg(qtext(format_thousands(value.tokens_per_s()))) +
         (band.isEmpty() ? QString() : ParetoText::tr(" (5 to 95%: %1)").arg(band));
-    lines << (row.fits ? speed : ParetoText::tr("if it fit: %1").arg(speed));
+    lines << (value.fits() ? speed : ParetoText::tr("if it fit: %1").arg(speed));
     lines << ParetoText::tr("device %1, host %2")
-                 .arg(byte_text(static_cast<double>(row.device), units),
-                      byte_text(static_cast<double>(row.host), units));
-    if (row.usd_per_hour && row.fits)
+                 .arg(byte_text(static_cast<double>(value.fit.device.peak.bytes), units),
+                      byte_text(static_cast<double>(value.fit.host.peak.bytes), units));
+    if (row.is_plotted())
         lines << ParetoText::tr("%1 an hour (%2), %3 a million tokens")
-                     .arg(text(format_usd(*row.usd_per_hour)), text(row.price_of),
-                          text(format_usd(row.usd_per_million_tokens.value_or(0))));
+                     .arg(qtext(format_usd(*value.usd_per_hour)), qtext(value.price_of),
+                          qtext(format_usd(value.usd_per_million_tokens.value_or(0))));
     return lines;
 }
 
-QString pareto_csv(const std::vector<ParetoRow>& rows) {
-    std::string out =
-        "machine,system,fits,tokens_per_s,tokens_per_s_5_percent,tokens_per_s_95_percent,"
-        "device_bytes,host_bytes,usd_per_hour,usd_per_million_tokens,on_front_by_hour,"
-        "on_front_by_token,price,reason\n";
+Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUnits units) {
     const std::vector<bool> by_hour = on_front(rows, CostAxis::usd_per_hour);
     const std::vector<bool> by_token = on_front(rows, CostAxis::usd_per_million_tokens);
-    for (std::size_t i = 0; i < rows.size(); ++i) out += csv_line(rows[i], by_hour[i], by_token[i]);
-    return text(out);
+    const std::vector<bool>& front = axis == CostAxis::usd_per_hour ? by_hour : by_token;
+    const auto among = [&rows](const std::vector<bool>& marks, const MachineSystem& row) {
+        return marks[static_cast<std::size_t>(&row - rows.data())];
+    };
+    const auto yes_in = [&](const std::vector<bool>& marks) {
+        return [&](const MachineSystem& row) { return Cell(among(marks, row) ? "yes" : "no"); };
+    };
+    const auto if_planned = [](auto value) {
+        return [value](const MachineSystem& row) {
+            return row.value.is_planned() ? Cell(std::invoke(value, row.value)) : Cell();
+        };
+    };
+    const auto if_fits = [](auto value) {
+        return [value](const MachineSystem& row) {
+            return row.value.fits() ? Cell(std::invoke(value, row.value)) : Cell();
+        };
+    };
+    Table table = table_of<MachineSystem>(
+        rows, {{"machine", "machine", Unit::text, &MachineSystem::machine},
+               {"system", "system", Unit::text, &MachineSystem::schedule},
+               {"fits", "", Unit::text, refused_or_fits},
+               {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s),
+                "predicted, in a steady step"},
+               {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& value) {
+                    return value.has_band() ? Cell(Range{value.tokens_per_s_at(value.step_high),
+                                                         value.tokens_per_s_at(value.step_low)})
+                                            : Cell();
+                }),
+                "nine of ten measured steps should lie there"},
+               {"device_bytes", "", Unit::bytes,
+                if_planned([](auto& value) { return value.fit.device.peak.bytes; })},
+               {"host_bytes", "", Unit::bytes,
+                if_planned([](auto& value) { return value.fit.host.peak.bytes; })},
+               {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
+                cost_name(CostAxis::usd_per_hour).toUtf8().constData()},
+               {"usd_per_million_tokens", "$/M tokens", Unit::usd,
+                if_fits(&ScenarioValue::usd_per_million_tokens),
+                cost_name(CostAxis::usd_per_million_tokens).toUtf8().constData()},
+               {"on_front_by_hour", "", Unit::text, yes_in(by_hour)},
+               {"on_front_by_token", "", Unit::text, yes_in(by_token)},
+               {"price", "", Unit::text, if_planned(&ScenarioValue::price_of)},
+               {"reason", "", Unit::text,
+                [&](auto& row) { return Cell(reason_of(row, units).toStdString()); }},
+               {"", "outcome", Unit::text,
+                [&](auto& row) { return outcome(row, among(front, row), units); },
+                "on the front: none is faster for less"}});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        Row& row = table.rows[i];
+        row.marked = front[i];
+        row.muted = !rows[i].is_plotted();
+        row.tooltip = row_lines(rows[i], units).join(QLatin1Char('\n')).toStdString();
+    }
+    return table;
 }
 
 }  // namespace sluice

@@ -1,6 +1,8 @@
 // Which stretch of time does a picture show across which pixels? Zoom and pan as values.
 #pragma once
 
+#include <algorithm>
+
 #include "sim/base/units.h"
 
 namespace sluice {
@@ -17,19 +19,41 @@ struct TimeView {
     Seconds seconds_of(double pixels) const { return pixels / width * length(); }
 
     /// `factor` > 1 shows less time, larger. What is at `x` stays there, unless an end of [0,
-    /// whole] or the shortest stretch (a millionth of the whole, but no less than 100 ns) is
-    /// reached.
-    TimeView zoomed(double factor, double x, Seconds whole) const;
+    /// whole] or the shortest stretch is reached.
+    TimeView zoomed(double factor, double x, Seconds whole) const {
+        const Seconds new_length = std::clamp(length() / factor, shortest(whole), whole);
+        const Seconds fixed = x_to_time(x);
+        const Seconds from = fixed - (fixed - begin) * new_length / length();
+        return within(from, from + new_length, whole);
+    }
     /// Shows what lies `pixels` further right; stops at the ends of [0, whole].
-    TimeView panned(double pixels, Seconds whole) const;
+    TimeView panned(double pixels, Seconds whole) const {
+        return within(begin + seconds_of(pixels), end + seconds_of(pixels), whole);
+    }
     /// Shows [from, until] with a margin of a tenth on both sides, as far as [0, whole] allows.
-    TimeView around(Seconds from, Seconds until, Seconds whole) const;
+    TimeView around(Seconds from, Seconds until, Seconds whole) const {
+        const Seconds margin = (until - from) / 10;
+        return within(from - margin, until + margin, whole);
+    }
     /// Pans as little as is needed for [from, until] to be seen; its start, where it is too long.
-    TimeView revealing(Seconds from, Seconds until, Seconds whole) const;
+    TimeView revealing(Seconds from, Seconds until, Seconds whole) const {
+        Seconds by = until > end ? until - end : 0;
+        if (from < begin + by) by = from - begin;
+        return within(begin + by, end + by, whole);
+    }
     TimeView showing_all(Seconds whole) const { return {0, whole, left, width}; }
     /// The same stretch in another place.
     TimeView at(double new_left, double new_width) const {
         return {begin, end, new_left, new_width};
+    }
+
+  private:
+    /// A millionth of the whole, but no less than 100 ns.
+    static Seconds shortest(Seconds whole) { return std::min(whole, std::max(1e-7, whole / 1e6)); }
+    TimeView within(Seconds from, Seconds until, Seconds whole) const {
+        const Seconds shown = std::clamp(until - from, shortest(whole), whole);
+        const Seconds start = std::clamp(from, 0.0, whole - shown);
+        return {start, start + shown, left, width};
     }
 };
 

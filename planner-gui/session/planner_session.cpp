@@ -11,11 +11,6 @@ namespace {
 
 std::size_t index(JobKind kind) { return static_cast<std::size_t>(kind); }
 
-template <typename Value>
-auto shared(Value value) {
-    return std::make_shared<const Value>(std::move(value));
-}
-
 QString sentence_of(const std::exception& error) {
     const QString sentence = QString::fromUtf8(error.what());
     return dynamic_cast<const std::logic_error*>(&error) == nullptr
@@ -40,6 +35,15 @@ class PlannerSession::Teller {
                 if (!stop.stop_requested()) tell(session);
             },
             Qt::QueuedConnection);
+    }
+    /// Emits `signal` with the value.
+    template <typename Signal, typename Value>
+    void send(Signal signal, Value value) const {
+        (*this)([signal, shared = std::make_shared<const Value>(std::move(value))](
+                    PlannerSession& session) {
+            Q_EMIT(session.*signal)
+            (shared);
+        });
     }
     const std::stop_token& stop() const { return stop_; }
     void progress(std::size_t done, std::size_t all) const {
@@ -80,9 +84,7 @@ void PlannerSession::request(const PlannedScenario& planned) {
     verdicts_.start([tell, planned] {
         const SimulationScope scope(tell.stop(), Urgency::now);
         const auto tell_stage = [&tell](const ScenarioAnswer& prediction) {
-            tell([value = shared(prediction)](PlannerSession& session) {
-                Q_EMIT session.predicted(value);
-            });
+            tell.send(&PlannerSession::predicted, prediction);
         };
         const auto refuse = [&tell](const std::exception& error, const std::string& field) {
             tell([sentence = sentence_of(error), name = QString::fromStdString(field)](
@@ -132,17 +134,15 @@ void PlannerSession::compare(const PlannedScenario& planned) {
         Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
                                          others, &s.profile);
         out.left_out = left_out(s.machine);
-        tell([value = shared(std::move(out))](PlannerSession& session) {
-            Q_EMIT session.compared(value);
-        });
+        tell.send(&PlannerSession::compared, std::move(out));
     });
 }
 
 void PlannerSession::findSensitivity(const PlannedScenario& planned) {
     post_job(JobKind::sensitivity, [planned](const Teller& tell) {
         const Scenario s = resolve(planned);
-        auto value = shared(sensitivity(s.model, s.profile, s.machine, s.training, ""));
-        tell([value](PlannerSession& session) { Q_EMIT session.sensitivityFound(value); });
+        tell.send(&PlannerSession::sensitivityFound,
+                  sensitivity(s.model, s.profile, s.machine, s.training, ""));
     });
 }
 
@@ -155,8 +155,7 @@ void PlannerSession::explore(const PlannedScenario& planned, const ExploredAxis&
             const std::size_t column = i % x.values.size(), row = i / x.values.size();
             const PlannedScenario one =
                 with_value(with_value(planned, x.field, x.values[column]), y.field, y.values[row]);
-            tell([value = shared(ExploredCell{column, row, value_of(one, false)})](
-                     PlannerSession& session) { Q_EMIT session.explored(value); });
+            tell.send(&PlannerSession::explored, ExploredCell{column, row, value_of(one, false)});
             tell.progress(i + 1, all);
         }
     });
@@ -171,8 +170,8 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
         for (const std::string& machine : machines) {
             for (const std::string& schedule : schedules) {
                 const PlannedScenario one = on_machine(planned, machine, schedule, host_memory);
-                tell([value = shared(MachineSystem{machine, schedule, value_of(one, true)})](
-                         PlannerSession& session) { Q_EMIT session.machineFound(value); });
+                tell.send(&PlannerSession::machineFound,
+                          MachineSystem{machine, schedule, value_of(one, true)});
                 tell.progress(++done, machines.size() * schedules.size());
             }
         }
@@ -183,11 +182,9 @@ void PlannerSession::predictAll(const std::vector<PlannedScenario>& scenarios) {
     post_job(JobKind::scenarios, [scenarios](const Teller& tell) {
         for (std::size_t i = 0; i < scenarios.size(); ++i) {
             try {
-                ScenarioAnswer prediction = answer_scenario(
-                    scenarios[i], {.band = Wanted::Band::always, .suggestions = true});
-                tell([value = shared(std::move(prediction))](PlannerSession& session) {
-                    Q_EMIT session.scenarioPredicted(value);
-                });
+                tell.send(&PlannerSession::scenarioPredicted,
+                          answer_scenario(scenarios[i],
+                                          {.band = Wanted::Band::always, .suggestions = true}));
             } catch (const InputError&) {
                 // Its own verdict says why.
             }
@@ -201,10 +198,8 @@ void PlannerSession::validate(const PlannedScenario& planned, const QStringList&
         std::vector<std::string> paths;
         for (const QString& file : files) paths.push_back(file.toStdString());
         const MachineSpec machine = read_machine(planned.machine).spec;
-        Validation out = sluice::validate(read_measured_runs(paths, std::nullopt), machine);
-        tell([value = shared(std::move(out))](PlannerSession& session) {
-            Q_EMIT session.validated(value);
-        });
+        tell.send(&PlannerSession::validated,
+                  sluice::validate(read_measured_runs(paths, std::nullopt), machine));
     });
 }
 
@@ -217,17 +212,14 @@ void PlannerSession::overlay(const PlannedScenario& planned, const QString& file
             throw InputError(file +
                              ": operations is missing, so no lanes can be shown; measure again "
                              "with this version of sluice-train");
-        tell([value = shared(std::move(run))](PlannerSession& session) {
-            Q_EMIT session.overlaid(value);
-        });
+        tell.send(&PlannerSession::overlaid, std::move(run));
     });
 }
 
 void PlannerSession::decide(const PlannedScenario& planned,
                             const std::vector<PlannedScenario>& others) {
     post_job(JobKind::decide, [planned, others](const Teller& tell) {
-        auto value = shared(sluice::decide(decision_request(planned, others)));
-        tell([value](PlannerSession& session) { Q_EMIT session.decided(value); });
+        tell.send(&PlannerSession::decided, sluice::decide(decision_request(planned, others)));
     });
 }
 

@@ -24,6 +24,10 @@ std::string text_of(std::string path) {
 
 }  // namespace
 
+std::shared_ptr<const Prediction> shared_report(const std::shared_ptr<const ScenarioAnswer>& of) {
+    return of == nullptr ? nullptr : std::shared_ptr<const Prediction>(of, &of->report());
+}
+
 NamedFiles read_named_files(const PlannedScenario& planned) {
     return {text_of(planned.model.model), text_of(planned.machine.machine)};
 }

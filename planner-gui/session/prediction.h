@@ -38,6 +38,9 @@ struct ScenarioAnswer {
     const Prediction& report() const { return prediction; }
 };
 
+/// The report alone, which lives as long as its prediction does; null for null.
+std::shared_ptr<const Prediction> shared_report(const std::shared_ptr<const ScenarioAnswer>& of);
+
 /// All that the planner shows of a scenario.
 inline constexpr Wanted kWholePrediction{
     .band = Wanted::Band::always, .suggestions = true, .remedies = true};

@@ -36,52 +36,31 @@ bool is_automatic_name(const PlannedScenario& planned) {
 
 }  // namespace
 
-class EditCommand : public QUndoCommand {
+/// Puts another project in place of one; projects are small values.
+class ChangeCommand : public QUndoCommand {
   public:
-    EditCommand(ScenarioStack& stack, int index, PlannedScenario after, QString field)
+    ChangeCommand(ScenarioStack& stack, Project before, Project after, QString field)
         : stack_(stack),
-          index_(index),
-          before_(stack.project_.scenarios[static_cast<std::size_t>(index)]),
+          before_(std::move(before)),
           after_(std::move(after)),
           field_(std::move(field)) {}
-    void redo() override { stack_.replace(index_, after_); }
-    void undo() override { stack_.replace(index_, before_); }
+    void redo() override { stack_.show(after_); }
+    void undo() override { stack_.show(before_); }
     int id() const override { return 1; }
     bool mergeWith(const QUndoCommand* next) override {
-        const auto* const edit = static_cast<const EditCommand*>(next);
-        if (edit->index_ != index_ || edit->field_ != field_ || field_.isEmpty()) return false;
-        after_ = edit->after_;
-        setObsolete(after_ == before_);
+        const auto* const change = static_cast<const ChangeCommand*>(next);
+        if (field_.isEmpty() || change->field_ != field_ ||
+            change->after_.current != after_.current)
+            return false;
+        after_ = change->after_;
+        setObsolete(after_.scenarios == before_.scenarios);
         return true;
     }
 
   private:
     ScenarioStack& stack_;
-    int index_;
-    PlannedScenario before_, after_;
-    QString field_;
-};
-
-/// Puts a scenario in, or takes it out.
-class InsertCommand : public QUndoCommand {
-  public:
-    InsertCommand(ScenarioStack& stack, int index, PlannedScenario scenario, bool takes_out)
-        : stack_(stack),
-          index_(index),
-          current_(stack.currentIndex()),
-          scenario_(std::move(scenario)),
-          takes_out_(takes_out) {}
-    void redo() override { takes_out_ ? erase() : insert(index_); }
-    void undo() override { takes_out_ ? insert(current_) : stack_.erase(index_, current_); }
-
-  private:
-    void insert(int current) { stack_.insert(index_, scenario_, current); }
-    void erase() { stack_.erase(index_, std::max(0, current_ > index_ ? current_ - 1 : current_)); }
-
-    ScenarioStack& stack_;
-    int index_, current_;
-    PlannedScenario scenario_;
-    bool takes_out_;
+    Project before_, after_;
+    QString field_;  ///< empty: not merged
 };
 
 ScenarioStack::ScenarioStack(QObject* parent) : QObject(parent) {
@@ -102,12 +81,29 @@ void ScenarioStack::setCurrent(int index) {
     Q_EMIT currentChanged();
 }
 
-void ScenarioStack::push_edit(int index, const PlannedScenario& edited, const QString& field,
-                              const QString& what) {
-    if (edited == project_.scenarios[static_cast<std::size_t>(index)]) return;
-    auto* const command = new EditCommand(*this, index, edited, field);
+void ScenarioStack::push(Project before, Project after, const QString& field, const QString& what) {
+    auto* const command = new ChangeCommand(*this, std::move(before), std::move(after), field);
     command->setText(what);
     undo_.push(command);
+}
+
+void ScenarioStack::push_edit(int index, const PlannedScenario& edited, const QString& field,
+                              const QString& what) {
+    const auto at = static_cast<std::size_t>(index);
+    if (edited == project_.scenarios[at]) return;
+    Project before = project_;
+    before.current = at;  // what is undone is shown
+    Project after = before;
+    after.scenarios[at] = edited;
+    push(std::move(before), std::move(after), field, what);
+}
+
+void ScenarioStack::push_new(int index, PlannedScenario scenario, const QString& what) {
+    scenario.name = freeName(scenario.name);
+    Project after = project_;
+    after.scenarios.insert(after.scenarios.begin() + index, std::move(scenario));
+    after.current = static_cast<std::size_t>(index);
+    push(project_, std::move(after), {}, what);
 }
 
 void ScenarioStack::edit(const PlannedScenario& edited, const QString& field, const QString& what) {
@@ -136,27 +132,20 @@ void ScenarioStack::setNotes(int index, const QString& notes) {
 }
 
 void ScenarioStack::add(const PlannedScenario& scenario) {
-    PlannedScenario added = scenario;
-    added.name = freeName(added.name);
-    auto* const command = new InsertCommand(*this, count(), added, false);
-    command->setText(tr("new scenario"));
-    undo_.push(command);
+    push_new(count(), scenario, tr("new scenario"));
 }
 
 void ScenarioStack::duplicate(int index) {
-    PlannedScenario copy = project_.scenarios[static_cast<std::size_t>(index)];
-    copy.name = freeName(copy.name);
-    auto* const command = new InsertCommand(*this, index + 1, copy, false);
-    command->setText(tr("duplicate"));
-    undo_.push(command);
+    push_new(index + 1, project_.scenarios[static_cast<std::size_t>(index)], tr("duplicate"));
 }
 
 void ScenarioStack::remove(int index) {
     if (count() == 1) return;
-    auto* const command =
-        new InsertCommand(*this, index, project_.scenarios[static_cast<std::size_t>(index)], true);
-    command->setText(tr("delete scenario"));
-    undo_.push(command);
+    Project after = project_;
+    after.scenarios.erase(after.scenarios.begin() + index);
+    const int current = currentIndex() > index ? currentIndex() - 1 : currentIndex();
+    after.current = static_cast<std::size_t>(std::min(current, count() - 2));
+    push(project_, std::move(after), {}, tr("delete scenario"));
 }
 
 std::string ScenarioStack::freeName(const std::string& name) const {
@@ -173,27 +162,13 @@ std::string ScenarioStack::freeName(const std::string& name) const {
     }
 }
 
-void ScenarioStack::replace(int index, const PlannedScenario& scenario) {
-    PlannedScenario& here = project_.scenarios[static_cast<std::size_t>(index)];
-    const bool only_words = index == currentIndex() && ask_the_same(here, scenario);
-    here = scenario;
-    project_.current = static_cast<std::size_t>(index);  // what is undone is shown
+void ScenarioStack::show(const Project& project) {
+    const bool only_words = project.current == project_.current &&
+                            project.scenarios.size() == project_.scenarios.size() &&
+                            ask_the_same(current(), project.scenarios[project.current]);
+    project_ = project;
     Q_EMIT listChanged();
     if (!only_words) Q_EMIT currentChanged();
-}
-
-void ScenarioStack::insert(int index, const PlannedScenario& scenario, int current) {
-    project_.scenarios.insert(project_.scenarios.begin() + index, scenario);
-    project_.current = static_cast<std::size_t>(current);
-    Q_EMIT listChanged();
-    Q_EMIT currentChanged();
-}
-
-void ScenarioStack::erase(int index, int current) {
-    project_.scenarios.erase(project_.scenarios.begin() + index);
-    project_.current = static_cast<std::size_t>(std::min(current, count() - 1));
-    Q_EMIT listChanged();
-    Q_EMIT currentChanged();
 }
 
 }  // namespace sluice

@@ -49,13 +49,12 @@ class ScenarioStack : public QObject {
     void listChanged();
 
   private:
-    friend class EditCommand;
-    friend class InsertCommand;
-    void replace(int index, const PlannedScenario& scenario);
-    void insert(int index, const PlannedScenario& scenario, int current);
-    void erase(int index, int current);
+    friend class ChangeCommand;
+    void show(const Project& project);
+    void push(Project before, Project after, const QString& field, const QString& what);
     void push_edit(int index, const PlannedScenario& edited, const QString& field,
                    const QString& what);
+    void push_new(int index, PlannedScenario scenario, const QString& what);
 
     Project project_;
     QUndoStack undo_;

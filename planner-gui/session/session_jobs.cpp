@@ -96,6 +96,7 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
             out.step_low = report.band->low;
             out.step_high = report.band->high;
         }
+        out.bound_by = bottleneck_label(report.step.bottleneck());
         out.bottleneck = bottleneck_text(report.step);
         if (prediction.cost.cost) {
             out.usd_per_hour = prediction.cost.cost->usd_per_hour;

@@ -45,7 +45,7 @@ DecisionRequest decision_request(const PlannedScenario& planned,
 /// What one scenario of many is worth.
 struct ScenarioValue {
     PlannedScenario planned;
-    std::string refused;  ///< the sentence; then nothing else is there
+    std::string refused;  ///< the sentence; then no number is there
     Fit fit;
     std::vector<Shortage> shortages;
     std::string model;
@@ -54,9 +54,16 @@ struct ScenarioValue {
     Seconds step_low = 0, step_high = 0;
     std::optional<double> usd_per_hour, usd_per_million_tokens;
     std::string price_of;    ///< "Lambda: rented, 2026-06"
-    std::string bottleneck;  ///< in words
+    std::string bound_by;    ///< "GPU compute"
+    std::string bottleneck;  ///< the same as a sentence, with shares
 
-    double tokens_per_s() const { return static_cast<double>(training.tokens()) / step; }
+    bool is_planned() const { return refused.empty(); }
+    bool fits() const { return is_planned() && fit.fits(); }
+    bool has_band() const { return step_high > 0; }
+    double tokens_per_s_at(Seconds one_step) const {
+        return static_cast<double>(training.tokens()) / one_step;
+    }
+    double tokens_per_s() const { return tokens_per_s_at(step); }
 };
 
 /// A band only where it fits. Nothing is thrown but Cancelled.
@@ -71,6 +78,9 @@ struct ExploredCell {
 struct MachineSystem {
     std::string machine, schedule;
     ScenarioValue value;
+
+    /// Whether it has a place in a picture of cost and speed.
+    bool is_plotted() const { return value.fits() && value.usd_per_hour.has_value(); }
 };
 
 }  // namespace sluice

@@ -20,9 +20,14 @@ class AnsweredScenario {
 
     /// Whether what is shown is of another plan than `now`, or of other files; false while nothing
     /// is shown.
-    bool is_outdated(const PlannedScenario& now, const NamedFiles& files) const;
+    bool is_outdated(const PlannedScenario& now, const NamedFiles& files) const {
+        return has_other_files(files) || (shown_ && !ask_the_same(shown_->planned, now));
+    }
     /// The same for what rests on the machine alone.
-    bool is_of_another_machine(const PlannedScenario& now, const NamedFiles& files) const;
+    bool is_of_another_machine(const PlannedScenario& now, const NamedFiles& files) const {
+        return shown_ &&
+               (shown_->planned.machine != now.machine || shown_->files.machine != files.machine);
+    }
     /// The same for the files alone.
     bool has_other_files(const NamedFiles& files) const { return shown_ && shown_->files != files; }
 

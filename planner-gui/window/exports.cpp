@@ -1,6 +1,7 @@
 #include "planner-gui/window/exports.h"
 
 #include <QBuffer>
+#include <QMenu>
 #include <QPrintDialog>
 #include <QPrinter>
 #include <QThread>
@@ -31,36 +32,31 @@ Exports::~Exports() {
     for (QThread* const drawing : findChildren<QThread*>()) drawing->wait();
 }
 
-void Exports::choose(const QString& title, const QString& suffix, const QString& name,
-                     void (Exports::*writer)(const QString&)) {
-    const QString file =
-        choose_to_save(&window_, title, QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix),
-                       suffix, safe_file_name(name) + QLatin1Char('.') + suffix);
-    if (!file.isEmpty()) (this->*writer)(file);
-}
-
-QString Exports::reportName() const { return QString::fromStdString(stack_.current().name); }
+QString Exports::reportName() const { return qtext(stack_.current().name); }
 
 QString Exports::pageName() const { return pages_.name() + QStringLiteral(" - ") + reportName(); }
 
-void Exports::chooseHtml() {
-    choose(tr("Report as HTML"), QStringLiteral("html"), reportName(), &Exports::writeHtml);
+void Exports::addActions(QMenu& menu) {
+    using Write = void (Exports::*)(const QString&);
+    const auto add = [&](const QString& text, const QString& suffix, auto name, Write writer) {
+        menu.addAction(text + QStringLiteral("..."), this, [this, text, suffix, name, writer] {
+            const QString filter = QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix);
+            const QString proposed = safe_file_name((this->*name)()) + QLatin1Char('.') + suffix;
+            const QString file = choose_to_save(&window_, QString(text).remove(QLatin1Char('&')),
+                                                filter, suffix, proposed);
+            if (!file.isEmpty()) (this->*writer)(file);
+        });
+    };
+    const QString html = QStringLiteral("html"), pdf = QStringLiteral("pdf");
+    add(tr("&Report as HTML"), html, &Exports::reportName, &Exports::writeHtml);
+    add(tr("Report as &PDF"), pdf, &Exports::reportName, &Exports::writePdf);
+    menu.addSeparator();
+    add(tr("Page as &SVG"), QStringLiteral("svg"), &Exports::pageName, &Exports::writeSvg);
+    add(tr("Page as P&DF"), pdf, &Exports::pageName, &Exports::writePagePdf);
+    add(tr("Page as P&NG"), QStringLiteral("png"), &Exports::pageName, &Exports::writePng);
+    add(tr("Page as &CSV"), QStringLiteral("csv"), &Exports::pageName, &Exports::writeCsv);
 }
-void Exports::choosePdf() {
-    choose(tr("Report as PDF"), QStringLiteral("pdf"), reportName(), &Exports::writePdf);
-}
-void Exports::chooseSvg() {
-    choose(tr("Page as SVG"), QStringLiteral("svg"), pageName(), &Exports::writeSvg);
-}
-void Exports::choosePagePdf() {
-    choose(tr("Page as PDF"), QStringLiteral("pdf"), pageName(), &Exports::writePagePdf);
-}
-void Exports::choosePng() {
-    choose(tr("Page as PNG"), QStringLiteral("png"), pageName(), &Exports::writePng);
-}
-void Exports::chooseCsv() {
-    choose(tr("Page as CSV"), QStringLiteral("csv"), pageName(), &Exports::writeCsv);
-}
+
 void Exports::choosePrinter() {
     if (pages_.svg().isEmpty()) {
         Q_EMIT failed(noPicture());
@@ -75,7 +71,7 @@ void Exports::choosePrinter() {
 QString Exports::noPicture() { return tr("This page has no picture yet; run it first."); }
 
 void Exports::print(QPrinter& printer) {
-    const QString title = QString::fromStdString(stack_.current().name);
+    const QString title = qtext(stack_.current().name);
     if (!print_picture(pages_.svg(), title, printer))
         Q_EMIT failed(
             tr("The printer did not accept the page; check that it is on, or that the file it "

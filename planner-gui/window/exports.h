@@ -11,6 +11,7 @@
 #include "planner-gui/session/planner_session.h"
 #include "planner-gui/session/scenario_stack.h"
 
+class QMenu;
 class QPrinter;
 
 namespace sluice {
@@ -24,13 +25,8 @@ class Exports : public QObject {
     Exports(QWidget& window, Pages& pages, PlannerSession& session, ScenarioStack& stack);
     ~Exports() override;
 
-    /// Each asks for a file name first.
-    void chooseHtml();
-    void choosePdf();
-    void chooseSvg();
-    void choosePagePdf();
-    void choosePng();
-    void chooseCsv();
+    /// One for each kind of file; each asks for a name first.
+    void addActions(QMenu& menu);
     void choosePrinter();
 
     /// The report needs predictions: it is written when they are there. A PDF is written when it
@@ -60,9 +56,6 @@ class Exports : public QObject {
         std::function<void(const Decision&)> then;
     };
 
-    /// Asks for a file; proposes `name`.
-    void choose(const QString& title, const QString& suffix, const QString& name,
-                void (Exports::*writer)(const QString&));
     QString reportName() const;
     QString pageName() const;
     static QString noPicture();

@@ -4,12 +4,12 @@
 #include <QCompleter>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QWheelEvent>
 
 #include "planner-gui/pictures/palette.h"
-#include "planner-gui/window/window_undo.h"
 
 namespace sluice {
 namespace {
@@ -21,6 +21,18 @@ class StillCombo : public QComboBox {
 
   protected:
     void wheelEvent(QWheelEvent* event) override { event->ignore(); }
+};
+
+class UndoFilter : public QObject {
+  public:
+    using QObject::QObject;
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() != QEvent::ShortcutOverride) return QObject::eventFilter(watched, event);
+        const auto* const key = static_cast<QKeyEvent*>(event);
+        if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return false;
+        event->ignore();
+        return true;
+    }
 };
 
 QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
@@ -46,6 +58,8 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
 }
 
 }  // namespace
+
+void leave_undo_to_window(QWidget* editor) { editor->installEventFilter(new UndoFilter(editor)); }
 
 FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
                    const QStringList& choices, QWidget* parent)

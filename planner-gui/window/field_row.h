@@ -9,6 +9,11 @@
 
 namespace sluice {
 
+/// The editor leaves the shortcuts of undo and redo to its window, as every key is an edit of the
+/// scenario: Qt's editors would take them for a history of their own, which is empty as soon as
+/// another field was typed into.
+void leave_undo_to_window(QWidget* editor);
+
 class FieldRow : public QWidget {
     Q_OBJECT
   public:

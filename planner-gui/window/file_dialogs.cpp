@@ -79,17 +79,23 @@ bool is_write_protected(const QString& file) {
     return !info.isWritable() || !(info.permissions() & kWrites);
 }
 
-bool ask_for_another(QWidget* parent, const QString& file) {
-    QMessageBox box(
-        QMessageBox::Warning, QObject::tr("Write-protected"),
-        QObject::tr(
-            "%1 is write-protected; save under another name, or remove the protection first.")
-            .arg(QDir::toNativeSeparators(file)),
-        QMessageBox::Cancel, parent);
-    QPushButton* const save_as = box.addButton(QObject::tr("Save &as..."), QMessageBox::AcceptRole);
-    box.setDefaultButton(save_as);
+int ask(QWidget* parent, const QString& title, const QString& text, const QStringList& choices) {
+    QMessageBox box(QMessageBox::Warning, title, text, QMessageBox::Cancel, parent);
+    QList<QAbstractButton*> buttons;
+    for (const QString& choice : choices)
+        buttons << box.addButton(
+            choice, buttons.isEmpty() ? QMessageBox::AcceptRole : QMessageBox::DestructiveRole);
+    box.setDefaultButton(static_cast<QPushButton*>(buttons.front()));
     box.exec();
-    return box.clickedButton() == save_as;
+    return static_cast<int>(buttons.indexOf(box.clickedButton()));
+}
+
+bool ask_for_another(QWidget* parent, const QString& file) {
+    return ask(parent, QObject::tr("Write-protected"),
+               QObject::tr("%1 is write-protected; save under another name, or remove the "
+                           "protection first.")
+                   .arg(QDir::toNativeSeparators(file)),
+               {QObject::tr("Save &as...")}) == 0;
 }
 
 }  // namespace sluice

@@ -29,6 +29,9 @@ QString safe_file_name(const QString& name);
 /// Whether its permissions say that nobody writes it, or that we do not. A file that is not there
 /// is not protected.
 bool is_write_protected(const QString& file);
+/// Warns, with a button for each choice, the first of which is the default. Returns the place of
+/// the one that was pressed; -1: Cancel.
+int ask(QWidget* parent, const QString& title, const QString& text, const QStringList& choices);
 /// Says that `file` is write-protected; whether the user wants to name another.
 bool ask_for_another(QWidget* parent, const QString& file);
 

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "planner-gui/session/autosave.h"
 #include "planner-gui/session/planner_session.h"
 #include "planner-gui/session/scenario_stack.h"
 #include "planner-gui/window/project_files.h"
@@ -79,9 +78,6 @@ class MainWindow : public QMainWindow {
     void lookAtFiles();
     /// What a crashed session left; false where the user does not want it now.
     bool offer(const Recovered& found);
-    /// What becomes of a file that something else has changed.
-    enum class Conflict { overwrite, save_as, reload, cancel };
-    Conflict askConflict();
     /// What is typed into a table or list and not handed over yet.
     void finishEditing();
     /// Whether what is not saved may go; asks.

@@ -81,10 +81,10 @@ bool MainWindow::openFile(const QString& file) {
 bool MainWindow::save() { return files_.file().isEmpty() ? saveAs() : saveFile(files_.file()); }
 
 bool MainWindow::saveAs() {
-    const QString proposed = files_.file().isEmpty()
-                                 ? safe_file_name(QString::fromStdString(stack_.current().name)) +
-                                       QStringLiteral(".json")
-                                 : files_.file();
+    const QString proposed =
+        files_.file().isEmpty()
+            ? safe_file_name(qtext(stack_.current().name)) + QStringLiteral(".json")
+            : files_.file();
     const QString file = choose_to_save(this, tr("Save the project"), projectFilter(),
                                         QStringLiteral("json"), proposed);
     return !file.isEmpty() && saveFile(file);
@@ -94,10 +94,14 @@ bool MainWindow::saveFile(const QString& file) {
     finishEditing();
     if (is_write_protected(file)) return ask_for_another(this, file) && saveAs();
     if (QFileInfo(file).absoluteFilePath() == files_.file() && files_.changedOnDisk()) {
-        const Conflict answer = askConflict();
-        if (answer == Conflict::save_as) return saveAs();
-        if (answer == Conflict::reload) openFile(file);
-        if (answer != Conflict::overwrite) return false;
+        constexpr int kSaveAs = 0, kOverwrite = 1, kReload = 2;
+        const int answer = sluice::ask(
+            this, tr("Changed on disk"),
+            tr("Another program changed %1 on disk after it was opened or saved here.").arg(file),
+            {tr("Save &as..."), tr("&Overwrite the file"), tr("&Reload, drop the changes here")});
+        if (answer == kSaveAs) return saveAs();
+        if (answer == kReload) openFile(file);
+        if (answer != kOverwrite) return false;
     }
     try {
         files_.save(file);
@@ -107,25 +111,6 @@ bool MainWindow::saveFile(const QString& file) {
         warn(QString::fromUtf8(error.what()));
         return false;
     }
-}
-
-MainWindow::Conflict MainWindow::askConflict() {
-    QMessageBox box(QMessageBox::Warning, tr("Changed on disk"),
-                    tr("Another program changed %1 on disk after it was opened or saved here.")
-                        .arg(files_.file()),
-                    QMessageBox::Cancel, this);
-    QPushButton* const save_as = box.addButton(tr("Save &as..."), QMessageBox::AcceptRole);
-    QPushButton* const overwrite =
-        box.addButton(tr("&Overwrite the file"), QMessageBox::DestructiveRole);
-    QPushButton* const reload =
-        box.addButton(tr("&Reload, drop the changes here"), QMessageBox::DestructiveRole);
-    box.setDefaultButton(save_as);
-    box.exec();
-    const QAbstractButton* const clicked = box.clickedButton();
-    return clicked == save_as     ? Conflict::save_as
-           : clicked == overwrite ? Conflict::overwrite
-           : clicked == reload    ? Conflict::reload
-                                  : Conflict::cancel;
 }
 
 void MainWindow::warn(const QString& sentence) {
@@ -192,9 +177,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
         if (root.has("format")) {
             if (mayClose()) openFile(file);
         } else if (root.has("schema")) {
-            form_->openMachine(file);
+            form_->openFile(QStringLiteral("machine"), file);
         } else {
-            form_->openModel(file);
+            form_->openFile(QStringLiteral("model"), file);
         }
     } catch (const InputError& error) {
         warn(QString::fromUtf8(error.what()));

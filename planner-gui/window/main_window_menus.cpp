@@ -24,6 +24,21 @@ namespace {
 const QString kUnits = QStringLiteral("binaryUnits");
 const QString kAppearance = QStringLiteral("appearance");
 
+/// One of which holds.
+template <typename Value, typename Choose>
+void add_choices(QMenu& menu, const std::vector<std::pair<QString, Value>>& choices,
+                 const Value& now, Choose choose) {
+    auto* const group = new QActionGroup(&menu);
+    for (const auto& [text, value] : choices) {
+        QAction* const action = menu.addAction(text);
+        action->setCheckable(true);
+        action->setChecked(value == now);
+        group->addAction(action);
+        QObject::connect(action, &QAction::triggered, &menu,
+                         [choose, chosen = value] { choose(chosen); });
+    }
+}
+
 }  // namespace
 
 void MainWindow::addFileMenu() {
@@ -63,13 +78,7 @@ void MainWindow::addExportMenu(QMenu& file) {
         statusBar()->showMessage(tr("Wrote %1").arg(path));
         if (close_once_written_ && !exports_->isWriting()) close();
     });
-    menu->addAction(tr("&Report as HTML..."), exports, &Exports::chooseHtml);
-    menu->addAction(tr("Report as &PDF..."), exports, &Exports::choosePdf);
-    menu->addSeparator();
-    menu->addAction(tr("Page as &SVG..."), exports, &Exports::chooseSvg);
-    menu->addAction(tr("Page as P&DF..."), exports, &Exports::choosePagePdf);
-    menu->addAction(tr("Page as P&NG..."), exports, &Exports::choosePng);
-    menu->addAction(tr("Page as &CSV..."), exports, &Exports::chooseCsv);
+    exports->addActions(*menu);
     file.addAction(tr("&Print..."), QKeySequence::Print, exports, &Exports::choosePrinter);
 }
 
@@ -95,8 +104,7 @@ void MainWindow::addEditMenu() {
 void MainWindow::copyCommand() {
     const PlannedScenario& now = stack_.current();
     // `sluice predict` takes no money assumptions.
-    const QString line =
-        QString::fromStdString(command_line(now, now.money.empty() ? "predict" : "cost"));
+    const QString line = qtext(command_line(now, now.money.empty() ? "predict" : "cost"));
     QApplication::clipboard()->setText(line);
     statusBar()->showMessage(tr("Copied: %1").arg(line), 10'000);
 }
@@ -111,17 +119,12 @@ void MainWindow::addViewMenu() {
                         [this, i] { pages_->setCurrentIndex(i); });
     menu->addSeparator();
     addAppearance(*menu->addMenu(tr("&Appearance")));
-    auto* const group = new QActionGroup(this);
     const bool binary = QSettings().value(kUnits, false).toBool();
-    for (const auto& [text, units] : {std::pair(tr("Bytes in &GB"), ByteUnits::decimal),
-                                      std::pair(tr("Bytes in G&iB"), ByteUnits::binary)}) {
-        QAction* const action = menu->addAction(text);
-        action->setCheckable(true);
-        action->setChecked((units == ByteUnits::binary) == binary);
-        group->addAction(action);
-        connect(action, &QAction::triggered, this, [this, chosen = units] { setUnits(chosen); });
-    }
-    setUnits(binary ? ByteUnits::binary : ByteUnits::decimal);
+    const ByteUnits units = binary ? ByteUnits::binary : ByteUnits::decimal;
+    add_choices<ByteUnits>(
+        *menu, {{tr("Bytes in &GB"), ByteUnits::decimal}, {tr("Bytes in G&iB"), ByteUnits::binary}},
+        units, [this](ByteUnits chosen) { setUnits(chosen); });
+    setUnits(units);
     menu->addSeparator();
     menu->addAction(tr("&Next scenario"), QKeySequence(Qt::CTRL | Qt::Key_PageDown), this,
                     [this] { stack_.setCurrent(stack_.currentIndex() + 1); });
@@ -140,19 +143,14 @@ void MainWindow::addAppearance(QMenu& menu) {
                                                                          : desktop);
     };
     const QString now = QSettings().value(kAppearance).toString();
-    auto* const group = new QActionGroup(this);
-    for (const auto& [text, appearance] : {std::pair(tr("As the &desktop"), QString()),
-                                           std::pair(tr("&Light"), QStringLiteral("light")),
-                                           std::pair(tr("Da&rk"), QStringLiteral("dark"))}) {
-        QAction* const action = menu.addAction(text);
-        action->setCheckable(true);
-        action->setChecked(appearance == now);
-        group->addAction(action);
-        connect(action, &QAction::triggered, this, [apply, chosen = appearance] {
-            QSettings().setValue(kAppearance, chosen);
-            apply(chosen);
-        });
-    }
+    add_choices<QString>(menu,
+                         {{tr("As the &desktop"), QString()},
+                          {tr("&Light"), QStringLiteral("light")},
+                          {tr("Da&rk"), QStringLiteral("dark")}},
+                         now, [apply](const QString& chosen) {
+                             QSettings().setValue(kAppearance, chosen);
+                             apply(chosen);
+                         });
     if (!now.isEmpty()) apply(now);
 }
 

@@ -3,16 +3,15 @@
 #include <QTabBar>
 #include <algorithm>
 
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/pages/memory_page.h"
 #include "planner-gui/pages/pareto_page.h"
-#include "planner-gui/pages/sensitivity_page.h"
-#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
-#include "planner-gui/window/page_values.h"
 #include "planner-gui/window/side_by_side.h"
+#include "sim/answers/compare/findings.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
@@ -22,33 +21,35 @@ constexpr int kLeastLines = 14;  // of a page: its sentences and some of its pic
 
 }  // namespace
 
-template <typename Page>
-Page* Pages::add(const QString& title, const QString& name) {
-    auto* const page = new Page(this);
+template <typename Kind>
+Kind* Pages::add(Kind* page, const QString& title, const QString& name) {
     page->setObjectName(name);
     addTab(page, title);
-    exports_.push_back({name, [page] { return page->svg(); }, [page] { return page->csv(); }});
     return page;
 }
+
+Page& Pages::page(int index) const { return *static_cast<Page*>(widget(index)); }
 
 Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     : QTabWidget(parent), stack_(stack), session_(session) {
     setDocumentMode(true);
-    timeline_ = add<TimelinePage>(tr("Timeline"), QStringLiteral("timeline"));
-    memory_ = add<MemoryPage>(tr("Memory"), QStringLiteral("memory"));
-    compare_ = add<ComparePage>(tr("Compare"), QStringLiteral("compare"));
-    pareto_ = add<ParetoPage>(tr("Machines"), QStringLiteral("machines"));
-    explore_ = add<ExplorePage>(tr("Explore"), QStringLiteral("explore"));
-    sensitivity_ = add<SensitivityPage>(tr("Sensitivity"), QStringLiteral("sensitivity"));
-    validation_page_ = add<ValidationPage>(tr("Validation"), QStringLiteral("validation"));
+    timeline_ = add(new TimelinePage, tr("Timeline"), QStringLiteral("timeline"));
+    memory_ = add(new MemoryPage, tr("Memory"), QStringLiteral("memory"));
+    compare_ = add(new ComparePage, tr("Compare"), QStringLiteral("compare"));
+    pareto_ = add(new ParetoPage, tr("Machines"), QStringLiteral("machines"));
+    explore_ = add(new ExplorePage, tr("Explore"), QStringLiteral("explore"));
+    sensitivity_ = add(sensitivity_page(), tr("Sensitivity"), QStringLiteral("sensitivity"));
+    validation_page_ = add(new ValidationPage, tr("Validation"), QStringLiteral("validation"));
     side_by_side_ = new SideBySide(stack, session, *compare_);
-    connectTimeline();
-    connectCompare();
+    connectSteps();
+    connectBars();
     connectExplore();
     connectPareto();
-    connectSensitivity();
     connectValidation();
-    connectFailures();
+    connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
+        if (AnswerPage* const page = answering(kind)) page->setBusy(false);
+    });
+    connect(&session_, &PlannerSession::failed, this, &Pages::fail);
     connect(this, &QTabWidget::currentChanged, this, &Pages::showScenarios);
     connect(&stack_, &ScenarioStack::currentChanged, this, &Pages::showOutdated);
 }
@@ -64,19 +65,19 @@ void Pages::setPrediction(const std::shared_ptr<const ScenarioAnswer>& predictio
     side_by_side_->add(prediction);
     const Prediction& report = prediction->report();
     if (another)
-        explore_->setScenario(prediction->scenario.training, prediction->scenario.profile,
-                              tr("%1 on %2")
-                                  .arg(QString::fromStdString(report.asked.model_name),
-                                       QString::fromStdString(report.asked.machine_id)));
+        explore_->setScenario(
+            prediction->scenario.training, prediction->scenario.profile,
+            tr("%1 on %2").arg(qtext(report.asked.model_name), qtext(report.asked.machine_id)));
     showScenarios();
 }
 
 void Pages::showStep(bool of_another) {
-    if (prediction_ != nullptr && overlaid_.shown() != nullptr &&
-        !overlaid_.is_outdated(prediction_->planned, prediction_->files))
+    AnsweredScenario& overlaid = of(JobKind::overlay);
+    const bool had_measured = overlaid.shown() != nullptr;
+    if (prediction_ != nullptr && had_measured &&
+        !overlaid.is_outdated(prediction_->planned, prediction_->files))
         return;  // a measured step is laid under the prediction for its own settings
-    const bool had_measured = overlaid_.shown() != nullptr;
-    overlaid_.take_away();
+    overlaid.take_away();
     if (of_another || had_measured || prediction_ == nullptr)
         timeline_->setScenario(shared_report(prediction_));
     else
@@ -84,12 +85,7 @@ void Pages::showStep(bool of_another) {
 }
 
 void Pages::setByteUnits(ByteUnits units) {
-    timeline_->setByteUnits(units);
-    memory_->setByteUnits(units);
-    compare_->setByteUnits(units);
-    explore_->setByteUnits(units);
-    pareto_->setByteUnits(units);
-    validation_page_->setByteUnits(units);
+    for (int i = 0; i < count(); ++i) page(i).setByteUnits(units);
 }
 
 QSize Pages::minimumSizeHint() const {
@@ -97,37 +93,61 @@ QSize Pages::minimumSizeHint() const {
     return QTabWidget::minimumSizeHint().expandedTo(QSize(0, least));
 }
 
-QByteArray Pages::svg() const { return exports_[static_cast<std::size_t>(currentIndex())].svg(); }
+QByteArray Pages::svg() const { return page(currentIndex()).svg(); }
 
-QString Pages::csv() const { return exports_[static_cast<std::size_t>(currentIndex())].csv(); }
+QString Pages::csv() const { return page(currentIndex()).csv(); }
 
-QString Pages::name() const { return exports_[static_cast<std::size_t>(currentIndex())].name; }
+QString Pages::name() const { return page(currentIndex()).objectName(); }
 
 void Pages::showScenarios() { side_by_side_->show(); }
 
 void Pages::showOutdated() {
     const PlannedScenario& now = stack_.current();
     const NamedFiles files = read_named_files(now);
-    compare_->systems().setOutdated(compared_.is_outdated(now, files));
-    pareto_->setOutdated(tried_.is_outdated(now, files) && !isTried(now, files));
-    sensitivity_->setOutdated(improved_.is_outdated(now, files));
-    validation_page_->setOutdated(validated_.is_of_another_machine(now, files));
-    if (explored_.shown() == nullptr || explore_->map().columns() == 0) return;
+    const auto is_outdated = [&](JobKind kind) { return of(kind).is_outdated(now, files); };
+    compare_->systems().setOutdated(is_outdated(JobKind::compare));
+    pareto_->setOutdated(is_outdated(JobKind::machines) && !isTried(now, files));
+    sensitivity_->setOutdated(is_outdated(JobKind::sensitivity));
+    validation_page_->setOutdated(of(JobKind::validate).is_of_another_machine(now, files));
+    const AnsweredScenario& explored = of(JobKind::explore);
+    if (explored.shown() == nullptr || explore_->map().columns() == 0) return;
     // What the axes vary may differ.
     const std::vector<VariedValue> cell = explore_->map().settings({0, 0});
     explore_->setOutdated(
-        explored_.has_other_files(files) ||
-        !ask_the_same(with_values(*explored_.shown(), cell), with_values(now, cell)));
+        explored.has_other_files(files) ||
+        !ask_the_same(with_values(*explored.shown(), cell), with_values(now, cell)));
 }
 
-bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) const {
-    if (tried_.has_other_files(files)) return false;
+bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) {
+    if (of(JobKind::machines).has_other_files(files)) return false;
     const auto typed = now.training.find("schedule");
     const std::string system = typed == now.training.end() ? Schedule()->name : typed->second;
     const PlannedScenario spelled_out = on_machine(now, now.machine.machine, system, 0);
-    return std::ranges::any_of(tried_rows_, [&](const auto& row) {
-        return ask_the_same(row->value.planned, spelled_out);
+    return std::ranges::any_of(pareto_->rows(), [&](const MachineSystem& row) {
+        return ask_the_same(row.value.planned, spelled_out);
     });
+}
+
+void Pages::adopt(PlannedScenario planned, const QString& what) {
+    planned.name = stack_.current().name;
+    planned.notes = stack_.current().notes;
+    Q_EMIT adopted(planned, what);
+}
+
+void Pages::adoptSystem(const ComparedSystem& system) {
+    PlannedScenario planned = with_settings(*of(JobKind::compare).shown(), system_settings(system));
+    // Another system takes those of the settings that it has.
+    adopt(on_machine(planned, planned.machine.machine, planned.training["schedule"], 0),
+          qtext(system.name));
+}
+
+void Pages::adoptUpgrade(const Upgrade& upgrade) {
+    const PlannedScenario& shown = *of(JobKind::sensitivity).shown();
+    // Its numbers are of that machine; settings that were typed since stay.
+    const bool of_another = shown.machine.machine != stack_.current().machine.machine;
+    const PlannedScenario& base = of_another ? shown : stack_.current();
+    adopt(with_settings(with_settings(base, upgrade.machine_settings), upgrade.settings),
+          qtext(upgrade.name));
 }
 
 }  // namespace sluice

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <QTabWidget>
-#include <functional>
+#include <array>
 #include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
@@ -13,11 +13,13 @@
 
 namespace sluice {
 
+class AnswerPage;
+class BarsPage;
 class ComparePage;
 class ExplorePage;
 class MemoryPage;
+class Page;
 class ParetoPage;
-class SensitivityPage;
 class SideBySide;
 class TimelinePage;
 class ValidationPage;
@@ -54,7 +56,7 @@ class Pages : public QTabWidget {
     ComparePage& compare() { return *compare_; }
     ExplorePage& explore() { return *explore_; }
     ParetoPage& pareto() { return *pareto_; }
-    SensitivityPage& sensitivity() { return *sensitivity_; }
+    BarsPage& sensitivity() { return *sensitivity_; }
     ValidationPage& validation() { return *validation_page_; }
 
   Q_SIGNALS:
@@ -62,50 +64,54 @@ class Pages : public QTabWidget {
     void adopted(sluice::PlannedScenario planned, QString what);
 
   private:
-    /// What leaves a page.
-    struct Export {
-        QString name;
-        std::function<QByteArray()> svg;
-        std::function<QString()> csv;
-    };
-    template <typename Page>
-    Page* add(const QString& title, const QString& name);
-    void connectTimeline();
-    void connectCompare();
+    /// `name` as name() returns it.
+    template <typename Kind>
+    Kind* add(Kind* page, const QString& title, const QString& name);
+    Page& page(int index) const;
+    void connectSteps();
+    void connectBars();
     void connectExplore();
     void connectPareto();
-    void connectSensitivity();
     void connectValidation();
-    void connectFailures();
     /// The step of the prediction, unless a measured one is laid under another of its scenario.
     void showStep(bool of_another);
-    void startPareto();
     void showRun(const RunComparison& run);
+
+    /// The page that answers such a question; null: none does.
+    AnswerPage* answering(JobKind kind) const;
+    /// The scenario that the answer to a question is of.
+    AnsweredScenario& of(JobKind kind) { return answered_[static_cast<std::size_t>(kind)]; }
+    /// Returns the current scenario, of which such an answer is asked for from now on.
+    const PlannedScenario& ask(JobKind kind);
+    void stop(JobKind kind);
+    /// What was asked for last is shown.
+    void answered(JobKind kind);
     void fail(JobKind kind, const QString& sentence);
-    /// Keeps the name and the notes of the current scenario.
+    void startPareto();
+
+    /// Keeps the name and the notes of the current scenario. What a page shows becomes the scenario
+    /// as it was predicted there, so that its numbers are the verdict's.
     void adopt(PlannedScenario planned, const QString& what);
-    void adoptCell(const std::vector<VariedValue>& settings);
-    void adoptSystem(const std::vector<Setting>& settings, const QString& what);
-    void adoptUpgrade(const std::vector<Setting>& settings, const QString& what);
-    void adoptMachine(const QString& machine, const QString& system);
+    void adoptSystem(const ComparedSystem& system);
+    void adoptUpgrade(const Upgrade& upgrade);
     /// Whether it is one of the machines and systems that were tried, with the same files.
-    bool isTried(const PlannedScenario& now, const NamedFiles& files) const;
+    bool isTried(const PlannedScenario& now, const NamedFiles& files);
 
     ScenarioStack& stack_;
     PlannerSession& session_;
     std::shared_ptr<const ScenarioAnswer> prediction_;
     std::shared_ptr<const Validation> validation_;
     SideBySide* side_by_side_;
-    AnsweredScenario compared_, tried_, explored_, improved_, validated_, overlaid_;
-    std::vector<std::shared_ptr<const MachineSystem>> tried_rows_;  ///< as the page shows them
-    std::vector<Export> exports_;
+    std::array<AnsweredScenario, kJobKinds> answered_;  ///< by kind
+    std::shared_ptr<const Comparison> comparison_;
+    std::shared_ptr<const Sensitivity> upgrades_;
 
     TimelinePage* timeline_;
     MemoryPage* memory_;
     ComparePage* compare_;
     ParetoPage* pareto_;
     ExplorePage* explore_;
-    SensitivityPage* sensitivity_;
+    BarsPage* sensitivity_;
     ValidationPage* validation_page_;
 };
 

@@ -1,35 +1,74 @@
 // What each page asks the session for, and where the answers and failures go.
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/pages/pareto_page.h"
-#include "planner-gui/pages/sensitivity_page.h"
-#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/file_dialogs.h"
-#include "planner-gui/window/page_values.h"
 #include "planner-gui/window/pages.h"
 
 namespace sluice {
 
-void Pages::connectTimeline() {
+AnswerPage* Pages::answering(JobKind kind) const {
+    switch (kind) {
+        case JobKind::compare:
+            return &compare_->systems();
+        case JobKind::scenarios:
+            return &compare_->scenarios();
+        case JobKind::explore:
+            return explore_;
+        case JobKind::machines:
+            return pareto_;
+        case JobKind::sensitivity:
+            return sensitivity_;
+        case JobKind::validate:
+            return validation_page_;
+        case JobKind::overlay:
+        case JobKind::decide:
+            return nullptr;
+    }
+    return nullptr;
+}
+
+const PlannedScenario& Pages::ask(JobKind kind) {
+    of(kind).ask(stack_.current());
+    if (AnswerPage* const page = answering(kind)) page->setBusy(true);
+    return stack_.current();
+}
+
+void Pages::stop(JobKind kind) {
+    session_.cancel(kind);
+    answering(kind)->setBusy(false);
+}
+
+void Pages::answered(JobKind kind) {
+    of(kind).answer();
+    showOutdated();
+}
+
+void Pages::fail(JobKind kind, const QString& sentence) {
+    if (AnswerPage* const page = answering(kind)) page->fail(sentence);
+    if (kind == JobKind::overlay) timeline_->fail(sentence);  // Exports says why it cannot decide
+}
+
+void Pages::connectSteps() {
     connect(timeline_, &TimelinePage::measuredReportWanted, this, [this] {
         const QString file = choose_to_open(this, tr("Report of a measured run"),
                                             tr("Reports (*.json);;All files (*)"));
-        if (file.isEmpty()) return;
-        overlaid_.ask(stack_.current());
-        session_.overlay(stack_.current(), file);
+        if (!file.isEmpty()) session_.overlay(ask(JobKind::overlay), file);
     });
     connect(timeline_, &TimelinePage::measuredTakenAway, this, [this] {
-        overlaid_.take_away();
+        of(JobKind::overlay).take_away();
         timeline_->setReport(shared_report(prediction_));
     });
     connect(&session_, &PlannerSession::overlaid, this,
             [this](const std::shared_ptr<const RunComparison>& run) {
-                overlaid_.answer();
+                AnsweredScenario& overlaid = of(JobKind::overlay);
+                overlaid.answer();
                 const PlannedScenario& now = stack_.current();
-                if (!overlaid_.is_outdated(now, read_named_files(now))) return showRun(*run);
-                overlaid_.take_away();
+                if (!overlaid.is_outdated(now, read_named_files(now))) return showRun(*run);
+                overlaid.take_away();
                 timeline_->fail(
                     tr("The measured step is not shown: the scenario has changed since its report "
                        "was chosen; choose the report again."));
@@ -38,96 +77,85 @@ void Pages::connectTimeline() {
 
 void Pages::showRun(const RunComparison& run) {
     if (!run.measured) return;
-    overlaid_.answer();
+    of(JobKind::overlay).answer();
     timeline_->setReport(std::make_shared<const Prediction>(run.predicted));
     timeline_->setMeasured(std::make_shared<const Prediction>(*run.measured));
     setCurrentWidget(timeline_);
 }
 
-void Pages::connectCompare() {
-    connect(&compare_->systems(), &SystemsPart::compareRequested, this, [this] {
-        compare_->systems().setBusy(true);
-        compared_.ask(stack_.current());
-        session_.compare(stack_.current());
-    });
+void Pages::connectBars() {
+    BarsPage* const systems = &compare_->systems();
+    connect(systems, &BarsPage::requested, this,
+            [this] { session_.compare(ask(JobKind::compare)); });
     connect(&session_, &PlannerSession::compared, this,
-            [this](const std::shared_ptr<const Comparison>& comparison) {
-                compare_->systems().setBusy(false);
-                compare_->systems().setComparison(comparison);
-                compared_.answer();
-                showOutdated();
+            [this, systems](const std::shared_ptr<const Comparison>& all) {
+                comparison_ = all;
+                systems->setAnswer([all](ByteUnits units) { return systems_answer(*all, units); });
+                answered(JobKind::compare);
             });
-    connect(&compare_->systems(), &SystemsPart::adopt, this, &Pages::adoptSystem);
+    connect(systems, &BarsPage::adopted, this, [this](int system) {
+        adoptSystem(comparison_->systems[static_cast<std::size_t>(system)]);
+    });
+    connect(sensitivity_, &BarsPage::requested, this,
+            [this] { session_.findSensitivity(ask(JobKind::sensitivity)); });
+    connect(&session_, &PlannerSession::sensitivityFound, this,
+            [this](const std::shared_ptr<const Sensitivity>& found) {
+                upgrades_ = found;
+                sensitivity_->setAnswer([found](ByteUnits) { return sensitivity_answer(*found); });
+                answered(JobKind::sensitivity);
+            });
+    connect(sensitivity_, &BarsPage::adopted, this, [this](int upgrade) {
+        adoptUpgrade(upgrades_->upgrades[static_cast<std::size_t>(upgrade)]);
+    });
 }
 
 void Pages::connectExplore() {
     connect(explore_, &ExplorePage::exploreRequested, this,
             [this](const HeatAxis& x, const HeatAxis& y) {
-                explored_.ask(stack_.current());
-                session_.explore(stack_.current(), explored_axis(x), explored_axis(y));
+                session_.explore(ask(JobKind::explore), explored_axis(x), explored_axis(y));
             });
-    connect(explore_, &ExplorePage::stopRequested, this, [this] {
-        session_.cancel(JobKind::explore);
-        explore_->setBusy(false);
+    connect(explore_, &AnswerPage::stopRequested, this, [this] { stop(JobKind::explore); });
+    connect(
+        &session_, &PlannerSession::explored, this,
+        [this](const std::shared_ptr<const ExploredCell>& cell) {
+            explore_->setCell({static_cast<int>(cell->x), static_cast<int>(cell->y)}, cell->value);
+            answered(JobKind::explore);
+        });
+    connect(explore_, &ExplorePage::adopted, this, [this](const std::vector<VariedValue>& cell) {
+        if (const PlannedScenario* const shown = of(JobKind::explore).shown())
+            adopt(with_values(*shown, cell), tr("cell of the map"));
     });
-    connect(&session_, &PlannerSession::explored, this,
-            [this](const std::shared_ptr<const ExploredCell>& cell) {
-                explore_->setCell(static_cast<int>(cell->x), static_cast<int>(cell->y),
-                                  heat_cell(cell->value));
-                explored_.answer();
-                showOutdated();
-            });
-    connect(explore_, &ExplorePage::adopted, this, &Pages::adoptCell);
 }
 
 void Pages::connectPareto() {
-    connect(pareto_, &ParetoPage::paretoRequested, this, &Pages::startPareto);
-    connect(pareto_, &ParetoPage::stopRequested, this, [this] {
-        session_.cancel(JobKind::machines);
-        pareto_->setBusy(false);
-    });
+    connect(pareto_, &AnswerPage::requested, this, &Pages::startPareto);
+    connect(pareto_, &AnswerPage::stopRequested, this, [this] { stop(JobKind::machines); });
     connect(&session_, &PlannerSession::machineFound, this,
             [this](const std::shared_ptr<const MachineSystem>& found) {
-                pareto_->addRow(pareto_row(*found));
-                if (pareto_->model().rowCount() == 1) tried_rows_.clear();
-                tried_rows_.push_back(found);
-                tried_.answer();
-                showOutdated();
+                pareto_->addRow(*found);
+                answered(JobKind::machines);
             });
-    connect(pareto_, &ParetoPage::adopted, this, &Pages::adoptMachine);
+    connect(pareto_, &ParetoPage::adopted, this, [this](int row) {
+        adopt(pareto_->rows()[static_cast<std::size_t>(row)].value.planned,
+              tr("machine and system"));
+    });
 }
 
 void Pages::startPareto() {
+    const PlannedScenario& planned = ask(JobKind::machines);
     std::vector<std::string> systems;
     for (const Schedule schedule : all_schedules()) systems.emplace_back(schedule->name);
     // So many GPUs of each machine, beside the systems of one, where that is what is planned.
-    if (is_cluster(stack_.current()))
+    if (is_cluster(planned))
         systems.emplace_back(schedule_with(&ScheduleRecord::several_gpus)->name);
-    const std::vector<std::string> machines = machines_to_try(stack_.current());
-    tried_.ask(stack_.current());
+    const std::vector<std::string> machines = machines_to_try(planned);
     pareto_->start(static_cast<int>(machines.size() * systems.size()));
-    session_.tryMachines(stack_.current(), machines, systems);
+    session_.tryMachines(planned, machines, systems);
 }
 
 void Pages::showMachines() {
     setCurrentWidget(pareto_);
     startPareto();
-}
-
-void Pages::connectSensitivity() {
-    connect(sensitivity_, &SensitivityPage::sensitivityRequested, this, [this] {
-        sensitivity_->setBusy(true);
-        improved_.ask(stack_.current());
-        session_.findSensitivity(stack_.current());
-    });
-    connect(&session_, &PlannerSession::sensitivityFound, this,
-            [this](const std::shared_ptr<const Sensitivity>& found) {
-                sensitivity_->setBusy(false);
-                sensitivity_->setSensitivity(found);
-                improved_.answer();
-                showOutdated();
-            });
-    connect(sensitivity_, &SensitivityPage::adopt, this, &Pages::adoptUpgrade);
 }
 
 void Pages::connectValidation() {
@@ -140,54 +168,20 @@ void Pages::connectValidation() {
             choose_folder_to_open(this, tr("Folder of reports of measured steps"));
         if (!folder.isEmpty()) validation_page_->compare({folder});
     });
-    connect(validation_page_, &ValidationPage::filesChosen, this, [this](const QStringList& files) {
-        validation_page_->setBusy(true);
-        validated_.ask(stack_.current());
-        session_.validate(stack_.current(), files);
-    });
+    connect(validation_page_, &ValidationPage::filesChosen, this,
+            [this](const QStringList& files) { session_.validate(ask(JobKind::validate), files); });
     connect(&session_, &PlannerSession::validated, this,
             [this](const std::shared_ptr<const Validation>& validation) {
                 validation_ = validation;
-                validation_page_->setBusy(false);
                 validation_page_->setValidation(validation);
-                validated_.answer();
-                showOutdated();
+                answered(JobKind::validate);
             });
     connect(validation_page_, &ValidationPage::runActivated, this, [this](int run) {
-        PlannedScenario of = stack_.current();
-        of.machine = validated_.shown()->machine;  // which may be another by now
-        overlaid_.ask(of);
+        PlannedScenario planned = stack_.current();
+        planned.machine = of(JobKind::validate).shown()->machine;  // which may be another by now
+        of(JobKind::overlay).ask(planned);
         showRun(validation_->runs[static_cast<std::size_t>(run)]);
     });
-}
-
-void Pages::connectFailures() {
-    connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
-        if (kind == JobKind::explore) explore_->setBusy(false);
-        if (kind == JobKind::machines) pareto_->setBusy(false);
-    });
-    connect(&session_, &PlannerSession::failed, this, &Pages::fail);
-}
-
-void Pages::fail(JobKind kind, const QString& sentence) {
-    switch (kind) {
-        case JobKind::compare:
-            return compare_->systems().fail(sentence);
-        case JobKind::scenarios:
-            return compare_->failScenarios(sentence);
-        case JobKind::explore:
-            return explore_->fail(sentence);
-        case JobKind::machines:
-            return pareto_->fail(sentence);
-        case JobKind::sensitivity:
-            return sensitivity_->fail(sentence);
-        case JobKind::validate:
-            return validation_page_->fail(sentence);
-        case JobKind::overlay:
-            return timeline_->fail(sentence);
-        case JobKind::decide:  // which says it itself
-            return;
-    }
 }
 
 }  // namespace sluice

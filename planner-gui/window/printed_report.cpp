@@ -9,6 +9,7 @@
 #include <QTextDocument>
 #include <QUrl>
 
+#include "planner-gui/pictures/byte_units.h"
 #include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
@@ -58,7 +59,7 @@ void print_report(const Decision& decision, QPagedPaintDevice& device) {
     QTextDocument document;
     document.setDefaultStyleSheet(kStyle);
     const double width = device.pageLayout().paintRect(QPageLayout::Point).width();
-    QString html = QString::fromStdString(decision_html(decision));
+    QString html = qtext(decision_html(decision));
     static const QRegularExpression style(QStringLiteral("<style.*?</style>"),
                                           QRegularExpression::DotMatchesEverythingOption);
     html.remove(style);
@@ -76,7 +77,7 @@ QByteArray report_pdf(const Decision& decision) {
         QPdfWriter writer(&buffer);
         writer.setPageLayout(QPageLayout(QPageSize(QPageSize::A4), QPageLayout::Landscape,
                                          QMarginsF(12, 12, 12, 12), QPageLayout::Millimeter));
-        writer.setTitle(QString::fromStdString(question(decision)));
+        writer.setTitle(qtext(question(decision)));
         print_report(decision, writer);
     }
     return buffer.data();

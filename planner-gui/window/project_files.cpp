@@ -1,7 +1,11 @@
 #include "planner-gui/window/project_files.h"
 
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
 #include <QFileInfo>
 #include <QSettings>
+#include <QUuid>
 #include <utility>
 
 #include "planner-gui/window/file_dialogs.h"
@@ -11,6 +15,7 @@
 namespace sluice {
 namespace {
 
+constexpr int kSoonMs = 500;
 constexpr int kMostRecent = 10;
 const QString kRecent = QStringLiteral("recentProjects");
 
@@ -21,6 +26,14 @@ std::optional<std::string> text_of(const QString& file) {
     } catch (const InputError&) {
         return std::nullopt;
     }
+}
+
+QString lock_of(const QString& recovery) { return recovery + QStringLiteral(".lock"); }
+QString path_of(const QString& recovery) { return recovery + QStringLiteral(".path"); }
+
+void remove_all(const QString& recovery) {
+    QFile::remove(recovery);
+    QFile::remove(path_of(recovery));
 }
 
 }  // namespace
@@ -84,5 +97,76 @@ void ProjectFiles::setFile(const QString& file) {
     }
     Q_EMIT fileChanged(file_);
 }
+
+Autosave::Autosave(ScenarioStack& stack, const QString& folder, QObject* parent)
+    : QObject(parent), stack_(stack) {
+    QDir().mkpath(folder);
+    recovery_ = QDir(folder).filePath(
+        QStringLiteral("recovery-%1.json").arg(QUuid::createUuid().toString(QUuid::Id128)));
+    lock_ = std::make_unique<QLockFile>(lock_of(recovery_));
+    lock_->setStaleLockTime(0);  // only a process that is gone makes it stale
+    lock_->tryLock(0);
+    timer_.setSingleShot(true);
+    timer_.setInterval(kSoonMs);
+    connect(&timer_, &QTimer::timeout, this, &Autosave::write);
+    const auto soon = [this] { timer_.start(); };
+    connect(&stack_, &ScenarioStack::listChanged, this, soon);
+    connect(&stack_.undoStack(), &QUndoStack::cleanChanged, this, soon);
+}
+
+Autosave::~Autosave() { remove(); }
+
+void Autosave::remove() {
+    remove_all(recovery_);
+    written_file_.reset();
+}
+
+void Autosave::setFile(const QString& file) { file_ = file; }
+
+bool Autosave::write() {
+    if (!stack_.isDirty()) {
+        remove();
+        return true;
+    }
+    try {
+        if (written_file_ != file_)
+            write_file(path_of(recovery_).toStdString(), file_.toStdString());
+        written_file_ = file_;
+        write_file(recovery_.toStdString(), project_json(stack_.project()));
+        failing_ = false;
+    } catch (const InputError& error) {
+        if (!failing_) Q_EMIT failed(QString::fromUtf8(error.what()));
+        failing_ = true;
+    }
+    return !failing_;
+}
+
+QList<Recovered> Autosave::find(const QString& folder) {
+    QList<Recovered> out;
+    const QFileInfoList files =
+        QDir(folder).entryInfoList({QStringLiteral("recovery-*.json")}, QDir::Files, QDir::Time);
+    for (const QFileInfo& info : files) {
+        const QString recovery = info.filePath();
+        QLockFile lock(lock_of(recovery));
+        lock.setStaleLockTime(0);
+        // The lock of a running session; any other failure means a disk that is full or read only.
+        if (!lock.tryLock(0) && lock.error() == QLockFile::LockFailedError) continue;
+        try {
+            Recovered found;
+            found.project =
+                parse_project(read_text_file(recovery.toStdString()), recovery.toStdString());
+            found.recovery = recovery;
+            found.written = info.lastModified();
+            QFile path(path_of(recovery));
+            if (path.open(QIODevice::ReadOnly)) found.file = QString::fromUtf8(path.readAll());
+            out.push_back(std::move(found));
+        } catch (const InputError&) {
+            continue;
+        }
+    }
+    return out;
+}
+
+void Autosave::forget(const Recovered& recovered) { remove_all(recovered.recovery); }
 
 }  // namespace sluice

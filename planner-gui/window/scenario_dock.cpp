@@ -4,19 +4,35 @@
 #include <QListView>
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
+#include <QTextDocument>
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "planner-gui/window/window_undo.h"
+#include "planner-gui/window/field_row.h"
 
 namespace sluice {
+namespace {
+
+Table names_of(const std::vector<PlannedScenario>& scenarios) {
+    Table out{{{"name", "name"}}};
+    for (const PlannedScenario& one : scenarios) {
+        const QString words = qtext(one.notes.empty() ? command_line(one) : one.notes);
+        out.rows.push_back({{one.name}});
+        out.rows.back().tooltip =
+            Qt::convertFromPlainText(words, Qt::WhiteSpaceNormal).toStdString();
+    }
+    return out;
+}
+
+}  // namespace
 
 ScenarioDock::ScenarioDock(ScenarioStack& stack, QWidget* parent)
     : QWidget(parent),
       stack_(stack),
-      model_(new ScenarioListModel(stack, this)),
+      model_(new TableModel(this)),
       list_(new QListView(this)),
       notes_(new QPlainTextEdit(this)) {
+    model_->setEditable("name");
     list_->setModel(model_);
     list_->setObjectName(QStringLiteral("scenarios"));
     list_->setAccessibleName(tr("Scenarios"));
@@ -56,6 +72,8 @@ ScenarioDock::ScenarioDock(ScenarioStack& stack, QWidget* parent)
             [this](const QModelIndex& index) {
                 if (index.isValid()) stack_.setCurrent(index.row());
             });
+    connect(model_, &TableModel::edited, this,
+            [this](int row, const QString& name) { stack_.rename(row, name); });
     connect(notes_, &QPlainTextEdit::textChanged, this,
             [this] { stack_.setNotes(stack_.currentIndex(), notes_->toPlainText()); });
     connect(&stack_, &ScenarioStack::currentChanged, this, &ScenarioDock::follow);
@@ -65,12 +83,13 @@ ScenarioDock::ScenarioDock(ScenarioStack& stack, QWidget* parent)
 
 void ScenarioDock::renameCurrent() {
     list_->setFocus();
-    list_->edit(model_->index(stack_.currentIndex()));
+    list_->edit(model_->index(stack_.currentIndex(), 0));
 }
 
 void ScenarioDock::follow() {
-    list_->setCurrentIndex(model_->index(stack_.currentIndex()));
-    const QString notes = QString::fromStdString(stack_.current().notes);
+    model_->setTable(names_of(stack_.project().scenarios));
+    list_->setCurrentIndex(model_->index(stack_.currentIndex(), 0));
+    const QString notes = qtext(stack_.current().notes);
     if (notes == notes_->toPlainText()) return;
     const QSignalBlocker blocker(notes_);
     notes_->setPlainText(notes);

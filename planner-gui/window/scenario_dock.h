@@ -3,7 +3,8 @@
 
 #include <QWidget>
 
-#include "planner-gui/models/scenario_list_model.h"
+#include "planner-gui/models/table_model.h"
+#include "planner-gui/session/scenario_stack.h"
 
 class QListView;
 class QPlainTextEdit;
@@ -21,7 +22,7 @@ class ScenarioDock : public QWidget {
     void follow();
 
     ScenarioStack& stack_;
-    ScenarioListModel* model_;
+    TableModel* model_;  ///< the names, with the notes as tooltips
     QListView* list_;
     QPlainTextEdit* notes_;
 };

@@ -10,12 +10,11 @@
 
 #include "planner-gui/window/file_dialogs.h"
 #include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
 namespace {
-
-QString from(const std::string& text) { return QString::fromStdString(text); }
 
 /// "micro_batch" as people read it: "Micro batch".
 QString label_of(const char* field) {
@@ -40,21 +39,20 @@ QString label_of(const char* field) {
 
 QStringList model_names() {
     QStringList out;
-    for (const std::string& name : library_models()) out << from(name);
+    for (const std::string& name : library_models()) out << qtext(name);
     for (const ScaledTarget& target : scaled_targets()) out << QString::fromLatin1(target.name);
     return out;
 }
 
 QStringList machine_names() {
     QStringList out;
-    for (const std::string& name : library_machines()) out << from(name);
+    for (const std::string& name : library_machines()) out << qtext(name);
     return out;
 }
 
 }  // namespace
 
-ScenarioForm::ScenarioForm(QWidget* parent)
-    : QScrollArea(parent), numbers_(new MachineNumbersModel(this)) {
+ScenarioForm::ScenarioForm(QWidget* parent) : QScrollArea(parent), numbers_(new TableModel(this)) {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -73,7 +71,8 @@ ScenarioForm::ScenarioForm(QWidget* parent)
     setWidget(content);
     // Nothing is cut at the right.
     setMinimumWidth(content->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width());
-    connect(numbers_, &MachineNumbersModel::edited, this, &ScenarioForm::editNumber);
+    numbers_->setEditable("value");
+    connect(numbers_, &TableModel::edited, this, &ScenarioForm::editNumber);
     showUsedOptions();
 }
 
@@ -97,9 +96,16 @@ FieldRow* ScenarioForm::addRow(QVBoxLayout* group, const QString& field, const Q
     return row;
 }
 
-void ScenarioForm::chooseFile(const QString& title, void (ScenarioForm::*open)(const QString&)) {
-    const QString file = choose_to_open(this, title, tr("JSON files (*.json);;All files (*)"));
-    if (!file.isEmpty()) (this->*open)(file);
+void ScenarioForm::addOpen(FieldRow* row, const QString& what) {
+    auto* const open = new QToolButton(row);
+    open->setText(tr("Open..."));
+    open->setToolTip(what);
+    open->setAccessibleName(what);
+    row->addBeside(open);
+    connect(open, &QToolButton::clicked, this, [this, row, what] {
+        const QString file = choose_to_open(this, what, tr("JSON files (*.json);;All files (*)"));
+        if (!file.isEmpty()) openFile(row->field(), file);
+    });
 }
 
 void ScenarioForm::addModel() {
@@ -110,13 +116,7 @@ void ScenarioForm::addModel() {
         tr("A name of the library, a path to a Hugging Face config.json, or a shape: "
            "dense:layers=80,hidden=8192,heads=64. A config.json can be dropped on the "
            "window."));
-    auto* const open = new QToolButton(model);
-    open->setText(tr("Open..."));
-    open->setToolTip(tr("Open a Hugging Face config.json"));
-    open->setAccessibleName(open->toolTip());
-    model->addBeside(open);
-    connect(open, &QToolButton::clicked, this,
-            [this] { chooseFile(tr("Open config.json"), &ScenarioForm::openModel); });
+    addOpen(model, tr("Open a Hugging Face config.json"));
     addRow(group, QStringLiteral("layers"), tr("Layers"), FieldRow::Kind::text)
         ->setHelp(tr("Number of layers to keep, from the first on; empty: all of them"));
     untied_ = new QCheckBox(tr("Output projection of its own"), group->parentWidget());
@@ -136,13 +136,7 @@ void ScenarioForm::addMachine() {
     machine->setHelp(
         tr("A name of the library, optionally with a host memory size (h200-sxm-pcie5-1.5tb), or a "
            "path to a profile of your own"));
-    auto* const open = new QToolButton(machine);
-    open->setText(tr("Open..."));
-    open->setToolTip(tr("Open a machine's profile"));
-    open->setAccessibleName(open->toolTip());
-    machine->addBeside(open);
-    connect(open, &QToolButton::clicked, this,
-            [this] { chooseFile(tr("Open a machine's profile"), &ScenarioForm::openMachine); });
+    addOpen(machine, tr("Open a machine's profile"));
     addRow(group, QStringLiteral("host_memory"), tr("H&ost memory"), FieldRow::Kind::text)
         ->setHelp(
             tr("Another size of host memory with its unit, 1.5TB or 128GiB, whichever the menu "
@@ -167,9 +161,10 @@ void ScenarioForm::addNumbers(QVBoxLayout* group) {
     numbers_view_->setTextElideMode(Qt::ElideRight);
     numbers_view_->setTabKeyNavigation(false);
     QHeaderView* const header = numbers_view_->horizontalHeader();
-    header->setSectionResizeMode(MachineNumbersModel::PathColumn, QHeaderView::Stretch);
-    header->setSectionResizeMode(MachineNumbersModel::ValueColumn, QHeaderView::ResizeToContents);
-    header->setSectionResizeMode(MachineNumbersModel::SourceColumn, QHeaderView::ResizeToContents);
+    connect(numbers_, &QAbstractItemModel::modelReset, header, [header] {
+        header->setSectionResizeMode(QHeaderView::ResizeToContents);
+        header->setSectionResizeMode(0, QHeaderView::Stretch);
+    });
     numbers_view_->setMinimumHeight(numbers_view_->fontMetrics().height() * 14);
     numbers_view_->hide();
     group->addWidget(numbers_view_);
@@ -191,8 +186,8 @@ void ScenarioForm::addTraining() {
         FieldRow* const row =
             addRow(group, QString::fromLatin1(option.field), label_of(option.field),
                    choices.isEmpty() ? FieldRow::Kind::text : FieldRow::Kind::choice, choices);
-        row->setHelp(from(option_help(option)));
-        row->setPlaceholder(from(option_text(TrainingSpec{}, option)));
+        row->setHelp(qtext(option_help(option)));
+        row->setPlaceholder(qtext(option_text(TrainingSpec{}, option)));
         if (!option.is_memory) row->setUnit(QString::fromLatin1(option.unit));
     }
 }
@@ -204,18 +199,17 @@ void ScenarioForm::addMoney() {
         if (option.kind == MoneyOption::Kind::flag) {
             buy_ = new QCheckBox(label_of(option.field), group->parentWidget());
             buy_->setObjectName(field);
-            buy_->setToolTip(from(money_help(option)));
+            buy_->setToolTip(qtext(money_help(option)));
             group->addWidget(buy_);
             connect(buy_, &QCheckBox::toggled, this, [this, field](bool on) {
-                on ? void(planned_.money[field.toStdString()] = "1")
-                   : void(planned_.money.erase(field.toStdString()));
+                planned_ = with_value(planned_, field.toStdString(), on ? "1" : "");
                 Q_EMIT edited(planned_, field, buy_->text());
             });
             continue;
         }
         FieldRow* const row = addRow(group, field, label_of(option.field), FieldRow::Kind::text);
-        row->setHelp(from(money_help(option)));
-        row->setPlaceholder(from(option.standard.substr(0, option.standard.find(','))));
+        row->setHelp(qtext(money_help(option)));
+        row->setPlaceholder(qtext(option.standard.substr(0, option.standard.find(','))));
         row->setUnit(QString::fromLatin1(option.unit));
     }
 }

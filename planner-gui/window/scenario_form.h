@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "planner-gui/models/machine_numbers_model.h"
+#include "planner-gui/models/table_model.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/session/prediction.h"
 #include "planner-gui/window/field_row.h"
@@ -35,8 +35,8 @@ class ScenarioForm : public QScrollArea {
     void clearMistakes();
     /// The row of a field; nullptr where there is none.
     FieldRow* row(const QString& field) const;
-    void openModel(const QString& file);
-    void openMachine(const QString& file);
+    /// Of the field "model" or "machine".
+    void openFile(const QString& field, const QString& file);
 
   Q_SIGNALS:
     /// `field` as in InputError; `what` is its label.
@@ -52,10 +52,10 @@ class ScenarioForm : public QScrollArea {
     void addMoney();
     QVBoxLayout* addGroup(const QString& title);
     void take(const FieldRow& row);
-    void editNumber(const QString& path, const QString& value);
+    void editNumber(int row, const QString& value);
     void showUsedOptions();
-    void chooseFile(const QString& title, void (ScenarioForm::*open)(const QString&));
-
+    /// A button that opens a file for the field.
+    void addOpen(FieldRow* row, const QString& what);
     void showHostMemory();
 
     PlannedScenario planned_;
@@ -65,7 +65,7 @@ class ScenarioForm : public QScrollArea {
     QVBoxLayout* groups_;
     QLabel* mistake_;
     QCheckBox *untied_ = nullptr, *buy_ = nullptr;
-    MachineNumbersModel* numbers_;
+    TableModel* numbers_;
     QTableView* numbers_view_ = nullptr;
 };
 

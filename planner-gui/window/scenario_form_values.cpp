@@ -1,19 +1,14 @@
 // The form's values: from a scenario, to a scenario, and what is wrong with them.
 #include <QSignalBlocker>
 
+#include "planner-gui/models/machine_numbers.h"
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/scenario_form.h"
+#include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
 namespace {
-
-QString from(const std::string& text) { return QString::fromStdString(text); }
-
-std::optional<std::string> if_given(const QString& text) {
-    if (text.isEmpty()) return std::nullopt;
-    return text.toStdString();
-}
 
 const Option* option_of(const QString& field) {
     for (const Option& option : training_options())
@@ -27,62 +22,50 @@ void ScenarioForm::take(const FieldRow& row) {
     const QString text = row.text();
     const std::string field = row.field().toStdString(), value = text.toStdString();
     const PlannedScenario before = planned_;
-    if (const Option* const option = option_of(row.field())) {
-        // A number that is the default stays as typed: it may be the start of another.
-        const bool standard = option->choices.empty()
-                                  ? text.isEmpty()
-                                  : value == option_text(TrainingSpec{}, *option);
-        standard ? void(planned_.training.erase(field)) : void(planned_.training[field] = value);
-    } else if (field == "model") {
-        planned_.model.model = value;
-    } else if (field == "layers") {
-        planned_.model.layers = if_given(text);
-    } else if (field == "machine") {
-        planned_.machine.machine = value;
-    } else if (field == "host_memory") {
-        planned_.machine.host_memory = if_given(text);
-    } else if (field == "settings") {
+    if (field == "settings") {
         planned_.machine.settings.clear();
         for (const QString& one : text.split(QLatin1Char(' '), Qt::SkipEmptyParts))
             planned_.machine.settings.push_back(one.toStdString());
     } else {
-        text.isEmpty() ? void(planned_.money.erase(field)) : void(planned_.money[field] = value);
+        // A number that is the default stays as typed: it may be the start of another.
+        const Option* const option = option_of(row.field());
+        const bool standard = option != nullptr && !option->choices.empty() &&
+                              value == option_text(TrainingSpec{}, *option);
+        planned_ = with_value(planned_, field, standard ? "" : value);
     }
     if (planned_ == before) return;
     if (field == "schedule") showUsedOptions();
     Q_EMIT edited(planned_, row.field(), row.label().remove(QLatin1Char('&')).toLower());
 }
 
-void ScenarioForm::editNumber(const QString& path, const QString& value) {
+void ScenarioForm::editNumber(int row, const QString& value) {
+    const QString path = numbers_->index(row, 0).data(Qt::EditRole).toString();
     const PlannedScenario before = planned_;
-    std::vector<std::string>& settings = planned_.machine.settings;
-    const std::string start = path.toStdString() + "=";
-    std::erase_if(settings, [&](const std::string& one) { return one.starts_with(start); });
-    if (!value.isEmpty()) settings.push_back(start + value.toStdString());
+    planned_ = with_value(planned_, path.toStdString(), value.toStdString());
     if (planned_ != before) Q_EMIT edited(planned_, QStringLiteral("settings ") + path, path);
 }
 
 void ScenarioForm::setScenario(const PlannedScenario& planned) {
     planned_ = planned;
-    rows_[QStringLiteral("model")]->setText(from(planned.model.model));
-    rows_[QStringLiteral("layers")]->setText(from(planned.model.layers.value_or("")));
-    rows_[QStringLiteral("machine")]->setText(from(planned.machine.machine));
-    rows_[QStringLiteral("host_memory")]->setText(from(planned.machine.host_memory.value_or("")));
+    rows_[QStringLiteral("model")]->setText(qtext(planned.model.model));
+    rows_[QStringLiteral("layers")]->setText(qtext(planned.model.layers.value_or("")));
+    rows_[QStringLiteral("machine")]->setText(qtext(planned.machine.machine));
+    rows_[QStringLiteral("host_memory")]->setText(qtext(planned.machine.host_memory.value_or("")));
     QStringList settings;
-    for (const std::string& one : planned.machine.settings) settings << from(one);
+    for (const std::string& one : planned.machine.settings) settings << qtext(one);
     rows_[QStringLiteral("settings")]->setText(settings.join(QLatin1Char(' ')));
     for (const Option& option : training_options()) {
         const auto given = planned.training.find(option.field);
         const bool choice = !option.choices.empty();
         const std::string standard = choice ? option_text(TrainingSpec{}, option) : "";
         rows_[QString::fromLatin1(option.field)]->setText(
-            from(given == planned.training.end() ? standard : given->second));
+            qtext(given == planned.training.end() ? standard : given->second));
     }
     for (const MoneyOption& option : money_options()) {
         const auto given = planned.money.find(option.field);
         const auto row = rows_.find(QString::fromLatin1(option.field));
         if (row != rows_.end())
-            row->second->setText(from(given == planned.money.end() ? "" : given->second));
+            row->second->setText(qtext(given == planned.money.end() ? "" : given->second));
     }
     const auto buy = planned.money.find("buy");
     for (const auto& [box, on] :
@@ -99,7 +82,8 @@ void ScenarioForm::setResolved(const Scenario& scenario) {
     host_memory_ = scenario.machine.host.memory_capacity;
     showHostMemory();
     rows_[QStringLiteral("layers")]->setPlaceholder(QString::number(scenario.model.layer_count()));
-    numbers_->setMachine(scenario.profile, scenario.machine, planned_.machine.settings);
+    numbers_->setTable(
+        machine_numbers_table(scenario.profile, scenario.machine, planned_.machine.settings));
     rows_[QStringLiteral("settings")]->setVisible(!planned_.machine.settings.empty());
 }
 
@@ -139,16 +123,9 @@ FieldRow* ScenarioForm::row(const QString& field) const {
     return found == rows_.end() ? nullptr : found->second;
 }
 
-void ScenarioForm::openModel(const QString& file) {
-    FieldRow* const model = row(QStringLiteral("model"));
-    model->setText(file);
-    take(*model);
-}
-
-void ScenarioForm::openMachine(const QString& file) {
-    FieldRow* const machine = row(QStringLiteral("machine"));
-    machine->setText(file);
-    take(*machine);
+void ScenarioForm::openFile(const QString& field, const QString& file) {
+    row(field)->setText(file);
+    take(*row(field));
 }
 
 void ScenarioForm::showUsedOptions() {

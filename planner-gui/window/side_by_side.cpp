@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "planner-gui/pages/compare_page.h"
-#include "planner-gui/window/page_values.h"
 
 namespace sluice {
 namespace {
@@ -21,7 +20,7 @@ SideBySide::SideBySide(ScenarioStack& stack, PlannerSession& session, ComparePag
     connect(&shown_soon_, &QTimer::timeout, this, &SideBySide::show);
     connect(&stack_, &ScenarioStack::listChanged, this, &SideBySide::show);
     connect(&session_, &PlannerSession::scenarioPredicted, this, &SideBySide::take);
-    connect(&page_, &ComparePage::scenarioActivated, this,
+    connect(&page_.scenarios(), &ScenariosPart::scenarioActivated, this,
             [this](int column) { stack_.setCurrent(columns_[static_cast<std::size_t>(column)]); });
 }
 
@@ -40,13 +39,15 @@ void SideBySide::show() {
     for (int i = 0; i < stack_.count(); ++i) {
         const PlannedScenario& one = stack_.project().scenarios[static_cast<std::size_t>(i)];
         if (const auto prediction = cache_.find(one)) {
-            known.push_back(compared_scenario(one.name, prediction));
+            const CostAnswer& cost = prediction->cost;
+            known.push_back(
+                {qtext(one.name), shared_report(prediction), cost.run, cost.cost.has_value()});
             columns_.push_back(i);                // those that are refused have none
         } else if (i != stack_.currentIndex()) {  // which its verdict brings
             missing.push_back({one, read_named_files(one)});
         }
     }
-    page_.setScenarios(std::move(known));
+    page_.scenarios().setScenarios(std::move(known));
     predict(std::move(missing));
 }
 
@@ -58,6 +59,7 @@ void SideBySide::predict(std::vector<Asked> missing) {
     std::vector<PlannedScenario> scenarios;
     for (const Asked& one : missing) scenarios.push_back(one.planned);
     asked_ = std::move(missing);
+    page_.scenarios().setBusy(true);
     session_.predictAll(scenarios);
 }
 

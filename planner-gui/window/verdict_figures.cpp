@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pictures/byte_units.h"
 #include "sim/base/format.h"
 
 namespace sluice {
@@ -14,17 +15,15 @@ namespace {
 
 constexpr int kLeastMore = 12;  // letters beside a value
 
-QString from(const std::string& text) { return QString::fromStdString(text); }
-
 /// Three digits, or all of a large number: "5.87", "58,695".
 QString amount(double value) {
-    return from(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
+    return qtext(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
 }
 
 /// The offer, or what is bought for how much.
 QString paid_to(const Payment& payment) {
-    if (payment.price_usd == 0) return from(payment.name);
-    const QString price = from(format_usd(payment.price_usd));
+    if (payment.price_usd == 0) return qtext(payment.name);
+    const QString price = qtext(format_usd(payment.price_usd));
     return payment.gpu_alone
                ? QObject::tr("bought, %1 for the GPU alone, without a host").arg(price)
                : QObject::tr("bought for %1").arg(price);
@@ -32,7 +31,7 @@ QString paid_to(const Payment& payment) {
 
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
     if (number.high <= 0) return {};
-    return QObject::tr("5 to 95%: %1 to %2").arg(from(text(number.low)), from(text(number.high)));
+    return QObject::tr("5 to 95%: %1 to %2").arg(qtext(text(number.low)), qtext(text(number.high)));
 }
 
 }  // namespace
@@ -76,10 +75,10 @@ void VerdictFigures::setPrediction(const ScenarioAnswer& prediction) {
 void VerdictFigures::showSpeed(const Prediction& r) {
     const Banded speed{r.tokens_per_s(), r.band ? r.tokens_per_s_at(r.band->high) : 0,
                        r.band ? r.tokens_per_s_at(r.band->low) : 0};
-    set(speed_, tr("%1 tokens/s").arg(from(format_thousands(speed.value))),
+    set(speed_, tr("%1 tokens/s").arg(qtext(format_thousands(speed.value))),
         band_of(speed, [](double value) { return format_thousands(value); }),
         tr("Tokens of a step over its time, %1; nine of ten measured steps should lie in the band")
-            .arg(from(format_seconds(r.step.seconds))));
+            .arg(qtext(format_seconds(r.step.seconds))));
 }
 
 void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
@@ -88,25 +87,25 @@ void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
                    buy ? tr("enter the purchase price") : tr("enter a rent or a purchase price"),
                    {});
     const RunCost& run = *cost.cost;
-    set(price_, tr("%1 a million tokens").arg(from(format_usd(run.usd_per_million_tokens.value))),
-        tr("%1 an hour: %2").arg(from(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
+    set(price_, tr("%1 a million tokens").arg(qtext(format_usd(run.usd_per_million_tokens.value))),
+        tr("%1 an hour: %2").arg(qtext(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
         tr("%1\n%2").arg(
             band_of(run.usd_per_million_tokens, [](double usd) { return format_usd(usd); }),
-            from(cost.payment->origin)));
+            qtext(cost.payment->origin)));
 }
 
 void VerdictFigures::showRun(const CostAnswer& cost) {
     const RunCost run = cost.run;
-    const QString tokens = from(format_count(cost.tokens));
+    const QString tokens = qtext(format_count(cost.tokens));
     const QString days = amount(run.days.value);
     set(days_, days == QStringLiteral("1") ? tr("1 day") : tr("%1 days").arg(days),
-        cost.cost ? tr("%1 for %2 tokens").arg(from(format_usd(run.usd.value)), tokens)
+        cost.cost ? tr("%1 for %2 tokens").arg(qtext(format_usd(run.usd.value)), tokens)
                   : tr("for %1 tokens").arg(tokens),
-        from(format_banded(run.days, "days")));
+        qtext(format_banded(run.days, "days")));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     set(energy_, tr("%1 kWh").arg(amount(run.kwh->value)),
         tr("%1 W on average").arg(*run.mean_w, 0, 'f', 0),
-        tr("%1; %2").arg(from(format_banded(*run.kwh, "kWh")),
+        tr("%1; %2").arg(qtext(format_banded(*run.kwh, "kWh")),
                          cost.power.calibrated ? tr("energy by kind of work as measured")
                                                : tr("from datasheet power, not measured")));
 }

@@ -1,19 +1,18 @@
 #include "planner-gui/window/verdict_panel.h"
 
 #include <QEvent>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pages/wrapping_row.h"
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/verdict_figures.h"
-#include "planner-gui/window/verdict_offers.h"
 #include "sim/base/format.h"
 #include "sim/report/report.h"
 
 namespace sluice {
 namespace {
-
-QString from(const std::string& text) { return QString::fromStdString(text); }
 
 /// What a screen reader reads is the text.
 QLabel* label_of(QWidget* parent, const QString& object) {
@@ -30,6 +29,14 @@ QString used(const QString& name, const Fit::OfTier& tier, ByteUnits units) {
     return QObject::tr("%1 %2 of %3")
         .arg(name, byte_text(static_cast<double>(tier.peak.bytes), units),
              byte_text(static_cast<double>(tier.usable), units));
+}
+
+/// "state bytes 8, host memory 1TB".
+QString in_words(const std::vector<Setting>& settings) {
+    QStringList out;
+    for (const Setting& one : settings)
+        out << qtext(one.field + " " + one.value).replace(QLatin1Char('_'), QLatin1Char(' '));
+    return out.join(QStringLiteral(", "));
 }
 
 }  // namespace
@@ -49,9 +56,10 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
     confidence_ = label_of(this, QStringLiteral("confidence"));
     for (QLabel* const line : {bound_, confidence_})  // also while there is nothing to say
         line->setMinimumHeight(line->fontMetrics().height());
-    offers_ = new VerdictOffers(this);
-    connect(offers_, &VerdictOffers::adopted, this, &VerdictPanel::adopted);
-    connect(offers_, &VerdictOffers::asked, this, &VerdictPanel::asked);
+    offers_ = new QWidget(this);
+    offers_->setLayout(new WrappingRow);
+    // What is below stays where it is whether there are buttons or none.
+    offers_->setMinimumHeight(QPushButton(tr("Fits with:"), this).sizeHint().height());
     auto* const column = new QVBoxLayout(this);
     const QMargins margins = column->contentsMargins();
     column->setContentsMargins(margins.left(), 0, margins.right(), 0);
@@ -62,6 +70,11 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
 }
 
 void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> prediction) {
+    // Suggestions come with the second stage; other buttons stay under the mouse.
+    const bool same_offers =
+        prediction_ != nullptr && ask_the_same(prediction_->planned, prediction->planned) &&
+        prediction->stage != PredictionStage::step &&
+        (prediction->report().plan.fit.fits() || prediction_->stage != PredictionStage::step);
     prediction_ = std::move(prediction);
     setPending(false);
     showHeadline();
@@ -69,7 +82,7 @@ void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> predictio
     figures_->setPrediction(*prediction_);
     showLimit();
     showConfidence();
-    offers_->setPrediction(prediction_);
+    if (!same_offers) showOffers();
 }
 
 void VerdictPanel::setRefused(const QString& sentence) {
@@ -81,7 +94,7 @@ void VerdictPanel::setRefused(const QString& sentence) {
     figures_->clear();
     bound_->clear();
     confidence_->clear();
-    offers_->setPrediction(nullptr);
+    showOffers();
 }
 
 void VerdictPanel::setPending(bool pending) {
@@ -92,13 +105,17 @@ void VerdictPanel::setPending(bool pending) {
 
 void VerdictPanel::setByteUnits(ByteUnits units) {
     units_ = units;
-    offers_->setByteUnits(units);
+    showOffers();
     if (!prediction_) return;
     showHeadline();
     showDetail();
 }
 
-void VerdictPanel::setQuestions(const QStringList& questions) { offers_->setQuestions(questions); }
+void VerdictPanel::setQuestions(const QStringList& questions) {
+    if (questions == questions_) return;
+    questions_ = questions;
+    showOffers();
+}
 
 void VerdictPanel::showHeadline() {
     const Fit& fit = prediction_->report().plan.fit;
@@ -126,7 +143,7 @@ void VerdictPanel::showDetail() {
     detail_->setText(QStringLiteral("%1 (%2) on %3: %4, %5")
                          .arg(breakable(r.asked.model_name),
                               tr("%1 parameters, %2 layers")
-                                  .arg(from(format_count(static_cast<double>(r.asked.parameters))))
+                                  .arg(qtext(format_count(static_cast<double>(r.asked.parameters))))
                                   .arg(r.asked.layers),
                               breakable(r.asked.machine_id),
                               used(tr("device"), r.plan.fit.device, units_),
@@ -135,20 +152,71 @@ void VerdictPanel::showDetail() {
 
 void VerdictPanel::showLimit() {
     const Prediction& r = prediction_->report();
-    QStringList sentences{tr("Bound by %1").arg(from(bottleneck_text(r.step)))};
-    for (const Remedy& remedy : r.advice.remedies) sentences << from(remedy_text(remedy));
+    QStringList sentences{tr("Bound by %1").arg(qtext(bottleneck_text(r.step)))};
+    for (const Remedy& remedy : r.advice.remedies) sentences << qtext(remedy_text(remedy));
     bound_->setText(sentences.join(QLatin1Char('\n')));
 }
 
 void VerdictPanel::showConfidence() {
     const Prediction& r = prediction_->report();
     QStringList assumptions;
-    for (const std::string& one : r.plan.assumptions) assumptions << from(one);
-    for (const std::string& one : prediction_->cost.assumptions) assumptions << from(one);
+    for (const std::string& one : r.plan.assumptions) assumptions << qtext(one);
+    for (const std::string& one : prediction_->cost.assumptions) assumptions << qtext(one);
     confidence_->setText(tr("Confidence: %1 rates of the machine; assumptions: %2")
-                             .arg(from(confidence_name(r.plan.confidence)))
+                             .arg(qtext(confidence_name(r.plan.confidence)))
                              .arg(assumptions.size()));
     confidence_->setToolTip(wrapped_tooltip(assumptions.join(QLatin1Char('\n'))));
+}
+
+void VerdictPanel::showOffers() {
+    while (QLayoutItem* const item = offers_->layout()->takeAt(0)) {
+        // Later: one of these buttons may have been clicked just now.
+        item->widget()->hide();
+        item->widget()->setParent(nullptr);
+        item->widget()->deleteLater();
+        delete item;
+    }
+    if (prediction_ != nullptr && !prediction_->report().plan.fit.fits())
+        addSuggestions();
+    else
+        addQuestions();
+}
+
+void VerdictPanel::addSuggestions() {
+    const auto& suggestions = prediction_->report().advice.suggestions;
+    const auto& in_vain = prediction_->report().advice.no_suggestion;
+    QString words = tr("The figures assume that it fits.");
+    if (!suggestions.empty())
+        words += tr(" It fits with:");
+    else if (in_vain)
+        words +=
+            tr(" %1.").arg(capitalized(qtext(no_suggestion_text(*in_vain, bytes_text(units_)))));
+    auto* const sentence = new QLabel(words, offers_);
+    sentence->setWordWrap(suggestions.empty());
+    offers_->layout()->addWidget(sentence);
+    for (const Suggestion& suggestion : suggestions) {
+        const std::vector<Setting>& settings = suggestion.settings;
+        auto* const button = new QPushButton(in_words(settings), offers_);
+        button->setObjectName(QStringLiteral("suggestion"));
+        // Sizes there are in the units that fields and command lines take.
+        button->setToolTip(tr("On the command line: %1\nFits with it: device %2, host %3")
+                               .arg(qtext(setting_flags(settings)),
+                                    byte_text(static_cast<double>(suggestion.device_peak), units_),
+                                    byte_text(static_cast<double>(suggestion.host_peak), units_)));
+        button->setAccessibleName(tr("Adopt %1").arg(button->text()));
+        connect(button, &QPushButton::clicked, this,
+                [this, settings] { Q_EMIT adopted(settings); });
+        offers_->layout()->addWidget(button);
+    }
+}
+
+void VerdictPanel::addQuestions() {
+    for (int i = 0; i < questions_.size(); ++i) {
+        auto* const button = new QPushButton(questions_[i], offers_);
+        button->setObjectName(QStringLiteral("question"));
+        connect(button, &QPushButton::clicked, this, [this, i] { Q_EMIT asked(i); });
+        offers_->layout()->addWidget(button);
+    }
 }
 
 void VerdictPanel::changeEvent(QEvent* event) {

@@ -11,7 +11,6 @@
 namespace sluice {
 
 class VerdictFigures;
-class VerdictOffers;
 
 class VerdictPanel : public QFrame {
     Q_OBJECT
@@ -24,7 +23,8 @@ class VerdictPanel : public QFrame {
     /// A newer prediction is under way: what is shown is of before.
     void setPending(bool pending);
     void setByteUnits(ByteUnits units);
-    /// Questions about what is shown; they give way to suggestions while it does not fit.
+    /// Buttons with questions about what is shown; they give way to suggestions while it does not
+    /// fit.
     void setQuestions(const QStringList& questions);
     QString headline() const { return headline_->text(); }
 
@@ -41,12 +41,16 @@ class VerdictPanel : public QFrame {
     void showDetail();
     void showLimit();
     void showConfidence();
+    void showOffers();
+    void addSuggestions();
+    void addQuestions();
 
     std::shared_ptr<const ScenarioAnswer> prediction_;
     ByteUnits units_ = ByteUnits::decimal;
     QLabel *headline_, *detail_, *bound_, *confidence_;
     VerdictFigures* figures_;
-    VerdictOffers* offers_;
+    QWidget* offers_;  ///< buttons: what can be asked next
+    QStringList questions_;
 };
 
 }  // namespace sluice

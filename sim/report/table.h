@@ -36,6 +36,7 @@ enum class Unit : std::uint8_t {
 /// The 5 to 95% band of a value.
 struct Range {
     double low = 0, high = 0;
+    bool operator==(const Range&) const = default;
 };
 
 struct Cell {
@@ -74,6 +75,7 @@ struct Cell {
     bool is_missing() const { return std::holds_alternative<std::monostate>(value); }
     /// Whether people read anything but "-".
     bool is_shown() const { return !hidden && !(is_missing() && shown.empty()); }
+    bool operator==(const Cell&) const = default;
 };
 
 /// Programs that read a column.
@@ -88,6 +90,7 @@ struct Column {
     Unit unit = Unit::text;
     std::string help = {};  ///< tooltip of the title
     Programs programs = Programs::all;
+    bool operator==(const Column&) const = default;
 };
 
 struct Row {
@@ -96,11 +99,13 @@ struct Row {
     bool marked = false;       ///< points out the row
     bool muted = false;        ///< says less than the others
     std::string tooltip = {};  ///< of cells that have none
+    bool operator==(const Row&) const = default;
 };
 
 struct Table {
     std::vector<Column> columns;
     std::vector<Row> rows = {};
+    bool operator==(const Table&) const = default;
 };
 
 /// A column, and where an item's cell of it comes from: a function, a member or a member function.

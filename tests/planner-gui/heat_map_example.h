@@ -11,15 +11,15 @@ inline VariedNumber example_option(const std::string& field) {
     throw std::runtime_error(field);
 }
 
-inline HeatCell example_cell(double tokens_per_s, Bytes host) {
-    HeatCell cell;
-    cell.state = CellState::fits;
-    cell.tokens_per_s = tokens_per_s;
+inline ScenarioValue example_cell(std::int64_t tokens_per_s, Bytes host) {
+    ScenarioValue cell;
     cell.step = 2;
-    cell.device = 20'000'000'000;
-    cell.host = host;
-    cell.usd_per_million_tokens = 5.0 / 3600 / tokens_per_s * 1e6;
-    cell.bottleneck = "GPU compute";
+    cell.training.batch = 2 * tokens_per_s;
+    cell.training.sequence = 1;
+    cell.fit.device.peak.bytes = cell.fit.device.usable = 20'000'000'000;
+    cell.fit.host.peak.bytes = cell.fit.host.usable = host;
+    cell.usd_per_million_tokens = 5.0 / 3600 / static_cast<double>(tokens_per_s) * 1e6;
+    cell.bound_by = cell.bottleneck = "GPU compute";
     return cell;
 }
 
@@ -29,16 +29,14 @@ inline HeatMap example_map() {
     map.set_cell({0, 0}, example_cell(1000, 50'000'000'000));
     map.set_cell({1, 0}, example_cell(3000, 60'000'000'000));
     map.set_cell({0, 1}, example_cell(2000, 70'000'000'000));
-    HeatCell large = example_cell(4000, 250'000'000'000);
-    large.state = CellState::does_not_fit;
-    large.host_short = 11'400'000'000;
-    large.device_short = 1'000'000'000;
+    ScenarioValue large = example_cell(4000, 250'000'000'000);
+    large.fit.host.usable = 238'600'000'000;
+    large.fit.device.usable = 19'000'000'000;
     large.shortages = {
         {"host", 250'000'000'000, 238'600'000'000, MemoryKind::optimizer_state, 120'000'000'000}};
     map.set_cell({2, 0}, large);
-    HeatCell refused;
-    refused.state = CellState::refused;
-    refused.reason = "--batch is 32, expected a multiple of --micro-batch (3)";
+    ScenarioValue refused;
+    refused.refused = "--batch is 32, expected a multiple of --micro-batch (3)";
     map.set_cell({2, 1}, refused);
     return map;
 }

@@ -14,11 +14,20 @@ bool is_field_of(const Options& options, const std::string& field) {
     return std::ranges::any_of(options, [&](const auto& one) { return field == one.field; });
 }
 
+/// An empty value is none.
+void set(std::map<std::string, std::string>& values, const std::string& field,
+         const std::string& value) {
+    value.empty() ? void(values.erase(field)) : void(values[field] = value);
+}
+std::optional<std::string> if_given(const std::string& value) {
+    return value.empty() ? std::nullopt : std::optional(value);
+}
+
 /// In place of the value that the profile's number may have been given before.
 void set_number(PlannedMachine& machine, const std::string& path, const std::string& value) {
     std::erase_if(machine.settings,
                   [&](const std::string& setting) { return setting.starts_with(path + "="); });
-    machine.settings.push_back(path + "=" + value);
+    if (!value.empty()) machine.settings.push_back(path + "=" + value);
 }
 
 /// Whether its profile leaves open how much host memory it has. One that cannot be read says
@@ -57,17 +66,17 @@ PlannedScenario with_settings(PlannedScenario planned, const std::vector<Setting
 PlannedScenario with_value(PlannedScenario planned, const std::string& field,
                            const std::string& value) {
     if (is_field_of(training_options(), field)) {
-        planned.training[field] = value;
+        set(planned.training, field, value);
     } else if (is_field_of(money_options(), field)) {
-        planned.money[field] = value;
+        set(planned.money, field, value);
     } else if (field == "layers") {
-        planned.model.layers = value;
+        planned.model.layers = if_given(value);
     } else if (field == "model") {
         planned.model.model = value;
     } else if (field == "machine") {
         planned.machine.machine = value;
     } else if (field == "host_memory") {
-        planned.machine.host_memory = value;
+        planned.machine.host_memory = if_given(value);
     } else if (field == "host.memory_capacity_gb") {
         planned.machine.host_memory = value + "GB";
     } else {

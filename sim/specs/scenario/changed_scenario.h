@@ -17,6 +17,7 @@ PlannedScenario with_settings(PlannedScenario planned, const std::vector<Setting
 
 /// `planned` with another value of a field: one of training_options() or money_options(),
 /// `layers`, `model`, `machine`, `host_memory`, or a number of the machine's profile by its path.
+/// An empty value takes back what was given.
 /// How much the host holds is always `host_memory`: where a what-if value said so too, the two
 /// could differ.
 PlannedScenario with_value(PlannedScenario planned, const std::string& field,

@@ -3,8 +3,8 @@
 #include <QFont>
 #include <QSignalSpy>
 
-#include "planner-gui/models/system_words.h"
 #include "planner-gui/models/table_model.h"
+#include "planner-gui/pictures/answer_words.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/base/format.h"

@@ -8,9 +8,7 @@
 #include <QTableView>
 #include <QTest>
 
-#include "planner-gui/pages/adoption_foot.h"
-#include "planner-gui/pages/outdated_note.h"
-#include "planner-gui/pages/systems_part.h"
+#include "planner-gui/pages/bars_page.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/compare/comparison_report.h"
 #include "tests/catch.h"
@@ -49,7 +47,7 @@ TEST_CASE("compare page: scenarios side by side, only the differences, exports",
     ComparePage page;
     CHECK(page.svg().isEmpty());
     CHECK(page.csv().isEmpty());
-    page.setScenarios(
+    page.scenarios().setScenarios(
         {scenario(QStringLiteral("small"), 8), scenario(QStringLiteral("large"), 64)});
     show(page);
     const QTableView* const table = named<QTableView>(page, kScenarioTable);
@@ -61,7 +59,7 @@ TEST_CASE("compare page: scenarios side by side, only the differences, exports",
     CHECK(page.svg().contains("large"));
     CHECK(page.csv().contains(QStringLiteral("Batch,8,64\n")));
 
-    QSignalSpy chosen(&page, &ComparePage::scenarioActivated);
+    QSignalSpy chosen(&page.scenarios(), &ScenariosPart::scenarioActivated);
     auto* const bars = named<PictureView>(page, kScenarioBars);
     REQUIRE(bars != nullptr);
     QTest::mouseClick(bars, Qt::LeftButton, {}, middle_of(*bars, 1));
@@ -70,7 +68,7 @@ TEST_CASE("compare page: scenarios side by side, only the differences, exports",
     REQUIRE(chosen.size() == 1);
     CHECK(chosen.front().front().toInt() == 1);
     // One scenario has nothing to differ from.
-    page.setScenarios({scenario(QStringLiteral("alone"), 8)});
+    page.scenarios().setScenarios({scenario(QStringLiteral("alone"), 8)});
     CHECK(table->model()->rowCount() > 10);
 }
 
@@ -79,8 +77,8 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     page.findChild<QTabWidget*>()->setCurrentIndex(1);
     show(page);
     CHECK(page.svg().isEmpty());
-    QSignalSpy asked(&page.systems(), &SystemsPart::compareRequested);
-    auto* const button = page.findChild<QPushButton*>();
+    QSignalSpy asked(&page.systems(), &BarsPage::requested);
+    auto* const button = page.systems().findChild<QPushButton*>();
     QTest::keyClick(button, Qt::Key_Space);
     CHECK(asked.size() == 1);
     page.systems().setBusy(true);
@@ -88,7 +86,8 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     page.systems().setBusy(false);
 
     const auto systems = comparison();
-    page.systems().setComparison(systems);
+    page.systems().setAnswer(
+        [systems](ByteUnits units) { return systems_answer(*systems, units); });
     QApplication::processEvents();
     const QTableView* const table = named<QTableView>(page, "Systems");
     REQUIRE(table != nullptr);
@@ -96,28 +95,27 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     CHECK(page.csv().toStdString() == comparison_csv({systems.get(), 1}));
     for (const ComparedSystem& system : systems->systems)
         CHECK(page.svg().contains(QByteArray::fromStdString(">" + system.name + "</text>")));
-    QSignalSpy chosen(&page.systems(), &SystemsPart::adopt);
+    QSignalSpy chosen(&page.systems(), &BarsPage::adopted);
     auto* const bars = named<PictureView>(page, kSystemBars);
     REQUIRE(bars != nullptr);
     QTest::keyClick(bars, Qt::Key_End);
     CHECK(table->currentIndex().row() == 1);
     QTest::keyClick(bars, Qt::Key_Return);
     REQUIRE(chosen.size() == 1);
-    const auto settings = chosen.front().front().value<std::vector<Setting>>();
-    CHECK(setting_flags(settings) == "--schedule megatrain");
-    const auto* const foot = page.findChild<AdoptionFoot*>();
-    CHECK_THAT(foot->words().toStdString(), ContainsSubstring("megatrain"));
-    QTest::keyClick(foot->button(), Qt::Key_Space);
+    CHECK(chosen.front().front().toInt() == 1);
+    CHECK_THAT(page.systems().selectedWords().toStdString(), ContainsSubstring("megatrain"));
+    QTest::keyClick(page.systems().findChild<PictureTable*>()->adoptButton(), Qt::Key_Space);
     CHECK(chosen.size() == 2);
 
-    // Once the scenario is another, the systems are marked and can be compared anew.
-    auto* const note = page.findChild<OutdatedNote*>();
+    // Once the scenario is another, the systems are marked and can be compared again.
+    auto* const note = page.systems().findChild<OutdatedNote*>();
     CHECK(!note->isVisible());
     page.systems().setOutdated(true);
     CHECK(note->isVisible());
     QTest::keyClick(note->button(), Qt::Key_Space);
     CHECK(asked.size() == 2);
-    page.systems().setComparison(systems);
+    page.systems().setAnswer(
+        [systems](ByteUnits units) { return systems_answer(*systems, units); });
     CHECK(!note->isVisible());
 }
 
@@ -125,7 +123,7 @@ TEST_CASE("compare page: 200 scenarios are laid out, each with a bar and a colum
     ComparePage page;
     const ComparedScenario one = scenario(QStringLiteral("scenario"), 8);
     show(page);
-    page.setScenarios(std::vector<ComparedScenario>(200, one));
+    page.scenarios().setScenarios(std::vector<ComparedScenario>(200, one));
     QApplication::processEvents();
     CHECK(named<PictureView>(page, kScenarioBars)->picture().keys.ids.size() == 200);
     CHECK(named<QTableView>(page, kScenarioTable)->model()->columnCount() == 200);

@@ -5,7 +5,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "planner-gui/pages/outdated_note.h"
+#include "planner-gui/pages/picture_view.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/heat_map_example.h"
 #include "tests/planner-gui/pages/shown_page.h"
@@ -30,7 +30,8 @@ void show(ExplorePage& page) {
 void fill(ExplorePage& page, const HeatMap& map) {
     page.setAxes(map.x(), map.y());
     for (int y = 0; y < map.rows(); ++y)
-        for (int x = 0; x < map.columns(); ++x) page.setCell(x, y, map.cell({x, y}));
+        for (int x = 0; x < map.columns(); ++x)
+            if (map.cell({x, y})) page.setCell({x, y}, *map.cell({x, y}));
     page.setBusy(false);
 }
 
@@ -48,11 +49,11 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     CHECK(x.values == std::vector<double>{1, 2, 4, 8, 16, 32, 64});
     CHECK(page.map().columns() == 0);  // until the first cell
     CHECK(page.isBusy());
-    page.setCell(3, 2, example_cell(1000, 50'000'000'000));
+    page.setCell({3, 2}, example_cell(1000, 50'000'000'000));
     CHECK(page.map().columns() == 7);
     // The scenario's own: a batch of 8, sequences of 1,024.
     CHECK(page.findChild<PictureView*>()->selected() == id_of(page.map(), {3, 1}));
-    page.setCell(99, 2, example_cell(1000, 50'000'000'000));  // of an earlier, larger map
+    page.setCell({99, 2}, example_cell(1000, 50'000'000'000));  // of an earlier, larger map
     CHECK(page.map().computed() == 1);
     QTest::mouseClick(button(page, QStringLiteral("Stop")), Qt::LeftButton);
     CHECK(stopped.count() == 1);
@@ -128,7 +129,7 @@ TEST_CASE("explore: the map of an earlier scenario is marked until Run again", "
     QTest::keyClick(note->button(), Qt::Key_Space);
     CHECK(asked.count() == 1);
     CHECK(note->isVisible());
-    page.setCell(0, 0, example_cell(1000, 50'000'000'000));
+    page.setCell({0, 0}, example_cell(1000, 50'000'000'000));
     CHECK(!note->isVisible());
 }
 
@@ -137,10 +138,10 @@ TEST_CASE("explore: csv, svg, and cells fill one by one", "[pages]") {
     CHECK(page.map().columns() == 0);
     show(page);
     fill(page, example_map());
-    CHECK(page.csv() == heat_map_csv(example_map()));
+    CHECK(page.csv().toStdString() == to_csv(heat_map_table(example_map(), ByteUnits::decimal)));
     CHECK_THAT(page.svg().toStdString(), ContainsSubstring("a model on a machine"));
     const QImage before = page.grab().toImage();
-    page.setCell(1, 1, example_cell(9000, 50'000'000'000));
+    page.setCell({1, 1}, example_cell(9000, 50'000'000'000));
     CHECK(page.map().computed() == 6);
     CHECK(page.grab().toImage() != before);
 }

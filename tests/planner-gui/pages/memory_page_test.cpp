@@ -123,7 +123,7 @@ TEST_CASE("memory is exported as a picture and as a table", "[pages]") {
     CHECK(page.csv().isEmpty());
     page.setReport(fitting());
     CHECK(page.svg().contains("24.8 GB of 149.9 GB"));
-    CHECK(page.csv() == memory_csv(*fitting()));
+    CHECK(page.csv().toStdString() == to_csv(memory_table(*fitting())));
     CHECK(pixels_of(drawn(page.svg()),
                     qcolor(light_colours().of(memory_paint(MemoryKind::checkpoints)))) > 10'000);
 }

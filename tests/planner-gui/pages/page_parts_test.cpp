@@ -12,6 +12,12 @@
 namespace sluice {
 
 TEST_CASE("page parts: keys go along a row or a column", "[pages]") {
+    const auto selected_by_key = [](int key, int now, int count, Qt::Orientation along) {
+        KeyOrder order;
+        order.ids.resize(static_cast<std::size_t>(count));
+        order.along = along == Qt::Vertical ? KeyOrder::Along::down : KeyOrder::Along::right;
+        return next_place(order, now, key);
+    };
     CHECK(selected_by_key(Qt::Key_Down, -1, 3, Qt::Vertical) == 0);
     CHECK(selected_by_key(Qt::Key_Down, 2, 3, Qt::Vertical) == 2);
     CHECK(selected_by_key(Qt::Key_Up, 2, 3, Qt::Vertical) == 1);

@@ -1,5 +1,9 @@
 #include "planner-gui/pictures/heat_map.h"
 
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+
+#include "planner-gui/models/table_model.h"
 #include "sim/report/to_svg.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/heat_map_example.h"
@@ -55,7 +59,9 @@ TEST_CASE("a heat map in words", "[pictures]") {
 
 TEST_CASE("a heat map as CSV and SVG", "[pictures]") {
     const HeatMap map = example_map();
-    const QStringList lines = heat_map_csv(map).split(QLatin1Char('\n'));
+    const QStringList lines =
+        QString::fromStdString(to_csv(heat_map_table(map, ByteUnits::decimal)))
+            .split(QLatin1Char('\n'));
     REQUIRE(lines.size() == 8);  // header, six cells, the end
     CHECK(lines[0].startsWith(QStringLiteral("batch,seq,state,tokens_per_s,")));
     CHECK(
@@ -114,6 +120,37 @@ TEST_CASE("narrow columns have fewer labels", "[pictures]") {
     CHECK(says(1600, "1,024"));
     CHECK(says(520, "512"));
     CHECK_FALSE(says(520, "1,024"));
+}
+
+TEST_CASE("a heat map's cells as a table that is filled row by row", "[pictures]") {
+    TableModel model;
+    const QAbstractItemModelTester tester(&model,
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
+    HeatMap map = example_map();
+    model.setTable(heat_map_table(map, ByteUnits::decimal));
+    REQUIRE(model.rowCount() == 6);
+    const auto text = [&](CellIndex at, const char* column) {
+        return model.index(id_of(map, at), model.columnOf(column)).data().toString();
+    };
+    CHECK(text({1, 0}, "batch") == QStringLiteral("16"));
+    CHECK(text({0, 1}, "seq") == QStringLiteral("2,048"));
+    CHECK(text({1, 0}, "tokens_per_s") == QStringLiteral("3,000"));
+    CHECK(text({2, 0}, "state") == QStringLiteral("does not fit"));
+    CHECK(text({2, 1}, "tokens_per_s") == QStringLiteral("-"));
+    CHECK(text({2, 1}, "reason").contains(QStringLiteral("--micro-batch")));
+    CHECK(model.headerData(0, Qt::Horizontal, Qt::DisplayRole).toString() ==
+          QStringLiteral("Batch [sequences]"));
+
+    const QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
+    map.set_cell({1, 1}, example_cell(5000, 90'000'000'000));
+    model.setRow(id_of(map, {1, 1}), heat_map_row(map, {1, 1}, ByteUnits::decimal));
+    CHECK(changes.count() == 1);
+    CHECK(text({1, 1}, "tokens_per_s") == QStringLiteral("5,000"));
+    model.setTable(heat_map_table(map, ByteUnits::binary), ByteUnits::binary);
+    CHECK(text({1, 1}, "host_bytes") == QStringLiteral("83.8 GiB"));
+    CHECK(text({2, 0}, "reason").startsWith(QStringLiteral("host needs 232.8 GiB, has 222.2 GiB")));
+    model.setTable(heat_map_table(HeatMap(), ByteUnits::decimal));
+    CHECK(model.rowCount() == 0);
 }
 
 }  // namespace sluice

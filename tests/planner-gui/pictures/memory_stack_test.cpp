@@ -11,7 +11,7 @@ TEST_CASE("stacks add up to the peaks of the report", "[pictures]") {
     const auto report = test::predicted("qwen2.5-14b", "h200-sxm-pcie5-1.5tb", test::batch_of(32));
     const std::vector<MemoryStack> stacks = memory_stacks(*report);
     REQUIRE(stacks.size() == 2);
-    CHECK(stacks[0].name == QStringLiteral("device"));
+    CHECK(stacks[0].name == "device");
     CHECK(stacks[0].used == report->plan.fit.device.peak.bytes);
     CHECK(stacks[1].used == report->plan.fit.host.peak.bytes);
     for (const MemoryStack& stack : stacks) {
@@ -25,8 +25,8 @@ TEST_CASE("stacks add up to the peaks of the report", "[pictures]") {
         CHECK(stack.shortage() == 0);
     }
     // The fullest moment of the host is loading.
-    CHECK(stacks[1].segments.back().name == QStringLiteral("more at loading"));
-    CHECK(stacks[0].words(ByteUnits::decimal) == QStringLiteral("24.8 GB of 149.9 GB"));
+    CHECK(stacks[1].segments.back().name == "more at loading");
+    CHECK(stacks[0].words(ByteUnits::decimal) == "24.8 GB of 149.9 GB");
 }
 
 TEST_CASE("what does not fit is short by what the report says", "[pictures]") {
@@ -36,7 +36,7 @@ TEST_CASE("what does not fit is short by what the report says", "[pictures]") {
     const std::vector<MemoryStack> stacks = memory_stacks(*report);
     CHECK(stacks[0].shortage() == report->plan.fit.device.shortfall());
     CHECK(stacks[1].shortage() == report->plan.fit.host.shortfall());
-    CHECK(stacks[0].words(ByteUnits::decimal).contains(QStringLiteral(", short ")));
+    CHECK_THAT(stacks[0].words(ByteUnits::decimal), ContainsSubstring(", short "));
 }
 
 TEST_CASE("unified memory is one stack, storage one of its own", "[pictures]") {
@@ -52,17 +52,17 @@ TEST_CASE("unified memory is one stack, storage one of its own", "[pictures]") {
     report.plan.fit.storage.usable = 7;
     const std::vector<MemoryStack> stacks = memory_stacks(report);
     REQUIRE(stacks.size() == 2);
-    CHECK(stacks[0].name == QStringLiteral("device and host"));
-    CHECK(stacks[0].segments.back().name == QStringLiteral("CUDA context"));
+    CHECK(stacks[0].name == "device and host");
+    CHECK(stacks[0].segments.back().name == "CUDA context");
     CHECK(stacks[0].segments.back().bytes == 5);
-    CHECK(stacks[1].name == QStringLiteral("storage"));
+    CHECK(stacks[1].name == "storage");
 }
 
 TEST_CASE("host bars are the report's moments", "[pictures]") {
     const auto report = test::predicted("qwen2.5-7b", "h200-sxm-pcie5-1.5tb", test::batch_of(8));
-    const std::vector<HostBar> bars = host_bars(*report);
+    const std::vector<HostMoment> bars = host_bars(*report);
     REQUIRE(bars.size() == report->plan.memory.host_moments.size() + 1);
-    CHECK(bars[0].name == QStringLiteral("loading"));
+    CHECK(bars[0].name == "loading");
     CHECK(bars[0].bytes == report->plan.memory.host_moments[0].bytes);
     CHECK(bars.back().bytes == report->plan.memory.host_between_steps);
 }
@@ -84,7 +84,7 @@ TEST_CASE("columns of a curve lose no peak", "[pictures]") {
 
 TEST_CASE("the table of memory says what the picture shows", "[pictures]") {
     const auto report = test::predicted("qwen2.5-7b", "h200-sxm-pcie5-1.5tb", test::batch_of(8));
-    const QString csv = memory_csv(*report);
+    const QString csv = QString::fromStdString(to_csv(memory_table(*report)));
     CHECK(csv.startsWith(QStringLiteral("memory,when,kind,bytes\n")));
     CHECK(csv.contains(
         QStringLiteral("device,peak,all,%1\n").arg(report->plan.fit.device.peak.bytes)));

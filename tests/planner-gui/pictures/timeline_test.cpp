@@ -31,7 +31,7 @@ std::shared_ptr<const TimedPlan> slower(double factor) {
 
 QString value(const Facts& facts, const QString& name) {
     for (const Fact& fact : facts.facts)
-        if (fact.name == name) return fact.value;
+        if (fact.name == name.toStdString()) return qtext(fact.value);
     return {};
 }
 
@@ -168,16 +168,14 @@ TEST_CASE("facts of an operation", "[pictures]") {
     CHECK(value(copy, QStringLiteral("waits for")).contains(QStringLiteral("of the step before")));
     const Facts binary = operation_facts(timeline.rows()[0], 0, ByteUnits::binary);
     CHECK(value(binary, QStringLiteral("bytes")) == QStringLiteral("9.3 GiB"));
-    CHECK(facts_lines(copy).contains(copy.title));
-    CHECK(facts_line(copy).contains(QStringLiteral("rate 50.0 GB/s")));
-    const Facts wait = wait_facts(timeline.rows()[1], timeline.rows()[1].waits[0]);
-    CHECK(wait.title == QStringLiteral("compute waits 50.0 ms"));
-    CHECK(value(wait, QStringLiteral("for")).contains(QStringLiteral("optimizer")));
+    CHECK_THAT(facts_lines(copy), ContainsSubstring(copy.title));
+    CHECK_THAT(facts_line(copy), ContainsSubstring("; rate 50.0 GB/s"));
 }
 
 TEST_CASE("the table of operations has a line each", "[pictures]") {
+    const Table table = timeline_table(Timeline(one_layer(), slower(2)));
     const QStringList lines =
-        timeline_csv(Timeline(one_layer(), slower(2))).trimmed().split(QLatin1Char('\n'));
+        QString::fromStdString(to_csv(table)).trimmed().split(QLatin1Char('\n'));
     CHECK(lines.size() == 1 + 2 * 4);
     CHECK(lines[1].startsWith(QStringLiteral("predicted,host_to_device")));
     CHECK(lines[1].contains(QStringLiteral("-0.2,0,10000000000,50,")));

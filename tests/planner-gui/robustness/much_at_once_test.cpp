@@ -24,7 +24,7 @@ TEST_CASE("robust: 200 scenarios are listed, compared, saved, opened and undone"
     const Project all = window.stack().project();
 
     window.pages().setCurrentWidget(&window.pages().compare());
-    const auto* const table = window.pages().compare().findChild<TableModel*>();
+    const auto* const table = window.pages().compare().scenarios().findChild<TableModel*>();
     REQUIRE(table != nullptr);
     REQUIRE(test::wait_until([&] { return table->columnCount() == 200; }));
     for (int i = 0; i < 200; ++i)

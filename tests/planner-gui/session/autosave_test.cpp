@@ -1,11 +1,10 @@
-#include "planner-gui/session/autosave.h"
-
 #include <QDir>
 #include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
 #include "planner-gui/session/example.h"
+#include "planner-gui/window/project_files.h"
 #include "tests/catch.h"
 
 using namespace sluice;

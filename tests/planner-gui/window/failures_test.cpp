@@ -5,11 +5,10 @@
 #include <QStatusBar>
 #include <QTabWidget>
 
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
-#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/pareto_page.h"
-#include "planner-gui/pages/sensitivity_page.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/pictures/palette.h"
@@ -112,7 +111,7 @@ TEST_CASE("failures: of the comparison of systems", "[window]") {
 
 TEST_CASE("failures: of a sensitivity", "[window]") {
     Window window;
-    SensitivityPage& page = window.pages().sensitivity();
+    BarsPage& page = window.pages().sensitivity();
     window.run(page, "Try");
     const QString table = page.csv();
     window.break_scenario();
@@ -149,7 +148,7 @@ TEST_CASE("failures: of the machines", "[window]") {
     ParetoPage& page = window.pages().pareto();
     window.pages().setCurrentWidget(&page);
     QTest::mouseClick(button(page, "Run"), Qt::LeftButton);
-    REQUIRE(test::wait_until([&] { return page.model().rowCount() > 2; }));
+    REQUIRE(test::wait_until([&] { return page.rows().size() > 2; }));
     QTest::mouseClick(button(page, "Stop"), Qt::LeftButton);
     const QString table = page.csv();
     window.break_scenario();
@@ -157,7 +156,7 @@ TEST_CASE("failures: of the machines", "[window]") {
     window.check_failed(page, table);
     CHECK(!page.isBusy());
     window.mend_scenario();
-    const QSignalSpy cleared(&page.model(), &QAbstractItemModel::modelReset);
+    const QSignalSpy cleared(page.findChild<TableModel*>(), &QAbstractItemModel::modelReset);
     QTest::mouseClick(button(page, "Run"), Qt::LeftButton);
     CHECK(failure(page) == nullptr);
     REQUIRE(test::wait_until([&] { return cleared.count() > 0; }));

@@ -5,9 +5,8 @@
 #include <QSignalSpy>
 
 #include "planner-gui/models/table_model.h"
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
-#include "planner-gui/pages/outdated_note.h"
-#include "planner-gui/pages/sensitivity_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "sim/base/json_object.h"
@@ -82,7 +81,7 @@ TEST_CASE("files on disk: a profile that changes is predicted anew, beside other
     const double before = driver.settled()->report().step.seconds;
     ComparePage& page = window.pages().compare();
     window.pages().setCurrentWidget(&page);
-    const auto* const table = page.findChild<TableModel*>();
+    const auto* const table = page.scenarios().findChild<TableModel*>();
     REQUIRE(test::wait_until([&] { return table->columnCount() == 2; }));
     const QString old_table = page.csv();
 
@@ -116,9 +115,9 @@ TEST_CASE("files on disk: an answer of a profile that has changed since is marke
     const QString own = driver.file("own.json");
     put_profile(own, "gh200-480gb");
     driver.open(small_scenario(8, own.toStdString()));
-    SensitivityPage& page = window.pages().sensitivity();
+    BarsPage& page = window.pages().sensitivity();
     const auto marked = [&] { return !page.findChild<OutdatedNote*>()->isHidden(); };
-    Q_EMIT page.sensitivityRequested();
+    Q_EMIT page.requested();
     REQUIRE(test::wait_until([&] { return !page.csv().isEmpty(); }));
     window.pages().setCurrentWidget(&page);
     CHECK(!marked());

@@ -96,7 +96,7 @@ TEST_CASE("window: large letters and a long name leave it as narrow as a small s
             "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 32000,
             "max_position_embeddings": 2048, "tie_word_embeddings": false})");
         config.close();
-        window.form().openModel(file);
+        window.form().openFile(QStringLiteral("model"), file);
         for (const char* memory : {"", "1GB"}) {
             driver.type("host_memory", memory);
             driver.settled();
@@ -246,13 +246,13 @@ TEST_CASE("window: another value for a number of the machine, and back", "[windo
     MainWindow& window = *driver.window;
     window.openExample();
     const double before = driver.settled()->report().tokens_per_s();
-    auto* const numbers = window.form().findChild<MachineNumbersModel*>();
+    auto* const numbers = window.form().findChild<TableModel*>();
     REQUIRE(numbers != nullptr);
     const auto index_of = [&](const QString& path) {
         const QModelIndexList found =
             numbers->match(numbers->index(0, 0), Qt::EditRole, path, 1, Qt::MatchExactly);
         REQUIRE(found.size() == 1);
-        return found.front().siblingAtColumn(MachineNumbersModel::ValueColumn);
+        return found.front().siblingAtColumn(numbers->columnOf("value"));
     };
     const QString path = QStringLiteral("gpu.bf16_achieved_gemm_tflops");
     REQUIRE(numbers->setData(index_of(path), QStringLiteral("400"), Qt::EditRole));

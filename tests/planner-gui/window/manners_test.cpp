@@ -104,11 +104,11 @@ TEST_CASE("manners: a machine whose profile is gone is adopted, and its verdict 
     own.machine.machine = gone.toStdString();
     driver.open(own);
     window.pages().showMachines();
-    REQUIRE(test::wait_until([&] { return window.pages().pareto().model().rowCount() > 1; }));
+    REQUIRE(test::wait_until([&] { return window.pages().pareto().rows().size() > 1; }));
     Q_EMIT window.pages().pareto().stopRequested();
     window.files().start(example_scenario());
     REQUIRE(QFile::remove(gone));
-    Q_EMIT window.pages().pareto().adopted(gone, QStringLiteral("streamed"));
+    Q_EMIT window.pages().pareto().adopted(0);
     CHECK(window.stack().current().machine.machine == gone.toStdString());
     FieldRow* const machine = window.form().row(QStringLiteral("machine"));
     REQUIRE(test::wait_until([&] { return !machine->mistake().isEmpty(); }));

@@ -4,16 +4,13 @@
 #include <QSignalSpy>
 #include <algorithm>
 
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
-#include "planner-gui/pages/outdated_note.h"
 #include "planner-gui/pages/pareto_page.h"
-#include "planner-gui/pages/sensitivity_page.h"
-#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/exports.h"
-#include "planner-gui/window/page_values.h"
 #include "sim/answers/compare/findings.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/small_scenario.h"
@@ -23,6 +20,51 @@ using namespace sluice;
 using test::content;
 using test::small_scenario;
 using test::WindowDriver;
+
+namespace {
+
+/// The row of that machine with that system; -1: none.
+int row_of(const ParetoPage& page, const char* machine, const char* system) {
+    const auto found = std::ranges::find_if(page.rows(), [&](const MachineSystem& row) {
+        return row.machine == machine && row.schedule == system;
+    });
+    return found == page.rows().end() ? -1 : static_cast<int>(found - page.rows().begin());
+}
+
+/// What the session has found last.
+struct Found {
+    explicit Found(MainWindow& window) {
+        QObject::connect(&window.session(), &PlannerSession::compared, &window,
+                         [this](const auto& all) { comparison = all; });
+        QObject::connect(&window.session(), &PlannerSession::sensitivityFound, &window,
+                         [this](const auto& all) { sensitivity = all; });
+    }
+    int system(const char* name) const {
+        const auto at = std::ranges::find(comparison->systems, name, &ComparedSystem::name);
+        REQUIRE(at != comparison->systems.end());
+        return static_cast<int>(at - comparison->systems.begin());
+    }
+    /// Of a change that sets numbers of the machine.
+    int upgrade() const {
+        const auto at = std::ranges::find_if(sensitivity->upgrades, [](const Upgrade& one) {
+            return !one.machine_settings.empty();
+        });
+        REQUIRE(at != sensitivity->upgrades.end());
+        return static_cast<int>(at - sensitivity->upgrades.begin());
+    }
+    /// What it sets, as --set takes it.
+    std::vector<std::string> set_by(int upgrade) const {
+        std::vector<std::string> out;
+        for (const Setting& one :
+             sensitivity->upgrades[static_cast<std::size_t>(upgrade)].machine_settings)
+            out.push_back(one.field + "=" + one.value);
+        return out;
+    }
+    std::shared_ptr<const Comparison> comparison;
+    std::shared_ptr<const Sensitivity> sensitivity;
+};
+
+}  // namespace
 
 TEST_CASE("pages: machines with systems come row by row, and one of them is adopted", "[window]") {
     const WindowDriver driver;
@@ -35,14 +77,14 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     driver.finish(JobKind::machines, [&] { window.pages().showMachines(); });
     CHECK(window.pages().currentWidget() == &page);
     CHECK(!page.isBusy());
-    const auto& rows = page.model().rows();
+    const auto& rows = page.rows();
     REQUIRE(rows.size() >= 25 * 8);
     CHECK(rows.front().machine == "h200-sxm-pcie5-1.5tb");
-    CHECK(rows.front().step == Approx(driver.settled()->report().step.seconds)
-                                   .epsilon(1e-9));  // streamed is the first system
+    CHECK(rows.front().value.step == Approx(driver.settled()->report().step.seconds)
+                                         .epsilon(1e-9));  // streamed is the first system
     CHECK(std::none_of(rows.begin(), rows.end(),
-                       [](const ParetoRow& row) { return row.machine == "h200-sxm-pcie5"; }));
-    Q_EMIT page.adopted(QStringLiteral("h100-sxm-pcie5"), QStringLiteral("zero3-offload"));
+                       [](const MachineSystem& row) { return row.machine == "h200-sxm-pcie5"; }));
+    Q_EMIT page.adopted(row_of(page, "h100-sxm-pcie5", "zero3-offload"));
     const auto adopted = driver.settled();
     CHECK(adopted->planned.machine.machine == "h100-sxm-pcie5");
     CHECK(!adopted->planned.training.contains("buffer_depth"));  // which that system does not have
@@ -50,9 +92,9 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     // It is one of those that were tried, and so is what is adopted next.
     const auto* const note = page.findChild<OutdatedNote*>();
     CHECK(note->isHidden());
-    Q_EMIT page.adopted(QStringLiteral("h200-sxm-pcie5-1.5tb"), QStringLiteral("streamed"));
+    Q_EMIT page.adopted(row_of(page, "h200-sxm-pcie5-1.5tb", "streamed"));
     CHECK(note->isHidden());
-    CHECK(driver.settled()->report().step.seconds == Approx(rows.front().step).epsilon(1e-9));
+    CHECK(driver.settled()->report().step.seconds == Approx(rows.front().value.step).epsilon(1e-9));
     driver.type("batch", "8");
     CHECK(!note->isHidden());
     while (window.stack().current() != adopted->planned) window.stack().undoStack().undo();
@@ -70,17 +112,17 @@ TEST_CASE("pages: a cluster is tried on all machines beside the systems of one G
     const auto prediction = driver.open(planned);
     ParetoPage& page = window.pages().pareto();
     driver.finish(JobKind::machines, [&] { window.pages().showMachines(); });
-    const auto& rows = page.model().rows();
-    const auto own = std::find_if(rows.begin(), rows.end(), [](const ParetoRow& row) {
-        return row.machine == "h100-sxm-pcie5" && row.system == "cluster";
+    const auto& rows = page.rows();
+    const auto own = std::find_if(rows.begin(), rows.end(), [](const MachineSystem& row) {
+        return row.machine == "h100-sxm-pcie5" && row.schedule == "cluster";
     });
     REQUIRE(own != rows.end());
-    CHECK(own->step == Approx(prediction->report().step.seconds).epsilon(1e-9));
+    CHECK(own->value.step == Approx(prediction->report().step.seconds).epsilon(1e-9));
     REQUIRE(prediction->cost.cost);
-    CHECK(own->usd_per_hour == prediction->cost.cost->usd_per_hour);
-    Q_EMIT page.adopted(QStringLiteral("h100-sxm-pcie5"), QStringLiteral("streamed"));
+    CHECK(own->value.usd_per_hour == prediction->cost.cost->usd_per_hour);
+    Q_EMIT page.adopted(row_of(page, "h100-sxm-pcie5", "streamed"));
     CHECK(!driver.settled()->planned.training.contains("gpus"));
-    Q_EMIT page.adopted(QStringLiteral("h200-sxm-pcie5"), QStringLiteral("cluster"));
+    Q_EMIT page.adopted(row_of(page, "h200-sxm-pcie5", "cluster"));
     CHECK(driver.settled()->planned.training.at("gpus") == "8");
 }
 
@@ -101,8 +143,8 @@ TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[win
     page.setAxes(batch, host);
     driver.finish(JobKind::explore, [&] { Q_EMIT page.exploreRequested(batch, host); });
     CHECK(page.map().computed() == 4);
-    CHECK(page.map().cell({1, 0}).state == CellState::does_not_fit);
-    CHECK(page.map().cell({1, 1}).tokens_per_s ==
+    CHECK(page.map().state({1, 0}) == CellState::does_not_fit);
+    CHECK(page.map().cell({1, 1})->tokens_per_s() ==
           Approx(driver.settled()->report().tokens_per_s()).epsilon(1e-9));
     Q_EMIT page.adopted(page.map().settings({0, 0}));
     const auto adopted = driver.settled();
@@ -117,28 +159,26 @@ TEST_CASE("pages: two scenarios side by side, with the upgrade and system that a
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     driver.open(small_scenario());
+    const Found found(window);
     ComparePage& page = window.pages().compare();
     window.pages().setCurrentWidget(&page);
     window.stack().duplicate(0);
     const QString second = QString::fromStdString(window.stack().current().name);
-    driver.finish(JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
+    driver.finish(JobKind::compare, [&] { Q_EMIT page.systems().requested(); });
     CHECK(!page.svg().isEmpty());
-    Q_EMIT page.systems().adopt({{"schedule", "resident"}}, QStringLiteral("system"));
+    Q_EMIT page.systems().adopted(found.system("resident"));
     const auto resident = driver.settled();
     CHECK(resident->planned.training ==
           std::map<std::string, std::string>{{"batch", "16"}, {"schedule", "resident"}});
     REQUIRE(test::wait_until([&] { return page.csv().contains(second); }));
-    Q_EMIT page.scenarioActivated(0);
+    Q_EMIT page.scenarios().scenarioActivated(0);
     CHECK(window.stack().currentIndex() == 0);
 
-    driver.finish(JobKind::sensitivity,
-                  [&] { Q_EMIT window.pages().sensitivity().sensitivityRequested(); });
-    Q_EMIT window.pages().sensitivity().adopt({{"link.host_to_device_gb_per_s", "110"}},
-                                              QStringLiteral("link"));
-    Q_EMIT window.pages().sensitivity().adopt({{"link.host_to_device_gb_per_s", "120"}},
-                                              QStringLiteral("link"));
-    CHECK(driver.settled()->planned.machine.settings ==
-          std::vector<std::string>{"link.host_to_device_gb_per_s=120"});
+    driver.finish(JobKind::sensitivity, [&] { Q_EMIT window.pages().sensitivity().requested(); });
+    const int upgrade = found.upgrade();
+    Q_EMIT window.pages().sensitivity().adopted(upgrade);
+    Q_EMIT window.pages().sensitivity().adopted(upgrade);  // in place of the same
+    CHECK(driver.settled()->planned.machine.settings == found.set_by(upgrade));
 }
 
 TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once it is undone",
@@ -147,6 +187,7 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     MainWindow& window = *driver.window;
     Pages& pages = window.pages();
     driver.open(small_scenario());
+    const Found found(window);
     const auto marked = [](QWidget& page) { return !page.findChild<OutdatedNote*>()->isHidden(); };
     const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
     const HeatAxis layers{varied_option(training_options()[4]), {1, 2}};
@@ -154,38 +195,37 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     pages.explore().setAxes(batch, layers);
     driver.finish(JobKind::explore,
                   [&] { Q_EMIT pages.explore().exploreRequested(batch, layers); });
-    driver.finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().compareRequested(); });
-    driver.finish(JobKind::sensitivity, [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
-    for (QWidget* const page :
-         std::initializer_list<QWidget*>{&pages.explore(), &pages.compare(), &pages.sensitivity()})
+    driver.finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().requested(); });
+    driver.finish(JobKind::sensitivity, [&] { Q_EMIT pages.sensitivity().requested(); });
+    for (QWidget* const page : std::initializer_list<QWidget*>{
+             &pages.explore(), &pages.compare().systems(), &pages.sensitivity()})
         CHECK(!marked(*page));
 
     window.stack().rename(0, QStringLiteral("another name"));
     CHECK(!marked(pages.sensitivity()));
     driver.type("batch", "8");  // which the map varies
     CHECK(!marked(pages.explore()));
-    CHECK(marked(pages.compare()));
+    CHECK(marked(pages.compare().systems()));
     CHECK(marked(pages.sensitivity()));
     driver.type("host_memory", "512GB");
     CHECK(marked(pages.explore()));
     driver.settled();
     CHECK(marked(pages.explore()));
-    driver.finish(JobKind::sensitivity, [&] { Q_EMIT pages.sensitivity().sensitivityRequested(); });
+    driver.finish(JobKind::sensitivity, [&] { Q_EMIT pages.sensitivity().requested(); });
     CHECK(!marked(pages.sensitivity()));
     while (window.stack().undoStack().canUndo()) window.stack().undoStack().undo();
     CHECK(!marked(pages.explore()));
-    CHECK(!marked(pages.compare()));
+    CHECK(!marked(pages.compare().systems()));
     CHECK(marked(pages.sensitivity()));
 
     // An upgrade is one of the machine that it was found for.
     driver.type("machine", "gh200-480gb");
     driver.settled();
-    Q_EMIT pages.sensitivity().adopt({{"link.host_to_device_gb_per_s", "110"}},
-                                     QStringLiteral("link"));
+    Q_EMIT pages.sensitivity().adopted(found.upgrade());
     const PlannedScenario adopted = driver.settled()->planned;
     CHECK(adopted.machine.machine == small_scenario().machine.machine);
     CHECK(adopted.machine.host_memory == "512GB");
-    CHECK(adopted.machine.settings == std::vector<std::string>{"link.host_to_device_gb_per_s=110"});
+    CHECK(adopted.machine.settings == found.set_by(found.upgrade()));
     CHECK(adopted.name == window.stack().current().name);
 }
 
@@ -196,19 +236,16 @@ TEST_CASE("pages: a system is adopted with the settings that make its batch fit"
     large.training["schedule"] = "zero3-offload";
     large.training["seq"] = "4096";
     CHECK(!driver.open(large)->report().plan.fit.fits());
-    SystemsPart& part = window.pages().compare().systems();
-    std::shared_ptr<const Comparison> found;
-    QObject::connect(&window.session(), &PlannerSession::compared, &window,
-                     [&](const auto& comparison) { found = comparison; });
-    driver.finish(JobKind::compare, [&] { Q_EMIT part.compareRequested(); });
-    const auto system = std::ranges::find_if(
-        found->systems, [](const ComparedSystem& one) { return one.name == "zero3-offload"; });
-    REQUIRE(system != found->systems.end());
-    REQUIRE(system->short_of_whole_batch > 0);
-    Q_EMIT part.adopt(system_settings(*system), QStringLiteral("system"));
+    BarsPage& part = window.pages().compare().systems();
+    const Found found(window);
+    driver.finish(JobKind::compare, [&] { Q_EMIT part.requested(); });
+    const int at = found.system("zero3-offload");
+    const ComparedSystem& system = found.comparison->systems[static_cast<std::size_t>(at)];
+    REQUIRE(system.short_of_whole_batch > 0);
+    Q_EMIT part.adopted(at);
     const auto adopted = driver.settled();
     CHECK(adopted->report().plan.fit.fits());
-    CHECK(adopted->report().step.seconds == Approx(system->report.step.seconds).epsilon(1e-9));
+    CHECK(adopted->report().step.seconds == Approx(system.report.step.seconds).epsilon(1e-9));
 }
 
 TEST_CASE("pages: pictures, tables and the report leave as files", "[window]") {

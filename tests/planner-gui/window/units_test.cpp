@@ -5,9 +5,9 @@
 #include <QRegularExpression>
 #include <QTableView>
 
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/pareto_page.h"
-#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/window/pages.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/small_scenario.h"
@@ -53,7 +53,7 @@ TEST_CASE("units: all that is shown follows the menu", "[window]") {
     driver.open(short_of);
     Pages& pages = window.pages();
     pages.setCurrentWidget(&pages.compare());
-    driver.finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().compareRequested(); });
+    driver.finish(JobKind::compare, [&] { Q_EMIT pages.compare().systems().requested(); });
     driver.finish(JobKind::machines, [&] { pages.showMachines(); });
 
     const qsizetype decimal = words_with(window, kDecimal).size();

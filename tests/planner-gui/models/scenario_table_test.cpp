@@ -1,4 +1,4 @@
-#include "planner-gui/models/scenario_table_model.h"
+#include "planner-gui/models/scenario_table.h"
 
 #include <QAbstractItemModelTester>
 #include <QFont>

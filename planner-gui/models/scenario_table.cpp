@@ -1,4 +1,4 @@
-#include "planner-gui/models/scenario_table_model.h"
+#include "planner-gui/models/scenario_table.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <functional>
 #include <set>
 
-#include "planner-gui/pictures/memory_stack.h"
+#include "planner-gui/pictures/answer_words.h"
 #include "sim/answers/compare/comparison.h"
 #include "sim/base/format.h"
 #include "sim/report/report.h"

@@ -1,4 +1,4 @@
-#include "planner-gui/pictures/validation_words.h"
+#include "planner-gui/pictures/answer_words.h"
 
 #include "tests/catch.h"
 #include "tests/sim/answers/validate/made_runs.h"

@@ -1,0 +1,92 @@
+#include "planner-gui/pictures/answer_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/answers/compare/findings.h"
+#include "sim/base/format.h"
+#include "sim/report/report.h"
+
+namespace sluice {
+namespace {
+
+std::string summary_words(const char* what, const ErrorSummary& errors) {
+    if (errors.count == 0) return "";
+    return fmt::format("; {} {:.1f}%, most {} ({})", what, 100 * errors.mean_absolute,
+                       format_error(errors.worst), errors.worst_name);
+}
+
+/// Groups of other systems, machines or purposes are good and bad each for itself.
+std::string groups_words(const std::vector<GroupSummary>& summaries) {
+    std::vector<std::string> groups;
+    for (const GroupSummary& one : summaries)
+        if (!one.group.empty() && one.throughput.count > 0)
+            groups.push_back(fmt::format("{} {:.1f}% ({} run{})", one.group,
+                                         one.throughput.mean_absolute * 100, one.runs,
+                                         one.runs == 1 ? "" : "s"));
+    if (groups.empty()) return "";
+    return fmt::format(" Tokens/s in the mean by group: {}.", fmt::join(groups, ", "));
+}
+
+}  // namespace
+
+QString reason_text(const ScenarioValue& value, ByteUnits units) {
+    std::string out = value.refused;
+    for (const Shortage& shortage : value.shortages)
+        out += (out.empty() ? "" : "; ") + shortage_text(shortage, bytes_text(units));
+    return qtext(out);
+}
+
+QString short_text(const TimedPlan& report, ByteUnits units) {
+    QStringList parts;
+    const auto add = [&](const QString& name, const Fit::OfTier& tier) {
+        if (tier.shortfall() > 0)
+            parts << QStringLiteral("%1 short %2")
+                         .arg(name, byte_text(static_cast<double>(tier.shortfall()), units));
+    };
+    add(QStringLiteral("device"), report.plan.fit.device);
+    add(report.plan.unified_memory ? QStringLiteral("shared memory") : QStringLiteral("host"),
+        report.plan.fit.host);
+    add(QStringLiteral("storage"), report.plan.fit.storage);
+    return parts.join(QStringLiteral(", "));
+}
+
+QStringList comparison_sentences(const Comparison& comparison) {
+    QStringList out;
+    for (const auto& sentences : {verdict(comparison), comparison.left_out})
+        for (const std::string& sentence : sentences) {
+            QString words = qtext(sentence);
+            words[0] = words[0].toUpper();
+            out << words;
+        }
+    return out;
+}
+
+QString system_sentence(const Comparison& comparison, const ComparedSystem& system,
+                        ByteUnits units) {
+    const Prediction& r = system.report;
+    const std::string settings = settings_text(own_settings(r.asked.training));
+    const std::string with = settings.empty() ? "" : fmt::format(" with {}", settings);
+    if (!system.fits())
+        return qtext(
+            fmt::format("{}{} does not fit: {}.", system.name, with,
+                        fmt::join(misfit_words(comparison, system, bytes_text(units)), "; ")));
+    return qtext(fmt::format("{}{}: {} tokens/s, {} a step, bound by {}.", system.name, with,
+                             format_thousands(r.tokens_per_s()), format_seconds(r.step.seconds),
+                             bottleneck_text(r.step)));
+}
+
+QString validation_sentence(const Validation& validation) {
+    const GroupSummary& all = validation.summaries.back();
+    std::string words =
+        fmt::format("{}: {} run{}", validation.machine_id, all.runs, all.runs == 1 ? "" : "s");
+    words += summary_words("tokens/s off in the mean by", all.throughput);
+    words += summary_words("device memory by", all.device);
+    words += summary_words("host memory by", all.host);
+    if (all.with_band > 0)
+        words += fmt::format("; {} of {} steps within the predicted 5 to 95%", all.in_band,
+                             all.with_band);
+    return qtext(words + "." + groups_words(validation.summaries));
+}
+
+}  // namespace sluice
