@@ -224,6 +224,16 @@ class CpuKernels : public Kernels {
         store(view(out), view(in));
     }
 
+    void adamw(const BlockUpdate& update) override {
+        if (update.sums != nullptr && !update.sums->finite()) return;
+        for (const DecayRange& range : update.decay) {
+            GradientRange gradient;
+            if (update.gradient != nullptr) gradient.bf16 = update.gradient + range.begin;
+            adamw_range(update.pass, update.step, update.block, range.begin, range.end, range.decay,
+                        gradient);
+        }
+    }
+
     void fill_zero(void* data, std::int64_t bytes) override {
         std::memset(data, 0, static_cast<std::size_t>(bytes));
     }

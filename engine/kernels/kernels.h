@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "engine/kernels/matrix.h"
+#include "engine/optimizer/adamw.h"
 
 namespace sluice {
 
@@ -40,6 +41,24 @@ struct RotaryShape {
     double low_frequency_factor = 1;
     double high_frequency_factor = 4;
     double original_positions = 8192;
+};
+
+/// The loss and the square of the gradient's norm so far, summed on the device.
+struct StepSums {
+    double loss = 0;
+    double norm_square = 0;
+    /// The square of a larger gradient is infinite in fp32, and with it the second moment.
+    constexpr bool finite() const { return loss - loss == 0 && norm_square < 1e38; }
+};
+
+/// AdamW on a block of parameters on the device, whose gradient lies there too.
+struct BlockUpdate {
+    UpdatePass pass = UpdatePass::update;
+    AdamWStep step;
+    ParameterBlock block;
+    std::span<const DecayRange> decay;        ///< as adamw() takes them
+    const std::uint16_t* gradient = nullptr;  ///< (count) bf16; null to rewind
+    const StepSums* sums = nullptr;  ///< on the device; where they are not finite nothing is done
 };
 
 enum class Transpose : std::uint8_t { no, yes };
@@ -113,6 +132,8 @@ class Kernels {
     virtual void sum_squares(Vector values, double* sum) = 0;
     /// bf16 out = fp32 in, rounded to nearest.
     virtual void round_to_bf16(Vector out, Vector in) = 0;
+    /// What adamw() does, to the bit. Tensors of the block begin at multiples of 8 elements.
+    virtual void adamw(const BlockUpdate& update) = 0;
     virtual void fill_zero(void* data, std::int64_t bytes) = 0;
 };
 

@@ -191,6 +191,15 @@ std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int s
 
 }  // namespace
 
+ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory) {
+    ParameterBlock block;
+    block.count = count;
+    block.state_bytes = state_bytes;
+    block.high = static_cast<std::uint16_t*>(memory.take(aligned(kBf16 * count)));
+    place_state(block, static_cast<char*>(memory.take(state_bytes_of(count, state_bytes))));
+    return block;
+}
+
 HostModel::HostModel(const ModelSpec& model, int state_bytes, ThreadPool& pool, Device& device)
     : state_bytes_(state_bytes), tensors_(named_tensors(model)) {
     const std::vector<std::int64_t> sizes = section_sizes(model);

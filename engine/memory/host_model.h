@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/layers/layer_layout.h"
+#include "engine/layers/workspace.h"
 #include "engine/memory/host_region.h"
 #include "engine/optimizer/adamw.h"
 
@@ -55,6 +56,10 @@ class HostModel {
     std::vector<Section> sections_;
     std::vector<NamedTensor> tensors_;
 };
+
+/// A block of `count` parameters whose planes, moments and scales follow one another in `memory`,
+/// each at a multiple of 64 bytes. Throws InternalError where it is too small.
+ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory);
 
 /// The tensors of a model in the order of its sections.
 std::vector<NamedTensor> named_tensors(const ModelSpec& model);

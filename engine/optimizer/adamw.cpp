@@ -8,7 +8,6 @@
 
 #include "engine/optimizer/adamw_implementation.h"
 #include "sim/base/input_error.h"
-#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 
@@ -16,21 +15,9 @@ namespace {
 
 constexpr AdamWImplementation kPortable = {"portable", adamw_portable};
 
-/// Elements that share the keys of their random bits.
-constexpr std::int64_t kSegment = std::int64_t{1} << 20;
-
 /// Least elements a piece of a thread's work: 26 bytes each, 0.4 MB, far above the cost of a claim.
 constexpr std::int64_t kGrain = std::int64_t{1} << 14;
 static_assert(kGrain % kMomentBlock == 0);
-
-/// `update` and `redo` of a step round by different bits: the second would else repeat the errors
-/// of the first.
-std::uint64_t segment_key(UpdatePass pass, const AdamWStep& step, std::int64_t segment) {
-    const std::uint64_t of_step =
-        mixed_bits(mixed_bits(step.seed) ^ static_cast<std::uint64_t>(step.step));
-    return mixed_bits(mixed_bits(of_step ^ static_cast<std::uint64_t>(segment)) ^
-                      static_cast<std::uint64_t>(pass));
-}
 
 void check_number(const char* name, double value, bool holds, const char* expected) {
     if (!holds)
@@ -65,28 +52,6 @@ void check_range(const ParameterBlock& block, std::int64_t begin, std::int64_t e
         throw InternalError(
             fmt::format("adamw: range [{}, {}) with 8-bit moments, expected multiples of {}", begin,
                         end, kMomentBlock));
-}
-
-/// Formulas of the constants: algorithm 2 of arXiv 1711.05101, ordered as torch.optim.AdamW does.
-AdamWConstants constants_of(const AdamWStep& s, bool decay) {
-    const double beta1 = s.beta1, beta2 = s.beta2, c = s.gradient_scale, s0 = s.speculated_scale,
-                 rate = s.learning_rate;
-    const auto t = static_cast<double>(s.step);
-    const auto f = [](double x) { return static_cast<float>(x); };
-    return {
-        .gradient_scale = s.gradient_scale,
-        .beta1 = f(beta1),
-        .one_minus_beta1 = f(1 - beta1),
-        .beta2 = f(beta2),
-        .one_minus_beta2 = f(1 - beta2),
-        .inverse_root_correction2 = f(1 / std::sqrt(1 - std::pow(beta2, t))),
-        .epsilon = s.epsilon,
-        .step_size = f(rate / (1 - std::pow(beta1, t))),
-        .keep = decay ? f(1 - rate * static_cast<double>(s.weight_decay)) : 1.0F,
-        .redo_first = f((1 - beta1) * (c - s0)),
-        .redo_second = f((1 - beta2) * (c * c - s0 * s0)),
-        .second_atleast = f((1 - beta2) * c * c),
-    };
 }
 
 AdamWArrays arrays_from(const ParameterBlock& block, std::int64_t i, GradientRange gradient,
@@ -124,6 +89,29 @@ void check_cover(std::span<const DecayRange> ranges, std::int64_t count) {
 
 }  // namespace
 
+/// Formulas of the constants: algorithm 2 of arXiv 1711.05101, ordered as torch.optim.AdamW does.
+AdamWConstants constants_of(const AdamWStep& s, bool decay) {
+    check_step(s);
+    const double beta1 = s.beta1, beta2 = s.beta2, c = s.gradient_scale, s0 = s.speculated_scale,
+                 rate = s.learning_rate;
+    const auto t = static_cast<double>(s.step);
+    const auto f = [](double x) { return static_cast<float>(x); };
+    return {
+        .gradient_scale = s.gradient_scale,
+        .beta1 = f(beta1),
+        .one_minus_beta1 = f(1 - beta1),
+        .beta2 = f(beta2),
+        .one_minus_beta2 = f(1 - beta2),
+        .inverse_root_correction2 = f(1 / std::sqrt(1 - std::pow(beta2, t))),
+        .epsilon = s.epsilon,
+        .step_size = f(rate / (1 - std::pow(beta1, t))),
+        .keep = decay ? f(1 - rate * static_cast<double>(s.weight_decay)) : 1.0F,
+        .redo_first = f((1 - beta1) * (c - s0)),
+        .redo_second = f((1 - beta2) * (c * c - s0 * s0)),
+        .second_atleast = f((1 - beta2) * c * c),
+    };
+}
+
 std::span<const AdamWImplementation> adamw_implementations() {
 #if defined(__x86_64__)
     static constexpr std::array<AdamWImplementation, 3> all = {
@@ -141,14 +129,13 @@ std::span<const AdamWImplementation> adamw_implementations() {
 void adamw_range_by(const AdamWImplementation& implementation, UpdatePass pass,
                     const AdamWStep& step, const ParameterBlock& block, std::int64_t begin,
                     std::int64_t end, bool decay, GradientRange gradient) {
-    check_step(step);
     check_range(block, begin, end);
     const AdamWConstants constants = constants_of(step, decay);
     for (std::int64_t at = begin; at < end;) {
         const std::int64_t segment = at / kSegment;
         const std::int64_t stop = std::min(end, (segment + 1) * kSegment);
         AdamWArrays arrays = arrays_from(block, at, gradient, begin);
-        const std::uint64_t key = segment_key(pass, step, segment);
+        const std::uint64_t key = key_of_segment(key_of_step(step), segment, pass);
         arrays.keys[0] = static_cast<std::uint32_t>(key);
         arrays.keys[1] = static_cast<std::uint32_t>(key >> 32);
         implementation.run(pass, block.state_bytes, constants, arrays, stop - at);

@@ -61,6 +61,7 @@ struct Avx2 {
     static Float if_less(Float a, Float b, Float yes, Float no) {
         return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
     }
+    static float root(float x) { return __builtin_sqrtf(x); }
     static float largest_lane(Float x) {
         __m128 y = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
         y = _mm_max_ps(y, _mm_movehl_ps(y, y));

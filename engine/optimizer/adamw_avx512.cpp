@@ -58,6 +58,7 @@ struct Avx512 {
     static Float if_less(Float a, Float b, Float yes, Float no) {
         return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
     }
+    static float root(float x) { return __builtin_sqrtf(x); }
     static float largest_lane(Float x) { return _mm512_reduce_max_ps(x); }
 
     static Bits plus(Bits a, Bits b) { return _mm512_add_epi32(a, b); }

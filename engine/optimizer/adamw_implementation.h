@@ -6,8 +6,23 @@
 #include <span>
 
 #include "engine/optimizer/adamw.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
+
+/// Elements that share the keys of their random bits.
+inline constexpr std::int64_t kSegment = std::int64_t{1} << 20;
+
+constexpr std::uint64_t key_of_step(const AdamWStep& step) {
+    return mixed_bits(mixed_bits(step.seed) ^ static_cast<std::uint64_t>(step.step));
+}
+/// `update` and `redo` of a step round by different bits: the second would else repeat the errors
+/// of the first.
+constexpr std::uint64_t key_of_segment(std::uint64_t step_key, std::int64_t segment,
+                                       UpdatePass pass) {
+    return mixed_bits(mixed_bits(step_key ^ static_cast<std::uint64_t>(segment)) ^
+                      static_cast<std::uint64_t>(pass));
+}
 
 /// AdamWStep as the loop needs it: computed in double, rounded to fp32 once.
 struct AdamWConstants {
@@ -21,6 +36,9 @@ struct AdamWConstants {
     float redo_first;  ///< (1 - beta1) (c - s): gradient_scale less speculated_scale
     float redo_second, second_atleast;  ///< (1 - beta2) (c^2 - s^2), (1 - beta2) c^2
 };
+
+/// Throws InputError where a field of `step` makes no sense.
+AdamWConstants constants_of(const AdamWStep& step, bool decay);
 
 /// The arrays of a block and its gradient from the first element that a call works on.
 struct AdamWArrays {

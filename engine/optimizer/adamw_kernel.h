@@ -1,6 +1,8 @@
 // What does AdamW compute for one vector of elements, and how does it walk over an array? Written
 // once for all instruction sets: V wraps the vectors of one (see adamw_portable.cpp).
 //
+// engine/kernels/cuda/adamw.cu gives it vectors of a GPU.
+//
 // Each V lives in an anonymous namespace, so each file that includes this has its own copies: code
 // compiled for AVX-512 can not replace the same function elsewhere. For the same reason nothing
 // here calls an inline function of another header.
@@ -114,8 +116,8 @@ void adamw_block(const AdamWConstants k, const AdamWArrays a, std::int64_t begin
             largest_first = V::larger(V::absolute(next.first), largest_first);
             largest_second = V::larger(next.second, largest_second);
         }
-        const CodeScales inverse =
-            store_scales(a, block, V::largest_lane(largest_first), V::largest_lane(largest_second));
+        const CodeScales inverse = store_scales<V>(a, block, V::largest_lane(largest_first),
+                                                   V::largest_lane(largest_second));
         for (std::int64_t i = begin; i < end; i += V::kWidth)
             store_codes<V>(a, i, inverse,
                            {V::load(first + (i - begin)), V::load(second + (i - begin))});

@@ -45,6 +45,7 @@ struct Scalar {
     static Float larger(Float a, Float b) { return a > b ? a : b; }
     static Float with_sign_of(Float magnitude, Float x) { return std::copysign(magnitude, x); }
     static Float if_less(Float a, Float b, Float yes, Float no) { return a < b ? yes : no; }
+    static float root(float x) { return __builtin_sqrtf(x); }
     static float largest_lane(Float x) { return x; }
 
     static Bits plus(Bits a, Bits b) { return a + b; }

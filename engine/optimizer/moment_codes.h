@@ -8,7 +8,11 @@
 #include "engine/optimizer/adamw_implementation.h"
 
 /// For what works on one vector: a call a vector would keep nothing in registers.
+#ifdef __CUDACC__
+#define SLUICE_INLINE __device__ __forceinline__
+#else
 #define SLUICE_INLINE [[gnu::always_inline]] inline
+#endif
 
 namespace sluice {
 
@@ -115,14 +119,13 @@ struct CodeScales {
     float first, second;
 };
 
-namespace {
-inline CodeScales store_scales(const AdamWArrays& a, std::int64_t block, float largest_first,
-                               float largest_second) {
+template <class V>
+SLUICE_INLINE CodeScales store_scales(const AdamWArrays& a, std::int64_t block, float largest_first,
+                                      float largest_second) {
     a.first_scale[block] = largest_first / (kFirstLevels * kFirstLevels);
-    a.second_scale[block] = __builtin_sqrtf(largest_second) / (kSecondLevels * kSecondLevels);
+    a.second_scale[block] = V::root(largest_second) / (kSecondLevels * kSecondLevels);
     return {largest_first > 0 ? 1 / largest_first : 0, largest_second > 0 ? 1 / largest_second : 0};
 }
-}  // namespace
 
 /// `code` or `code` + 1, the latter with the probability `above` / `gap`; at most `levels`.
 template <class V>

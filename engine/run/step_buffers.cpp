@@ -56,13 +56,21 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     const auto workspace = static_cast<std::size_t>(ids_.kernel_workspace);
     arena_ =
         device.allocate_arena(layout_.total, layout_.offset[workspace], layout_.bytes[workspace]);
+    for (std::size_t layer = 0; layer < ids_.resident.size(); ++layer)
+        resident_.push_back(place_block(
+            layer_layout(model, model.layer(static_cast<int>(layer))).size,
+            static_cast<int>(training.state_bytes),
+            {static_cast<char*>(at(ids_.resident[layer])), bytes(ids_.resident[layer])}));
 }
 
 void* DeviceBuffers::weight_slot(int layer) const {
+    if (is_resident(layer)) return resident(layer).high;
     return static_cast<char*>(at(ids_.weight_slots)) + layer % depth_ * slot_bytes_;
 }
 
 void* DeviceBuffers::gradient_slab(int layer) const {
+    const auto index = static_cast<std::size_t>(layer);
+    if (index < ids_.resident_gradients.size()) return at(ids_.resident_gradients[index]);
     return static_cast<char*>(at(ids_.gradient_slabs)) + layer % slabs_ * slot_bytes_;
 }
 
@@ -111,13 +119,18 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel
                                    const ModelSpec& model, Parts& parts) {
     std::vector<Bytes> places;
     const bool hold = training.clipping == Clipping::exact;
+    const auto resident = static_cast<std::size_t>(training.resident_layers);
     const auto slabs = static_cast<std::size_t>(host_gradient_slabs(training));
     Bytes largest = 0;
     for (int layer = 0; layer < host.layers(); ++layer)
         largest = std::max(largest, kBf16 * host.block(layer).count);
     for (int layer = 0; layer < host.layers(); ++layer) {
         const auto before = static_cast<std::size_t>(layer);
-        places.push_back(hold || before < slabs ? parts.add(largest) : places[before - slabs]);
+        if (before < resident)
+            places.push_back(0);  // never leave the device
+        else
+            places.push_back(hold || before < resident + slabs ? parts.add(largest)
+                                                               : places[before - slabs]);
     }
     // The device's head has an output projection even where it is the embedding.
     places.push_back(parts.add(kBf16 * HeadLoss(model, 1).elements()));
@@ -135,7 +148,7 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
     rows_out_ = parts.add(row_bytes);
     targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
     gradients_ = place_gradients(training, host, model, parts);
-    sums_ = parts.add(host.sections() * static_cast<Bytes>(sizeof(DeviceSums)));
+    sums_ = parts.add(host.sections() * static_cast<Bytes>(sizeof(StepSums)));
     if (host_checkpoints(training)) checkpoints_ = parts.add((host.layers() - 1) * row_bytes);
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,

@@ -12,12 +12,6 @@
 
 namespace sluice {
 
-/// The loss and the square of the gradient's norm so far, summed on the device.
-struct DeviceSums {
-    double loss = 0;
-    double norm_square = 0;
-};
-
 class DeviceBuffers {
   public:
     /// Lays out and allocates the arena. `plan` must outlive it.
@@ -25,13 +19,22 @@ class DeviceBuffers {
                   Device& device, DType activations);
 
     Bytes arena_bytes() const { return layout_.total; }
+    /// Of a resident layer, its own weights.
     void* weight_slot(int layer) const;
     void* gradient_slab(int layer) const;
+    /// A resident layer's parameters and states.
+    const ParameterBlock& resident(int layer) const {
+        return resident_[static_cast<std::size_t>(layer)];
+    }
+    bool is_resident(int layer) const {
+        return layer >= 0 && static_cast<std::size_t>(layer) < resident_.size();
+    }
+    int resident_layers() const { return static_cast<int>(resident_.size()); }
     void* gradient_sums() const { return at(ids_.gradient_sums); }  ///< null: none are kept
     void* head_weights() const { return at(ids_.head_weights); }
     void* head_gradient_sums() const { return at(ids_.head_gradient); }
     std::int32_t* targets() const { return static_cast<std::int32_t*>(at(ids_.targets)); }
-    DeviceSums* sums() const { return static_cast<DeviceSums*>(at(ids_.sums)); }
+    StepSums* sums() const { return static_cast<StepSums*>(at(ids_.sums)); }
 
     /// Rows of micro-batch `j` of a layer's input; of the last layer's output where layer is the
     /// number of layers.
@@ -61,6 +64,7 @@ class DeviceBuffers {
     Bytes slot_bytes_ = 0;  ///< of one layer's weights or gradients
     DType type_;
     ArenaLayout layout_;
+    std::vector<ParameterBlock> resident_;
     char* arena_ = nullptr;
 };
 
@@ -77,7 +81,7 @@ class HostBuffers {
         return pinned_.at<std::uint16_t>(gradients_[static_cast<std::size_t>(section)]);
     }
     /// The device's sums when a section's gradients left (HostModel's sections).
-    DeviceSums* sums(int section) const { return pinned_.at<DeviceSums>(sums_) + section; }
+    StepSums* sums(int section) const { return pinned_.at<StepSums>(sums_) + section; }
     /// A layer's input on the host. Layer 0's is rows_in().
     Matrix checkpoint(int layer) const;
     float* row_sums() const { return row_sums_.at<float>(0); }

@@ -52,7 +52,36 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
       scatter_(find_operation(program_, OperationKind::scatter_embeddings, kEmbeddingLayer)),
       first_rows_(find_operation(program_, OperationKind::update, kEmbeddingLayer)),
       other_rows_later_(count_embedding_updates(program_) > 1),
-      runner_(program_, device, [this](OperationId id, std::int64_t step) { work(id, step); }) {}
+      runner_(program_, device, [this](OperationId id, std::int64_t step) { work(id, step); }) {
+    copy_resident(Lane::host_to_device);
+}
+
+void StreamedStep::bring_home() {
+    finish();
+    copy_resident(Lane::device_to_host);
+}
+
+/// All that resident layers have, from or to their places in host memory.
+void StreamedStep::copy_resident(Lane lane) {
+    for (int layer = 0; layer < device_buffers_.resident_layers(); ++layer) {
+        const ParameterBlock& host = host_.block(layer);
+        const ParameterBlock& there = device_buffers_.resident(layer);
+        const auto copy = [&](void* device, void* on_host, Bytes bytes) {
+            const bool in = lane == Lane::host_to_device;
+            device_.copy(lane, in ? device : on_host, in ? on_host : device, bytes);
+        };
+        const Bytes moment = (host.state_bytes - 4) / 2 * host.count;
+        copy(there.high, host.high, kBf16 * host.count);
+        copy(there.low, host.low, kBf16 * host.count);
+        copy(there.first_moment, host.first_moment, moment);
+        copy(there.second_moment, host.second_moment, moment);
+        if (host.state_bytes != 6) continue;
+        const Bytes scales = (host.count + kMomentBlock - 1) / kMomentBlock * kFp32;
+        copy(there.first_scale, host.first_scale, scales);
+        copy(there.second_scale, host.second_scale, scales);
+    }
+    device_.finish_all();
+}
 
 StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& adam,
                               double max_norm) {
@@ -86,9 +115,15 @@ StreamedStep::State& StreamedStep::run(const State& fresh) {
 /// All parameters back to what they were, then the same step once more with known clipping.
 StepOutcome StreamedStep::redo(const State& clipped) {
     runner_.finish();
-    for (int section = 0; section < host_.sections(); ++section)
-        adamw(pool_, UpdatePass::rewind, clipped.adam, host_.block(section),
-              host_.decay_ranges(section), {});
+    for (int section = 0; section < host_.sections(); ++section) {
+        if (device_buffers_.is_resident(section))
+            device_.kernels().adamw({UpdatePass::rewind, clipped.adam,
+                                     device_buffers_.resident(section),
+                                     host_.decay_ranges(section)});
+        else
+            adamw(pool_, UpdatePass::rewind, clipped.adam, host_.block(section),
+                  host_.decay_ranges(section), {});
+    }
     rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
     State again = clipped;
     again.pass = UpdatePass::redo;
@@ -180,7 +215,7 @@ LayerActivations StreamedStep::kept(int index, std::int64_t micro_batch) const {
 
 void StreamedStep::forward(const Operation& op) {
     if (op.layer == 0 && op.micro_batch == 0)
-        device_.kernels().fill_zero(device_buffers_.sums(), sizeof(DeviceSums));
+        device_.kernels().fill_zero(device_buffers_.sums(), sizeof(StepSums));
     layer(op.layer).forward(device_.kernels(), device_buffers_.weight_slot(op.layer),
                             device_buffers_.hidden(op.layer, op.micro_batch),
                             device_buffers_.hidden(op.layer + 1, op.micro_batch),
@@ -216,10 +251,21 @@ GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch
     return {device_buffers_.gradient_sums(), DType::fp32, micro_batch > 0};
 }
 
+/// Memory of gradients that are held was other buffers' before, and the norm reads the gaps between
+/// tensors too. Most models have none.
+void StreamedStep::clear_gaps(const Operation& op) {
+    const std::int64_t size = layer(op.layer).layout().size;
+    const bool held = device_buffers_.is_resident(op.layer) &&
+                      training_.clipping == Clipping::exact && op.micro_batch == 0;
+    if (held && size != layer_parameters(model_, model_.layer(op.layer)))
+        device_.kernels().fill_zero(device_buffers_.gradient_slab(op.layer), kBf16 * size);
+}
+
 void StreamedStep::backward(const Operation& op) {
     const bool from_host = training_.checkpoints == CheckpointPlacement::host;
     const Matrix input = from_host ? device_buffers_.coming_back(backward_index(op))
                                    : device_buffers_.hidden(op.layer, op.micro_batch);
+    clear_gaps(op);
     layer(op.layer).backward(device_.kernels(), device_buffers_.weight_slot(op.layer),
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(host_.layers(), op.micro_batch),
@@ -243,22 +289,27 @@ void StreamedStep::copy_gradients_out(const Operation& op) {
         device_.copy(op.lane, host_buffers_.gradients(section),
                      device_buffers_.gradient_slab(op.layer), kBf16 * host_.block(section).count);
     }
-    device_.copy(op.lane, host_buffers_.sums(section), device_buffers_.sums(), sizeof(DeviceSums));
+    device_.copy(op.lane, host_buffers_.sums(section), device_buffers_.sums(), sizeof(StepSums));
 }
 
 const std::uint16_t* StreamedStep::tied_gradient() const {
     return model_.tied_embeddings ? host_buffers_.gradients(host_.head()) : nullptr;
 }
 
-bool StreamedStep::finite(State& state, const DeviceSums& sums) {
-    // The square of a larger gradient is infinite in fp32, and with it the second moment.
-    constexpr double kLargest = 1e38;
-    state.finite = state.finite && std::isfinite(sums.loss) && sums.norm_square < kLargest;
+bool StreamedStep::finite(State& state, const StepSums& sums) {
+    state.finite = state.finite && sums.finite();
     return state.finite;
 }
 
 void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step) {
     State& s = state(step);
+    if (device_buffers_.is_resident(op.layer)) {
+        if (!s.finite) return;
+        return device_.kernels().adamw(
+            {s.pass, s.adam, device_buffers_.resident(op.layer), host_.decay_ranges(op.layer),
+             static_cast<const std::uint16_t*>(device_buffers_.gradient_slab(op.layer)),
+             device_buffers_.sums()});
+    }
     if (op.layer != kEmbeddingLayer) {
         const int section = op.layer;
         if (!finite(s, *host_buffers_.sums(section))) return;
@@ -280,7 +331,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
 void StreamedStep::scatter(std::int64_t step) {
     State& s = state(step);
     const double rows_square = rows_.scatter(step, host_buffers_.rows_out(), tied_gradient());
-    const DeviceSums& sums = *host_buffers_.sums(host_.embedding());
+    const StepSums& sums = *host_buffers_.sums(host_.embedding());
     s.finite = finite(s, {sums.loss, sums.norm_square + rows_square});
     s.outcome.loss = sums.loss;
     s.outcome.finite = s.finite;

@@ -40,6 +40,8 @@ class StreamedStep {
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
     /// Waits for all updates.
     void finish() { runner_.finish(); }
+    /// The same, and brings what resident layers have to the host model, to be saved.
+    void bring_home();
 
     /// Measured intervals of the step before the last; after it returned from run().
     std::vector<OperationInterval> intervals_of_step_before() {
@@ -58,6 +60,7 @@ class StreamedStep {
     };
 
     void work(OperationId id, std::int64_t step);
+    void copy_resident(Lane lane);
     State& state(std::int64_t step) { return states_[static_cast<std::size_t>(step % 2)]; }
     /// Does the step of `fresh` and returns its state once loss and norm are known.
     State& run(const State& fresh);
@@ -66,6 +69,7 @@ class StreamedStep {
     void forward(const Operation& op);
     void loss(const Operation& op);
     void backward(const Operation& op);
+    void clear_gaps(const Operation& op);
     void copy_gradients_out(const Operation& op);
     void update(const Operation& op, OperationId id, std::int64_t step);
     void scatter(std::int64_t step);
@@ -76,7 +80,7 @@ class StreamedStep {
     std::int64_t backward_index(const Operation& op) const;
     const std::uint16_t* tied_gradient() const;
     /// Whether what left the device with these gradients is finite; if not, the step stops here.
-    static bool finite(State& state, const DeviceSums& sums);
+    static bool finite(State& state, const StepSums& sums);
     StepOutcome redo(const State& clipped);
 
     const ModelSpec& model_;

@@ -256,7 +256,7 @@ void Run::save_or_say(std::int64_t step, std::int64_t position, bool last) {
 }
 
 void Run::save(std::int64_t step, std::int64_t position) {
-    step_->finish();
+    step_->bring_home();
     TrainingState now = state_;
     now.step = step;
     now.data_position = position;

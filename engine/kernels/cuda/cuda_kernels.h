@@ -65,6 +65,7 @@ class CudaKernels final : public Kernels {
                        double* loss) override;
     void sum_squares(Vector values, double* sum) override;
     void round_to_bf16(Vector out, Vector in) override;
+    void adamw(const BlockUpdate& update) override;
     void fill_zero(void* data, std::int64_t bytes) override;
 
   private:

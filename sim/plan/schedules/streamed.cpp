@@ -10,6 +10,9 @@
 //   compute                   f0 f1 f2 ...               loss b.. b2 b1 b0 emb
 //   device_to_host                                            gh  g.. g2 g1 g0 rows
 //   optimizer                                                  uh  u.. u2 u1 u0 rows gather rest
+//
+// The first `resident_layers` stay on the device with their states: neither their weights nor their
+// gradients travel, and compute updates each right after its backward.
 #include "sim/plan/schedules/streamed.h"
 
 #include <algorithm>
@@ -27,6 +30,7 @@ class Streamed {
           machine_(machine),
           t_(training),
           layers_(model.layer_count()),
+          resident_(resident_layers(model, training)),
           micro_(training.micro_batches()),
           build_(KernelStyle::fused),
           state_(static_cast<std::size_t>(layers_)) {}
@@ -48,16 +52,21 @@ class Streamed {
     using Waits = std::vector<Dependency>;
 
     struct LayerState {
-        OperationId weights_in_forward = 0, weights_in_backward = -1;
+        OperationId weights_in_forward = -1, weights_in_backward = -1;
         OperationId last_forward = 0, last_backward = 0;
-        OperationId gradients_out = 0, update = 0;
+        OperationId gradients_out = -1, update = 0;
         std::vector<OperationId> checkpoint_out;  // one a micro-batch, host checkpoints only
     };
 
     bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
+    bool resident(int layer) const { return layer < resident_; }
     double parameters(int layer) const { return parameters_of_layer(model_, layer); }
     BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
+    BufferId held_gradients(int layer) const {
+        const bool held = resident(layer) && updates_wait_for_norm();
+        return held ? buffers_.resident_gradients[static_cast<std::size_t>(layer)] : kNoBuffer;
+    }
     BufferId kept(int layer) const { return buffers_.kept[static_cast<std::size_t>(layer)]; }
     const StreamedKernels& kernels(int layer) const { return kernels_[kind_of(model_, layer)]; }
 
@@ -78,15 +87,17 @@ class Streamed {
         // The rows of the embedding are ready last in the step before. One layer's weights go ahead
         // of them, no more: compute could not start before the last of these. Measured on an H200
         // (8 layers of 7B): a second layer ahead of the rows kept compute waiting 10.6 ms longer.
-        state(0).weights_in_forward = weights_in(0, {});
+        if (resident_ < layers_) state(resident_).weights_in_forward = weights_in(resident_, {});
         embeddings_in_ =
             build_.add(OperationKind::copy_embeddings_in, kEmbeddingLayer, {},
                        copy_operation(input_bytes(model_, t_) + 4 * tokens(t_), {input(0)}));
-        for (int layer = 1; layer < std::min(depth, layers_); ++layer)
+        const int in_slots = std::min(resident_ + depth, layers_);
+        for (int layer = resident_ + 1; layer < in_slots; ++layer)
             state(layer).weights_in_forward = weights_in(layer, {});
-        if (depth >= layers_) head_weights_in();
+        if (in_slots == layers_) head_weights_in();
         for (int layer = 0; layer < layers_; ++layer) {
             for (std::int32_t j = 0; j < micro_; ++j) forward_micro_batch(layer, j);
+            if (resident(layer)) continue;
             const int next = layer + depth;
             if (next < layers_)
                 state(next).weights_in_forward = weights_in(next, {{state(layer).last_forward}});
@@ -160,13 +171,22 @@ class Streamed {
                           host_operation(HostWork::adam, params * adam_traffic(t_.state_bytes)));
     }
 
+    OperationId update_on_device(int layer, Waits waits) {
+        return build_.add(OperationKind::update, Lane::compute, layer, std::move(waits),
+                          gpu_operation({kernels(layer).update}, {held_gradients(layer)}));
+    }
+
     void backward(int layer) {
         LayerState& s = state(layer);
         const int depth = static_cast<int>(t_.buffer_depth);
         const bool in_slot = layer >= layers_ - depth;
-        if (!in_slot)
+        if (!in_slot && !resident(layer))
             s.weights_in_backward = weights_in(layer, {{state(layer + depth).last_backward}});
         for (std::int32_t j = 0; j < micro_; ++j) backward_micro_batch(layer, j);
+        if (resident(layer)) {
+            if (!updates_wait_for_norm()) s.update = update_on_device(layer, {});
+            return;
+        }
         s.gradients_out = gradients_out(layer, kBf16 * parameters(layer), s.last_backward);
         if (updates_wait_for_norm()) return;
         const int slabs = static_cast<int>(host_gradient_slabs(t_));
@@ -193,6 +213,7 @@ class Streamed {
             op.uses.push_back(input(layer));
         }
         op.uses.push_back(kept(layer));
+        op.uses.push_back(held_gradients(layer));
         s.last_backward =
             build_.add(OperationKind::backward, layer, std::move(waits), std::move(op));
         backwards_.push_back(s.last_backward);
@@ -229,7 +250,9 @@ class Streamed {
         update(kEmbeddingLayer, first, out);
         gather_ = on_embedding(OperationKind::gather_embeddings, row_bytes, {});
         if (updates_wait_for_norm()) {
-            for (int layer = 0; layer < layers_; ++layer)
+            for (int layer = 0; layer < resident_; ++layer)
+                state(layer).update = update_on_device(layer, {{scatter_}});
+            for (int layer = resident_; layer < layers_; ++layer)
                 state(layer).update = update(layer, parameters(layer), out);
             if (!model_.tied_embeddings)
                 head_update_ = update(layers_, static_cast<double>(head_parameters(model_)), out);
@@ -238,11 +261,14 @@ class Streamed {
     }
 
     void updates_before_next_forward() {
-        for (int layer = 0; layer < layers_; ++layer)
+        for (int layer = resident_; layer < layers_; ++layer)
             build_.wait(state(layer).weights_in_forward, {state(layer).update, true});
         // Only now is the norm known, and with it whether this step stands.
-        build_.wait(state(0).weights_in_forward, {scatter_, true});
+        if (resident_ < layers_) build_.wait(state(resident_).weights_in_forward, {scatter_, true});
         build_.wait(embeddings_in_, {gather_, true});
+        // The rows may come to the memory of gradients that were held for clipping.
+        if (updates_wait_for_norm() && resident_ > 0)
+            build_.wait(embeddings_in_, {state(resident_ - 1).update, true});
         const OperationId table_update = model_.tied_embeddings ? rest_update_ : head_update_;
         build_.wait(head_in_, {table_update >= 0 ? table_update : gather_, true});
     }
@@ -251,6 +277,7 @@ class Streamed {
     const MachineSpec& machine_;
     const TrainingSpec& t_;
     const int layers_;
+    const int resident_;  ///< the first ones of them
     const std::int64_t micro_;
     PlanBuilder build_;
     std::vector<StreamedKernels> kernels_;  // one a kind of layer
@@ -262,33 +289,7 @@ class Streamed {
     OperationId scatter_ = 0, gather_ = 0;
 };
 
-/// From the first operation of a kind to the first of the next; the tail lasts until the next
-/// step's first compute.
-std::vector<Phase> streamed_phases() {
-    using At = StepMark::At;
-    const StepMark loss{At::first_start, OperationKind::loss}, computed{At::compute_end};
-    const StepMark backward{At::first_start, OperationKind::backward};
-    return {{"forward", {At::zero}, loss},
-            {"loss", loss, backward},
-            {"backward", backward, computed},
-            {"tail", computed, {At::zero, {}, true}}};
-}
-
 }  // namespace
-
-ScheduleRecord streamed_schedule() {
-    return {
-        .name = "streamed",
-        .plan = [](const auto& model, const auto& machine,
-                   const auto& training) { return plan_streamed(model, machine, training).step; },
-        .options = {"buffer_depth", "gradient_slabs", "host_gradient_slabs", "recompute",
-                    "keep_last_layers", "checkpoints", "state_bytes", "optimizer_threads",
-                    "clipping", "loss_chunk_tokens", "feed_forward_chunk_tokens",
-                    "distinct_tokens"},
-        .ours = true,
-        .structural_error = kStructuralError,
-        .phases = streamed_phases()};
-}
 
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training) {

@@ -20,7 +20,10 @@ struct StreamedBuffers {
     BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId targets = kNoBuffer;           ///< (tokens) int32
-    BufferId sums = kNoBuffer;              ///< the loss and the square of the gradient's norm
+    /// Weights and states of the resident layers, the first ones, and their gradients where
+    /// clipping holds them.
+    std::vector<BufferId> resident, resident_gradients;
+    BufferId sums = kNoBuffer;  ///< the loss and the square of the gradient's norm
     // These live while operations use them.
     std::vector<BufferId> inputs;  ///< one a layer; two in turn where checkpoints go to the host
     std::vector<BufferId> kept;    ///< one a layer, kNoBuffer where it keeps nothing for backward
@@ -38,6 +41,8 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 /// Host memory of loading, first step, steady state and saving.
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
+/// Master and moments of a parameter; both 8-bit moments have an fp32 scale for every 128.
+double state_bytes(const TrainingSpec& training);
 /// Rows of the embedding that a batch can touch at most.
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training);
 /// Rows that stand between two steps: those of the next batch's different tokens. All where a batch
@@ -45,6 +50,9 @@ double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& trainin
 double rows_updated_first(const ModelSpec& model, const TrainingSpec& training);
 /// Pinned layer gradients on the host.
 std::int64_t host_gradient_slabs(const TrainingSpec& training);
+/// Layers that stay on the device: the first ones. Their updates come last in backward and are
+/// needed first in the next forward, so that no other layers keep the GPU waiting as long.
+int resident_layers(const ModelSpec& model, const TrainingSpec& training);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
@@ -55,6 +63,7 @@ struct StreamedKernels {
     std::int32_t forward, recompute, backward;
     std::int32_t recompute_nothing;  ///< in place of `recompute` in layers that keep everything
     std::int32_t finish_gradients;   ///< after the last micro-batch
+    std::int32_t update;             ///< AdamW on the device
 };
 
 /// Those of the head: the loss of a micro-batch, and after the last one.

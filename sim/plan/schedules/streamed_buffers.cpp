@@ -16,11 +16,6 @@ constexpr Bytes kSums = 256;
 // nothing beside the rest of the host's memory.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 
-/// Scale bytes a parameter: both 8-bit moments have an fp32 scale for every 128.
-double scale_bytes(const TrainingSpec& training) {
-    return training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
-}
-
 class StreamedDeclaration {
   public:
     StreamedDeclaration(const ModelSpec& model, const MachineSpec& machine,
@@ -34,6 +29,7 @@ class StreamedDeclaration {
         declare_host_state();
         declare_host_buffers();
         declare_device_slots();
+        declare_resident();
         declare_inputs();
         declare_kept();
         declare_workspaces();
@@ -44,6 +40,7 @@ class StreamedDeclaration {
   private:
     using Kind = MemoryKind;
 
+    int streamed_layers() const { return model_.layer_count() - resident_layers(model_, t_); }
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
         return chunk == 0 ? micro_batch_tokens(t_) : std::min(micro_batch_tokens(t_), chunk);
@@ -68,15 +65,15 @@ class StreamedDeclaration {
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
         build_.on_host("weights (high plane)", Kind::weights, kBf16 * all);
         build_.on_host("master low plane and moments", Kind::optimizer_state,
-                       (static_cast<double>(t_.state_bytes - kBf16) + scale_bytes(t_)) * all);
+                       (state_bytes(t_) - kBf16) * all);
         if (t_.clipping == Clipping::exact) {
             build_.on_host("gradients held for clipping", Kind::gradients,
-                           static_cast<double>(model_.layer_count()) * largest_layer_bytes(model_) +
+                           static_cast<double>(streamed_layers()) * largest_layer_bytes(model_) +
                                table_bytes(model_) + hidden_bytes(model_));
         } else {
             build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
-                           static_cast<double>(std::min<std::int64_t>(host_gradient_slabs(t_),
-                                                                      model_.layer_count())) *
+                           static_cast<double>(
+                               std::min<std::int64_t>(host_gradient_slabs(t_), streamed_layers())) *
                                largest_layer_bytes(model_));
             build_.on_host("pinned head gradient", Kind::pinned_buffers,
                            table_bytes(model_) + hidden_bytes(model_));
@@ -99,14 +96,13 @@ class StreamedDeclaration {
     }
 
     void declare_device_slots() {
-        const std::int64_t layers = model_.layer_count();
-        const auto of_layers = [&](std::int64_t count) {
+        const auto of_layers = [&](std::int64_t count, std::int64_t layers) {
             return static_cast<double>(std::min(count, layers)) * largest_layer_bytes(model_);
         };
-        buffers_.weight_slots =
-            build_.on_device("weight slots", Kind::weights, of_layers(t_.buffer_depth));
-        buffers_.gradient_slabs =
-            build_.on_device("gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs));
+        buffers_.weight_slots = build_.on_device("weight slots", Kind::weights,
+                                                 of_layers(t_.buffer_depth, streamed_layers()));
+        buffers_.gradient_slabs = build_.on_device(
+            "gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs, model_.layer_count()));
         if (sums_gradients(t_))
             buffers_.gradient_sums = build_.on_device("gradient sums in fp32", Kind::gradients,
                                                       2 * largest_layer_bytes(model_));
@@ -114,6 +110,19 @@ class StreamedDeclaration {
             build_.on_device("kernel workspace", Kind::workspace, kKernelWorkspace);
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
         buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
+    }
+
+    void declare_resident() {
+        for (int layer = 0; layer < resident_layers(model_, t_); ++layer) {
+            const double parameters = parameters_of_layer(model_, layer);
+            buffers_.resident.push_back(build_.on_device("resident layers, weights and states",
+                                                         Kind::optimizer_state,
+                                                         state_bytes(t_) * parameters));
+            if (t_.clipping == Clipping::exact)
+                buffers_.resident_gradients.push_back(
+                    build_.device_buffer("resident layers, gradients held for clipping",
+                                         Kind::gradients, kBf16 * parameters));
+        }
     }
 
     /// One buffer a layer on the device, or two in turn with copies on the host. The last hidden
@@ -191,21 +200,12 @@ class StreamedDeclaration {
     StreamedBuffers buffers_;
 };
 
-/// Once a layer's or the head's gradients are complete: sums in fp32 are rounded, the norm reads
-/// the result.
-std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build) {
-    KernelList list;
-    const auto all = static_cast<std::int64_t>(parameters);
-    if (summed) {
-        list.push_back(
-            elementwise("round gradients", MemoryBoundWork::round_to_bf16, 1, all, kFp32 + kBf16));
-    }
-    // Without clipping too: the norm tells what is not finite, before parameters are lost to it.
-    list.push_back(elementwise("gradient norm", MemoryBoundWork::sum_squares, 1, all, kBf16));
-    return build.kernels(std::move(list));
-}
-
 }  // namespace
+
+double state_bytes(const TrainingSpec& training) {
+    const double scales = training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
+    return static_cast<double>(training.state_bytes) + scales;
+}
 
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
     return std::min(tokens(training),
@@ -221,6 +221,10 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
 
 std::int64_t host_gradient_slabs(const TrainingSpec& training) {
     return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
+}
+
+int resident_layers(const ModelSpec& model, const TrainingSpec& training) {
+    return static_cast<int>(std::min<std::int64_t>(training.resident_layers, model.layer_count()));
 }
 
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {
@@ -252,39 +256,6 @@ void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build) {
         {steady + static_cast<Bytes>(largest_tensor), "one tensor being split into planes"},
         {steady, "nothing more: all buffers exist before it"}, {steady},
         {steady + kInputOutputBuffer, "an output buffer; planes are written as they are"});
-}
-
-StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
-                                         PlanBuilder& build) {
-    const auto table = static_cast<double>((model.vocabulary + 1) * model.hidden);
-    const std::int64_t tokens = training.micro_batch_block().tokens();
-    const std::int64_t chunk = training.loss_chunk_tokens;
-    const auto list = [&](std::int64_t rows) {
-        return build.kernels(loss_kernels(model, {1, rows}, chunk, KernelStyle::fused));
-    };
-    StreamedHeadKernels out;
-    if (tokens >= chunk) out.loss.assign(static_cast<std::size_t>(tokens / chunk), list(chunk));
-    if (tokens % chunk > 0) out.loss.push_back(list(tokens % chunk));
-    out.finish_gradients = finish_gradients(table, true, build);
-    return out;
-}
-
-std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
-                                                      const TrainingSpec& training,
-                                                      PlanBuilder& build) {
-    const TokenBlock block = training.micro_batch_block();
-    std::vector<StreamedKernels> out;
-    for (const LayerSpec& kind : model.kinds) {
-        const double parameters = static_cast<double>(layer_parameters(model, kind));
-        KernelList back =
-            backward_kernels(model, kind, block, KernelStyle::fused, sums_gradients(training));
-        out.push_back({build.kernels(forward_kernels(model, kind, block, KernelStyle::fused)),
-                       build.kernels(recompute_kernels(model, kind, block, training.recompute)),
-                       build.kernels(std::move(back)),
-                       build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
-                       finish_gradients(parameters, sums_gradients(training), build)});
-    }
-    return out;
 }
 
 }  // namespace sluice

@@ -98,6 +98,10 @@ std::vector<Option> declare_training_options() {
                                              {"none", index(Recompute::none)}}));
     options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
                                                    "last layers that recompute nothing"));
+    options.push_back(option<&T::resident_layers>(
+        "resident_layers", "layers", 0, 10'000,
+        "first layers whose weights and optimizer states stay in device memory, where the GPU "
+        "updates them"));
     options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
                                               "where layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},

@@ -36,6 +36,8 @@ struct TrainingSpec {
         0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
     Recompute recompute = Recompute::full;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
+    /// First layers whose weights and states stay on the device, which updates them.
+    std::int64_t resident_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)

@@ -37,6 +37,24 @@ const std::vector<std::pair<const char*, Change>> kPlacements = {
          t.recompute = Recompute::none;
      }},
     {"exact clipping that clips nothing", [](TrainingSpec& t) { t.clipping = Clipping::exact; }},
+    {"the first layer resident", [](TrainingSpec& t) { t.resident_layers = 1; }},
+    {"three layers resident, one slot and slab",
+     [](TrainingSpec& t) {
+         t.resident_layers = 3;
+         t.buffer_depth = t.gradient_slabs = t.host_gradient_slabs = 1;
+     }},
+    {"all layers resident", [](TrainingSpec& t) { t.resident_layers = 5; }},
+    {"two resident, exact clipping that clips nothing",
+     [](TrainingSpec& t) {
+         t.resident_layers = 2;
+         t.clipping = Clipping::exact;
+     }},
+    {"all resident, exact clipping that clips nothing, checkpoints on the host",
+     [](TrainingSpec& t) {
+         t.resident_layers = 5;
+         t.clipping = Clipping::exact;
+         t.checkpoints = CheckpointPlacement::host;
+     }},
 };
 
 /// How the same sums are split: they differ in the order of their terms.

@@ -60,7 +60,7 @@ class TinyTraining {
         kept = {now, next, targets(now)};
         return step_->run({kept[0], kept[2]}, {kept[1], {}}, adam, max_norm);
     }
-    void finish() { step_->finish(); }
+    void finish() { step_->bring_home(); }
     StreamedStep& step() { return *step_; }
     HostModel& host() { return host_; }
 

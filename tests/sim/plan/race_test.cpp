@@ -115,7 +115,10 @@ void each_setting(Use use) {
                         t.micro_batch = micro_batch;
                         t.checkpoints = static_cast<CheckpointPlacement>(place);
                         t.clipping = static_cast<Clipping>(clipping);
-                        use(t);
+                        for (const std::int64_t resident : {0, 1, 3, 8}) {
+                            t.resident_layers = resident;
+                            use(t);
+                        }
                     }
                 }
             }
@@ -140,13 +143,14 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                 find_races(unrolled, model, t, found);
                 find_early_reuse(unrolled, plan, found);
                 for (const std::string& race : found) {
-                    races.emplace(race, fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
-                                                    " host; micro-batches {} checkpoints {} "
-                                                    "clipping {}",
-                                                    layers, tied, t.buffer_depth, t.gradient_slabs,
-                                                    t.host_gradient_slabs, t.micro_batches(),
-                                                    static_cast<int>(t.checkpoints),
-                                                    static_cast<int>(t.clipping)));
+                    races.emplace(race,
+                                  fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
+                                              " host; micro-batches {} checkpoints {} "
+                                              "clipping {}",
+                                              layers, tied, t.buffer_depth, t.gradient_slabs,
+                                              t.host_gradient_slabs, t.micro_batches(),
+                                              static_cast<int>(t.checkpoints),
+                                              static_cast<int>(t.clipping), t.resident_layers));
                 }
             });
         }

@@ -26,6 +26,8 @@ enum class Place : std::uint8_t {
     gradient_slab,
     host_slab,
     host_head_gradient,
+    resident_layer,  // weights and states on the device
+    resident_gradient,
 };
 
 struct Access {
@@ -45,7 +47,10 @@ class Accesses {
         layer_ = op.layer;
         j_ = op.micro_batch;
         if (op.kind == OperationKind::forward || op.kind == OperationKind::backward) {
-            reads(Place::slot, layer_ % t_.buffer_depth);
+            if (resident())
+                reads(Place::resident_layer, layer_);
+            else
+                reads(Place::slot, layer_ % t_.buffer_depth);
         }
         switch (op.kind) {
             case OperationKind::copy_weights_in:
@@ -63,6 +68,12 @@ class Accesses {
     void reads(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, false}); }
     void writes(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, true}); }
 
+    bool resident() const { return layer_ >= 0 && layer_ < t_.resident_layers; }
+    void touches_gradient(bool writing) {
+        const bool held = resident() && t_.clipping == Clipping::exact;
+        accesses_.push_back({held ? Place::resident_gradient : Place::gradient_slab,
+                             held ? layer_ : in_turn(t_.gradient_slabs), writing});
+    }
     bool on_host() const { return t_.checkpoints == CheckpointPlacement::host; }
     std::int64_t input(std::int64_t layer, std::int64_t j) const {
         return (on_host() ? layer % 2 : layer) * t_.micro_batches() + j;
@@ -76,7 +87,11 @@ class Accesses {
     void of_parameters(OperationKind kind) {
         if (layer_ == layers_) return of_head(kind);
         if (layer_ == kEmbeddingLayer) return of_embedding(kind);
-        if (kind == OperationKind::copy_weights_in) {
+        if (resident()) {
+            CHECK(kind == OperationKind::update);
+            touches_gradient(false);
+            writes(Place::resident_layer, layer_);
+        } else if (kind == OperationKind::copy_weights_in) {
             reads(Place::host_layer, layer_);
             writes(Place::slot, layer_ % t_.buffer_depth);
         } else if (kind == OperationKind::copy_gradients_out) {
@@ -140,7 +155,7 @@ class Accesses {
                 return writes(Place::coming_back, came_back_++ % 2);
             case OperationKind::backward:
                 writes(Place::hidden, j_);
-                writes(Place::gradient_slab, in_turn(t_.gradient_slabs));
+                touches_gradient(true);
                 if (on_host()) return reads(Place::coming_back, (came_back_ - 1) % 2);
                 return reads(Place::input, input(layer_, j_));
             default:

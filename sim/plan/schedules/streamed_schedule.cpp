@@ -1,0 +1,90 @@
+// Which options, phases and kernels has our schedule?
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
+
+namespace sluice {
+namespace {
+
+/// Once a layer's or the head's gradients are complete: sums in fp32 are rounded, the norm reads
+/// the result.
+std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build) {
+    KernelList list;
+    const auto all = static_cast<std::int64_t>(parameters);
+    if (summed) {
+        list.push_back(
+            elementwise("round gradients", MemoryBoundWork::round_to_bf16, 1, all, kFp32 + kBf16));
+    }
+    // Without clipping too: the norm tells what is not finite, before parameters are lost to it.
+    list.push_back(elementwise("gradient norm", MemoryBoundWork::sum_squares, 1, all, kBf16));
+    return build.kernels(std::move(list));
+}
+
+/// AdamW reads and writes a parameter's state and reads its gradient, in bf16.
+std::int32_t update_on_device(double parameters, const TrainingSpec& training, PlanBuilder& build) {
+    const double bytes = 2 * state_bytes(training) + kBf16;
+    return build.kernels({memory_bound("AdamW", bytes * parameters)});
+}
+
+/// From the first operation of a kind to the first of the next; the tail lasts until the next
+/// step's first compute.
+std::vector<Phase> streamed_phases() {
+    using At = StepMark::At;
+    const StepMark loss{At::first_start, OperationKind::loss}, computed{At::compute_end};
+    const StepMark backward{At::first_start, OperationKind::backward};
+    return {{"forward", {At::zero}, loss},
+            {"loss", loss, backward},
+            {"backward", backward, computed},
+            {"tail", computed, {At::zero, {}, true}}};
+}
+
+}  // namespace
+
+ScheduleRecord streamed_schedule() {
+    return {
+        .name = "streamed",
+        .plan = [](const auto& model, const auto& machine,
+                   const auto& training) { return plan_streamed(model, machine, training).step; },
+        .options = {"buffer_depth", "gradient_slabs", "host_gradient_slabs", "recompute",
+                    "keep_last_layers", "resident_layers", "checkpoints", "state_bytes",
+                    "optimizer_threads", "clipping", "loss_chunk_tokens",
+                    "feed_forward_chunk_tokens", "distinct_tokens"},
+        .ours = true,
+        .structural_error = kStructuralError,
+        .phases = streamed_phases()};
+}
+
+StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
+                                         PlanBuilder& build) {
+    const auto table = static_cast<double>((model.vocabulary + 1) * model.hidden);
+    const std::int64_t tokens = training.micro_batch_block().tokens();
+    const std::int64_t chunk = training.loss_chunk_tokens;
+    const auto list = [&](std::int64_t rows) {
+        return build.kernels(loss_kernels(model, {1, rows}, chunk, KernelStyle::fused));
+    };
+    StreamedHeadKernels out;
+    if (tokens >= chunk) out.loss.assign(static_cast<std::size_t>(tokens / chunk), list(chunk));
+    if (tokens % chunk > 0) out.loss.push_back(list(tokens % chunk));
+    out.finish_gradients = finish_gradients(table, true, build);
+    return out;
+}
+
+std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
+                                                      const TrainingSpec& training,
+                                                      PlanBuilder& build) {
+    const TokenBlock block = training.micro_batch_block();
+    std::vector<StreamedKernels> out;
+    for (const LayerSpec& kind : model.kinds) {
+        const double parameters = static_cast<double>(layer_parameters(model, kind));
+        KernelList back =
+            backward_kernels(model, kind, block, KernelStyle::fused, sums_gradients(training));
+        out.push_back({build.kernels(forward_kernels(model, kind, block, KernelStyle::fused)),
+                       build.kernels(recompute_kernels(model, kind, block, training.recompute)),
+                       build.kernels(std::move(back)),
+                       build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
+                       finish_gradients(parameters, sums_gradients(training), build),
+                       update_on_device(parameters, training, build)});
+    }
+    return out;
+}
+
+}  // namespace sluice
