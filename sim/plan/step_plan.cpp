@@ -51,6 +51,11 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      training.keep_last_layers, model.layer_count()),
                          "keep_last_layers");
     }
+    if (training.resident_layers > model.layer_count()) {
+        throw InputError(fmt::format("--resident-layers is {}, expected at most the layers ({})",
+                                     training.resident_layers, model.layer_count()),
+                         "resident_layers");
+    }
     if (model.learned_positions > 0 && training.sequence > model.learned_positions) {
         throw InputError(fmt::format("--seq is {}, expected at most the {} learned positions of {}",
                                      training.sequence, model.learned_positions, model.name),

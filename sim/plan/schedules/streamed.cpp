@@ -30,7 +30,7 @@ class Streamed {
           machine_(machine),
           t_(training),
           layers_(model.layer_count()),
-          resident_(resident_layers(model, training)),
+          resident_(static_cast<int>(training.resident_layers)),
           micro_(training.micro_batches()),
           build_(KernelStyle::fused),
           state_(static_cast<std::size_t>(layers_)) {}

@@ -20,8 +20,9 @@ struct StreamedBuffers {
     BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId targets = kNoBuffer;           ///< (tokens) int32
-    /// Weights and states of the resident layers, the first ones, and their gradients where
-    /// clipping holds them.
+    /// Weights and states of the resident layers, and their gradients where clipping holds them.
+    /// The first layers are resident: their updates come last in backward and are needed first in
+    /// the next forward, so that no other layers keep the GPU waiting as long.
     std::vector<BufferId> resident, resident_gradients;
     BufferId sums = kNoBuffer;  ///< the loss and the square of the gradient's norm
     // These live while operations use them.
@@ -50,9 +51,6 @@ double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& trainin
 double rows_updated_first(const ModelSpec& model, const TrainingSpec& training);
 /// Pinned layer gradients on the host.
 std::int64_t host_gradient_slabs(const TrainingSpec& training);
-/// Layers that stay on the device: the first ones. Their updates come last in backward and are
-/// needed first in the next forward, so that no other layers keep the GPU waiting as long.
-int resident_layers(const ModelSpec& model, const TrainingSpec& training);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.

@@ -40,7 +40,7 @@ class StreamedDeclaration {
   private:
     using Kind = MemoryKind;
 
-    int streamed_layers() const { return model_.layer_count() - resident_layers(model_, t_); }
+    std::int64_t streamed_layers() const { return model_.layer_count() - t_.resident_layers; }
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
         return chunk == 0 ? micro_batch_tokens(t_) : std::min(micro_batch_tokens(t_), chunk);
@@ -113,7 +113,7 @@ class StreamedDeclaration {
     }
 
     void declare_resident() {
-        for (int layer = 0; layer < resident_layers(model_, t_); ++layer) {
+        for (int layer = 0; layer < t_.resident_layers; ++layer) {
             const double parameters = parameters_of_layer(model_, layer);
             buffers_.resident.push_back(build_.on_device("resident layers, weights and states",
                                                          Kind::optimizer_state,
@@ -221,10 +221,6 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
 
 std::int64_t host_gradient_slabs(const TrainingSpec& training) {
     return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
-}
-
-int resident_layers(const ModelSpec& model, const TrainingSpec& training) {
-    return static_cast<int>(std::min<std::int64_t>(training.resident_layers, model.layer_count()));
 }
 
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {

@@ -141,6 +141,7 @@ TEST_CASE("cli: words that are not known are named, with the nearest", "[cli]") 
     check_mistake(kPredict + "--trace ''", {"--trace", "name of a file"});
     check_mistake(kPredict + "--host-memory 1.5", {"--host-memory is 1.5", "1.5TB"});
     check_mistake(kPredict + "--keep-last-layers 29", {"--keep-last-layers is 29", "(28)"});
+    check_mistake(kPredict + "--resident-layers 29", {"--resident-layers is 29", "(28)"});
     check_mistake(kPredict + "--optimizer-threads 1000", {"--optimizer-threads is 1000", "cores"});
     check_mistake("predict --model gpt2 --machine h200-sxm-pcie5 --seq 2048",
                   {"--seq is 2048", "1024 learned positions"});
