@@ -17,4 +17,12 @@ train() {
 train 7b-batch-32 --model qwen2.5-7b --untied --batch 32 --steps 30 --max-norm 1000
 train 7b-batch-8 --model qwen2.5-7b --untied --batch 8 --steps 16 --max-norm 1000
 train 8-layers-batch-32 --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 16 --max-norm 1000
+train 7b-batch-32-resident-8 --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 8 --recompute none
+train 7b-batch-8-resident-0 --model qwen2.5-7b --untied --batch 8 --steps 9 --max-norm 1000
+train 7b-batch-8-resident-28 --model qwen2.5-7b --untied --batch 8 --steps 16 --max-norm 1000 --resident-layers 28 --recompute none
+train 8-layers-batch-32-resident-8 --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 14 --max-norm 1000 --resident-layers 8 --recompute none
+train 8-layers-batch-8-resident-8 --model qwen2.5-7b --untied --layers 8 --batch 8 --steps 20 --max-norm 1000 --resident-layers 8 --recompute none
+train 3b-batch-32-resident-36 --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 36 --recompute none
+train 7b-batch-8-exact-resident-28 --model qwen2.5-7b --untied --batch 8 --steps 10 --max-norm 1 --clipping exact --resident-layers 28 --recompute keep_attention
+train 7b-batch-8-exact-resident-0 --model qwen2.5-7b --untied --batch 8 --steps 8 --max-norm 1 --clipping exact
 train 7b-batch-32-exact --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1 --clipping exact
