@@ -192,11 +192,12 @@ std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int s
 }  // namespace
 
 ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory) {
+    const auto take = [&](Bytes bytes) { return static_cast<char*>(memory.take(bytes)); };
     ParameterBlock block;
     block.count = count;
     block.state_bytes = state_bytes;
-    block.high = static_cast<std::uint16_t*>(memory.take(aligned(kBf16 * count)));
-    place_state(block, static_cast<char*>(memory.take(state_bytes_of(count, state_bytes))));
+    block.high = reinterpret_cast<std::uint16_t*>(take(kBf16 * count));
+    place_state(block, take);
     return block;
 }
 

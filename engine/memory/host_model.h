@@ -58,7 +58,7 @@ class HostModel {
 };
 
 /// A block of `count` parameters whose planes, moments and scales follow one another in `memory`,
-/// each at a multiple of 64 bytes. Throws InternalError where it is too small.
+/// aligned as a workspace's parts are. Throws InternalError where it is too small.
 ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory);
 
 /// The tensors of a model in the order of its sections.

@@ -64,7 +64,7 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
 }
 
 void* DeviceBuffers::weight_slot(int layer) const {
-    if (is_resident(layer)) return resident(layer).high;
+    if (layer < resident_layers()) return resident(layer).high;
     return static_cast<char*>(at(ids_.weight_slots)) + layer % depth_ * slot_bytes_;
 }
 

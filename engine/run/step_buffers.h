@@ -26,9 +26,8 @@ class DeviceBuffers {
     const ParameterBlock& resident(int layer) const {
         return resident_[static_cast<std::size_t>(layer)];
     }
-    bool is_resident(int layer) const {
-        return layer >= 0 && static_cast<std::size_t>(layer) < resident_.size();
-    }
+    /// Gradients of resident layers have places of their own.
+    bool holds_gradients() const { return !ids_.resident_gradients.empty(); }
     int resident_layers() const { return static_cast<int>(resident_.size()); }
     void* gradient_sums() const { return at(ids_.gradient_sums); }  ///< null: none are kept
     void* head_weights() const { return at(ids_.head_weights); }

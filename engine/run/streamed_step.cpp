@@ -24,13 +24,6 @@ int count_embedding_updates(const StepProgram& program) {
         }));
 }
 
-OperationId find_operation(const StepProgram& program, OperationKind kind, int layer) {
-    for (std::size_t i = 0; i < program.operations.size(); ++i)
-        if (program.operations[i].kind == kind && program.operations[i].layer == layer)
-            return static_cast<OperationId>(i);
-    throw InternalError("the plan lacks an operation that the engine needs");
-}
-
 }  // namespace
 
 StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
@@ -47,40 +40,14 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
       head_(model, training.loss_chunk_tokens),
       device_buffers_(model, training, plan, device, activations),
       host_buffers_(model, training, host, pool, device, activations),
+      resident_(model, host, device, device_buffers_),
       rows_(pool, host.block(host.embedding()), model.vocabulary, model.hidden, training.tokens(),
             host_buffers_.row_sums()),
       scatter_(find_operation(program_, OperationKind::scatter_embeddings, kEmbeddingLayer)),
       first_rows_(find_operation(program_, OperationKind::update, kEmbeddingLayer)),
       other_rows_later_(count_embedding_updates(program_) > 1),
       runner_(program_, device, [this](OperationId id, std::int64_t step) { work(id, step); }) {
-    copy_resident(Lane::host_to_device);
-}
-
-void StreamedStep::bring_home() {
-    finish();
-    copy_resident(Lane::device_to_host);
-}
-
-/// All that resident layers have, from or to their places in host memory.
-void StreamedStep::copy_resident(Lane lane) {
-    for (int layer = 0; layer < device_buffers_.resident_layers(); ++layer) {
-        const ParameterBlock& host = host_.block(layer);
-        const ParameterBlock& there = device_buffers_.resident(layer);
-        const auto copy = [&](void* device, void* on_host, Bytes bytes) {
-            const bool in = lane == Lane::host_to_device;
-            device_.copy(lane, in ? device : on_host, in ? on_host : device, bytes);
-        };
-        const Bytes moment = (host.state_bytes - 4) / 2 * host.count;
-        copy(there.high, host.high, kBf16 * host.count);
-        copy(there.low, host.low, kBf16 * host.count);
-        copy(there.first_moment, host.first_moment, moment);
-        copy(there.second_moment, host.second_moment, moment);
-        if (host.state_bytes != 6) continue;
-        const Bytes scales = (host.count + kMomentBlock - 1) / kMomentBlock * kFp32;
-        copy(there.first_scale, host.first_scale, scales);
-        copy(there.second_scale, host.second_scale, scales);
-    }
-    device_.finish_all();
+    resident_.copy(Lane::host_to_device);
 }
 
 StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& adam,
@@ -116,10 +83,8 @@ StreamedStep::State& StreamedStep::run(const State& fresh) {
 StepOutcome StreamedStep::redo(const State& clipped) {
     runner_.finish();
     for (int section = 0; section < host_.sections(); ++section) {
-        if (device_buffers_.is_resident(section))
-            device_.kernels().adamw({UpdatePass::rewind, clipped.adam,
-                                     device_buffers_.resident(section),
-                                     host_.decay_ranges(section)});
+        if (resident_.has(section))
+            resident_.rewind(section, clipped.adam);
         else
             adamw(pool_, UpdatePass::rewind, clipped.adam, host_.block(section),
                   host_.decay_ranges(section), {});
@@ -251,21 +216,11 @@ GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch
     return {device_buffers_.gradient_sums(), DType::fp32, micro_batch > 0};
 }
 
-/// Memory of gradients that are held was other buffers' before, and the norm reads the gaps between
-/// tensors too. Most models have none.
-void StreamedStep::clear_gaps(const Operation& op) {
-    const std::int64_t size = layer(op.layer).layout().size;
-    const bool held = device_buffers_.is_resident(op.layer) &&
-                      training_.clipping == Clipping::exact && op.micro_batch == 0;
-    if (held && size != layer_parameters(model_, model_.layer(op.layer)))
-        device_.kernels().fill_zero(device_buffers_.gradient_slab(op.layer), kBf16 * size);
-}
-
 void StreamedStep::backward(const Operation& op) {
     const bool from_host = training_.checkpoints == CheckpointPlacement::host;
     const Matrix input = from_host ? device_buffers_.coming_back(backward_index(op))
                                    : device_buffers_.hidden(op.layer, op.micro_batch);
-    clear_gaps(op);
+    if (resident_.has(op.layer) && op.micro_batch == 0) resident_.begin_gradients(op.layer);
     layer(op.layer).backward(device_.kernels(), device_buffers_.weight_slot(op.layer),
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(host_.layers(), op.micro_batch),
@@ -303,12 +258,9 @@ bool StreamedStep::finite(State& state, const StepSums& sums) {
 
 void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step) {
     State& s = state(step);
-    if (device_buffers_.is_resident(op.layer)) {
-        if (!s.finite) return;
-        return device_.kernels().adamw(
-            {s.pass, s.adam, device_buffers_.resident(op.layer), host_.decay_ranges(op.layer),
-             static_cast<const std::uint16_t*>(device_buffers_.gradient_slab(op.layer)),
-             device_buffers_.sums()});
+    if (resident_.has(op.layer)) {
+        if (s.finite) resident_.update(op.layer, s.pass, s.adam);
+        return;
     }
     if (op.layer != kEmbeddingLayer) {
         const int section = op.layer;

@@ -6,6 +6,7 @@
 
 #include "engine/run/embedding_rows.h"
 #include "engine/run/lane_runner.h"
+#include "engine/run/resident_layers.h"
 #include "engine/run/step_buffers.h"
 
 namespace sluice {
@@ -41,7 +42,10 @@ class StreamedStep {
     /// Waits for all updates.
     void finish() { runner_.finish(); }
     /// The same, and brings what resident layers have to the host model, to be saved.
-    void bring_home();
+    void bring_home() {
+        finish();
+        resident_.copy(Lane::device_to_host);
+    }
 
     /// Measured intervals of the step before the last; after it returned from run().
     std::vector<OperationInterval> intervals_of_step_before() {
@@ -60,7 +64,6 @@ class StreamedStep {
     };
 
     void work(OperationId id, std::int64_t step);
-    void copy_resident(Lane lane);
     State& state(std::int64_t step) { return states_[static_cast<std::size_t>(step % 2)]; }
     /// Does the step of `fresh` and returns its state once loss and norm are known.
     State& run(const State& fresh);
@@ -69,7 +72,6 @@ class StreamedStep {
     void forward(const Operation& op);
     void loss(const Operation& op);
     void backward(const Operation& op);
-    void clear_gaps(const Operation& op);
     void copy_gradients_out(const Operation& op);
     void update(const Operation& op, OperationId id, std::int64_t step);
     void scatter(std::int64_t step);
@@ -94,6 +96,7 @@ class StreamedStep {
     HeadLoss head_;
     DeviceBuffers device_buffers_;
     HostBuffers host_buffers_;
+    ResidentLayers resident_;
     EmbeddingRows rows_;
     OperationId scatter_ = 0, first_rows_ = 0;
     /// The plan updates rows that the next batch does not use in an operation of their own; not

@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "sim/base/input_error.h"
+
 namespace sluice {
 namespace {
 
@@ -102,6 +104,13 @@ Flops StepProgram::flops() const {
             total += of_list[static_cast<std::size_t>(list)];
     }
     return total;
+}
+
+OperationId find_operation(const StepProgram& program, OperationKind kind, int layer) {
+    for (std::size_t i = 0; i < program.operations.size(); ++i)
+        if (program.operations[i].kind == kind && program.operations[i].layer == layer)
+            return static_cast<OperationId>(i);
+    throw InternalError(fmt::format("the plan has no {} of layer {}", operation_name(kind), layer));
 }
 
 }  // namespace sluice

@@ -135,4 +135,7 @@ struct StepProgram {
     Flops flops() const;  ///< executed by one step
 };
 
+/// The first operation of that kind and layer. Throws InternalError where there is none.
+OperationId find_operation(const StepProgram& program, OperationKind kind, int layer);
+
 }  // namespace sluice

@@ -1,0 +1,33 @@
+// How do the layers that stay on the device get there and back, and how are they updated?
+#pragma once
+
+#include "engine/run/step_buffers.h"
+
+namespace sluice {
+
+class ResidentLayers {
+  public:
+    /// All arguments must outlive it.
+    ResidentLayers(const ModelSpec& model, const HostModel& host, Device& device,
+                   const DeviceBuffers& buffers)
+        : model_(model), host_(host), device_(device), buffers_(buffers) {}
+
+    bool has(int section) const { return section >= 0 && section < buffers_.resident_layers(); }
+    /// All parameters and states: from the host model (host_to_device) or to it (device_to_host).
+    /// Returns once they are there.
+    void copy(Lane lane);
+    /// To be called before the first products of a step that write the layer's gradient.
+    void begin_gradients(int layer);
+    /// On the compute lane, from the layer's gradient; does nothing where loss or norm are not
+    /// finite.
+    void update(int layer, UpdatePass pass, const AdamWStep& step);
+    void rewind(int layer, const AdamWStep& step);
+
+  private:
+    const ModelSpec& model_;
+    const HostModel& host_;
+    Device& device_;
+    const DeviceBuffers& buffers_;
+};
+
+}  // namespace sluice
