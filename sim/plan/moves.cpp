@@ -62,6 +62,12 @@ constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 
 constexpr Move kMoves[] = {
     {"keep_last_layers", Effect::frees_memory, [](const Asked&) { return Values{0}; }},
+    {"resident_layers", Effect::frees_memory,
+     [](const Asked& a) {
+         Values out = halvings(a.training.resident_layers, 0);
+         out.push_back(0);
+         return out;
+     }},
     {"recompute", Effect::frees_memory,
      [](const Asked&) { return Values{number(Recompute::full)}; }},
     {"clipping", Effect::frees_memory,
