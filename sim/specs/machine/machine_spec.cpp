@@ -130,10 +130,10 @@ constexpr RateRange kUnknownHostMemory = {0.65, 1.25};
 constexpr RateRange kStorage = {0.53, 1.05};
 
 // Beyond these a range says that nothing is known, and a band from it would say no more.
-constexpr double kLeast = 0.5, kMost = 2;
+constexpr double kLeastSpread = 0.5, kMostSpread = 2;
 
 RateRange limited(const RateRange& range) {
-    return {std::clamp(range.low, kLeast, kMost), std::clamp(range.high, kLeast, kMost)};
+    return {std::clamp(range.low, kLeastSpread, kMostSpread), std::clamp(range.high, kLeastSpread, kMostSpread)};
 }
 
 RateRange wider(const RateRange& a, const RateRange& b) {

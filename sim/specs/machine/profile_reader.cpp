@@ -153,16 +153,16 @@ class ProfileReader {
 
     /// What is reached is below what the vendor states; some processors run a little faster.
     void require_below_peaks(const std::string& file) const {
-        constexpr double kMost = 1.1;
+        constexpr double kMostOfPeak = 1.1;
         for (const MachineNumber& row : machine_table()) {
             if (row.peak == nullptr) continue;
             const Quantity *reached = profile_.find(row.path), *peak = profile_.find(row.peak);
             if (reached == nullptr || peak == nullptr || !reached->value || !peak->value) continue;
-            if (*reached->value <= kMost * *peak->value) continue;
+            if (*reached->value <= kMostOfPeak * *peak->value) continue;
             throw InputError(fmt::format(
                 "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
                 "with: sluice-calibrate --only {} --out FILE",
-                file, row.path, *reached->value, kMost, row.peak, *peak->value, row.measured_by));
+                file, row.path, *reached->value, kMostOfPeak, row.peak, *peak->value, row.measured_by));
         }
     }
 
