@@ -6,8 +6,6 @@
 #include "bench/planner/stillness.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
-#include "planner-gui/pages/sensitivity_page.h"
-#include "planner-gui/pages/systems_part.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
 
@@ -43,7 +41,7 @@ class BenchedWindow {
     void compare_systems() {
         ComparePage& page = window_.pages().compare();
         window_.pages().setCurrentWidget(&page);
-        finish(JobKind::compare, [&] { Q_EMIT page.systems().compareRequested(); });
+        finish(JobKind::compare, [&] { Q_EMIT page.systems().requested(); });
     }
     void explore() {
         ExplorePage& page = window_.pages().explore();
@@ -54,9 +52,9 @@ class BenchedWindow {
         });
     }
     void find_sensitivity() {
-        SensitivityPage& page = window_.pages().sensitivity();
+        BarsPage& page = window_.pages().sensitivity();
         window_.pages().setCurrentWidget(&page);
-        finish(JobKind::sensitivity, [&] { Q_EMIT page.sensitivityRequested(); });
+        finish(JobKind::sensitivity, [&] { Q_EMIT page.requested(); });
     }
 
   protected:

@@ -28,14 +28,8 @@ struct Eight {
         for (int i = 0; i < kWidth; ++i) out.at[i] = of(i);
         return out;
     }
-    template <class Of>
-    static __device__ __forceinline__ Float floats(Of of) {
-        return each<Float>(of);
-    }
-    template <class Of>
-    static __device__ __forceinline__ Bits bits(Of of) {
-        return each<Bits>(of);
-    }
+    static __device__ Float floats(auto of) { return each<Float>(of); }
+    static __device__ Bits bits(auto of) { return each<Bits>(of); }
 
     static __device__ Float set(float x) {
         return floats([=](int) { return x; });

@@ -142,6 +142,10 @@ struct GradientBucket {
     /// Device bytes while it leaves, beside the bucket itself; `to_optimizer`: as fp32 too, after
     /// its norm.
     double device_bytes(bool to_optimizer) const;
+    /// Adds a tensor. Returns what was there before, if both are more than `capacity` elements: it
+    /// leaves first.
+    std::optional<GradientBucket> add(double tensor_elements, OperationId computed_by,
+                                      double capacity);
 };
 
 // CPU Adam's traffic of a parameter: fp32 master and both moments read and written, gradient read
@@ -244,7 +248,6 @@ class Zero3Pass : public PyTorchStep {
     PythonThread python_;
 
   private:
-    void fill_bucket(double elements, OperationId computed_by, int layer);
     void leave(const GradientBucket& bucket, int layer);
     SentBucket send(const GradientBucket& bucket, int layer);
     KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;

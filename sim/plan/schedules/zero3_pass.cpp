@@ -116,7 +116,9 @@ void Zero3Pass::module(OperationKind kind, int layer, Operation work) {
     waits.insert(waits.end(), fetched.waits.begin(), fetched.waits.end());
     const OperationId done =
         build_.add(kind, layer, std::move(waits), also_using(std::move(work), fetched.released));
-    for (const std::int64_t tensor : tensors) fill_bucket(static_cast<double>(tensor), done, layer);
+    for (const std::int64_t tensor : tensors)
+        if (const auto full = filling_.add(static_cast<double>(tensor), done, bucket_elements_))
+            leave(*full, layer);
     if (layer == kEmbeddingLayer) leave(std::exchange(filling_, {}), kEmbeddingLayer);
 }
 
@@ -148,14 +150,17 @@ Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
 }
 
 /// A full bucket leaves before the tensor goes into the next.
-void Zero3Pass::fill_bucket(double elements, OperationId computed_by, int layer) {
-    if (filling_.tensors > 0 && filling_.elements + elements > bucket_elements_)
-        leave(std::exchange(filling_, {}), layer);
-    filling_.elements += elements;
-    filling_.largest = std::max(filling_.largest, elements);
-    if (elements > bucket_elements_) filling_.outside += elements;
-    ++filling_.tensors;
-    filling_.last = computed_by;
+std::optional<GradientBucket> GradientBucket::add(double tensor_elements, OperationId computed_by,
+                                                  double capacity) {
+    std::optional<GradientBucket> full;
+    if (tensors > 0 && elements + tensor_elements > capacity)
+        full = std::exchange(*this, GradientBucket{});
+    elements += tensor_elements;
+    largest = std::max(largest, tensor_elements);
+    if (tensor_elements > capacity) outside += tensor_elements;
+    ++tensors;
+    last = computed_by;
+    return full;
 }
 
 void Zero3Pass::leave(const GradientBucket& bucket, int layer) {

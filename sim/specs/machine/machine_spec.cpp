@@ -133,7 +133,8 @@ constexpr RateRange kStorage = {0.53, 1.05};
 constexpr double kLeastSpread = 0.5, kMostSpread = 2;
 
 RateRange limited(const RateRange& range) {
-    return {std::clamp(range.low, kLeastSpread, kMostSpread), std::clamp(range.high, kLeastSpread, kMostSpread)};
+    return {std::clamp(range.low, kLeastSpread, kMostSpread),
+            std::clamp(range.high, kLeastSpread, kMostSpread)};
 }
 
 RateRange wider(const RateRange& a, const RateRange& b) {

@@ -162,7 +162,8 @@ class ProfileReader {
             throw InputError(fmt::format(
                 "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
                 "with: sluice-calibrate --only {} --out FILE",
-                file, row.path, *reached->value, kMostOfPeak, row.peak, *peak->value, row.measured_by));
+                file, row.path, *reached->value, kMostOfPeak, row.peak, *peak->value,
+                row.measured_by));
         }
     }
 

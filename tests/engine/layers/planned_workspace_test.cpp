@@ -33,6 +33,7 @@ class NoKernels final : public Kernels {
     void cross_entropy(Matrix, const std::int32_t*, float, double*) override {}
     void sum_squares(Vector, double*) override {}
     void round_to_bf16(Vector, Vector) override {}
+    void adamw(const BlockUpdate&) override {}
     void fill_zero(void*, std::int64_t) override {}
 };
 

@@ -6,10 +6,8 @@ using namespace sluice;
 
 namespace {
 
-Operation using_buffers(std::vector<BufferId> buffers) {
-    Operation operation;
-    operation.uses = std::move(buffers);
-    return operation;
+void add_operation(PlanBuilder& build, std::vector<BufferId> buffers = {}) {
+    build.add(OperationKind::forward, 0, {}, gpu_operation({}, std::move(buffers)));
 }
 
 }  // namespace
@@ -23,10 +21,10 @@ TEST_CASE("memory plan: the peak is the largest sum of buffers alive at one oper
     const BufferId b = build.buffer("b", MemoryKind::loss, Tier::device, 20);
     const BufferId c = build.buffer("c", MemoryKind::loss, Tier::device, 25);
     const BufferId on_host = build.buffer("host", MemoryKind::loss, Tier::host, 1000);
-    build.add(using_buffers({a, on_host}));
-    build.add(using_buffers({a, b}));
-    build.add(using_buffers({b}));
-    build.add(using_buffers({c}));
+    add_operation(build, {a, on_host});
+    add_operation(build, {a, b});
+    add_operation(build, {b});
+    add_operation(build, {c});
     const StepPlan plan = build.finish();
     const Peak peak = peak_memory(plan.memory, Tier::device, 4);
     CHECK(peak.bytes == 35);
@@ -41,8 +39,8 @@ TEST_CASE("memory plan: a buffer that no operation uses takes no memory", "[plan
     PlanBuilder build(KernelStyle::fused);
     const BufferId used = build.buffer("used", MemoryKind::weights, Tier::device, 10);
     build.buffer("unused", MemoryKind::loss, Tier::device, 1000);
-    build.add(Operation{});
-    build.add(using_buffers({used}));
+    add_operation(build);
+    add_operation(build, {used});
     const Peak peak = peak_memory(build.finish().memory, Tier::device, 2);
     CHECK(peak.bytes == 10);
     CHECK(peak.operation == 1);
@@ -54,8 +52,8 @@ TEST_CASE("memory plan: budgets and capacities decide the fit, with the exact sh
     PlanBuilder build(KernelStyle::fused);
     build.standing("device", MemoryKind::weights, Tier::device, 1000);
     build.standing("host", MemoryKind::weights, Tier::host, 500);
-    build.moment("saving", 700, "an output buffer");
-    build.add(Operation{});
+    build.host_moments({500}, {500}, {500}, {700, "an output buffer"});
+    add_operation(build);
     const StepPlan plan = build.finish();
     MachineSpec machine;
     machine.gpu.memory_capacity = 1100;
@@ -76,7 +74,7 @@ TEST_CASE("memory plan: unified memory holds both tiers in one pool", "[plan]") 
     PlanBuilder build(KernelStyle::fused);
     build.standing("device", MemoryKind::weights, Tier::device, 1000);
     build.standing("host", MemoryKind::weights, Tier::host, 500);
-    build.add(Operation{});
+    add_operation(build);
     MachineSpec machine;
     machine.unified_memory = true;
     machine.gpu.memory_capacity = machine.host.memory_capacity = 1400;

@@ -59,22 +59,22 @@ TEST_CASE("zero3: with no room for live parameters nothing is prefetched", "[pla
 }
 
 TEST_CASE("zero3: a bucket leaves before the tensor that would not fit into it", "[plan]") {
-    GradientBuckets buckets(200e6);
-    CHECK_FALSE(buckets.add(150e6, 3));
-    CHECK_FALSE(buckets.add(40e6, 4));
-    const auto full = buckets.add(20e6, 5);
+    GradientBucket filling;
+    CHECK_FALSE(filling.add(150e6, 3, 200e6));
+    CHECK_FALSE(filling.add(40e6, 4, 200e6));
+    const auto full = filling.add(20e6, 5, 200e6);
     REQUIRE(full);
     CHECK(full->elements == 190e6);
     CHECK(full->last == 4);
     // Joined in bf16, the larger tensor back in bf16 and in fp64.
     CHECK(full->device_bytes(true) == 2 * 190e6 + 2 * 150e6 + 8 * 150e6);
-    CHECK(buckets.take_rest().elements == 20e6);
+    CHECK(filling.elements == 20e6);
 }
 
 TEST_CASE("zero3: a tensor larger than the bucket leaves alone, outside of it", "[plan]") {
-    GradientBuckets buckets(200e6);
-    CHECK_FALSE(buckets.add(500e6, 1));
-    const auto full = buckets.add(1000, 2);
+    GradientBucket filling;
+    CHECK_FALSE(filling.add(500e6, 1, 200e6));
+    const auto full = filling.add(1000, 2, 200e6);
     REQUIRE(full);
     CHECK(full->elements == 500e6);
     // Itself, back in bf16, then 250 million elements at a time in fp64 or all in fp32.
