@@ -13,6 +13,7 @@ void add_sizes(const Measurements& m, ProfileJson& profile) {
     const MachineFacts& facts = m.facts;
     if (facts.has_gpu) {
         const Origin driver = measured_here(m, "as the driver says");
+        profile.set_text("gpu.maker", "NVIDIA");  // kernels are measured with CUDA alone
         profile.set_text("gpu.name", facts.gpu_name);
         profile.set_number("gpu.memory_capacity_gb", facts.gpu_memory_bytes / kGiga, {}, driver);
         if (facts.multiprocessors > 0)

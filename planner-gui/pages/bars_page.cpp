@@ -5,8 +5,6 @@
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/answer_words.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/compare/comparison_report.h"
-#include "sim/report/search/search_pictures.h"
 
 namespace sluice {
 namespace {

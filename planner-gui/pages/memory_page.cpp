@@ -6,7 +6,7 @@
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pictures/memory_stack.h"
-#include "sim/answers/predict/prediction_words.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 MemoryPage::MemoryPage(QWidget* parent)

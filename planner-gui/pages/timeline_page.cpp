@@ -15,6 +15,7 @@
 #include "planner-gui/pages/timeline_view.h"
 #include "planner-gui/pages/wrapping_row.h"
 #include "sim/base/format.h"
+#include "sim/report/operation_facts.h"
 #include "sim/report/report.h"
 
 namespace sluice {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/report/operation_facts.h"
 #include "sim/report/to_svg.h"
 
 namespace sluice {
@@ -15,11 +16,6 @@ constexpr double kPanOfKey = 0.15;   // of the width
 constexpr double kNear = 4;          // pixels: an operation as near as this is pointed at
 constexpr double kNotchZoom = 1.25;  // a wheel's notch, 120 eighths of a degree
 constexpr double kAll = 1e7;         // of the width: as far as it goes
-
-Block block_of(const WaitBlock& wait) {
-    return {wait.start,   wait.end, wait.end - wait.start, wait.waiting,
-            wait.waiting, 1,        Family::other};
-}
 
 }  // namespace
 
@@ -94,17 +90,17 @@ QString TimelineView::tooltipAt(QPointF position) const {
     if (!row) return {};
     const TimelineRow& of = timeline_.rows()[*row];
     const auto wait = timeline_.wait_at(*row, view_.x_to_time(position.x()));
-    if (wait && of.lane == Lane::compute) return qtext(pause_tooltip(*of.report, block_of(*wait)));
+    if (wait && of.lane == Lane::compute) return qtext(facts_lines(wait_facts(of, *wait)));
     const auto place = place_at(position);
     if (!place) return {};
-    return qtext(facts_lines(operation_facts(of, timeline_.operation(*place), units_)));
+    return qtext(facts_lines(operation_facts(of, timeline_.operation(*place), bytes_text(units_))));
 }
 
 QString TimelineView::words() const {
     const auto place = selected_ ? selected_ : hovered_;
     if (!place) return {};
-    return qtext(facts_line(
-        operation_facts(timeline_.rows()[place->row], timeline_.operation(*place), units_)));
+    return qtext(facts_line(operation_facts(
+        timeline_.rows()[place->row], timeline_.operation(*place), bytes_text(units_))));
 }
 
 void TimelineView::zoom(double factor) {

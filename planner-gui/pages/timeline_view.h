@@ -5,7 +5,7 @@
 
 #include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pictures/byte_units.h"
-#include "planner-gui/pictures/operation_facts.h"
+#include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/time_view.h"
 #include "sim/report/timeline_picture.h"
 

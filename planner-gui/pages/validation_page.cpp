@@ -11,7 +11,6 @@
 #include "planner-gui/pages/picture_table.h"
 #include "planner-gui/pictures/answer_words.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/validate/validation_pictures.h"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/answers/compare/findings.h"
+#include "sim/report/answers/findings.h"
 #include "sim/base/format.h"
 #include "sim/report/report.h"
 

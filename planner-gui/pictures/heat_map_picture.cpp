@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "planner-gui/pictures/heat_map.h"
-#include "sim/report/svg_text.h"
+#include "sim/report/picture.h"
 
 namespace sluice {
 namespace {

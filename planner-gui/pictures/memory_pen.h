@@ -6,7 +6,6 @@
 
 #include "planner-gui/pictures/memory_stack.h"
 #include "sim/report/chart_parts.h"
-#include "sim/report/svg_text.h"
 
 namespace sluice {
 

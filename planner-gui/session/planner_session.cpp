@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "sim/answers/validate/measured_run.h"
+#include "sim/answers/validate/measured_runs.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/changed_scenario.h"
 

@@ -11,7 +11,7 @@
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/side_by_side.h"
-#include "sim/answers/compare/findings.h"
+#include "sim/report/answers/findings.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {

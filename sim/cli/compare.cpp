@@ -12,7 +12,6 @@
 #include "sim/cli/commands.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/compare/comparison_report.h"
 #include "sim/report/to_svg.h"
 
 namespace sluice {

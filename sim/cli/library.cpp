@@ -5,7 +5,7 @@
 
 #include "sim/answers/machines/machine_diff.h"
 #include "sim/cli/commands.h"
-#include "sim/report/answers/library_report.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 

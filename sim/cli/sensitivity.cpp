@@ -8,7 +8,6 @@
 #include "sim/cli/commands.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/search/search_pictures.h"
 #include "sim/report/to_svg.h"
 
 namespace sluice {

@@ -15,7 +15,6 @@
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
 #include "sim/report/to_svg.h"
-#include "sim/report/validate/validation_pictures.h"
 
 namespace sluice {
 namespace {

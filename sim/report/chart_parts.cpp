@@ -1,10 +1,9 @@
 #include "sim/report/chart_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-
-#include "sim/report/svg_text.h"
 
 namespace sluice {
 namespace {
@@ -22,6 +21,38 @@ std::vector<double> multiples(double low, double high, const std::vector<double>
                 found.push_back(value);
     return found;
 }
+
+/// Beside the point, `gap` from the dot; first where a front that rises to the right does not run.
+/// Then the same further away.
+void add_candidates(std::vector<Box>& boxes, Point point, double width, double height, double gap) {
+    for (const double away : {gap, gap + height / 2, gap + height}) {
+        const double right = point.x + gap, left = point.x - gap - width;
+        const double above = point.y - away - height, below = point.y + away;
+        const double x = point.x - width / 2, y = point.y - height / 2;
+        for (const Point corner :
+             {Point{left, above}, Point{right, below}, Point{right, y}, Point{left, y},
+              Point{x, above}, Point{x, below}, Point{right, above}, Point{left, below}})
+            boxes.push_back({corner.x, corner.y, width, height});
+    }
+}
+
+/// Cuts the line at the box's sides (Liang and Barsky).
+bool crosses(const Box& box, const Line& line) {
+    const double dx = line.second.x - line.first.x, dy = line.second.y - line.first.y;
+    const std::array<std::pair<double, double>, 4> sides = {{{-dx, line.first.x - box.x},
+                                                             {dx, box.right() - line.first.x},
+                                                             {-dy, line.first.y - box.y},
+                                                             {dy, box.bottom() - line.first.y}}};
+    double from = 0, to = 1;
+    for (const auto& [slope, room] : sides) {
+        if (slope == 0 && room < 0) return false;
+        if (slope < 0) from = std::max(from, room / slope);
+        if (slope > 0) to = std::min(to, room / slope);
+    }
+    return from <= to;
+}
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 }  // namespace
 
@@ -119,6 +150,28 @@ double widest_label(const Axis& axis, const TickLabel& label, double font) {
     return widest;
 }
 
+std::vector<std::string> wrap_text(std::string_view text, double size, double width) {
+    return wrap_text(
+        text, std::max<std::size_t>(
+                  8, static_cast<std::size_t>(std::max(0.0, width) / text_width("x", size))));
+}
+
+std::vector<std::string> wrap_text(std::string_view text, std::size_t most) {
+    std::vector<std::string> lines;
+    while (text.size() > most) {
+        std::size_t end = text.rfind(' ', most);
+        const bool at_space = end != std::string_view::npos && end > 0;
+        if (!at_space) {
+            end = most;
+            while (end > 1 && continues_character(text[end])) --end;
+        }
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(at_space ? end + 1 : end);
+    }
+    lines.emplace_back(text);
+    return lines;
+}
+
 double add_paragraph(Picture& picture, Point top_left, double width, std::string_view words,
                      double font, Paint colour, bool bold) {
     double y = top_left.y;
@@ -164,6 +217,69 @@ double add_legend(Picture& picture, const std::vector<LegendEntry>& entries, Poi
         x += wide + font;
     }
     return y + line_height(font);
+}
+
+std::vector<std::optional<Box>> label_places(const std::vector<LabelledPoint>& points,
+                                             const Box& plot, double radius,
+                                             const std::vector<Point>& dots,
+                                             const std::vector<Line>& lines) {
+    std::vector<Box> taken;
+    for (const Point& dot : dots)
+        taken.push_back({dot.x - radius, dot.y - radius, 2 * radius, 2 * radius});
+    const auto is_free = [&](const Box& box) {
+        return plot.contains(box) &&
+               std::ranges::none_of(taken, [&](const Box& one) { return one.touches(box); }) &&
+               std::ranges::none_of(lines, [&](const Line& line) { return crosses(box, line); });
+    };
+    std::vector<std::optional<Box>> out;
+    for (const LabelledPoint& point : points) {
+        std::vector<Box> boxes;
+        add_candidates(boxes, point.point, point.width, point.height, 1.4 * radius);
+        if (point.folded_width > 0)
+            add_candidates(boxes, point.point, point.folded_width, point.folded_height,
+                           1.4 * radius);
+        const auto is_place = [&](const Box& box) {
+            const double own = distance(box, point.point);
+            return is_free(box) &&
+                   std::ranges::none_of(dots, [&](Point dot) { return distance(box, dot) < own; });
+        };
+        const auto place = std::ranges::find_if(boxes, is_place);
+        out.push_back(place == boxes.end() ? std::nullopt : std::optional(*place));
+        if (!out.back() && point.must_be_named)
+            out.back() = Box{point.point.x - point.width / 2, point.point.y - 1.5 * point.height,
+                             point.width, point.height};
+        if (out.back()) taken.push_back(*out.back());
+    }
+    return out;
+}
+
+void add_names(Picture& picture, const std::vector<NamedPoint>& points, const Box& plot,
+               double radius, const std::vector<Point>& dots, const std::vector<Line>& lines,
+               double font) {
+    const double line = 1.25 * font;
+    const auto in_one_line = [](const NamedPoint& point) {
+        return point.second.empty() ? point.name : point.name + ", " + point.second;
+    };
+    std::vector<LabelledPoint> labels;
+    for (const NamedPoint& point : points) {
+        LabelledPoint& label = labels.emplace_back(
+            LabelledPoint{point.point, text_width(in_one_line(point), font), line});
+        label.must_be_named = point.must_be_named;
+        if (point.second.empty()) continue;
+        label.folded_width = std::max(text_width(point.name, font), text_width(point.second, font));
+        label.folded_height = 2 * line;
+    }
+    const auto places = label_places(labels, plot, radius, dots, lines);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!places[i]) continue;
+        const NamedPoint& point = points[i];
+        const bool folded = places[i]->height > line;
+        const double x = places[i]->centre().x, y = places[i]->y;
+        picture.label({x, y + font}, folded ? point.name : in_one_line(point), font, point.ink,
+                      Anchor::middle);
+        if (folded)
+            picture.label({x, y + 2.25 * font}, point.second, font, point.ink, Anchor::middle);
+    }
 }
 
 }  // namespace sluice

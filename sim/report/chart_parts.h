@@ -49,6 +49,10 @@ double widest_label(const Axis& axis, const TickLabel& label, double font);
 
 /// Height of a line of text.
 inline double line_height(double font) { return 1.4 * font; }
+/// Lines of at most `most` bytes, broken at spaces, or within a word that is longer alone.
+std::vector<std::string> wrap_text(std::string_view text, std::size_t most);
+/// Lines no wider than `width` pixels, broken at spaces, or within a word that is wider alone.
+std::vector<std::string> wrap_text(std::string_view text, double size, double width);
 /// Wraps words into `width`; returns where the next line begins.
 double add_paragraph(Picture& picture, Point top_left, double width, std::string_view words,
                      double font, Paint colour = paint(Role::text), bool bold = false);
@@ -72,6 +76,7 @@ struct LabelledPoint {
     Point point;
     double width = 0, height = 0;                ///< of its name
     double folded_width = 0, folded_height = 0;  ///< of its name in two lines; 0: it stays in one
+    bool must_be_named = false;                  ///< above the point where no place is free
 };
 using Line = std::pair<Point, Point>;
 /// A box beside each point, for the first points first, of the size of its name or, where there is
@@ -82,5 +87,16 @@ std::vector<std::optional<Box>> label_places(const std::vector<LabelledPoint>& p
                                              const Box& plot, double radius,
                                              const std::vector<Point>& dots,
                                              const std::vector<Line>& lines = {});
+
+struct NamedPoint {
+    Point point;
+    std::string name, second = {};  ///< "h100-sxm-pcie5", "streamed": in one line or in two
+    Paint ink = paint(Role::text);
+    bool must_be_named = false;
+};
+/// Writes the names of points at label_places().
+void add_names(Picture& picture, const std::vector<NamedPoint>& points, const Box& plot,
+               double radius, const std::vector<Point>& dots, const std::vector<Line>& lines,
+               double font);
 
 }  // namespace sluice

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sim/base/format.h"
-#include "sim/report/svg_text.h"
+#include "sim/report/picture.h"
 
 namespace sluice {
 namespace {
@@ -85,57 +85,26 @@ class Plot {
                                .tooltip = point.tooltip});
     }
 
-    static std::string full_name(const CostSpeedPoint& point) {
-        return point.second.empty() ? point.name : point.name + ", " + point.second;
-    }
-
+    /// Those that must be named first, then those on the front, the dearest first, as there is
+    /// less room at the border.
     void names() {
-        // Those on the front get the better places, the dearest first, as there is less room at the
-        // border.
         std::vector<const CostSpeedPoint*> order;
-        for (auto point = points_.rbegin(); point != points_.rend(); ++point)
-            order.push_back(&*point);
-        std::ranges::stable_partition(order, &CostSpeedPoint::on_front);
-        std::ranges::stable_partition(order, &CostSpeedPoint::is_answer);
-        if (order.size() > kMostNames) order.resize(kMostNames);
-        const double line = 1.25 * font_;
-        std::vector<LabelledPoint> labelled;
-        for (const CostSpeedPoint* point : order) {
-            LabelledPoint one{place(*point), text_width(full_name(*point), font_), line};
-            if (!point->second.empty()) {
-                one.folded_width =
-                    std::max(text_width(point->name, font_), text_width(point->second, font_));
-                one.folded_height = 2 * line;
-            }
-            labelled.push_back(one);
-        }
         std::vector<Point> dots;
         std::vector<Line> lines = front();
         for (const CostSpeedPoint& point : points_) {
+            order.insert(order.begin(), &point);
             dots.push_back(place(point));
             if (point.high > 0) lines.push_back(band(point));
         }
-        const auto places = label_places(labelled, plot_, 1.1 * kRadius * font_, dots, lines);
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            if (places[i])
-                name(*order[i], *places[i], places[i]->height > 1.5 * line);
-            else if (order[i]->is_answer)  // named even where its name covers a line
-                name(*order[i], above(labelled[i]), false);
-        }
-    }
-
-    static Box above(const LabelledPoint& label) {
-        return {label.point.x - label.width / 2, label.point.y - 1.5 * label.height, label.width,
-                label.height};
-    }
-
-    void name(const CostSpeedPoint& point, const Box& box, bool in_two_lines) {
-        const Paint ink = paint(point.on_front ? Role::text : Role::muted);
-        const double x = box.centre().x;
-        out_.label({x, box.y + font_}, in_two_lines ? point.name : full_name(point), font_, ink,
-                   Anchor::middle);
-        if (in_two_lines)
-            out_.label({x, box.y + 2.25 * font_}, point.second, font_, ink, Anchor::middle);
+        std::ranges::stable_partition(order, &CostSpeedPoint::on_front);
+        std::ranges::stable_partition(order, &CostSpeedPoint::must_be_named);
+        if (order.size() > kMostNames) order.resize(kMostNames);
+        std::vector<NamedPoint> named;
+        for (const CostSpeedPoint* point : order)
+            named.push_back({place(*point), point->name, point->second,
+                             paint(point->on_front ? Role::text : Role::muted),
+                             point->must_be_named});
+        add_names(out_, named, plot_, 1.1 * kRadius * font_, dots, lines, font_);
     }
 
     Picture& out_;

@@ -15,7 +15,7 @@ struct CostSpeedPoint {
     double usd = 0, tokens_per_s = 0;
     double low = 0, high = 0;  ///< tokens/s, 5 to 95%; 0: no band
     bool on_front = false;     ///< none is faster for as little
-    bool is_answer = false;  ///< the cheapest that does it: its name is placed first
+    bool must_be_named = false;
 };
 
 /// One plot.

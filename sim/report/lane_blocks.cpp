@@ -1,26 +1,18 @@
 #include "sim/report/lane_blocks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "sim/base/format.h"
+#include "sim/report/picture.h"
 
 namespace sluice {
 namespace {
 
 constexpr Seconds kRounding = 1e-9;  // less is rounding
-
-/// Adds the operation's parts within [0, step), from all steps in which it shows there.
-void add_parts(std::vector<Block>& blocks, OperationId id, Family family,
-               OperationInterval interval, Seconds step) {
-    const auto first_turn = static_cast<std::int64_t>(std::floor(interval.start / step));
-    const auto last_turn = static_cast<std::int64_t>(std::ceil(interval.end / step));
-    for (std::int64_t turn = first_turn; turn < last_turn; ++turn) {
-        const Seconds shift = static_cast<double>(turn) * step;
-        const Seconds start = std::max(0.0, interval.start - shift);
-        const Seconds end = std::min(step, interval.end - shift);
-        if (end - start > kRounding) blocks.push_back({start, end, end - start, id, id, 1, family});
-    }
-}
 
 /// Collects neighbours; knows which family took most of the time.
 class ShortRun {
@@ -49,6 +41,18 @@ class ShortRun {
     Block run_{.count = 0};
     std::array<Seconds, kFamilyCount> of_family_{};
 };
+
+const Operation& operation_at(const TimedPlan& report, OperationId id) {
+    return report.plan.program.operations[static_cast<std::size_t>(id)];
+}
+
+const OperationInterval& interval_of(const TimedPlan& report, OperationId id) {
+    return report.step.intervals[static_cast<std::size_t>(id)];
+}
+
+std::string label_of(const TimedPlan& report, OperationId id) {
+    return operation_label(operation_at(report, id), report.asked.layers);
+}
 
 }  // namespace
 
@@ -94,13 +98,25 @@ Family family_of(OperationKind kind) {
     return Family::other;
 }
 
+std::vector<OperationInterval> within_step(OperationInterval interval, Seconds step) {
+    std::vector<OperationInterval> out;
+    const double last = std::ceil(interval.end / step);
+    for (double turn = std::floor(interval.start / step); turn < last; ++turn) {
+        const Seconds start = std::max(0.0, interval.start - turn * step);
+        const Seconds end = std::min(step, interval.end - turn * step);
+        if (end - start > kRounding) out.push_back({start, end});
+    }
+    return out;
+}
+
 std::vector<Block> lane_blocks(const TimedPlan& report, Lane lane) {
     std::vector<Block> blocks;
     for (std::size_t i = 0; i < report.plan.program.operations.size(); ++i) {
         const Operation& operation = report.plan.program.operations[i];
         if (operation.lane != lane) continue;
-        add_parts(blocks, static_cast<OperationId>(i), family_of(operation.kind),
-                  report.step.intervals[i], report.step.seconds);
+        const auto id = static_cast<OperationId>(i);
+        for (const auto& [start, end] : within_step(report.step.intervals[i], report.step.seconds))
+            blocks.push_back({start, end, end - start, id, id, 1, family_of(operation.kind)});
     }
     std::ranges::stable_sort(blocks, {}, &Block::start);
     return blocks;
@@ -137,6 +153,39 @@ std::vector<Block> merge_short(const std::vector<Block>& blocks, Seconds shortes
     }
     if (!run.empty()) merged.push_back(run.take());
     return merged;
+}
+
+const char* family_name(Family family) {
+    static constexpr std::array<const char*, kFamilyCount> kNames = {
+        "weights in", "checkpoints", "forward",          "recompute + backward",
+        "loss",       "gradients",   "optimizer update", "other"};
+    return kNames[static_cast<std::size_t>(family)];
+}
+
+OperationId last_wait(const TimedPlan& report, OperationId id) {
+    OperationId latest = -1;
+    Seconds latest_end = 0;
+    for (const Dependency& wait : operation_at(report, id).waits_for) {
+        const Seconds end = interval_of(report, wait.operation).end -
+                            (wait.previous_step ? report.step.seconds : 0);
+        if (latest >= 0 && end <= latest_end) continue;
+        latest = wait.operation;
+        latest_end = end;
+    }
+    return latest;
+}
+
+std::string text_inside(const TimedPlan& report, const Block& block, double size, double width) {
+    if (block.count > 1) return "";
+    const Operation& operation = operation_at(report, block.first);
+    const std::string label = label_of(report, block.first);
+    if (text_width(label, size) <= width) return label;
+    const bool in_layer = operation.layer >= 0 && operation.layer < report.asked.layers;
+    const std::string shorter =
+        in_layer ? std::to_string(operation.layer) : operation_name(operation.kind);
+    // Either all numbers of like blocks or none.
+    const std::string widest = in_layer ? std::to_string(report.asked.layers - 1) : shorter;
+    return text_width(widest, size) <= width ? shorter : "";
 }
 
 }  // namespace sluice

@@ -38,6 +38,9 @@ struct Block {
     Family family = Family::other;  ///< with several, that of the most time
 };
 
+/// The parts of an interval within [0, step), from all steps in which it shows there.
+std::vector<OperationInterval> within_step(OperationInterval interval, Seconds step);
+
 /// The lane's operations cut to [0, step), in order of time. What starts before 0 or ends after
 /// `step` appears at both ends: a steady step repeats. Precondition: step > 0, and one interval an
 /// operation.
@@ -56,11 +59,6 @@ const char* family_name(Family family);
 /// What ended last among what the operation waited for on other lanes; -1 where it waits for
 /// nothing.
 OperationId last_wait(const TimedPlan& report, OperationId id);
-/// What a block is, when, how long, how many bytes at which rate. Precondition: the block is of
-/// this report.
-std::string operation_tooltip(const TimedPlan& report, const Block& block);
-/// How long compute waits and for what.
-std::string pause_tooltip(const TimedPlan& report, const Block& pause);
 /// "weights in 12" where it fits into `width` pixels, else "12" (or, outside layers, "weights in"),
 /// else nothing. Nothing for several operations.
 std::string text_inside(const TimedPlan& report, const Block& block, double size, double width);

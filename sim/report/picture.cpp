@@ -5,8 +5,6 @@
 #include <limits>
 #include <ranges>
 
-#include "sim/report/svg_text.h"
-
 namespace sluice {
 namespace {
 
@@ -37,6 +35,11 @@ Box around(const Words& form) {
 double distance(const Box& box, Point at) {
     return std::hypot(std::max({box.x - at.x, 0.0, at.x - box.right()}),
                       std::max({box.y - at.y, 0.0, at.y - box.bottom()}));
+}
+
+double text_width(std::string_view text, double size) {
+    // Of a byte: a character's mean width is about 0.52 em, that of capitals 0.68.
+    return 0.6 * size * static_cast<double>(text.size());
 }
 
 void Picture::rectangle(Box box, Paint fill, int id, std::string tooltip) {

@@ -158,6 +158,9 @@ struct Picture {
     void hatching(Box box, Paint stroke, double spacing = 8);
 };
 
+/// Pixels that a sans-serif font of `size` pixels takes at most for ordinary text. Fonts differ: on
+/// the safe side.
+double text_width(std::string_view text, double size);
 /// The smallest box around a shape; of words as wide as text_width() says.
 Box box_of(const Shape& shape);
 /// Of the first shape with this id, which is the place of the thing; nothing where there is none.

@@ -1,9 +1,16 @@
-// How is a prediction, or a measured run, written: as one screen, JSON, a trace?
+// How is a prediction, or a measured run, written: as one screen, JSON, a trace? Which words do
+// other answers share with it?
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "sim/answers/predict/prediction_words.h"
+#include "sim/answers/predict/prediction.h"
+#include "sim/base/format.h"
+#include "sim/plan/step_words.h"
+#include "sim/report/table.h"
 
 namespace sluice {
 
@@ -13,6 +20,8 @@ std::string report_text(const TimedPlan& measured);
 /// All of it, the operations only of a measured step; keys carry units.
 std::string report_json(const Prediction& prediction);
 std::string report_json(const TimedPlan& measured);
+/// A row a lane that has operations; shares of the step for people.
+Table lanes_table(const Step& step);
 /// Chrome trace event format: opens in Perfetto (ui.perfetto.dev) and chrome://tracing.
 std::string report_chrome_trace(const TimedPlan& timed);
 /// The same of two runs of one plan, each lane of the one above the same lane of the other; both
@@ -20,5 +29,29 @@ std::string report_chrome_trace(const TimedPlan& timed);
 std::string overlay_chrome_trace(const TimedPlan& predicted, const TimedPlan& measured);
 /// The operations of the plan, one a line.
 std::string report_operations(const TimedPlan& timed);
+
+/// "1,208 tokens/s (5 to 95%: 1,150 to 1,260)"; without what is in brackets where it has no band.
+std::string speed_text(const Prediction& prediction);
+/// Tokens/s at the ends of the band; missing where it has none.
+Cell speed_range(const Prediction& prediction);
+/// tokens_per_s and, with a band, its ends.
+void add_speed_json(nlohmann::ordered_json& out, const TimedPlan& timed,
+                    const std::optional<Band>& band);
+/// "device 43.0 GB, host 101.2 GB": at the peak.
+std::string memory_text(const TimedPlan& timed);
+/// The values of options by field: numbers, and names of choices. `own`: only what its schedule
+/// has.
+nlohmann::ordered_json training_json(const TrainingSpec& training, bool own);
+
+/// "no nearby setting fits: fewer --layers or a larger machine is needed".
+std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
+/// "H2D 61 GB/s (now 55.3; both ways 52, now 47) would hide the weights: 1.02 s a step".
+std::string remedy_text(const Remedy& remedy);
+/// "Lambda, rented, 2026-06": whose price an hour it is.
+std::string hourly_cost_origin(const HourlyCost& cost);
+/// The assumptions of the plan and of its time.
+std::vector<std::string> assumptions(const TimedPlan& timed);
+/// The first few as lines of a screen, and how many more there are.
+std::string assumption_lines(const std::vector<std::string>& sentences);
 
 }  // namespace sluice

@@ -12,18 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json training_json(const TrainingSpec& training) {
-    Json out;
-    for (const Option& option : training_options()) {
-        if (option.choices.empty()) {
-            out[option.field] = static_cast<std::int64_t>(option.get(training));
-        } else {
-            out[option.field] = option_text(training, option);
-        }
-    }
-    return out;
-}
-
 Json by_kind_json(const BytesByKind& by_kind) {
     Json out;
     for (int i = 0; i < kMemoryKindCount; ++i) {
@@ -43,14 +31,10 @@ Json tier_json(const Fit::OfTier& tier) {
 
 Json lanes_json(const Step& step) {
     Json out;
-    for (int i = 0; i < kLaneCount; ++i) {
-        const LaneTime& lane = step.lanes[static_cast<std::size_t>(i)];
-        if (lane.operations == 0) continue;
-        out[lane_name(static_cast<Lane>(i))] = {{"busy_s", lane.busy},
-                                                {"exposed_s", lane.exposed},
-                                                {"idle_s", lane.idle},
-                                                {"bytes", lane.bytes},
-                                                {"operations", lane.operations}};
+    for (Json& row : to_json(lanes_table(step))) {
+        const std::string lane = row["lane"];
+        row.erase("lane");
+        out[lane] = std::move(row);
     }
     return out;
 }
@@ -104,7 +88,7 @@ void add_cost_json(Json& out, const Prediction& r) {
 }
 
 /// With the range of the step's time: the band of a prediction, the spread of what was measured.
-void add_speed_json(Json& out, const TimedPlan& r, const std::optional<Band>& range) {
+void add_times_json(Json& out, const TimedPlan& r, const std::optional<Band>& range) {
     if (range) {
         out["step_5_percent_s"] = range->low;
         out["step_95_percent_s"] = range->high;
@@ -112,11 +96,7 @@ void add_speed_json(Json& out, const TimedPlan& r, const std::optional<Band>& ra
     out["step_s"] = r.step.seconds;
     if (!r.step.measured) out["first_step_s"] = r.step.first;
     out["tokens_per_step"] = r.asked.training.tokens();
-    out["tokens_per_s"] = r.tokens_per_s();
-    if (range) {
-        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(range->high);
-        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(range->low);
-    }
+    add_speed_json(out, r, range);
 }
 
 void add_use_json(Json& out, const TimedPlan& r) {
@@ -155,7 +135,7 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
                     {"tied_embeddings", asked.tied_embeddings}};
     out["machine"] = {
         {"id", asked.machine_id}, {"name", asked.machine_name}, {"changes", asked.machine_changes}};
-    out["training"] = training_json(asked.training);
+    out["training"] = training_json(asked.training, false);
     out["fits"] = r.plan.fit.fits();
     out["measured"] = r.step.measured.has_value();
     std::optional<Band> range;
@@ -165,7 +145,7 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     } else if (prediction != nullptr) {
         range = prediction->band;
     }
-    add_speed_json(out, r, range);
+    add_times_json(out, r, range);
     if (prediction != nullptr) add_cost_json(out, *prediction);
     add_use_json(out, r);
     add_memory_json(out, r.plan);

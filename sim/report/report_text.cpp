@@ -1,8 +1,7 @@
 // The report as text: one screen.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include <numeric>
 
 #include "sim/answers/predict/prediction.h"
 #include "sim/base/format.h"
@@ -11,17 +10,13 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kMostAssumptions = 6;
-constexpr std::size_t kLongestLine = 116;
-
 void append_heading(std::string& out, const TimedPlan& r) {
     const std::string active =
         r.asked.active_parameters == r.asked.parameters
             ? ""
-            : fmt::format(", {} active",
-                          format_count(static_cast<double>(r.asked.active_parameters)));
+            : fmt::format(", {} active", format_count(r.asked.active_parameters));
     out += fmt::format("{} ({} parameters{}, {}) on {}\n", r.asked.model_name,
-                       format_count(static_cast<double>(r.asked.parameters)), active,
+                       format_count(r.asked.parameters), active,
                        format_number_of(r.asked.layers, "layer"), r.asked.machine_id);
     std::string settings;
     const TrainingSpec standard;
@@ -42,8 +37,7 @@ void append_heading(std::string& out, const TimedPlan& r) {
 }
 
 std::string used_of(const Fit::OfTier& tier) {
-    return fmt::format("{} of {}", format_bytes(static_cast<double>(tier.peak.bytes)),
-                       format_bytes(static_cast<double>(tier.usable)));
+    return fmt::format("{} of {}", format_bytes(tier.peak.bytes), format_bytes(tier.usable));
 }
 
 void append_misfit(std::string& out, const TimedPlan& r, const StepAdvice& advice) {
@@ -51,8 +45,7 @@ void append_misfit(std::string& out, const TimedPlan& r, const StepAdvice& advic
     for (const std::string& words : shortages(r.plan)) out += fmt::format("  {}\n", words);
     for (const Suggestion& s : advice.suggestions) {
         out += fmt::format("  fits with {} (device {}, host {})\n", setting_flags(s.settings),
-                           format_bytes(static_cast<double>(s.device_peak)),
-                           format_bytes(static_cast<double>(s.host_peak)));
+                           format_bytes(s.device_peak), format_bytes(s.host_peak));
     }
     if (advice.no_suggestion)
         out += fmt::format("  {}\n", no_suggestion_text(*advice.no_suggestion));
@@ -80,9 +73,11 @@ std::string beside_speed(const TimedPlan& r, const std::optional<Band>& band) {
 
 void append_fit(std::string& out, const TimedPlan& r, const StepAdvice& advice) {
     if (r.plan.fit.fits()) {
-        out += fmt::format(
-            "fits         device {} (plus CUDA context {}), host {}\n", used_of(r.plan.fit.device),
-            format_bytes(static_cast<double>(r.plan.device_context)), used_of(r.plan.fit.host));
+        const Fit& fit = r.plan.fit;
+        out +=
+            fmt::format("fits         device {} (plus CUDA context {}), host {}{}\n",
+                        used_of(fit.device), format_bytes(r.plan.device_context), used_of(fit.host),
+                        fit.storage.peak.bytes > 0 ? ", storage " + used_of(fit.storage) : "");
     } else {
         append_misfit(out, r, advice);
     }
@@ -108,23 +103,8 @@ void append_cost(std::string& out, const Prediction& r) {
                     range, format_usd(r.cost->usd_per_hour), hourly_cost_origin(*r.cost));
 }
 
-std::string with_share(Seconds seconds, Seconds step) {
-    return fmt::format("{:>8} {:>5}", format_seconds(seconds), format_percent(seconds / step));
-}
-
 void append_lanes(std::string& out, const TimedPlan& r, const std::vector<Remedy>& remedies) {
-    out += fmt::format("\n{:<12} {:>14}   {:>14}   {:>14}   {:>10}\n", "lane", "busy", "exposed",
-                       "idle", "moved");
-    for (int i = 0; i < kLaneCount; ++i) {
-        const LaneTime& lane = r.step.lanes[static_cast<std::size_t>(i)];
-        if (lane.operations == 0) continue;
-        const bool compute = static_cast<Lane>(i) == Lane::compute;
-        out += fmt::format("{:<12} {}   {:>14}   {}   {:>10}\n", lane_label(static_cast<Lane>(i)),
-                           with_share(lane.busy, r.step.seconds),
-                           compute ? "-" : with_share(lane.exposed, r.step.seconds),
-                           with_share(lane.idle, r.step.seconds),
-                           compute ? "-" : format_bytes(lane.bytes));
-    }
+    out += "\n" + to_text(lanes_table(r.step));
     for (const Remedy& remedy : remedies) out += fmt::format("  {}\n", remedy_text(remedy));
     std::string shares;
     for (const Utilization& used : r.step.utilization)
@@ -133,50 +113,68 @@ void append_lanes(std::string& out, const TimedPlan& r, const std::vector<Remedy
     if (!shares.empty()) out += fmt::format("used: {}\n", shares);
 }
 
+/// A row a kind that any memory holds.
+Table memory_table(const Fit& fit) {
+    std::vector<std::size_t> kinds(kMemoryKindCount);
+    std::iota(kinds.begin(), kinds.end(), 0);
+    std::erase_if(kinds, [&](std::size_t kind) {
+        return fit.device.peak.by_kind[kind] + fit.host.peak.by_kind[kind] +
+                   fit.storage.peak.by_kind[kind] ==
+               0;
+    });
+    const auto of = [](const Fit::OfTier& tier) {
+        return [&tier](std::size_t kind) {
+            return Cell(tier.peak.by_kind[kind]).hidden_if(tier.peak.by_kind[kind] == 0);
+        };
+    };
+    const auto name = [](std::size_t kind) {
+        return memory_kind_name(static_cast<MemoryKind>(kind));
+    };
+    return table_of<std::size_t>(kinds, {{"", "memory in a step", name},
+                                         {"", "device", Unit::bytes, of(fit.device)},
+                                         {"", "host", Unit::bytes, of(fit.host)},
+                                         {"", "storage", Unit::bytes, of(fit.storage)}});
+}
+
 void append_memory(std::string& out, const TimedPlan& r) {
-    out += fmt::format("\n{:<16} {:>10} {:>10}\n", "memory in a step", "device", "host");
-    for (int i = 0; i < kMemoryKindCount; ++i) {
-        const auto kind = static_cast<std::size_t>(i);
-        const double device = static_cast<double>(r.plan.fit.device.peak.by_kind[kind]),
-                     host = static_cast<double>(r.plan.fit.host.peak.by_kind[kind]);
-        if (device + host == 0) continue;
-        out += fmt::format("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
-                           device > 0 ? format_bytes(device) : "-",
-                           host > 0 ? format_bytes(host) : "-");
-    }
-    if (r.plan.fit.storage.peak.bytes > 0) {
-        out += "storage:";
-        for (int i = 0; i < kMemoryKindCount; ++i) {
-            const Bytes bytes = r.plan.fit.storage.peak.by_kind[static_cast<std::size_t>(i)];
-            if (bytes > 0)
-                out += fmt::format(" {} {},", memory_kind_name(static_cast<MemoryKind>(i)),
-                                   format_bytes(static_cast<double>(bytes)));
-        }
-        out += fmt::format(" in all {}\n",
-                           format_bytes(static_cast<double>(r.plan.fit.storage.peak.bytes)));
-    }
+    out += "\n" + to_text(memory_table(r.plan.fit));
     out += "host over time:";
     for (const HostMoment& moment : r.plan.memory.host_moments)
-        out += fmt::format(" {} {},", moment.name, format_bytes(static_cast<double>(moment.bytes)));
-    out += fmt::format(" between steps {}\n",
-                       format_bytes(static_cast<double>(r.plan.memory.host_between_steps)));
+        out += fmt::format(" {} {},", moment.name, format_bytes(moment.bytes));
+    out += fmt::format(" between steps {}\n", format_bytes(r.plan.memory.host_between_steps));
 }
 
 void append_assumptions(std::string& out, const TimedPlan& r) {
-    const std::vector<std::string> all = assumptions(r);
-    if (all.empty()) return;
-    out += "\nassumed:\n";
-    for (std::size_t i = 0; i < std::min(kMostAssumptions, all.size()); ++i) {
-        const std::string& sentence = all[i];
-        out += sentence.size() <= kLongestLine
-                   ? fmt::format("  {}\n", sentence)
-                   : fmt::format("  {}...\n", sentence.substr(0, kLongestLine - 3));
-    }
-    if (all.size() > kMostAssumptions)
-        out += fmt::format("  and {} more, whole in --json\n", all.size() - kMostAssumptions);
+    if (const std::vector<std::string> all = assumptions(r); !all.empty())
+        out += "\nassumed:\n" + assumption_lines(all);
 }
 
 }  // namespace
+
+Table lanes_table(const Step& step) {
+    std::vector<Lane> used;
+    for (int i = 0; i < kLaneCount; ++i)
+        if (step.lane(static_cast<Lane>(i)).operations > 0) used.push_back(static_cast<Lane>(i));
+    const auto time = [&](Seconds LaneTime::*member, bool of_compute) {
+        return [&step, member, of_compute](Lane lane) {
+            const Seconds seconds = step.lane(lane).*member;
+            return Cell(seconds)
+                .shown_as(fmt::format("{} {:>5}", format_seconds(seconds),
+                                      format_percent(seconds / step.seconds)))
+                .hidden_if(!of_compute && lane == Lane::compute);
+        };
+    };
+    return table_of<Lane>(
+        used,
+        {{"lane", "lane",
+          [](Lane lane) { return Cell(lane_name(lane)).shown_as(lane_label(lane)); }},
+         {"busy_s", "busy", Unit::seconds, time(&LaneTime::busy, true)},
+         {"exposed_s", "exposed", Unit::seconds, time(&LaneTime::exposed, false)},
+         {"idle_s", "idle", Unit::seconds, time(&LaneTime::idle, true)},
+         {"bytes", "moved", Unit::bytes,
+          [&](Lane lane) { return Cell(step.lane(lane).bytes).hidden_if(lane == Lane::compute); }},
+         {"operations", "", Unit::whole, [&](Lane lane) { return step.lane(lane).operations; }}});
+}
 
 std::string report_text(const Prediction& prediction) {
     std::string out;
@@ -200,8 +198,8 @@ std::string report_text(const TimedPlan& measured) {
     append_fit(out, measured, {});
     append_speed(out, measured, {});
     out += fmt::format("measured     device {} at most, host {} resident\n",
-                       format_bytes(static_cast<double>(measured.step.measured->device)),
-                       format_bytes(static_cast<double>(measured.step.measured->host)));
+                       format_bytes(measured.step.measured->device),
+                       format_bytes(measured.step.measured->host));
     append_lanes(out, measured, {});
     append_memory(out, measured);
     append_assumptions(out, measured);
@@ -209,9 +207,17 @@ std::string report_text(const TimedPlan& measured) {
 }
 
 std::string report_operations(const TimedPlan& r) {
-    std::string out =
-        fmt::format("{:>5}  {:<12} {:<28} {:>11} {:>11} {:>10} {:>9}  {}\n", "id", "lane",
-                    "operation", "start", "duration", "moved", "GB/s", "waits for");
+    Table out{{{"", "id", Unit::whole},
+               {"", "lane"},
+               {"", "operation"},
+               {"", "start", Unit::seconds},
+               {"", "duration", Unit::seconds},
+               {"", "moved", Unit::bytes},
+               {"", "GB/s", Unit::number},
+               {"", "waits for"}}};
+    const auto ms = [](Seconds time) {
+        return Cell(time).shown_as(fmt::format("{:.3f} ms", time * kKilo));
+    };
     for (std::size_t i = 0; i < r.plan.program.operations.size(); ++i) {
         const Operation& op = r.plan.program.operations[i];
         const OperationInterval& when = r.step.intervals[i];
@@ -221,13 +227,13 @@ std::string report_operations(const TimedPlan& r) {
                                  wait.previous_step ? "(step before)" : "");
         const double moved = op.link_bytes + op.host_bytes;
         const Seconds duration = when.end - when.start;
-        out +=
-            fmt::format("{:>5}  {:<12} {:<28} {:>8.3f} ms {:>8.3f} ms {:>10} {:>9}  {}\n", i,
-                        lane_label(op.lane), operation_label(op, r.asked.layers), when.start * 1e3,
-                        duration * 1e3, moved > 0 ? format_bytes(moved) : "-",
-                        moved > 0 ? fmt::format("{:.1f}", moved / duration / kGiga) : "-", waits);
+        const double rate = moved / duration / kGiga;
+        out.rows.push_back(
+            {{i, lane_label(op.lane), operation_label(op, r.asked.layers), ms(when.start),
+              ms(duration), Cell(moved).hidden_if(moved == 0),
+              Cell(rate).shown_as(fmt::format("{:.1f}", rate)).hidden_if(moved == 0), waits}});
     }
-    return out;
+    return to_text(out);
 }
 
 }  // namespace sluice

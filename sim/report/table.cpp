@@ -8,14 +8,12 @@
 
 #include "sim/base/input_error.h"
 #include "sim/base/json_text.h"
-#include "sim/report/svg_text.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kCsvDigits = 10;  // more would be noise of the last ones
 
 template <typename... Functions>
 struct Overloaded : Functions... {
@@ -120,10 +118,10 @@ std::vector<Json> values_of(const Cell& cell, const Column& column) {
                       cell.value);
 }
 
-std::string csv_field(const Json& value) {
+std::string csv_field(const Json& value, int digits) {
     if (value.is_null()) return "";
     if (value.is_string()) return csv_text(value.get<std::string>());
-    if (value.is_number_float()) return fmt::format("{}", rounded(value.get<double>(), kCsvDigits));
+    if (value.is_number_float()) return fmt::format("{}", rounded(value.get<double>(), digits));
     return value.dump();
 }
 
@@ -226,7 +224,7 @@ std::string to_text(const Table& table, std::string_view indent) {
     return out;
 }
 
-std::string to_csv(const Table& table) {
+std::string to_csv(const Table& table, int digits) {
     std::vector<std::string> head;
     for (const Column& column : table.columns)
         if (is_read_by(column, Programs::csv))
@@ -241,7 +239,7 @@ std::string to_csv(const Table& table) {
         for (std::size_t i = 0; i < row.cells.size(); ++i)
             if (is_read_by(table.columns[i], Programs::csv))
                 for (const Json& value : values_of(row.cells[i], table.columns[i]))
-                    fields.push_back(csv_field(value));
+                    fields.push_back(csv_field(value, digits));
         out += fmt::format("{}\n", fmt::join(fields, ","));
     }
     return out;

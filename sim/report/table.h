@@ -116,6 +116,12 @@ struct ColumnOf {
         : column{std::move(key), std::move(title), unit, std::move(help), programs},
           cell(std::move(of)) {}
 
+    /// Of text.
+    ColumnOf(std::string key, std::string title, std::function<Cell(const Item&)> of,
+             std::string help = {}, Programs programs = Programs::all)
+        : ColumnOf(std::move(key), std::move(title), Unit::text, std::move(of), std::move(help),
+                   programs) {}
+
     Column column;
     std::function<Cell(const Item&)> cell;
 };
@@ -143,8 +149,9 @@ bool is_aligned_right(Unit unit);
 /// Lines of aligned columns; "" where there are no rows. Columns without a value are left out.
 /// `indent`: before each line.
 std::string to_text(const Table& table, std::string_view indent = "");
-/// A line of keys, then a line a row; numbers with ten significant digits, missing ones empty.
-std::string to_csv(const Table& table);
+/// A line of keys, then a line a row; missing values are empty. Numbers have so many significant
+/// digits: more than ten would be noise of the last ones, 17 read back to the same number.
+std::string to_csv(const Table& table, int digits = 10);
 /// An array with an object a row. Missing values, and objects that have no other, are null; they
 /// have no key where `leave_out`.
 nlohmann::ordered_json to_json(const Table& table, bool leave_out = false);

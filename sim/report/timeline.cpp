@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/base/format.h"
+#include "sim/plan/step_words.h"
+#include "sim/report/chart_parts.h"
+#include "sim/report/timeline_picture.h"
 
 namespace sluice {
 namespace {
@@ -15,20 +17,12 @@ bool has_times(const std::shared_ptr<const TimedPlan>& report) {
            report->step.intervals.size() == report->plan.program.operations.size();
 }
 
-/// The parts of a wait within [0, step): a steady step repeats.
-void add_parts(std::vector<WaitBlock>& to, const ExposedWait& wait, Seconds step) {
-    const double first = std::floor(wait.start / step), last = std::ceil(wait.end / step);
-    for (double turn = first; turn < last; ++turn) {
-        const Seconds start = std::max(0.0, wait.start - turn * step);
-        const Seconds end = std::min(step, wait.end - turn * step);
-        if (end > start) to.push_back({start, end, wait.cause, wait.waiting});
-    }
-}
-
 std::vector<WaitBlock> waits_of(const std::vector<ExposedWait>& exposed, Lane lane, Seconds step) {
     std::vector<WaitBlock> waits;
     for (const ExposedWait& wait : exposed)
-        if (wait.lane == lane) add_parts(waits, wait, step);
+        if (wait.lane == lane)
+            for (const auto& [start, end] : within_step({wait.start, wait.end}, step))
+                waits.push_back({start, end, wait.cause, wait.waiting});
     std::ranges::sort(waits, {}, &WaitBlock::start);
     return waits;
 }
@@ -157,8 +151,7 @@ std::string plan_difference(const TimedPlan& predicted, const TimedPlan& measure
             "The measured step has {} operations, the predicted one {}: they are of different "
             "plans. "
             "Give the prediction the settings of the run.",
-            format_thousands(static_cast<double>(other.size())),
-            format_thousands(static_cast<double>(one.size())));
+            format_thousands(other.size()), format_thousands(one.size()));
     }
     for (std::size_t i = 0; i < one.size(); ++i) {
         const Operation &a = one[i], &b = other[i];
@@ -181,6 +174,41 @@ std::string plan_difference(const TimedPlan& predicted, const TimedPlan& measure
                            measured.asked.training.batch, measured.asked.training.sequence,
                            predicted.asked.training.batch, predicted.asked.training.sequence);
     return "";
+}
+
+TimelineHeader timeline_header(const TimedPlan& report) {
+    const TrainingSpec& t = report.asked.training;
+    TimelineHeader header{report.asked.model_name + " on " + report.asked.machine_name, {}};
+    header.lines.push_back(fmt::format(
+        "{}: batch {} x {} tokens, {} a step, {} tokens/s{}{}",
+        report.step.measured ? "measured" : "predicted", t.batch, format_thousands(t.sequence),
+        format_seconds(report.step.seconds), format_thousands(report.tokens_per_s()),
+        t.schedule->ours ? "" : fmt::format(", {} schedule", t.schedule->name),
+        report.plan.fit.fits() ? "" : "; does not fit into memory, shown without that limit"));
+    if (!report.step.intervals.empty()) header.lines.push_back(bottleneck_text(report.step));
+    return header;
+}
+
+Picture step_picture(const TimedPlan& report) {
+    // The timeline lives no longer than the report.
+    const std::shared_ptr<const TimedPlan> borrowed(std::shared_ptr<void>(), &report);
+    return timeline_picture(Timeline(borrowed), {1200},
+                            {.header = timeline_header(report), .tooltips = true});
+}
+
+TimeTicks time_ticks(Seconds begin, Seconds end, int most) {
+    TimeTicks out;
+    double unit = 1;
+    if (end - begin < 2e-3) {
+        out.unit = "us";
+        unit = 1e-6;
+    } else if (end - begin < 2) {
+        out.unit = "ms";
+        unit = 1e-3;
+    }
+    for (const double tick : linear_axis(begin / unit, end / unit, most).ticks)
+        out.ticks.push_back({tick * unit, fmt::format("{:.10g}", tick)});
+    return out;
 }
 
 }  // namespace sluice

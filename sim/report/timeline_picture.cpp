@@ -8,7 +8,8 @@
 
 #include "sim/base/format.h"
 #include "sim/report/chart_parts.h"
-#include "sim/report/svg_text.h"
+#include "sim/report/operation_facts.h"
+#include "sim/report/picture.h"
 
 namespace sluice {
 namespace {
@@ -24,8 +25,7 @@ constexpr double kFaintest = 0.25;    // opacity of several operations drawn as 
 constexpr double kExposedPart = 0.3;  // of a row's height, hatched where compute waits for it
 constexpr const char* kNote =
     "The step repeats: what is cut at one edge goes on at the other. Exposed: compute waits for "
-    "that "
-    "lane. Point at a block to see its times and bytes.";
+    "that lane. Point at a block to see its times and bytes.";
 
 std::string row_title(const Timeline& timeline, const TimelineRow& row) {
     const std::string lane = lane_label(row.lane);
@@ -150,7 +150,7 @@ class TimelineDrawing {
     }
 
     void blocks(std::size_t row) {
-        const TimedPlan& report = *timeline_.rows()[row].report;
+        const TimelineRow& of = timeline_.rows()[row];
         const double small = 0.85 * font_;
         const std::vector<Block> drawn =
             timeline_.visible(row, begin_, end_, seconds_of(kShortest));
@@ -159,13 +159,13 @@ class TimelineDrawing {
             Box box = extent(row, block.start, block.end);
             const bool outlined = box.width >= kOutlined;
             const Seconds next = i + 1 < drawn.size() ? drawn[i + 1].start : block.end;
-            const std::string inside = text_inside(report, block, small, box.width - 4);
+            const std::string inside = text_inside(*of.report, block, small, box.width - 4);
             if (!outlined && next - block.end < seconds_of(kShortest / 10)) box.width += kOverlap;
             const double share = block.busy / (block.end - block.start);
             Paint fill = family_paint(block.family);
             fill.opacity = share < 0.99 ? std::max(share, kFaintest) : 1;
             out_.rectangle(box, fill, kNoId,
-                           shown_.tooltips ? operation_tooltip(report, block) : "");
+                           shown_.tooltips ? facts_lines(block_facts(of, block)) : "");
             if (outlined) {
                 out_.shapes.back().stroke = paint(Role::window);
                 out_.shapes.back().stroke_width = 0.6;
@@ -188,10 +188,8 @@ class TimelineDrawing {
                 box.height *= kExposedPart;
             }
             const bool outlined = box.width >= kOutlined;
-            const Block pause{wait.start,   wait.end, wait.end - wait.start, wait.waiting,
-                              wait.waiting, 1,        Family::other};
             out_.rectangle(box, paint(outlined ? Role::window : Role::waiting), kNoId,
-                           compute && shown_.tooltips ? pause_tooltip(*of.report, pause) : "");
+                           compute && shown_.tooltips ? facts_lines(wait_facts(of, wait)) : "");
             if (!outlined) continue;
             out_.shapes.back().stroke = paint(Role::waiting);
             out_.hatching(box, paint(Role::waiting));

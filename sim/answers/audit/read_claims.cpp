@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/answers/audit/claims.h"
+#include "sim/answers/audit/audit.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/model/read_model.h"
@@ -12,25 +12,13 @@ namespace {
 
 constexpr const char* kSchema = "sluice.claims.1";
 
-const Option& option_named(const JsonObject& object, const std::string& key) {
-    std::vector<std::string> names;
-    for (const Option& option : training_options()) {
-        if (key == option.field) return option;
-        names.emplace_back(option.field);
-    }
-    throw InputError(fmt::format("{} is not an option of a step; see sluice predict --help{}",
-                                 object.where(key), did_you_mean(key, names)));
-}
-
 /// The object's options set in `training`; returns them as words.
 std::string read_training(const JsonObject& object, TrainingSpec& training) {
-    std::string words;
-    for (const std::string& key : object.keys()) {
-        const std::string value = object.scalar_text(key);
-        set_option(training, option_named(object, key), value, object.where(key));
-        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key, value);
-    }
+    set_options(training, object);
     check_training_spec(training);
+    std::string words;
+    for (const std::string& key : object.keys())
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key, object.scalar_text(key));
     return words;
 }
 
@@ -42,10 +30,8 @@ std::optional<double> number_or_none(const JsonObject& object, const char* key, 
 
 Schedule read_schedule(const JsonObject& object, const char* key) {
     TrainingSpec training;
-    const std::vector<Option>& options = training_options();
-    const auto schedule = std::find_if(options.begin(), options.end(), [](const Option& option) {
-        return std::string_view(option.field) == "schedule";
-    });
+    const auto schedule =
+        std::ranges::find(training_options(), std::string_view("schedule"), &Option::field);
     set_option(training, *schedule, object.text(key), object.where(key));
     return training.schedule;
 }

@@ -9,11 +9,11 @@
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/predict/prediction_band.h"
-#include "sim/answers/predict/prediction_words.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/plan/step_words.h"
 
 namespace sluice {
 namespace {
@@ -92,19 +92,18 @@ std::string speed_words(const Prediction& r) {
                        format_thousands(r.tokens_per_s()),
                        format_thousands(r.tokens_per_s_at(r.band->high)),
                        format_thousands(r.tokens_per_s_at(r.band->low)), r.asked.training.batch,
-                       format_thousands(static_cast<double>(r.asked.training.sequence)));
+                       format_thousands(r.asked.training.sequence));
 }
 
 Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& training) {
     if (training) {
         const FittingStep step = *fitting_step(claim, *training, false);
-        return {
-            training->state_bytes == 12 ? Verdict::possible : Verdict::doubtful, "simulated",
-            fmt::format("fits{}{}: device {}, host {}", states_words(*training),
-                        changes_words(step.changes),
-                        format_bytes(static_cast<double>(step.report.plan.fit.device.peak.bytes)),
-                        format_bytes(static_cast<double>(step.report.plan.fit.host.peak.bytes))),
-            training->state_bytes == 12 ? "" : "smaller states than fp32 moments"};
+        return {training->state_bytes == 12 ? Verdict::possible : Verdict::doubtful, "simulated",
+                fmt::format("fits{}{}: device {}, host {}", states_words(*training),
+                            changes_words(step.changes),
+                            format_bytes(step.report.plan.fit.device.peak.bytes),
+                            format_bytes(step.report.plan.fit.host.peak.bytes)),
+                training->state_bytes == 12 ? "" : "smaller states than fp32 moments"};
     }
     TrainingSpec asked = claim.training;
     asked.batch = batches(claim).front();
@@ -133,23 +132,19 @@ Finding speed_finding(const Claim& claim, const TrainingSpec& training) {
         if (!best || step->report.tokens_per_s() > best->report.tokens_per_s()) best = step;
     }
     const Prediction& r = best->report;
-    Finding finding;
-    finding.by = "simulated";
-    if (reaches) {
-        finding.sentence = fmt::format("reached by a batch of {}: {}; the most is {}",
-                                       reaches->report.asked.training.batch,
-                                       speed_words(reaches->report), speed_words(r));
-        return finding;
-    }
-    finding.verdict = Verdict::doubtful;
+    if (reaches)
+        return {Verdict::possible, "simulated",
+                fmt::format("reached by a batch of {}: {}; the most is {}",
+                            reaches->report.asked.training.batch, speed_words(reaches->report),
+                            speed_words(r)),
+                ""};
     const bool within = claimed <= r.tokens_per_s_at(r.band->low);
-    finding.sentence =
-        fmt::format("the most is {}; {} is {}", speed_words(r), format_thousands(claimed),
-                    within ? "within its band" : "beyond its band");
-    finding.would_need =
-        within ? "a machine at the upper end of what is published of its kind"
-               : "rates that nothing published of such a machine shows: " + bottleneck_text(r.step);
-    return finding;
+    return {Verdict::doubtful, "simulated",
+            fmt::format("the most is {}; {} is {}", speed_words(r), format_thousands(claimed),
+                        within ? "within its band" : "beyond its band"),
+            within ? "a machine at the upper end of what is published of its kind"
+                   : "rates that nothing published of such a machine shows: " +
+                         bottleneck_text(r.step)};
 }
 
 Finding speedup_finding(const Claim& claim) {
@@ -167,15 +162,11 @@ Finding speedup_finding(const Claim& claim) {
         if (least == 0 || times < least) std::tie(least, where_least) = std::pair(times, where);
         if (times > most) std::tie(most, where_most) = std::pair(times, where);
     }
-    Finding finding;
-    finding.by = "simulated";
-    if (least == 0) {
-        finding.verdict = Verdict::doubtful;
-        finding.sentence = "the two systems do not both fit with any batch";
-        finding.would_need = "more host memory";
-        return finding;
-    }
-    finding.sentence = fmt::format("times as fast: {} to {}", where_least, where_most);
+    if (least == 0)
+        return {Verdict::doubtful, "simulated", "the two systems do not both fit with any batch",
+                "more host memory"};
+    Finding finding{Verdict::possible, "simulated",
+                    fmt::format("times as fast: {} to {}", where_least, where_most), ""};
     // Both are predicted for one machine, whose rates are off for both; what each model leaves out
     // is not.
     const double room = 1 + 2 * kStructuralError;
@@ -193,21 +184,17 @@ std::optional<Finding> overlap_finding(const Claim& claim) {
     if (claim.busy.size() < 2) return std::nullopt;
     const BusyClaim &without = claim.busy.front(), &with = claim.busy.back();
     const double most = most_busy_overlapped(without.high);
-    Finding finding;
-    finding.by = "overlap";
-    finding.sentence = fmt::format(
-        "a GPU that computes {} of a step, with one kind of copy holding it up, computes at most "
-        "{} once they overlap, not {}",
-        format_percent(without.high), format_percent(most), format_percent(with.low));
-    if (with.low <= most) {
-        finding.sentence = fmt::format("overlap can raise {} to {}", format_percent(without.high),
-                                       format_percent(most));
-        return finding;
-    }
-    finding.verdict = Verdict::doubtful;
-    finding.would_need =
-        "gradients and optimizer too, not only weights, held it up before and no longer do";
-    return finding;
+    if (with.low <= most)
+        return Finding{Verdict::possible, "overlap",
+                       fmt::format("overlap can raise {} to {}", format_percent(without.high),
+                                   format_percent(most)),
+                       ""};
+    return Finding{
+        Verdict::doubtful, "overlap",
+        fmt::format("a GPU that computes {} of a step, with one kind of copy holding it up, "
+                    "computes at most {} once they overlap, not {}",
+                    format_percent(without.high), format_percent(most), format_percent(with.low)),
+        "gradients and optimizer too, not only weights, held it up before and no longer do"};
 }
 
 /// One batch, and how far its shares together are from what is claimed.
@@ -241,15 +228,12 @@ std::optional<Finding> busy_finding(const Claim& claim) {
         const auto at = busy_at(claim, batch);
         if (at && (!nearest || at->miss < nearest->miss)) nearest = at;
     }
-    Finding finding;
-    finding.by = "simulated";
-    if (!nearest) {
-        finding.verdict = Verdict::doubtful;
-        finding.sentence = "no batch fits with those settings";
-        return finding;
-    }
-    finding.sentence = fmt::format("nearest at a batch of {}: the GPU computes {} of the step",
-                                   nearest->batch, nearest->shares);
+    if (!nearest)
+        return Finding{Verdict::doubtful, "simulated", "no batch fits with those settings", ""};
+    Finding finding{Verdict::possible, "simulated",
+                    fmt::format("nearest at a batch of {}: the GPU computes {} of the step",
+                                nearest->batch, nearest->shares),
+                    ""};
     if (nearest->miss > kStructuralError * static_cast<double>(claim.busy.size())) {
         finding.verdict = Verdict::doubtful;
         finding.would_need = "more work that holds up the GPU than the named settings cause";

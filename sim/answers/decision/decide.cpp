@@ -6,7 +6,9 @@
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise.h"
+#include "sim/base/embedded_files.h"
 #include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
@@ -51,7 +53,6 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     Candidate out;
     out.profile = asked.profile;
     out.machine = machine;
-    out.advised = request.advise.has_value();
     out.name = asked.gpus == 0 ? machine.id : fmt::format("{} x {}", asked.gpus, machine.id);
     out.prediction = predict(request.model, machine, training,
                              {.band = Wanted::Band::where_it_fits, .suggestions = true});
@@ -97,6 +98,36 @@ void add_upgrades(Decision& decision) {
                         advise ? advise->fixed : std::set<std::string>{});
 }
 
+/// Numbers of the machine that this step does not rest on.
+bool concerns(const std::string& path, const TrainingSpec& training) {
+    const bool between_gpus = path.starts_with("gpu_interconnect.") || path.starts_with("network.");
+    if (between_gpus) return training.schedule->several_gpus;
+    if (path.starts_with("storage.")) return training.schedule->needs_storage;
+    return true;
+}
+
+ErrorPair errors(const JsonObject& record, const char* key) {
+    const JsonObject pair = record.object(key);
+    pair.allow_only({"mean", "worst"});
+    return {pair.number("mean", 0, 1000), pair.number("worst", 0, 1000)};
+}
+
+TrackRecord record_of(const JsonObject& record) {
+    record.allow_only({"date", "profile", "runs", "tokens_per_s_error_percent",
+                       "device_memory_error_percent", "host_memory_error_percent", "kendall_tau",
+                       "in_band_percent"});
+    TrackRecord out;
+    out.date = record.text("date");
+    out.profile = record.text("profile");
+    out.runs = record.text("runs");
+    out.tokens_per_s = errors(record, "tokens_per_s_error_percent");
+    out.device = errors(record, "device_memory_error_percent");
+    out.host = errors(record, "host_memory_error_percent");
+    out.tau = record.number("kendall_tau", -1, 1);
+    out.band_percent = record.number("in_band_percent", 0, 100);
+    return out;
+}
+
 }  // namespace
 
 Decision decide(const DecisionRequest& request) {
@@ -136,6 +167,39 @@ void choose(Decision& decision) {
         if (decision.aim == Aim::cheapest ? !choice_by_cost(all[i]) : !all[i].fits()) continue;
         if (!decision.chosen || better(all[i], all[*decision.chosen])) decision.chosen = i;
     }
+}
+
+std::set<std::string> numbers_used(const Candidate& c) {
+    std::set<std::string> out;
+    for (const std::string& path : c.machine.inputs)
+        if (concerns(path, c.report().asked.training)) out.insert(path);
+    if (c.cost.energy)
+        for (const Quantity& quantity : c.profile.quantities)
+            if (quantity.path == "gpu.tdp_w" || quantity.path.starts_with("power."))
+                out.insert(quantity.path);
+    if (!c.cost.payment) return out;
+    const std::string& name = c.cost.payment->name;
+    out.insert("price.rent_usd_per_gpu_hour." + name);
+    out.insert("price.ownership_usd_per_gpu_hour." + name);
+    if (name != "bought" || !c.cost.payment->given.empty()) return out;
+    const Quantity* const system = c.profile.find("price.system_usd");
+    if (system != nullptr && system->value)
+        out.insert({"price.system_usd", "price.system_gpus"});
+    else
+        out.insert("price.gpu_usd");
+    return out;
+}
+
+std::vector<TrackRecord> read_track_records(std::string_view json) {
+    const JsonObject root = JsonObject::parse(json, "validation/history.json");
+    root.allow_only({"schema", "records"});
+    std::vector<TrackRecord> out;
+    for (const JsonObject& record : root.objects("records")) out.push_back(record_of(record));
+    return out;
+}
+
+std::vector<TrackRecord> track_records() {
+    return read_track_records(embedded_history().front().text);
 }
 
 }  // namespace sluice

@@ -1,19 +1,39 @@
-// Which of several machines should train that model? What a decision to buy or rent rests on, as
-// plain values; see the writers below.
+// Which of several machines should train that model, and what does a decision to buy or rent it
+// rest on?
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/cost/cost_query.h"
-#include "sim/answers/decision/track_record.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
+
+/// How near predictions have been: absolute errors, predicted over measured less 1.
+struct ErrorPair {
+    double mean_percent = 0, worst_percent = 0;
+};
+
+/// Held-out runs of the trainer on one calibrated machine.
+struct TrackRecord {
+    std::string date, profile, runs;
+    ErrorPair tokens_per_s, device, host;
+    double tau = 0;           ///< Kendall's, of the order by tokens/s
+    double band_percent = 0;  ///< of the steps within the predicted 5 to 95%
+};
+
+/// Throws InputError where a field is missing or holds something else.
+std::vector<TrackRecord> read_track_records(std::string_view json);
+
+/// The records of validation/history.json, which is built in.
+std::vector<TrackRecord> track_records();
 
 /// What the best machine is.
 enum class Aim { cheapest, fastest };
@@ -48,7 +68,6 @@ struct Candidate {
     MachineSpec machine;
     Prediction prediction;  ///< with a band or, where it does not fit, what would
     CostAnswer cost;
-    bool advised = false;  ///< the settings were searched
 
     const Prediction& report() const { return prediction; }
     bool fits() const { return report().plan.fit.fits(); }
@@ -75,19 +94,7 @@ Decision decide(const DecisionRequest& request);
 /// Sets chosen and aim from the candidates.
 void choose(Decision& decision);
 
-/// Tokens of the run: "20 B", "1.5 B".
-std::string tokens_words(const Decision& decision);
-/// "Which of 3 machines should train Qwen2.5-14B (...)?"
-std::string question(const Decision& decision);
-/// One sentence or a few: which machine, how fast, for how much; how sure that is.
-std::vector<std::string> answer(const Decision& decision);
-
-/// A number on which the prediction or the cost of a candidate rests.
-struct SourceRow {
-    std::string path, value, method, source, date, note;
-    bool estimated = false;
-};
-/// In the order of the profile.
-std::vector<SourceRow> sources(const Candidate& candidate);
+/// Paths of numbers and curves of its profile on which a candidate's prediction and cost rest.
+std::set<std::string> numbers_used(const Candidate& candidate);
 
 }  // namespace sluice

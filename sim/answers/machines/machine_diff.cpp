@@ -65,16 +65,22 @@ CurveColumns columns_of(const Curve& curve) {
 }
 
 void compare_points(const std::vector<double>& x, const std::vector<double>& y,
-                    const CurveColumns& columns, CurveDiff& diff) {
+                    const CurveColumns& columns, PointsDiff& diff) {
     const auto keys = static_cast<std::ptrdiff_t>(columns.keys);
     if (!std::equal(x.begin(), x.begin() + keys, y.begin())) return;
+    const std::string at = fmt::format("{}", fmt::join(x.begin(), x.begin() + keys, ", "));
     ++diff.common;
-    for (std::size_t i = columns.keys; i < columns.keys + columns.values; ++i) {
-        const double relative = x[i] == 0 ? 0 : y[i] / x[i] - 1;
-        if (std::abs(relative) <= std::abs(diff.largest)) continue;
-        diff.largest = relative;
-        diff.where = fmt::format("{}", fmt::join(x.begin(), x.begin() + keys, ", "));
-    }
+    for (std::size_t i = columns.keys; i < columns.keys + columns.values; ++i)
+        diff.add(x[i] == 0 ? 0 : y[i] / x[i] - 1, at);
+}
+
+/// Counts as equal, or keeps, what two profiles have under one path.
+void keep(PointsDiff points, std::vector<PointsDiff>& differing, MachineDiff& diff) {
+    if (points.common > 0) points.mean /= points.common;
+    if (points.common > 0 && points.largest == 0)
+        ++diff.equal;
+    else
+        differing.push_back(std::move(points));
 }
 
 void diff_curves(const MachineProfile& a, const MachineProfile& b, MachineDiff& diff) {
@@ -82,35 +88,25 @@ void diff_curves(const MachineProfile& a, const MachineProfile& b, MachineDiff& 
         CurveColumns columns = columns_of(x);
         const std::size_t width = std::min(x.points.front().size(), y.points.front().size());
         if (columns.keys + columns.values > width) columns = {};
-        CurveDiff curve{x.path, 0, 0, ""};
+        PointsDiff points;
+        points.path = x.path;
         for (const auto& p : x.points)
-            for (const auto& q : y.points) compare_points(p, q, columns, curve);
-        if (curve.common > 0 && curve.largest == 0)
-            ++diff.equal;
-        else
-            diff.curves.push_back(std::move(curve));
+            for (const auto& q : y.points) compare_points(p, q, columns, points);
+        keep(std::move(points), diff.curves, diff);
     });
 }
 
 void diff_kernels(const MachineProfile& a, const MachineProfile& b, MachineDiff& diff) {
     match(a.kernels, b.kernels, diff, [&](const KernelEntry& x, const KernelEntry& y) {
-        KernelDiff kernel{x.path, 0, 0, 0, ""};
-        for (const KernelPoint& p : x.measured.points) {
+        PointsDiff points;
+        points.path = x.path;
+        for (const KernelPoint& p : x.measured.points)
             for (const KernelPoint& q : y.measured.points) {
                 if (p.row != q.row) continue;
-                const double relative = q.us / p.us - 1;
-                ++kernel.common;
-                kernel.mean += relative;
-                if (std::abs(relative) <= std::abs(kernel.largest)) continue;
-                kernel.largest = relative;
-                kernel.shape = fmt::format("{}", fmt::join(p.row, " x "));
+                ++points.common;
+                points.add(q.us / p.us - 1, fmt::format("{}", fmt::join(p.row, " x ")));
             }
-        }
-        if (kernel.common > 0) kernel.mean /= kernel.common;
-        if (kernel.common > 0 && kernel.largest == 0)
-            ++diff.equal;
-        else
-            diff.kernels.push_back(std::move(kernel));
+        keep(std::move(points), diff.kernels, diff);
     });
 }
 
@@ -134,6 +130,13 @@ void diff_texts(const MachineProfile& a, const MachineProfile& b, MachineDiff& d
 }
 
 }  // namespace
+
+void PointsDiff::add(double relative, const std::string& at) {
+    mean += relative;
+    if (std::abs(relative) <= std::abs(largest)) return;
+    largest = relative;
+    where = at;
+}
 
 MachineDiff diff_machines(const MachineProfile& a, const MachineProfile& b) {
     MachineDiff diff;

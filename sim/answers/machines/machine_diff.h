@@ -17,21 +17,16 @@ struct NumberDiff {
     std::string range_a, range_b;        ///< "40 to 44", ""
 };
 
-/// The difference of two curves at the points that both have.
-struct CurveDiff {
-    std::string path;
-    int common = 0;
-    double largest = 0;  ///< b / a - 1, of largest size
-    std::string where;   ///< the point of it: "67108864", "1, 1, 0, 104"
-};
-
-/// The difference of the times of shapes that both tables have.
-struct KernelDiff {
+/// The difference of two curves at the points that both have, or of the times of shapes that two
+/// tables of kernels have.
+struct PointsDiff {
     std::string path;
     int common = 0;
     double mean = 0;     ///< of b / a - 1
     double largest = 0;  ///< of largest size
-    std::string shape;   ///< of it
+    std::string where;   ///< the point or shape of it: "67108864", "1, 1, 0, 104", "64 x 256"
+
+    void add(double relative, const std::string& at);
 };
 
 struct TextDiff {
@@ -41,8 +36,8 @@ struct TextDiff {
 struct MachineDiff {
     std::string a, b;                         ///< ids, or files where these are the same
     std::vector<NumberDiff> numbers;          ///< that differ, the largest relative change first
-    std::vector<CurveDiff> curves;            ///< that differ or have no point in common
-    std::vector<KernelDiff> kernels;          ///< likewise
+    std::vector<PointsDiff> curves;           ///< that differ or have no point in common
+    std::vector<PointsDiff> kernels;          ///< likewise
     std::vector<TextDiff> texts;              ///< that differ; flags among them
     std::vector<std::string> only_a, only_b;  ///< paths
     int equal = 0;                            ///< numbers, curves, tables and texts

@@ -124,10 +124,7 @@ std::optional<MachineSpec> resolvable_machine(const std::string& id) {
 
 std::optional<MachineSpec> next_gpu(const MachineSpec& machine, const MachineProfile& profile) {
     constexpr double kNoLess = 0.99, kMore = 1.05;
-    const auto maker = [](const MachineProfile& p) {
-        const std::string name = p.text("gpu.name");
-        return name.substr(0, name.find(' '));
-    };
+    const auto maker = [](const MachineProfile& p) { return p.text("gpu.maker"); };
     const auto year = [](const MachineProfile& p) {
         const Quantity* const released = p.find("gpu.release_year");
         return released != nullptr ? released->value.value_or(0) : 0;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "sim/answers/predict/prediction.h"
-#include "sim/answers/validate/measured_run.h"
+#include "sim/answers/validate/measured_runs.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 
@@ -13,6 +16,12 @@ struct PhaseComparison {
     std::string name;
     Seconds measured = 0, predicted = 0;
 };
+
+/// Predicted over measured, less 1; nothing where nothing was measured.
+inline std::optional<double> bytes_error(Bytes predicted, Bytes measured) {
+    if (measured <= 0) return std::nullopt;
+    return static_cast<double>(predicted) / static_cast<double>(measured) - 1;
+}
 
 struct RunComparison {
     MeasuredRun run;
@@ -26,8 +35,8 @@ struct RunComparison {
     // Predicted over measured, less 1.
     double step_error() const { return predicted.step.seconds / run.step - 1; }
     double throughput_error() const { return run.step / predicted.step.seconds - 1; }
-    std::optional<double> device_error() const { return relative(predicted_device, run.device); }
-    std::optional<double> host_error() const { return relative(predicted_host, run.host); }
+    std::optional<double> device_error() const { return bytes_error(predicted_device, run.device); }
+    std::optional<double> host_error() const { return bytes_error(predicted_host, run.host); }
     /// How many processes' steps lie in the predicted 5-95% band; none where there is no band.
     std::optional<int> steps_in_band() const {
         if (!predicted.band) return std::nullopt;
@@ -45,16 +54,19 @@ struct RunComparison {
         if (!inside) return std::nullopt;
         return *inside == run.process_count();
     }
-
-  private:
-    static std::optional<double> relative(Bytes predicted, Bytes measured) {
-        if (measured <= 0) return std::nullopt;
-        return static_cast<double>(predicted) / static_cast<double>(measured) - 1;
-    }
 };
 
 /// Throws InputError where the run's operations are not those of its plan, or its settings do not
 /// go together with the machine; the message names the file.
 RunComparison compare_run(MeasuredRun run, const MachineSpec& machine);
+
+// Into which parts, one after another, does a step fall?
+
+/// The names of step_phases(), as keys.
+std::vector<std::string> phase_names(Schedule schedule);
+
+/// Seconds of each of the schedule's phases; together they are the step, but for what MegaTrain
+/// leaves between its own. Precondition: the report has operations.
+std::vector<Seconds> step_phases(const TimedPlan& report);
 
 }  // namespace sluice

@@ -1,11 +1,56 @@
-// How far are predictions from what others have published, and is each large error explained?
+// What others have published: a step of some system on some machine, or why it is not compared.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "sim/answers/predict/prediction.h"
-#include "sim/answers/validate/published_row.h"
 #include "sim/answers/validate/validation.h"
+#include "sim/specs/model/model_spec.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
+
+/// A quantity by which speed is published: seconds of a step, tokens/s of all GPUs, 6PT TFLOPS of
+/// one GPU, or seconds of MegaTrain's forward and backward without what follows.
+struct PublishedSpeed {
+    const char* key;    ///< of the file, with the unit
+    const char* title;  ///< for people
+    bool is_time;       ///< less is faster
+    double (*of)(const Prediction&);
+    std::string (*text)(double);
+};
+
+struct PublishedRow {
+    std::string id;
+    std::string file;
+    std::string system;        ///< as its publisher calls it
+    std::string source;        ///< what was read
+    std::string not_compared;  ///< a sentence; empty: the row is compared, and what follows is set
+    std::string published;     ///< of a row that is not compared: what it says, in words
+
+    std::string machine;  ///< a name of the library, with a host memory size if wanted
+    std::vector<std::pair<std::string, double>> machine_numbers;  ///< what-if values
+    std::string model_name;
+    ModelSpec model;
+    TrainingSpec training;
+    const PublishedSpeed* speed_kind = nullptr;  ///< null: none is published
+    double speed = 0;                            ///< in the unit of its kind
+    Bytes device = 0;                            ///< most allocated in a step; 0: not published
+    Bytes host = 0;            ///< resident when a step has ended; 0: not published
+    std::optional<bool> fits;  ///< whether it ran at all
+    std::string assumed;       ///< what the source does not say; may be empty
+    std::string explanation;   ///< of an error beyond kExplainedBeyond; may be empty
+};
+
+/// Whether the file is a table of published rows.
+bool holds_published_rows(const std::string& path);
+
+/// All rows of the files, and of the tables in folders, in order. Throws InputError.
+std::vector<PublishedRow> read_published_rows(const std::vector<std::string>& paths);
+
+// How far are predictions from what others have published, and is each large error explained?
 
 /// An error larger than this needs an explanation.
 inline constexpr double kExplainedBeyond = 0.15;
@@ -19,8 +64,8 @@ struct PublishedComparison {
 
     /// Predicted over published, less 1; of times the inverse, so that faster is above 0.
     std::optional<double> speed_error() const;
-    std::optional<double> device_error() const;
-    std::optional<double> host_error() const;
+    std::optional<double> device_error() const { return bytes_error(predicted_device, row.device); }
+    std::optional<double> host_error() const { return bytes_error(predicted_host, row.host); }
     /// The largest of the three errors without sign; 0 if none is published.
     double largest_error() const;
     bool fit_is_wrong() const { return row.fits && *row.fits != predicted_fits; }

@@ -1,91 +1,224 @@
+// How is the report of a measured step read, and how a table of other systems' rows?
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <set>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
 
-#include "sim/answers/validate/measured_run.h"
+#include "sim/answers/validate/compare_run.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {
 
-namespace fs = std::filesystem;
+using nlohmann::json;
 
-constexpr const char* kExpected =
-    "expected a report of sluice-train --report (it has step_s and training) or a table of other "
-    "systems' rows";
-
-/// Whether the file was of a kind that is known. `done` are the files read before.
-bool read_file(const std::string& path, const std::optional<std::string>& model,
-               std::set<fs::path>& done, MeasuredRuns& out) {
-    std::error_code error;
-    const fs::path file = fs::weakly_canonical(path, error);
-    if (!error && !done.insert(file).second) {
-        out.left_out.push_back(fmt::format("{}: given twice: counted once", path));
-        return true;
+/// The name as it stands in the report, else what --model names.
+ModelSpec read_shape(const JsonObject& entry, const std::optional<std::string>& model) {
+    const std::string name = entry.text("name");
+    try {
+        return read_model(name);
+    } catch (const InputError&) {
+        if (model) return read_model(*model);
+        throw InputError(fmt::format(
+            "{} is \"{}\", which is not a known model; name its config.json with --model",
+            entry.where("name"), name));
     }
-    const std::string text = read_text_file(path);
-    const JsonObject root = JsonObject::parse(text, path);
-    if (root.has("rows")) {
-        read_system_rows(root, out);
-    } else if (root.has("training") || root.has("measured")) {
-        out.runs.push_back(read_run_report(root, text, model));
-    } else {
-        return false;
-    }
-    return true;
 }
 
-/// All *.json below the folder, sorted.
-std::vector<std::string> json_files(const std::string& folder) {
-    std::vector<std::string> files;
-    std::error_code error;
-    for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-         at.increment(error)) {
-        std::error_code ignored;
-        if (at->path().extension() == ".json" && at->is_regular_file(ignored))
-            files.push_back(at->path().string());
-    }
-    if (error)
+ModelSpec read_reported_model(const JsonObject& root, const std::optional<std::string>& named) {
+    const JsonObject entry = root.object("model");
+    ModelSpec model = read_shape(entry, named);
+    const std::int64_t layers = entry.integer("layers", 1, kMostLayers);
+    if (layers > model.layer_count())
+        throw InputError(fmt::format("{} is {}, but {} has {}; name another model with --model",
+                                     entry.where("layers"), layers, model.name,
+                                     model.layer_count()));
+    truncate_layers(model, layers);
+    model.tied_embeddings = entry.boolean_or("tied_embeddings", model.tied_embeddings);
+    const std::int64_t parameters = total_parameters(model);
+    if (entry.integer_or("parameters", parameters, 1, std::int64_t{1} << 53) != parameters)
         throw InputError(
-            fmt::format("{}: the folder cannot be read; check its permissions", folder));
-    std::sort(files.begin(), files.end());
-    return files;
+            fmt::format("{} is {}, but {} with {} layers has {}; name another model with --model",
+                        entry.where("parameters"), entry.shown_value("parameters"), model.name,
+                        layers, parameters));
+    return model;
 }
 
-/// Traces often lie beside reports: in a folder, other files are no mistake.
-void read_folder(const std::string& folder, const std::optional<std::string>& model,
-                 std::set<fs::path>& done, MeasuredRuns& out) {
-    bool any = false;
-    for (const std::string& file : json_files(folder)) {
-        if (read_file(file, model, done, out))
-            any = true;
-        else
-            out.left_out.push_back(fmt::format("{}: no report: left out", file));
-    }
-    if (!any)
+[[noreturn]] void wrong_row(const std::string& where, std::size_t row) {
+    throw InputError(
+        fmt::format("{}.rows[{}] is not an operation; expected its label, its lane, a "
+                    "micro-batch and two times in seconds, the end not before the start",
+                    where, row));
+}
+
+MeasuredOperation read_operation(const json& row, const std::string& where, std::size_t index) {
+    const auto time = [](const json& value) {
+        return value.is_number() && std::abs(value.get<double>()) <= kMostSeconds;
+    };
+    const bool whole = row.is_array() && row.size() == 5 && row[0].is_string() &&
+                       row[1].is_string() && row[2].is_number_integer() && time(row[3]) &&
+                       time(row[4]) && row[3].get<double>() <= row[4].get<double>();
+    if (!whole) wrong_row(where, index);
+    return {row[0], row[1], row[2], {row[3], row[4]}};
+}
+
+std::vector<MeasuredOperation> read_operations(const JsonObject& root, const json& text) {
+    const auto entry = root.object_or_none("operations");
+    if (!entry) return {};
+    const std::vector<std::string> columns = {"operation", "lane", "micro_batch", "start_s",
+                                              "end_s"};
+    if (entry->texts("columns") != columns)
+        throw InputError(fmt::format("{} is {}, expected {}; measure again with this version",
+                                     entry->where("columns"), entry->shown_value("columns"),
+                                     fmt::join(columns, ", ")));
+    const json& rows = text.at("operations").value("rows", json());
+    if (!rows.is_array())
+        throw InputError(fmt::format("{} is no list of operations; measure again with this version",
+                                     entry->where("rows")));
+    if (rows.empty())
+        throw InputError(fmt::format(
+            "{} is empty, expected a row an operation of the plan; measure again with this version",
+            entry->where("rows")));
+    std::vector<MeasuredOperation> operations;
+    for (const json& row : rows)
+        operations.push_back(read_operation(row, root.where("operations"), operations.size()));
+    return operations;
+}
+
+/// Reports of before it was written are of GPUs.
+Precision read_precision(const JsonObject& root) {
+    const std::string name = root.text_or("precision", precision_name(Precision::bf16));
+    for (const Precision precision : {Precision::bf16, Precision::fp32})
+        if (name == precision_name(precision)) return precision;
+    throw InputError(
+        fmt::format("{} is \"{}\", expected bf16 or fp32", root.where("precision"), name));
+}
+
+void refuse_prediction(const JsonObject& root) {
+    if (!root.boolean_or("measured", false))
         throw InputError(
-            fmt::format("{}: the folder holds no measured run; {}", folder, kExpected));
+            fmt::format("{} is not true, so this is a prediction; give the report of a run, from "
+                        "sluice-train --report",
+                        root.where("measured")));
+}
+
+/// The schedule of a system as rows name it, at the settings that were measured.
+const ScheduleRecord* schedule_of(const std::string& system) {
+    const auto& table = schedule_table();
+    const auto found = std::find_if(table.begin(), table.end(), [&](const ScheduleRecord& one) {
+        return !system.empty() && one.measured_system == system;
+    });
+    return found == table.end() ? nullptr : &*found;
+}
+
+ModelSpec row_model(const JsonObject& row) {
+    ModelSpec model = read_model(row.text("model"));
+    truncate_layers(model, row.integer("layers", 1, model.layer_count()));
+    if (row.boolean_or("untied_embeddings", false)) model.tied_embeddings = false;
+    return model;
+}
+
+Bytes gigabytes(const JsonObject& row, std::string_view key) {
+    constexpr double kMostGigabytes = 1e6;
+    return row.has(key) ? static_cast<Bytes>(row.number(key, 0, kMostGigabytes) * kGiga) : 0;
+}
+
+std::vector<MeasuredPhase> row_phases(const JsonObject& row, const TrainingSpec& training) {
+    std::vector<MeasuredPhase> phases;
+    const auto entry = row.object_or_none("phases_s");
+    if (!entry) return phases;
+    const std::vector<std::string> known = phase_names(training.schedule);
+    entry->allow_only(known);
+    for (const std::string& name : known)
+        if (entry->has(name)) phases.push_back({name, entry->number(name, 0, kMostSeconds)});
+    return phases;
+}
+
+/// "zero3-offload Qwen2.5-7B, 8 of 28 layers, 32 x 1,024"; micro-batches come first: "2 x 16 x
+/// ...".
+std::string run_name(const JsonObject& row, const MeasuredRun& run) {
+    const int all = read_model(row.text("model")).layer_count(), layers = run.model.layer_count();
+    const std::int64_t passes = run.training.micro_batches();
+    return fmt::format("{} {}{}, {}{} x {}", run.training.schedule->name, row.text("model"),
+                       layers == all ? "" : fmt::format(", {} of {} layers", layers, all),
+                       passes == 1 ? "" : fmt::format("{} x ", passes),
+                       run.training.micro_batch_sequences(),
+                       format_thousands(run.training.sequence));
+}
+
+MeasuredRun system_row(const JsonObject& row, Schedule schedule) {
+    MeasuredRun run;
+    run.file = row.file();
+    run.group = row.text("system");
+    run.model = row_model(row);
+    if (const auto options = row.object_or_none("training")) set_options(run.training, *options);
+    run.training.schedule = schedule;
+    run.training.batch = row.integer("batch", 1, 1'000'000);
+    run.training.sequence = row.integer("seq", 1, 100'000'000);
+    run.name = run_name(row, run);
+    run.machine_name = row.text_or("machine", "");
+    run.step = row.number("step_s", kShortestStep, kMostSeconds);
+    run.device = gigabytes(row, "device_peak_gb");
+    run.host = gigabytes(row, "host_rss_gb");
+    run.host_between_steps = true;
+    run.phases = row_phases(row, run.training);
+    return run;
 }
 
 }  // namespace
 
-MeasuredRuns read_measured_runs(const std::vector<std::string>& paths,
-                                const std::optional<std::string>& model) {
-    MeasuredRuns out;
-    std::set<fs::path> done;
-    for (const std::string& path : paths) {
-        std::error_code error;
-        if (fs::is_directory(path, error))
-            read_folder(path, model, done, out);
-        else if (!read_file(path, model, done, out))
-            throw InputError(fmt::format("{}: holds no measured run; {}", path, kExpected));
+MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
+                            const std::optional<std::string>& model) {
+    refuse_prediction(root);
+    const json whole = json::parse(text);
+    const std::filesystem::path path = std::filesystem::absolute(root.file());
+    MeasuredRun run;
+    run.file = root.file();
+    run.name = path.stem().string();
+    run.group = path.parent_path().filename().string();
+    if (const auto machine = root.object_or_none("machine"))
+        run.machine_name = machine->text_or("name", "");
+    run.step = root.number("step_s", kShortestStep, kMostSeconds);
+    run.steps = static_cast<int>(root.integer_or("steps_measured", 0, 0, kMostSteps));
+    run.precision = read_precision(root);
+    run.model = read_reported_model(root, model);
+    root.object("training");  // is there
+    run.training = parse_training_spec(whole.at("training").dump(), root.file() + ": training");
+    if (root.has("step_5_percent_s") && root.has("step_95_percent_s")) {
+        run.step_low = root.number("step_5_percent_s", kShortestStep, kMostSeconds);
+        run.step_high = root.number("step_95_percent_s", run.step_low, kMostSeconds);
     }
-    if (out.runs.empty())
-        throw InputError(fmt::format("{}: no run is left to compare ({})", fmt::join(paths, ", "),
-                                     fmt::join(out.left_out, "; ")));
-    return out;
+    run.device = root.integer_or("measured_device_bytes", 0, 0, kMostBytes);
+    run.host = root.integer_or("measured_host_bytes", 0, 0, kMostBytes);
+    run.unified_memory = root.boolean_or("unified_memory", false);
+    run.operations = read_operations(root, whole);
+    return run;
+}
+
+void read_system_rows(const JsonObject& root, MeasuredRuns& out) {
+    const std::vector<JsonObject> rows = root.objects("rows");
+    if (rows.empty())
+        throw InputError(fmt::format("{} is empty, expected a row a step that was measured",
+                                     root.where("rows")));
+    std::vector<std::string> unknown;
+    for (const JsonObject& row : rows) {
+        const std::string system = row.text("system");
+        if (const ScheduleRecord* const known = schedule_of(system)) {
+            out.runs.push_back(system_row(row, Schedule(*known)));
+            out.runs.back().row = fmt::format("rows[{}]", &row - rows.data());
+        } else if (std::find(unknown.begin(), unknown.end(), system) == unknown.end()) {
+            unknown.push_back(system);
+        }
+    }
+    if (!unknown.empty())
+        out.left_out.push_back(fmt::format("{}: {}: no schedule yet: left out", root.file(),
+                                           fmt::join(unknown, ", ")));
 }
 
 }  // namespace sluice

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <regex>
+#include <string_view>
 
-#include "sim/answers/validate/repeated_runs.h"
 #include "sim/base/format.h"
 
 namespace sluice {
@@ -54,6 +55,59 @@ std::vector<std::string> runs_of_other_machines(const std::vector<MeasuredRun>& 
                 run.file, run.machine_name, machine.id, machine.name));
     }
     return sentences;
+}
+
+bool exceeds(std::optional<double> error, double limit) {
+    return error && std::abs(*error) > limit;
+}
+
+void add_runs(std::vector<std::string>& sentences, const char* what, double limit,
+              const std::vector<std::string>& runs) {
+    if (!runs.empty())
+        sentences.push_back(
+            fmt::format("{} off by more than {:g}%: {}", what, 100 * limit, fmt::join(runs, ", ")));
+}
+
+std::vector<std::string> beyond_throughput(const Validation& validation, double limit) {
+    std::vector<std::string> runs;
+    for (const RunComparison& c : validation.runs)
+        if (exceeds(c.throughput_error(), limit))
+            runs.push_back(fmt::format("{} ({})", c.run.name, format_error(c.throughput_error())));
+    return runs;
+}
+
+std::vector<std::string> beyond_memory(const Validation& validation, double limit) {
+    std::vector<std::string> runs;
+    for (const RunComparison& c : validation.runs) {
+        for (const auto& [name, error] :
+             {std::pair{"device", c.device_error()}, std::pair{"host", c.host_error()}})
+            if (exceeds(error, limit))
+                runs.push_back(fmt::format("{} ({} {})", c.run.name, name, format_error(error)));
+    }
+    return runs;
+}
+
+int sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
+
+/// What a batch's different tokens are, the data decides.
+bool is_choice(const Option& option) { return std::string_view(option.field) != "distinct_tokens"; }
+
+/// All but the value of one option, as text.
+std::string settings_without(const MeasuredRun& run, const Option& left_out) {
+    std::string key = fmt::format("{} {} {} {}", run.model.name, run.model.layer_count(),
+                                  run.model.tied_embeddings, precision_name(run.precision));
+    for (const Option& option : training_options())
+        if (option.field != left_out.field && is_choice(option))
+            key += " " + option_text(run.training, option);
+    return key;
+}
+
+const RunComparison* fastest(const std::vector<const RunComparison*>& runs,
+                             double (*tokens_per_s)(const RunComparison&)) {
+    return *std::max_element(runs.begin(), runs.end(),
+                             [&](const RunComparison* a, const RunComparison* b) {
+                                 return tokens_per_s(*a) < tokens_per_s(*b);
+                             });
 }
 
 }  // namespace
@@ -115,40 +169,6 @@ Validation validate(MeasuredRuns measured, const MachineSpec& machine) {
     return out;
 }
 
-namespace {
-
-bool exceeds(std::optional<double> error, double limit) {
-    return error && std::abs(*error) > limit;
-}
-
-void add_runs(std::vector<std::string>& sentences, const char* what, double limit,
-              const std::vector<std::string>& runs) {
-    if (!runs.empty())
-        sentences.push_back(
-            fmt::format("{} off by more than {:g}%: {}", what, 100 * limit, fmt::join(runs, ", ")));
-}
-
-std::vector<std::string> beyond_throughput(const Validation& validation, double limit) {
-    std::vector<std::string> runs;
-    for (const RunComparison& c : validation.runs)
-        if (exceeds(c.throughput_error(), limit))
-            runs.push_back(fmt::format("{} ({})", c.run.name, format_error(c.throughput_error())));
-    return runs;
-}
-
-std::vector<std::string> beyond_memory(const Validation& validation, double limit) {
-    std::vector<std::string> runs;
-    for (const RunComparison& c : validation.runs) {
-        for (const auto& [name, error] :
-             {std::pair{"device", c.device_error()}, std::pair{"host", c.host_error()}})
-            if (exceeds(error, limit))
-                runs.push_back(fmt::format("{} ({} {})", c.run.name, name, format_error(error)));
-    }
-    return runs;
-}
-
-}  // namespace
-
 std::vector<std::string> beyond_limits(const Validation& validation, const Limits& limits) {
     std::vector<std::string> sentences;
     if (limits.throughput)
@@ -178,6 +198,44 @@ bool same_kind(const MachineParts& a, const MachineParts& b) {
     return a.gpu == b.gpu && a.cpus == b.cpus && a.cpu == b.cpu &&
            std::abs(a.host_memory - b.host_memory) <=
                kOfMemory * std::max(a.host_memory, b.host_memory);
+}
+
+std::optional<double> kendall_tau_b(const std::vector<double>& a, const std::vector<double>& b) {
+    double balance = 0, untied_a = 0, untied_b = 0;  // of pairs
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            const int in_a = sign(a[i] - a[j]), in_b = sign(b[i] - b[j]);
+            balance += in_a * in_b;
+            untied_a += std::abs(in_a);
+            untied_b += std::abs(in_b);
+        }
+    }
+    if (untied_a == 0 || untied_b == 0) return std::nullopt;
+    return balance / std::sqrt(untied_a * untied_b);
+}
+
+std::vector<OptionSet> option_sets(const std::vector<RunComparison>& runs) {
+    std::vector<OptionSet> sets;
+    for (const Option& option : training_options()) {
+        if (!is_choice(option)) continue;
+        std::map<std::string, std::vector<const RunComparison*>> alike;
+        for (const RunComparison& comparison : runs)
+            alike[settings_without(comparison.run, option)].push_back(&comparison);
+        for (auto& [settings, members] : alike) {
+            const auto value = [&](const RunComparison* c) { return option.get(c->run.training); };
+            std::stable_sort(members.begin(), members.end(),
+                             [&](const auto* x, const auto* y) { return value(x) < value(y); });
+            // The same settings measured twice differ in nothing.
+            if (value(members.front()) == value(members.back())) continue;
+            OptionSet set{option.field, members, nullptr, nullptr};
+            set.measured_best =
+                fastest(members, [](const RunComparison& c) { return c.run.tokens_per_s(); });
+            set.predicted_best =
+                fastest(members, [](const RunComparison& c) { return c.predicted.tokens_per_s(); });
+            sets.push_back(std::move(set));
+        }
+    }
+    return sets;
 }
 
 }  // namespace sluice

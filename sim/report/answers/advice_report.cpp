@@ -7,7 +7,8 @@
 #include "sim/base/json_text.h"
 #include "sim/plan/step.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/answers/shared_words.h"
+#include "sim/report/answers/findings.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -16,11 +17,9 @@ using Json = nlohmann::ordered_json;
 
 bool is_simulated(const SearchRow& row) { return row.state == RowState::simulated; }
 
-std::string bytes_words(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 std::string change_words(Bytes change) {
     if (change == 0) return "-";
-    return (change < 0 ? "-" : "+") + bytes_words(std::abs(change));
+    return (change < 0 ? "-" : "+") + format_bytes(std::abs(change));
 }
 
 /// "device 1.2 GB, host 30.1 GB"
@@ -30,7 +29,7 @@ std::string short_words(const SearchRow& row) {
          {std::pair("device", row.device_short), std::pair("host", row.host_short),
           std::pair("storage", row.storage_short)})
         if (bytes > 0)
-            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, bytes_words(bytes));
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, format_bytes(bytes));
     return out;
 }
 
@@ -56,7 +55,7 @@ Table settings_table(const std::vector<AdvisedSettings>& settings, const Advised
     return table_of<One>(
         settings,
         {{"", "batch", Unit::whole, [](auto& one) { return one.training.batch; }},
-         {"flags", "", Unit::text, [](auto& one) { return settings_flags(one.training); }},
+         {"flags", "", [](auto& one) { return settings_flags(one.training); }},
          {"step_s", "", Unit::seconds, if_simulated([](auto& one) { return one.row.step; })},
          {"step_{}_percent_s", "", Unit::seconds, band([](auto& one, double) {
               return Range{one.row.step_low, one.row.step_high};
@@ -75,9 +74,9 @@ Table settings_table(const std::vector<AdvisedSettings>& settings, const Advised
          {"host_peak_bytes", "host", Unit::bytes, [](auto& one) { return one.row.host_peak; }},
          {"device_short_bytes", "", Unit::bytes, if_short(&SearchRow::device_short)},
          {"host_short_bytes", "", Unit::bytes, if_short(&SearchRow::host_short)},
-         {"bottleneck", "", Unit::text,
+         {"bottleneck", "",
           if_simulated([](auto& one) { return bottleneck_name(one.row.bottleneck); })},
-         {"", "best settings of the batch", Unit::text,
+         {"", "best settings of the batch",
           [](auto& one) { return settings_flags(one.training); }}});
 }
 
@@ -89,13 +88,13 @@ Table neighbours_table(const std::vector<Neighbour>& neighbours) {
     };
     return table_of<Neighbour>(
         neighbours,
-        {{"option", "one choice changed", Unit::text, &Neighbour::option},
-         {"chosen", "best", Unit::text, &Neighbour::chosen},
-         {"instead", "instead", Unit::text, &Neighbour::instead},
-         {"state", "", Unit::text, [](auto& n) { return row_state_name(n.row.state); }},
+        {{"option", "one choice changed", &Neighbour::option},
+         {"chosen", "best", &Neighbour::chosen},
+         {"instead", "instead", &Neighbour::instead},
+         {"state", "", [](auto& n) { return row_state_name(n.row.state); }},
          {"tokens_per_s_change_share", "tokens/s", Unit::change,
           [](auto& n) { return is_simulated(n.row) ? Cell(n.speed_change) : Cell(); }},
-         {"lead_smaller_than_band", " ", Unit::text,
+         {"lead_smaller_than_band", " ",
           [](auto& n) {
               return is_simulated(n.row) ? Cell(n.within_band).shown_as(n.within_band ? "~" : " ")
                                          : Cell().shown_as(" ");
@@ -105,7 +104,7 @@ Table neighbours_table(const std::vector<Neighbour>& neighbours) {
          {"device_short_bytes", "", Unit::bytes, if_short(&SearchRow::device_short)},
          {"host_short_bytes", "", Unit::bytes, if_short(&SearchRow::host_short)},
          {"storage_short_bytes", "", Unit::bytes, if_short(&SearchRow::storage_short)},
-         {"", " ", Unit::text, [](auto& n) {
+         {"", " ", [](auto& n) {
               return n.row.state == RowState::too_large
                          ? "does not fit: short of " + short_words(n.row)
                          : "";
@@ -123,7 +122,7 @@ std::string why_not(const MachineAdvice& one) {
 Table machines_table(const std::vector<MachineAdvice>& machines) {
     return table_of<MachineAdvice>(
         machines,
-        {{"machine", "machine", Unit::text, &MachineAdvice::machine},
+        {{"machine", "machine", &MachineAdvice::machine},
          {"", "tokens/s", Unit::whole,
           [](auto& one) {
               return one.advice && one.advice->best ? Cell(one.advice->best->tokens_per_s())
@@ -131,15 +130,15 @@ Table machines_table(const std::vector<MachineAdvice>& machines) {
           }},
          {"usd_per_hour", "an hour", Unit::usd,
           [](auto& one) { return one.price ? Cell(one.price->usd) : Cell(); }},
-         {"price_source", "", Unit::text,
+         {"price_source", "",
           [](auto& one) { return one.price ? Cell(one.price->source) : Cell(); }},
          {"usd_per_million_tokens", "a million", Unit::usd, &MachineAdvice::usd_per_million_tokens},
-         {"", " ", Unit::text, why_not},
-         {"left_out", "", Unit::text,
+         {"", " ", why_not},
+         {"left_out", "",
           [](auto& one) { return one.left_out.empty() ? Cell() : Cell(one.left_out); }}});
 }
 
-std::string settings_text(const char* name, const AdvisedSettings& one) {
+std::string advised_text(const char* name, const AdvisedSettings& one) {
     const auto tokens = static_cast<double>(one.training.tokens());
     const std::string band =
         one.row.has_band()
@@ -148,12 +147,12 @@ std::string settings_text(const char* name, const AdvisedSettings& one) {
             : "";
     return fmt::format("{:<12} {}\n{:12} {} tokens/s{}\n{:12} device {}, host {}; bound by {}\n",
                        name, settings_flags(one.training), "", format_thousands(one.tokens_per_s()),
-                       band, "", bytes_words(one.row.device_peak), bytes_words(one.row.host_peak),
+                       band, "", format_bytes(one.row.device_peak), format_bytes(one.row.host_peak),
                        bottleneck_name(one.row.bottleneck));
 }
 
 std::string knee_text(const AdvisedSettings& knee, const AdvisedSettings& best) {
-    return settings_text("knee", knee) +
+    return advised_text("knee", knee) +
            fmt::format("{:12} a batch of {} instead of {}: {} tokens/s, device {}, host {}\n", "",
                        knee.training.batch, best.training.batch,
                        format_error(knee.tokens_per_s() / best.tokens_per_s() - 1),
@@ -171,7 +170,7 @@ std::string neighbours_text(const Advice& advice) {
 }
 
 std::string counts_text(const Advice& advice) {
-    const auto count = [](std::size_t n) { return format_thousands(static_cast<double>(n)); };
+    const auto count = [](std::size_t n) { return format_thousands(n); };
     std::string out = fmt::format(
         "\n{}: {} simulated, {} bounded (cannot be the best of their batch, could be better by at "
         "most "
@@ -204,7 +203,7 @@ std::string advice_text_of(const Advice& advice, const AdviceRequest& request) {
     if (!advice.reaches_least)
         out += fmt::format("no settings reach {} tokens/s\n",
                            format_thousands(request.least_tokens_per_s));
-    out += settings_text("best", *advice.best);
+    out += advised_text("best", *advice.best);
     if (advice.knee) out += knee_text(*advice.knee, *advice.best);
     out += neighbours_text(advice);
     if (advice.by_batch.size() > 1)
@@ -236,7 +235,7 @@ std::string choice_text(const std::vector<MachineAdvice>& machines, const Advice
 Json settings_json_of(const std::vector<AdvisedSettings>& settings) {
     Json out = to_json(settings_table(settings, nullptr), true);
     for (std::size_t i = 0; i < settings.size(); ++i)
-        out[i]["settings"] = settings_json(settings[i].training);
+        out[i]["settings"] = training_json(settings[i].training, true);
     return out;
 }
 
@@ -258,10 +257,10 @@ Json advice_json_of(const Advice& advice) {
             {"simulated", advice.simulated},
             {"bounded", advice.bounded},
             {"does_not_fit", advice.too_large},
-            {"left_out", to_json(table_of<LeftOut>(
-                             advice.left_out, {{"count", "", Unit::whole, &LeftOut::count},
-                                               {"field", "", Unit::text, &LeftOut::field},
-                                               {"example", "", Unit::text, &LeftOut::example}}))}};
+            {"left_out", to_json(table_of<LeftOut>(advice.left_out,
+                                                   {{"count", "", Unit::whole, &LeftOut::count},
+                                                    {"field", "", &LeftOut::field},
+                                                    {"example", "", &LeftOut::example}}))}};
 }
 
 }  // namespace

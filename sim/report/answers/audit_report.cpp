@@ -19,11 +19,11 @@ std::int64_t count(const std::vector<AuditedClaim>& claims, Verdict verdict) {
 }
 
 Table findings_table(const std::vector<Finding>& findings) {
-    return table_of<Finding>(
-        findings, {{"verdict", "", Unit::text, [](auto& f) { return verdict_name(f.verdict); }},
-                   {"by", "", Unit::text, &Finding::by},
-                   {"number", "", Unit::text, &Finding::sentence},
-                   {"would_need", "", Unit::text, &Finding::would_need}});
+    return table_of<Finding>(findings,
+                             {{"verdict", "", [](auto& f) { return verdict_name(f.verdict); }},
+                              {"by", "", &Finding::by},
+                              {"number", "", &Finding::sentence},
+                              {"would_need", "", &Finding::would_need}});
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "sim/answers/compare/findings.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/answers/shared_words.h"
+#include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 
 namespace sluice {
@@ -15,14 +14,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestLine = 116;
-constexpr std::size_t kMostAssumptions = 6;  // of those that the same systems rest on
-
-std::string size_words(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 std::string heading(const Prediction& r, bool one_count) {
     const std::string size =
-        one_count ? fmt::format(" ({} parameters, {})",
-                                format_count(static_cast<double>(r.asked.parameters)),
+        one_count ? fmt::format(" ({} parameters, {})", format_count(r.asked.parameters),
                                 format_number_of(r.asked.layers, "layer"))
                   : "";
     std::string out =
@@ -42,7 +37,7 @@ std::string about_clusters(const Comparison& c) {
         out += fmt::format(
             "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a "
             "node\n",
-            system.name, size_words(fit.device.usable), size_words(fit.host.usable));
+            system.name, format_bytes(fit.device.usable), format_bytes(fit.host.usable));
     }
     return out;
 }
@@ -115,25 +110,15 @@ std::string settings_block(const Comparison& c) {
     return out;
 }
 
-std::string cut(const std::string& sentence) {
-    return sentence.size() <= kLongestLine ? sentence
-                                           : sentence.substr(0, kLongestLine - 3) + "...";
-}
-
 /// The sentences that rest on the same systems stand together.
 std::string assumptions_block(const Comparison& c) {
     std::string out;
-    for (const auto& [systems, sentences] : grouped_assumptions(c)) {
-        out +=
-            fmt::format("\nassumed for {}:\n", systems.size() == c.systems.size()
-                                                   ? "all"
-                                                   : fmt::format("{}", fmt::join(systems, ", ")));
-        for (std::size_t i = 0; i < std::min(sentences.size(), kMostAssumptions); ++i)
-            out += fmt::format("  {}\n", cut(sentences[i]));
-        if (sentences.size() > kMostAssumptions)
-            out += fmt::format("  and {} more, whole in --json\n",
-                               sentences.size() - kMostAssumptions);
-    }
+    for (const auto& [systems, sentences] : grouped_assumptions(c))
+        out += fmt::format("\nassumed for {}:\n{}",
+                           systems.size() == c.systems.size()
+                               ? "all"
+                               : fmt::format("{}", fmt::join(systems, ", ")),
+                           assumption_lines(sentences));
     return out;
 }
 
@@ -210,7 +195,7 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
     for (const Comparison& c : comparisons) {
         Json systems = to_json(systems_table({&c, 1}));
         for (std::size_t i = 0; i < systems.size(); ++i)
-            systems[i]["settings"] = settings_json(c.systems[i].report.asked.training);
+            systems[i]["settings"] = training_json(c.systems[i].report.asked.training, true);
         out["comparisons"].push_back({{"layers", c.shared().asked.layers},
                                       {"parameters", c.shared().asked.parameters},
                                       {"systems", std::move(systems)},

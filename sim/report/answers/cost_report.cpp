@@ -53,16 +53,28 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
     out += fmt::format("         {:.0f} J a step: {}\n", e.total(), kinds);
 }
 
-std::string others_text(const CostAnswer& answer) {
-    using Other = std::pair<Payment, RunCost>;
-    return to_text(table_of<Other>(
-        answer.others,
-        {{"", "other ways to pay", Unit::text, [](auto& one) { return one.first.name; }},
-         {"", "$ an hour", Unit::usd, [](auto& one) { return one.second.usd_per_hour; }},
-         {"", "$ a million", Unit::usd,
+/// 5 to 95%; missing where there is no band.
+Cell range_of(const Banded& number) {
+    return number.high > 0 ? Cell(Range{number.low, number.high}) : Cell();
+}
+
+using Paid = std::pair<Payment, RunCost>;
+
+Table payments_table(const std::vector<Paid>& payments) {
+    const auto origin = [](const Paid& one) { return one.first.origin; };
+    return table_of<Paid>(
+        payments,
+        {{"name", "other ways to pay", [](auto& one) { return one.first.name; }},
+         {"origin", "", origin},
+         {"usd_per_hour", "$ an hour", Unit::usd,
+          [](auto& one) { return one.second.usd_per_hour; }},
+         {"usd_per_million_tokens.value", "$ a million", Unit::usd,
           [](auto& one) { return one.second.usd_per_million_tokens.value; }},
-         {"", "$ the run", Unit::usd, [](auto& one) { return one.second.usd.value; }},
-         {"", "price of", Unit::text, [](auto& one) { return one.first.origin; }}}));
+         {"usd_per_million_tokens.{}_percent", "", Unit::usd,
+          [](auto& one) { return range_of(one.second.usd_per_million_tokens); }},
+         {"run_usd.value", "$ the run", Unit::usd, [](auto& one) { return one.second.usd.value; }},
+         {"run_usd.{}_percent", "", Unit::usd, [](auto& one) { return range_of(one.second.usd); }},
+         {"", "price of", origin}});
 }
 
 Json banded_json(const Banded& number) {
@@ -72,14 +84,6 @@ Json banded_json(const Banded& number) {
         out["95_percent"] = number.high;
     }
     return out;
-}
-
-Json cost_entry(const Payment& payment, const RunCost& cost) {
-    return {{"name", payment.name},
-            {"origin", payment.origin},
-            {"usd_per_hour", cost.usd_per_hour},
-            {"usd_per_million_tokens", banded_json(cost.usd_per_million_tokens)},
-            {"run_usd", banded_json(cost.usd)}};
 }
 
 Json energy_json(const CostAnswer& answer, const RunCost& cost) {
@@ -98,13 +102,8 @@ Json energy_json(const CostAnswer& answer, const RunCost& cost) {
 }  // namespace
 
 std::string cost_text(const CostAnswer& answer, const Prediction& r) {
-    std::string out = fmt::format("{} on {}: {} tokens/s", r.asked.model_name, r.asked.machine_id,
-                                  format_thousands(r.tokens_per_s()));
-    if (r.band)
-        out +=
-            fmt::format(" (5 to 95%: {} to {})", format_thousands(r.tokens_per_s_at(r.band->high)),
-                        format_thousands(r.tokens_per_s_at(r.band->low)));
-    out += "\n";
+    std::string out =
+        fmt::format("{} on {}: {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r));
     for (const std::string& words : shortages(r.plan))
         out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
     append_money(out, answer);
@@ -115,7 +114,7 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r) {
     else
         out +=
             "energy   not known: the profile has neither calibrated energy nor the GPU's power\n";
-    if (!answer.others.empty()) out += "\n" + others_text(answer);
+    if (!answer.others.empty()) out += "\n" + to_text(payments_table(answer.others));
     out += "\nassumed:\n";
     for (const std::string& assumption : answer.assumptions)
         out += fmt::format("  {}\n", assumption);
@@ -127,19 +126,15 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r) {
     out["model"] = r.asked.model_name;
     out["machine"] = {{"id", r.asked.machine_id}, {"changes", r.asked.machine_changes}};
     out["fits"] = r.plan.fit.fits();
-    out["tokens_per_s"] = r.tokens_per_s();
-    if (r.band) {
-        out["tokens_per_s_5_percent"] = r.tokens_per_s_at(r.band->high);
-        out["tokens_per_s_95_percent"] = r.tokens_per_s_at(r.band->low);
-    }
+    add_speed_json(out, r, r.band);
     out["tokens"] = answer.tokens;
     const RunCost cost = answer.run;
     out["days"] = banded_json(cost.days);
-    out["payment"] = answer.cost ? cost_entry(*answer.payment, *answer.cost) : Json();
+    out["payment"] = answer.cost
+                         ? to_json(payments_table({{*answer.payment, *answer.cost}}), true).front()
+                         : Json();
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();
-    out["other_payments"] = Json::array();
-    for (const auto& [payment, other] : answer.others)
-        out["other_payments"].push_back(cost_entry(payment, other));
+    out["other_payments"] = to_json(payments_table(answer.others), true);
     out["owner"] = {{"years", answer.terms.years},
                     {"utilization", answer.terms.utilization},
                     {"electricity_usd_per_kwh", answer.terms.electricity_usd_per_kwh},

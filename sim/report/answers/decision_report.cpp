@@ -2,12 +2,11 @@
 
 #include <cmath>
 
-#include "sim/answers/compare/findings.h"
 #include "sim/answers/decision/decision.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/answers/shared_words.h"
-#include "sim/report/decision/decision_parts.h"
-#include "sim/report/html.h"
+#include "sim/report/answers/findings.h"
+#include "sim/report/report.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
@@ -58,17 +57,15 @@ Table machines_table(const Decision& decision) {
     const std::string run = tokens_words(decision) + " tokens";
     Table out = table_of<Candidate>(
         decision.candidates,
-        {{"machine", "machine", Unit::text, &Candidate::name},
-         {"", "machine ", Unit::text,
+        {{"machine", "machine", &Candidate::name},
+         {"", "machine ",
           [&](auto& c) { return c.name + (&c == decision.best() ? " (chosen)" : ""); }},
          {"fits", "fits", Unit::flag, [](auto& c) { return Cell(c.fits()).with_mark(!c.fits()); }},
          {"tokens_per_s", "tokens/s", Unit::whole,
           if_fits([](auto& c) { return c.report().tokens_per_s(); })},
-         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& c) {
-              const Prediction& r = c.report();
-              return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
-          })},
-         {"bottleneck", "bound by", Unit::text, if_fits([](auto& c) {
+         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
+          if_fits([](auto& c) { return speed_range(c.report()); })},
+         {"bottleneck", "bound by", if_fits([](auto& c) {
               const auto [lane, share] = bound_of(c.report());
               return fmt::format("{} {}", lane_label(lane), format_percent(share));
           })},
@@ -93,32 +90,53 @@ Table machines_table(const Decision& decision) {
               const RunCost cost = c.cost.run;
               return cost.kwh ? days_or_kwh(*cost.kwh) : Cell();
           })},
-         {"confidence", "confidence", Unit::text,
+         {"confidence", "confidence",
           [](auto& c) { return confidence_name(c.report().plan.confidence); }},
-         {"", "short", Unit::text, [](auto& c) { return short_by(c.report()); }}});
+         {"", "short", [](auto& c) { return short_by(c.report()); }}});
     if (decision.chosen) out.rows[*decision.chosen].marked = true;
     return out;
 }
 
 Table settings_table(const Decision& decision) {
     return table_of<Candidate>(
-        decision.candidates, {{"machine", "machine", Unit::text, &Candidate::name},
-                              {"flags", "settings", Unit::text,
-                               [](auto& c) { return settings_flags(c.report().asked.training); }}});
+        decision.candidates,
+        {{"machine", "machine", &Candidate::name},
+         {"flags", "settings", [](auto& c) { return settings_flags(c.report().asked.training); }}});
 }
 
-Table sources_table(const Candidate& candidate) {
-    const std::vector<SourceRow> rows = sources(candidate);
-    Table out = table_of<SourceRow>(
-        rows, {{"path", "number", Unit::text, &SourceRow::path},
-               {"value", "value", Unit::text, &SourceRow::value},
-               {"method", "method", Unit::text,
-                [](auto& row) { return Cell(row.method).with_mark(row.estimated); }},
-               {"date", "date", Unit::text, &SourceRow::date},
-               {"source", "source and note", Unit::text, [](auto& row) {
-                    return row.note.empty() ? row.source : row.source + ". " + row.note;
-                }}});
-    for (std::size_t i = 0; i < rows.size(); ++i) out.rows[i].marked = rows[i].estimated;
+std::string value_text(const Quantity& quantity) {
+    if (!quantity.value) return "not known";
+    if (!quantity.low) return fmt::format("{:.6g}", *quantity.value);
+    return fmt::format("{:.6g} ({:.6g} to {:.6g})", *quantity.value, *quantity.low, *quantity.high);
+}
+
+/// Estimates are marked.
+Table sources_table(const Candidate& c) {
+    Table out{
+        {{"", "number"}, {"", "value"}, {"", "method"}, {"", "date"}, {"", "source and note"}}};
+    const auto add = [&](const auto& entry, std::string value) {
+        const bool estimated = entry.method == Method::estimated;
+        out.rows.push_back(
+            {{entry.path, std::move(value), Cell(method_name(entry.method)).with_mark(estimated),
+              entry.date, entry.note.empty() ? entry.source : entry.source + ". " + entry.note},
+             "",
+             estimated});
+    };
+    const std::set<std::string> used = numbers_used(c);
+    for (const Quantity& one : c.profile.quantities)
+        if (used.contains(one.path)) add(one, value_text(one));
+    for (const Curve& one : c.profile.curves)
+        if (used.contains(one.path)) add(one, format_number_of(std::ssize(one.points), "point"));
+    for (const KernelEntry& one : c.profile.kernels)
+        add(one, format_number_of(std::ssize(one.measured.points), "shape"));
+    const auto add_given = [&](const std::string& flag, const std::string& value) {
+        out.rows.push_back({{flag, value, "given", "", "command line"}});
+    };
+    const auto& payment = c.cost.payment;
+    if (payment && !payment->given.empty())
+        add_given(payment->name == "bought" ? "--price-usd" : payment->name, payment->given);
+    if (c.cost.energy && c.cost.power.host_given)
+        add_given("--host-watts", fmt::format("{:g} W beside each GPU", *c.cost.power.host_w));
     return out;
 }
 
@@ -240,7 +258,7 @@ std::string decision_html(const Decision& decision) {
         answer_box(decision) + section("Machines", machines_part(decision)) +
         section(decision.request.advise ? "Settings: the best found of each" : "Settings: as given",
                 to_html(settings_table(decision))) +
-        section("Pictures", pictures(decision));
+        section("Pictures", decision_pictures(decision));
     if (decision.chosen)
         body +=
             section("Other systems on " + decision.best()->machine.id, other_systems(decision)) +

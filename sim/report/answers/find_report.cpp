@@ -13,18 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string speed_text(const Prediction& r) {
-    return fmt::format("{} tokens/s (5 to 95%: {} to {})", format_thousands(r.tokens_per_s()),
-                       format_thousands(r.tokens_per_s_at(r.band->high)),
-                       format_thousands(r.tokens_per_s_at(r.band->low)));
-}
-
-std::string memory_text(const Prediction& r) {
-    return fmt::format("device {}, host {}",
-                       format_bytes(static_cast<double>(r.plan.fit.device.peak.bytes)),
-                       format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes)));
-}
-
 /// "device needs 151.2 GB, has 149.9 GB ...", "1,200 tokens/s, wanted 2,000".
 std::string why_not(const FindSide& side, double tokens_per_s) {
     std::string out;
@@ -56,18 +44,17 @@ void append_sides(std::string& out, const FindAnswer& answer) {
 Json side_json(const std::optional<FindSide>& side) {
     if (!side) return {};
     const Prediction& r = side->report;
-    return {{"value", side->value},
-            {"subject", side->subject},
-            {"model", r.asked.model_name},
-            {"parameters", r.asked.parameters},
-            {"changes", setting_flags(side->changes)},
-            {"fits", side->fits()},
-            {"tokens_per_s", r.tokens_per_s()},
-            {"tokens_per_s_5_percent", r.tokens_per_s_at(r.band->high)},
-            {"tokens_per_s_95_percent", r.tokens_per_s_at(r.band->low)},
-            {"device_peak_bytes", r.plan.fit.device.peak.bytes},
-            {"host_peak_bytes", r.plan.fit.host.peak.bytes},
-            {"bottleneck", bottleneck_name(r.step.bottleneck())}};
+    Json out = {{"value", side->value},
+                {"subject", side->subject},
+                {"model", r.asked.model_name},
+                {"parameters", r.asked.parameters},
+                {"changes", setting_flags(side->changes)},
+                {"fits", side->fits()}};
+    add_speed_json(out, r, r.band);
+    out["device_peak_bytes"] = r.plan.fit.device.peak.bytes;
+    out["host_peak_bytes"] = r.plan.fit.host.peak.bytes;
+    out["bottleneck"] = bottleneck_name(r.step.bottleneck());
+    return out;
 }
 
 const char* unit(Sought sought) {

@@ -1,5 +1,3 @@
-#include "sim/report/answers/library_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "sim/answers/machines/machine_diff.h"
 #include "sim/base/input_error.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/read_model.h"
@@ -38,8 +37,7 @@ std::string trust(const MachineProfile& profile) {
 }
 
 /// Says nothing where two curves or tables have nothing in common.
-template <typename Diff>
-Cell if_common(const Diff& diff, Cell cell) {
+Cell if_common(const PointsDiff& diff, Cell cell) {
     return std::move(cell).hidden_if(diff.common == 0);
 }
 
@@ -47,15 +45,15 @@ std::vector<Table> machine_diff_tables(const MachineDiff& diff) {
     const auto points = [](auto& one) {
         return one.common > 0 ? Cell(one.common) : Cell(0).shown_as("none");
     };
-    return {table_of<TextDiff>(diff.texts, {{"path", "texts", Unit::text, &TextDiff::path},
-                                            {"a", "A", Unit::text, &TextDiff::a},
-                                            {"b", "B", Unit::text, &TextDiff::b}}),
+    return {table_of<TextDiff>(diff.texts, {{"path", "texts", &TextDiff::path},
+                                            {"a", "A", &TextDiff::a},
+                                            {"b", "B", &TextDiff::b}}),
             table_of<NumberDiff>(
-                diff.numbers, {{"path", "numbers", Unit::text, &NumberDiff::path},
+                diff.numbers, {{"path", "numbers", &NumberDiff::path},
                                {"a", "A", Unit::number, &NumberDiff::a},
                                {"b", "B", Unit::number, &NumberDiff::b},
                                {"relative", "B to A", Unit::change, &NumberDiff::relative},
-                               {"ranges_overlap", "5% to 95% of A and of B", Unit::text,
+                               {"ranges_overlap", "5% to 95% of A and of B",
                                 [](auto& one) -> Cell {
                                     if (!one.ranges_overlap) return {};
                                     return Cell(*one.ranges_overlap)
@@ -63,22 +61,20 @@ std::vector<Table> machine_diff_tables(const MachineDiff& diff) {
                                             fmt::format("{} and {}: {}", one.range_a, one.range_b,
                                                         *one.ranges_overlap ? "overlap" : "apart"));
                                 }}}),
-            table_of<CurveDiff>(
-                diff.curves,
-                {{"path", "curves", Unit::text, &CurveDiff::path},
-                 {"common_points", "common points", Unit::whole, points},
-                 {"largest_relative", "largest", Unit::change,
-                  [](auto& one) { return if_common(one, one.largest); }},
-                 {"at", "at", Unit::text, [](auto& one) { return if_common(one, one.where); }}}),
-            table_of<KernelDiff>(
-                diff.kernels,
-                {{"path", "kernel times", Unit::text, &KernelDiff::path},
-                 {"common_shapes", "common shapes", Unit::whole, points},
-                 {"mean_relative", "mean", Unit::change,
-                  [](auto& one) { return if_common(one, one.mean); }},
-                 {"largest_relative", "largest", Unit::change,
-                  [](auto& one) { return if_common(one, one.largest); }},
-                 {"at", "at", Unit::text, [](auto& one) { return if_common(one, one.shape); }}})};
+            table_of<PointsDiff>(
+                diff.curves, {{"path", "curves", &PointsDiff::path},
+                              {"common_points", "common points", Unit::whole, points},
+                              {"largest_relative", "largest", Unit::change,
+                               [](auto& one) { return if_common(one, one.largest); }},
+                              {"at", "at", [](auto& one) { return if_common(one, one.where); }}}),
+            table_of<PointsDiff>(
+                diff.kernels, {{"path", "kernel times", &PointsDiff::path},
+                               {"common_shapes", "common shapes", Unit::whole, points},
+                               {"mean_relative", "mean", Unit::change,
+                                [](auto& one) { return if_common(one, one.mean); }},
+                               {"largest_relative", "largest", Unit::change,
+                                [](auto& one) { return if_common(one, one.largest); }},
+                               {"at", "at", [](auto& one) { return if_common(one, one.where); }}})};
 }
 
 std::string only_in(const char* name, const std::vector<std::string>& paths) {
@@ -95,7 +91,7 @@ std::string models_text() {
     using Named = std::pair<std::string, ModelSpec>;
     return to_text(table_of<Named>(
         models,
-        {{"name", "name", Unit::text, &Named::first},
+        {{"name", "name", &Named::first},
          {"parameters", "parameters", Unit::count,
           [](auto& one) { return total_parameters(one.second); }},
          {"active_parameters", "active", Unit::count,
@@ -103,13 +99,11 @@ std::string models_text() {
          {"layers", "layers", Unit::whole, [](auto& one) { return one.second.layer_count(); }},
          {"hidden", "hidden", Unit::whole, [](auto& one) { return one.second.hidden; }},
          {"vocabulary", "vocabulary", Unit::whole, [](auto& one) { return one.second.vocabulary; }},
-         {"type", "type", Unit::text, [](auto& one) { return one.second.family; }}}));
+         {"type", "type", [](auto& one) { return one.second.family; }}}));
 }
 
 std::string model_text(const ModelSpec& model) {
-    const auto parameters = [](std::int64_t count) {
-        return format_thousands(static_cast<double>(count));
-    };
+    const auto parameters = [](std::int64_t count) { return format_thousands(count); };
     std::string out = fmt::format(
         "{}: {} parameters, {} active for a token; {}, hidden {}, vocabulary {}, {} embeddings\n"
         "source: {}\n",
@@ -129,7 +123,7 @@ std::string model_text(const ModelSpec& model) {
                                        : "");
         out += to_text(
             table_of<ParameterTensor>(layer_tensors(model, layer),
-                                      {{"", "tensor", Unit::text, &ParameterTensor::name},
+                                      {{"", "tensor", &ParameterTensor::name},
                                        {"", "rows", Unit::whole, &ParameterTensor::rows},
                                        {"", "columns", Unit::whole, &ParameterTensor::columns},
                                        {"", "number", Unit::whole, &ParameterTensor::count}}),
@@ -160,14 +154,14 @@ std::string machines_text() {
     for (const std::string& id : library_machines()) machines.push_back(read_machine_profile(id));
     const Table table = table_of<MachineProfile>(
         machines,
-        {{"name", "name", Unit::text, &MachineProfile::id},
-         {"gpu", "GPU", Unit::text, [](auto& one) { return one.text("gpu.name"); }},
+        {{"name", "name", &MachineProfile::id},
+         {"gpu", "GPU", [](auto& one) { return one.text("gpu.name"); }},
          {"hbm_gb", "HBM GB", Unit::number, number("gpu.memory_capacity_gb")},
          {"bf16_tflops", "TFLOPS", Unit::number, number("gpu.bf16_dense_tflops")},
          {"host_to_device_gb_per_s", "H2D", Unit::number, number("link.host_to_device_gb_per_s")},
          {"device_to_host_gb_per_s", "D2H", Unit::number, number("link.device_to_host_gb_per_s")},
          {"host_memory_gb", "host GB", Unit::number, number("host.memory_capacity_gb")},
-         {"predictions", "predictions", Unit::text, trust}});
+         {"predictions", "predictions", trust}});
     return to_text(table) +
            "\nTFLOPS: bf16 dense, from the datasheet. H2D, D2H: GB/s of copies in one direction. "
            "-: "
@@ -186,23 +180,23 @@ std::string machine_text(const MachineProfile& profile) {
     };
     out += to_text(table_of<Quantity>(
         profile.quantities,
-        {{"", "number", Unit::text, &Quantity::path},
+        {{"", "number", &Quantity::path},
          {"", "value", Unit::number,
           [](auto& one) { return one.value ? Cell(one.value) : Cell().shown_as("unknown"); }},
-         {"", "method", Unit::text, method},
-         {"", "date", Unit::text, &Quantity::date},
-         {"", "from", Unit::text, from}}));
+         {"", "method", method},
+         {"", "date", &Quantity::date},
+         {"", "from", from}}));
     const auto points = [](auto& one) {
         std::string words;
         for (const auto& row : one.points)
             words += fmt::format("{}{:g}", words.empty() ? "" : " ", fmt::join(row, ":"));
         return words;
     };
-    out += to_text(table_of<Curve>(profile.curves, {{"", "curve", Unit::text, &Curve::path},
-                                                    {"", "points", Unit::text, points},
-                                                    {"", "method", Unit::text, method},
-                                                    {"", "date", Unit::text, &Curve::date},
-                                                    {"", "from", Unit::text, &Curve::source}}));
+    out += to_text(table_of<Curve>(profile.curves, {{"", "curve", &Curve::path},
+                                                    {"", "points", points},
+                                                    {"", "method", method},
+                                                    {"", "date", &Curve::date},
+                                                    {"", "from", &Curve::source}}));
     try {
         for (const std::string& assumption : resolve_machine(profile).assumptions)
             out += fmt::format("assumed: {}\n", assumption);

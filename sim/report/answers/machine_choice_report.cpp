@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/answers/search/machine_choice.h"
+#include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/cost_speed.h"
 #include "sim/report/report.h"
 
 namespace sluice {
@@ -19,9 +21,8 @@ std::string verdict(const MachineChoice& choice, double wanted) {
         std::string words;
         for (const Shortage& one : find_shortages(r.plan))
             words += fmt::format("{}{} needs {}, has {} (short {})", words.empty() ? "" : "; ",
-                                 one.memory, format_bytes(static_cast<double>(one.needed)),
-                                 format_bytes(static_cast<double>(one.usable)),
-                                 format_bytes(static_cast<double>(one.needed - one.usable)));
+                                 one.memory, format_bytes(one.needed), format_bytes(one.usable),
+                                 format_bytes(one.needed - one.usable));
         return words;
     }
     if (r.tokens_per_s() < wanted) return "too slow";
@@ -53,6 +54,39 @@ std::string lead_text(const MachineChoices& choices) {
     return out;
 }
 
+/// Nothing where the machines take different batches.
+std::string batch_words(const MachineChoices& choices) {
+    const TrainingSpec& first = choices.machines.front().report.asked.training;
+    for (const MachineChoice& machine : choices.machines) {
+        const TrainingSpec& t = machine.report.asked.training;
+        if (t.batch != first.batch || t.sequence != first.sequence) return "";
+    }
+    return fmt::format(", batch {} x {} tokens", first.batch, format_thousands(first.sequence));
+}
+
+CostSpeed plot_of(const MachineChoices& choices, CostAxis axis, const char* cost) {
+    CostSpeed plot{cost, {}};
+    for (const MachinePoint& point : machine_points(choices, axis)) {
+        const MachineChoice& machine = choices.machines[point.machine];
+        const Prediction& r = machine.report;
+        CostSpeedPoint one;
+        one.id = static_cast<int>(point.machine);
+        one.name = machine.id;
+        one.tooltip = fmt::format("{}: {} tokens/s, ${:.3g}", machine.id,
+                                  format_thousands(point.tokens_per_s), point.usd);
+        one.usd = point.usd;
+        one.tokens_per_s = point.tokens_per_s;
+        if (r.band) {
+            one.low = r.tokens_per_s_at(r.band->high);
+            one.high = r.tokens_per_s_at(r.band->low);
+        }
+        one.on_front = point.on_front;
+        one.must_be_named = choices.cheapest() == &machine;
+        plot.points.push_back(std::move(one));
+    }
+    return plot;
+}
+
 }  // namespace
 
 Table machine_choices_table(const MachineChoices& choices) {
@@ -67,19 +101,16 @@ Table machine_choices_table(const MachineChoices& choices) {
     };
     return table_of<MachineChoice>(
         choices.machines,
-        {{"machine", "machine", Unit::text, &MachineChoice::id},
+        {{"machine", "machine", &MachineChoice::id},
          {"does_it", "", Unit::flag, &MachineChoice::does_it},
          {"fits", "", Unit::flag, [](auto& one) { return one.report.plan.fit.fits(); }},
-         {"changes", "", Unit::text, [](auto& one) { return setting_flags(one.changes); }},
+         {"changes", "", [](auto& one) { return setting_flags(one.changes); }},
          {"tokens_per_s", "tokens/s", Unit::whole,
           [](auto& one) { return one.report.tokens_per_s(); }},
          {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
-          [](auto& one) {
-              const Prediction& r = one.report;
-              return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
-          }},
-         {"payment", "", Unit::text, if_paid([](auto& one) { return one.payment->name; })},
-         {"price_of", "", Unit::text, if_paid([](auto& one) { return one.payment->origin; })},
+          [](auto& one) { return speed_range(one.report); }},
+         {"payment", "", if_paid([](auto& one) { return one.payment->name; })},
+         {"price_of", "", if_paid([](auto& one) { return one.payment->origin; })},
          {"usd_per_hour", "$ an hour", Unit::usd,
           if_paid([](auto& one) { return one.cost->usd_per_hour; })},
          {"usd_per_million_tokens", "$ a million", Unit::usd,
@@ -92,24 +123,20 @@ Table machine_choices_table(const MachineChoices& choices) {
           if_paid([&](auto& one) { return marks_of(one).by_hour; })},
          {"on_front_of_usd_per_million_tokens", "", Unit::flag,
           if_paid([&](auto& one) { return marks_of(one).by_token; })},
-         {"", "front", Unit::text,
+         {"", "front",
           [&](auto& one) {
               return fmt::format("{}{}", marks_of(one).by_hour ? "h" : "",
                                  marks_of(one).by_token ? "t" : "");
           }},
-         {"", "verdict", Unit::text,
-          [&](auto& one) { return verdict(one, choices.tokens_per_s); }}});
+         {"", "verdict", [&](auto& one) { return verdict(one, choices.tokens_per_s); }}});
 }
 
 std::string machine_choices_text(const MachineChoices& choices) {
     std::string out;
     if (const MachineChoice* cheapest = choices.cheapest()) {
-        out += fmt::format(
-            "least an hour {}: {} ({}), {} tokens/s (5 to 95%: {} to {})\n", cheapest->id,
-            format_usd(cheapest->cost->usd_per_hour), cheapest->payment->name,
-            format_thousands(cheapest->report.tokens_per_s()),
-            format_thousands(cheapest->report.tokens_per_s_at(cheapest->report.band->high)),
-            format_thousands(cheapest->report.tokens_per_s_at(cheapest->report.band->low)));
+        out += fmt::format("least an hour {}: {} ({}), {}\n", cheapest->id,
+                           format_usd(cheapest->cost->usd_per_hour), cheapest->payment->name,
+                           speed_text(cheapest->report));
         out += lead_text(choices);
     } else {
         out += "no machine of the library with a known price does it\n";
@@ -143,6 +170,20 @@ std::string machine_choices_csv(const MachineChoices& choices) {
             kept.push_back(std::move(table.rows[i]));
     table.rows = std::move(kept);
     return to_csv(table);
+}
+
+Picture machine_choices_picture(const MachineChoices& choices) {
+    std::string title, subtitle;
+    if (!choices.machines.empty()) {
+        title = choices.machines.front().report.asked.model_name + ": speed and money by machine";
+        subtitle = fmt::format(
+            "predicted{}; thin lines: 5 to 95%; blue: no machine is faster for less; grey: beaten",
+            batch_words(choices));
+    }
+    return cost_speed_picture(
+        title, subtitle,
+        {plot_of(choices, CostAxis::usd_per_hour, "dollars an hour"),
+         plot_of(choices, CostAxis::usd_per_million_tokens, "dollars per million tokens")});
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 
 #include "sim/answers/validate/published.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/chart_parts.h"
 
 namespace sluice {
 namespace {
@@ -30,19 +31,10 @@ void add_to(std::vector<Group>& groups, const std::string& text, const std::stri
 
 /// Lines of at most kWidth characters, each after `indent`.
 std::string wrapped(const std::string& text, const std::string& indent) {
-    std::string out, line;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        const std::string word = text.substr(at, end - at);
-        if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kWidth) {
-            out += indent + line + "\n";
-            line.clear();
-        }
-        line += (line.empty() ? "" : " ") + word;
-        at = end + 1;
-    }
-    return line.empty() ? out : out + indent + line + "\n";
+    std::string out;
+    for (const std::string& line : wrap_text(text, kWidth - indent.size()))
+        out += indent + line + "\n";
+    return out;
 }
 
 std::string groups_text(const std::vector<Group>& groups, const char* title) {
@@ -53,41 +45,10 @@ std::string groups_text(const std::vector<Group>& groups, const char* title) {
     return out;
 }
 
-struct Speed {
-    const char* key;
-    const char* name;
-};
-
-Speed speed_of(PublishedSpeed kind) {
-    switch (kind) {
-        case PublishedSpeed::step:
-            return {"step_s", "step"};
-        case PublishedSpeed::tokens:
-            return {"tokens_per_s", "tokens/s"};
-        case PublishedSpeed::tflops:
-            return {"tflops_6pt", "6PT"};
-        case PublishedSpeed::forward_backward:
-            return {"forward_backward_s", "fwd+bwd"};
-        case PublishedSpeed::none:
-            break;
-    }
-    return {"", "-"};
-}
-
 /// Missing where no speed is published.
 Cell speed_cell(const PublishedComparison& c, double value) {
-    switch (c.row.speed_kind) {
-        case PublishedSpeed::step:
-        case PublishedSpeed::forward_backward:
-            return Cell(value).shown_as(fmt::format("{:.2f} s", value));
-        case PublishedSpeed::tokens:
-            return Cell(value).shown_as(format_thousands(value) + " t/s");
-        case PublishedSpeed::tflops:
-            return Cell(value).shown_as(fmt::format("{:.1f} TF", value));
-        case PublishedSpeed::none:
-            break;
-    }
-    return {};
+    const PublishedSpeed* const kind = c.row.speed_kind;
+    return kind == nullptr ? Cell() : Cell(value).shown_as(kind->text(value));
 }
 
 /// Missing where none is published.
@@ -105,18 +66,16 @@ std::string fits_text(const PublishedComparison& c) {
 Table rows_table(const PublishedTable& table) {
     Table out = table_of<PublishedComparison>(
         table.compared,
-        {{"id", "row", Unit::text, [](auto& c) { return c.row.id; }},
-         {"system", "", Unit::text, [](auto& c) { return c.row.system; }},
-         {"machine", "", Unit::text, [](auto& c) { return c.row.machine; }},
-         {"model", "", Unit::text, [](auto& c) { return c.row.model_name; }},
+        {{"id", "row", [](auto& c) { return c.row.id; }},
+         {"system", "", [](auto& c) { return c.row.system; }},
+         {"machine", "", [](auto& c) { return c.row.machine; }},
+         {"model", "", [](auto& c) { return c.row.model_name; }},
          {"batch", "", Unit::whole, [](auto& c) { return c.row.training.batch; }},
          {"sequence", "", Unit::whole, [](auto& c) { return c.row.training.sequence; }},
-         {"speed.quantity", "speed", Unit::text,
+         {"speed.quantity", "speed",
           [](auto& c) {
-              const Speed speed = speed_of(c.row.speed_kind);
-              return c.row.speed_kind == PublishedSpeed::none
-                         ? Cell()
-                         : Cell(speed.key).shown_as(speed.name);
+              const PublishedSpeed* const kind = c.row.speed_kind;
+              return kind == nullptr ? Cell() : Cell(kind->key).shown_as(kind->title);
           }},
          {"speed.published", "published", Unit::number,
           [](auto& c) { return speed_cell(c, c.row.speed); }},
@@ -135,14 +94,14 @@ Table rows_table(const PublishedTable& table) {
          {"host.error", "\ndelta", Unit::change, &PublishedComparison::host_error},
          {"fits_published", "", Unit::flag, [](auto& c) { return c.row.fits; }},
          {"fits_predicted", "", Unit::flag, &PublishedComparison::predicted_fits},
-         {"", "fits", Unit::text, fits_text},
-         {"needs_explanation", "why", Unit::text,
+         {"", "fits", fits_text},
+         {"needs_explanation", "why",
           [](auto& c) {
               return Cell(c.needs_explanation()).shown_as(c.needs_explanation() ? "*" : " ");
           }},
-         {"explanation", "", Unit::text, [](auto& c) { return c.row.explanation; }},
-         {"assumed", "", Unit::text, [](auto& c) { return c.row.assumed; }},
-         {"source", "", Unit::text, [](auto& c) { return c.row.source; }}});
+         {"explanation", "", [](auto& c) { return c.row.explanation; }},
+         {"assumed", "", [](auto& c) { return c.row.assumed; }},
+         {"source", "", [](auto& c) { return c.row.source; }}});
     std::string place;
     for (std::size_t i = 0; i < table.compared.size(); ++i) {
         const PublishedRow& row = table.compared[i].row;
@@ -155,11 +114,11 @@ Table rows_table(const PublishedTable& table) {
 
 Table others_table(const PublishedTable& table) {
     return table_of<PublishedRow>(table.not_compared,
-                                  {{"id", "", Unit::text, &PublishedRow::id},
-                                   {"system", "", Unit::text, &PublishedRow::system},
-                                   {"published", "", Unit::text, &PublishedRow::published},
-                                   {"not_compared", "", Unit::text, &PublishedRow::not_compared},
-                                   {"source", "", Unit::text, &PublishedRow::source}});
+                                  {{"id", "", &PublishedRow::id},
+                                   {"system", "", &PublishedRow::system},
+                                   {"published", "", &PublishedRow::published},
+                                   {"not_compared", "", &PublishedRow::not_compared},
+                                   {"source", "", &PublishedRow::source}});
 }
 
 struct Quantities {

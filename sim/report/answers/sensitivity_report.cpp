@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/answers/search/sensitivity.h"
+#include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
@@ -38,16 +39,12 @@ std::string machine_settings_of(const Upgrade& upgrade) {
     return out;
 }
 
-Range speed_band(const Prediction& r) {
-    return {r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
-}
-
 }  // namespace
 
 Table upgrades_table(const Sensitivity& all) {
     return table_of<Upgrade>(
         all.upgrades,
-        {{"name", "change", Unit::text, &Upgrade::name},
+        {{"name", "change", &Upgrade::name},
          {"gain", "gain", Unit::change, &Upgrade::gain,
           "tokens/s over those of the machine as it is, less 1"},
          {"gain_{}_percent", "5 to 95%", Unit::change,
@@ -58,28 +55,25 @@ Table upgrades_table(const Sensitivity& all) {
          {"tokens_per_s", "tokens/s", Unit::whole,
           [](auto& one) { return one.report.tokens_per_s(); }},
          {"tokens_per_s_{}_percent", "", Unit::whole,
-          [](auto& one) { return speed_band(one.report); }},
-         {"bottleneck", "then bound by", Unit::text,
+          [](auto& one) { return speed_range(one.report); }},
+         {"bottleneck", "then bound by",
           [](auto& one) {
               return Cell(bottleneck_name(one.report.step.bottleneck()))
                   .shown_as(one.successor)
                   .with_tooltip(bottleneck_text(one.report.step));
           }},
-         {"settings", "with settings", Unit::text,
-          [](auto& one) { return setting_flags(one.settings); },
+         {"settings", "with settings", [](auto& one) { return setting_flags(one.settings); },
           "training settings that use the change best"},
-         {"machine_settings", "as numbers of the machine", Unit::text, machine_settings_of,
+         {"machine_settings", "as numbers of the machine", machine_settings_of,
           "none where no numbers of the profile make the change"}});
 }
 
 std::string sensitivity_text(const Sensitivity& all) {
     const Prediction& r = all.base;
-    std::string out =
-        fmt::format("{} on {}: {} tokens/s (5 to 95%: {}){}\nbound by {}\n", r.asked.model_name,
-                    r.asked.machine_id, format_thousands(r.tokens_per_s()),
-                    cell_text(speed_band(r), Unit::whole),
-                    all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
-                    bottleneck_text(r.step));
+    std::string out = fmt::format(
+        "{} on {}: {}{}\nbound by {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r),
+        all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
+        bottleneck_text(r.step));
     if (!all.upgrades.empty() && all.upgrades.front().gain > 0)
         out += fmt::format("most is gained by {}: {}, then bound by {}\n",
                            all.upgrades.front().name, gain_words(all.upgrades.front().gain),
@@ -93,18 +87,62 @@ std::string sensitivity_text(const Sensitivity& all) {
 }
 
 std::string sensitivity_json(const Sensitivity& all) {
-    const Range band = speed_band(all.base);
+    Json base;
+    add_speed_json(base, all.base, all.base.band);
+    base["bottleneck"] = bottleneck_name(all.base.step.bottleneck());
+    base["settings"] = setting_flags(all.base_settings);
     return readable_json({{"model", all.base.asked.model_name},
                           {"machine", all.base.asked.machine_id},
-                          {"base",
-                           {{"tokens_per_s", all.base.tokens_per_s()},
-                            {"tokens_per_s_5_percent", band.low},
-                            {"tokens_per_s_95_percent", band.high},
-                            {"bottleneck", bottleneck_name(all.base.step.bottleneck())},
-                            {"settings", setting_flags(all.base_settings)}}},
+                          {"base", base},
                           {"upgrades", to_json(upgrades_table(all))},
                           {"not_tried", all.not_possible},
                           {"note", all.note}});
+}
+
+std::string upgrade_sentence(const Upgrade& upgrade) {
+    return fmt::format(
+        "{}{}: {} (5 to 95%: {} to {}), {} tokens/s. Then bound by {}", upgrade.name,
+        upgrade.settings.empty() ? "" : " with " + setting_flags(upgrade.settings),
+        gain_words(upgrade.gain), gain_words(upgrade.gain_low), gain_words(upgrade.gain_high),
+        format_thousands(upgrade.report.tokens_per_s()), bottleneck_text(upgrade.report.step));
+}
+
+std::string sensitivity_sentence(const Sensitivity& all) {
+    std::string out =
+        fmt::format("{} tokens/s{}, bound by {}.", format_thousands(all.base.tokens_per_s()),
+                    all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
+                    bottleneck_label(all.base.step.bottleneck()));
+    if (all.upgrades.empty() || all.upgrades.front().gain <= 0)
+        return out + " None of the changes gains speed.";
+    const Upgrade& first = all.upgrades.front();
+    out += fmt::format(" Most is gained by {}: {}, then bound by {}.", first.name,
+                       gain_words(first.gain), bottleneck_label(first.report.step.bottleneck()));
+    if (!first.sure())
+        out +=
+            fmt::format(" That gain is not sure: its band reaches {}.", gain_words(first.gain_low));
+    return out;
+}
+
+BarChart upgrade_bars(const Sensitivity& all) {
+    const Prediction& r = all.base;
+    BarChart chart;
+    chart.title = r.asked.model_name + " on " + r.asked.machine_id;
+    chart.subtitle = fmt::format("gain of tokens/s, predicted, from {}; batch {} x {} tokens",
+                                 format_thousands(r.tokens_per_s()), r.asked.training.batch,
+                                 format_thousands(r.asked.training.sequence));
+    chart.note =
+        "Thin line: nine of ten gains should lie there; grey: the gain is not sure. In brackets: "
+        "what limits then.";
+    chart.percent = true;
+    chart.groups.emplace_back();
+    for (const Upgrade& upgrade : all.upgrades)
+        chart.groups.front().bars.push_back(
+            {upgrade.name, upgrade.gain, upgrade.gain_low, upgrade.gain_high,
+             fmt::format("{} ({})", gain_words(upgrade.gain),
+                         bottleneck_label(upgrade.report.step.bottleneck())),
+             "", paint(upgrade.sure() ? Role::pointed_out : Role::misfit),
+             upgrade_sentence(upgrade)});
+    return chart;
 }
 
 }  // namespace sluice

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/answers/validate/compare_run.h"
 #include "sim/answers/validate/operation_errors.h"
-#include "sim/answers/validate/phases.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/html.h"
 #include "sim/report/to_svg.h"
-#include "sim/report/validate/validation_pictures.h"
 
 namespace sluice {
 namespace {
@@ -35,8 +33,7 @@ std::vector<Table> phase_tables(const Validation& v) {
         std::copy_if(v.runs.begin(), v.runs.end(), std::back_inserter(runs), [&](const Run& c) {
             return !c.phases.empty() && phase_names(c.run.training.schedule) == names;
         });
-        std::vector<ColumnOf<Run>> columns = {
-            {"", "phases", Unit::text, [](auto& c) { return c.run.name; }}};
+        std::vector<ColumnOf<Run>> columns = {{"", "phases", [](auto& c) { return c.run.name; }}};
         for (const std::string& name : names) {
             const auto phase_of = [name](const Run& c) {
                 return std::find_if(c.phases.begin(), c.phases.end(),
@@ -153,7 +150,7 @@ Table shown_runs(const Validation& v) {
 Json processes_json(const MeasuredRun& run) {
     if (run.processes.empty()) return Json::array({{{"file", run.file}, {"step_s", run.step}}});
     return to_json(table_of<MeasuredProcess>(
-        run.processes, {{"file", "", Unit::text, &MeasuredProcess::file},
+        run.processes, {{"file", "", &MeasuredProcess::file},
                         {"step_s", "", Unit::seconds, &MeasuredProcess::step}}));
 }
 
@@ -221,7 +218,7 @@ std::string validation_json(const Validation& v, const OperationErrors* operatio
         Json& run = out["runs"][i];
         run["measured"]["processes"] = processes_json(c.run);
         run["phases"] = to_json(table_of<PhaseComparison>(
-            c.phases, {{"phase", "", Unit::text, &PhaseComparison::name},
+            c.phases, {{"phase", "", &PhaseComparison::name},
                        {"measured_s", "", Unit::seconds, &PhaseComparison::measured},
                        {"predicted_s", "", Unit::seconds, &PhaseComparison::predicted}}));
         if (operations != nullptr && c.measured)

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "sim/answers/validate/operation_errors.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/report/answers/answer_reports.h"
 
@@ -40,9 +42,42 @@ Cell outside(const Run& c) {
 Cell memory_error(std::optional<double> error, Bytes measured, Bytes predicted,
                   const BytesText& bytes) {
     if (!error) return Cell().with_tooltip("not measured");
-    return Cell(error).with_tooltip(fmt::format("measured {}, predicted {}",
-                                                bytes(static_cast<double>(measured)),
-                                                bytes(static_cast<double>(predicted))));
+    return Cell(error).with_tooltip(
+        fmt::format("measured {}, predicted {}", bytes(measured), bytes(predicted)));
+}
+
+using Json = nlohmann::ordered_json;
+
+Cell ratio(Seconds predicted, Seconds measured) {
+    return measured > 0 ? Cell(predicted / measured) : Cell();
+}
+
+Table kinds_table(const OperationErrors& errors) {
+    return table_of<KindError>(
+        errors.kinds,
+        {{"lane", "lane",
+          [](auto& k) { return Cell(lane_name(k.lane)).shown_as(lane_label(k.lane)); }},
+         {"operation", "operations", [](auto& k) { return operation_name(k.kind); }},
+         {"operations", "number", Unit::whole, &KindError::operations},
+         {"measured_s", "measured", Unit::seconds, &KindError::measured},
+         {"predicted_s", "predicted", Unit::seconds, &KindError::predicted},
+         {"", "ratio", Unit::ratio, [](auto& k) { return ratio(k.predicted, k.measured); }},
+         {"explained_share_of_step", "explains", Unit::change, &KindError::explained},
+         {"explained_share_of_step_mean_size", "mean size", Unit::share,
+          &KindError::explained_absolute}});
+}
+
+Table worst_table(const OperationErrors& errors) {
+    return table_of<OperationError>(
+        errors.worst,
+        {{"run", "run", [](auto& e) { return e.run->run.name; }},
+         {"operation", "operation", [](auto& e) { return operation_label(e); }},
+         {"index", "", Unit::whole, &OperationError::operation},
+         {"measured_s", "measured", Unit::seconds, &OperationError::measured},
+         {"predicted_s", "predicted", Unit::seconds, &OperationError::predicted},
+         {"", "ratio", Unit::ratio, [](auto& e) { return ratio(e.predicted, e.measured); }},
+         {"explained_s", "", Unit::seconds, &OperationError::explained},
+         {"explained_share_of_step", "explains", Unit::change, &OperationError::explained_share}});
 }
 
 }  // namespace
@@ -55,8 +90,8 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
     const std::string delta = "predicted / measured - 1";
     return table_of<Run>(
         v.runs,
-        {{"group", "", Unit::text, [](auto& c) { return c.run.group; }},
-         {"name", "run", Unit::text,
+        {{"group", "", [](auto& c) { return c.run.group; }},
+         {"name", "run",
           [&](auto& c) {
               const auto group = std::find(groups.begin(), groups.end(), c.run.group);
               return Cell(c.run.name)
@@ -64,8 +99,8 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
                   .in_series(static_cast<int>(group - groups.begin()));
           },
           "coloured as its group in the picture"},
-         {"file", "", Unit::text, [](auto& c) { return c.run.file; }, "", Programs::json},
-         {"model", "", Unit::text, [](auto& c) { return c.run.model.name; }},
+         {"file", "", [](auto& c) { return c.run.file; }, "", Programs::json},
+         {"model", "", [](auto& c) { return c.run.model.name; }},
          {"layers", "", Unit::whole, [](auto& c) { return c.run.model.layer_count(); }},
          {"batch", "", Unit::whole, [](auto& c) { return c.run.training.batch; }},
          {"seq", "", Unit::whole, [](auto& c) { return c.run.training.sequence; }},
@@ -100,15 +135,15 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
           [&](auto& c) { return band(c.run.step_low, c.run.step_high); }, "", Programs::json},
          {"predicted.step_{}_percent_s", "predicted step,\n5 to 95%", Unit::seconds,
           [&](auto& c) { return band(c.predicted.band->low, c.predicted.band->high); }},
-         {"in_band", "band", Unit::text, outside},
+         {"in_band", "band", outside},
          {"steps_measured", "", Unit::whole, [](auto& c) { return if_known(c.run.steps); }, "",
           Programs::csv},
-         {"precision", "", Unit::text, [](auto& c) { return precision_name(c.run.precision); }, "",
+         {"precision", "", [](auto& c) { return precision_name(c.run.precision); }, "",
           Programs::csv},
          {"measured.steps_measured", "", Unit::whole, [](auto& c) { return if_known(c.run.steps); },
           "", Programs::json},
-         {"measured.precision", "", Unit::text,
-          [](auto& c) { return precision_name(c.run.precision); }, "", Programs::json},
+         {"measured.precision", "", [](auto& c) { return precision_name(c.run.precision); }, "",
+          Programs::json},
          {"processes", "processes", Unit::whole, [](auto& c) { return c.run.process_count(); }, "",
           Programs::csv},
          {"process_spread", "spread", Unit::error, [](auto& c) { return c.run.process_spread(); },
@@ -116,6 +151,29 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
          {"measured.process_spread", "", Unit::error,
           [](auto& c) { return c.run.process_spread(); }, "", Programs::json},
          {"processes_in_band", "", Unit::whole, &Run::steps_in_band}});
+}
+
+std::string operation_errors_text(const OperationErrors& errors) {
+    if (errors.runs == 0) return "\nno run has operations: measure again with this version\n";
+    Table kinds = kinds_table(errors);
+    kinds.rows.push_back(
+        {{"", "pauses between", {}, {}, {}, {}, errors.unexplained, errors.unexplained_absolute}});
+    kinds.rows.push_back({{"", "the step's delta", {}, {}, {}, {}, errors.step_error, {}}});
+    const std::string worst = to_text(worst_table(errors), "  ");
+    return fmt::format(
+               "\noperations of {}; explains: the share of the step's error, to first order, that "
+               "an operation causes by its part of the critical path\n",
+               format_number_of(errors.runs, "run")) +
+           to_text(kinds) + (worst.empty() ? "" : "\nsingle operations, worst first\n" + worst);
+}
+
+Json operation_errors_json(const OperationErrors& errors) {
+    return {{"runs", errors.runs},
+            {"step_error", errors.step_error},
+            {"unexplained_share_of_step", errors.unexplained},
+            {"unexplained_share_of_step_mean_size", errors.unexplained_absolute},
+            {"kinds", to_json(kinds_table(errors))},
+            {"worst", to_json(worst_table(errors))}};
 }
 
 }  // namespace sluice

@@ -110,6 +110,7 @@ constexpr const char* kPeakGemm = "gpu.bf16_dense_tflops";
 constexpr const char* kGemmTimes = "kernels.gemm_forward";
 
 constexpr std::array kGpuRows = {
+    text("gpu.maker"),
     text("gpu.name"),
     row("gpu.memory_capacity_gb", Trust::as_given,
         fill<&MachineSpec::gpu, &GpuSpec::memory_capacity>, Required{},

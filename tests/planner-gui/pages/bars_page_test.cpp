@@ -6,7 +6,8 @@
 #include <QTest>
 
 #include "planner-gui/pictures/palette.h"
-#include "sim/report/search/search_pictures.h"
+#include "sim/answers/search/sensitivity.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"

@@ -9,8 +9,8 @@
 #include <QTest>
 
 #include "planner-gui/pages/bars_page.h"
+#include "sim/answers/compare/comparison.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/compare/comparison_report.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"

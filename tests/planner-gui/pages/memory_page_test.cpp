@@ -5,7 +5,7 @@
 
 #include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pictures/memory_stack.h"
-#include "sim/answers/predict/prediction_words.h"
+#include "sim/report/report.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/pages/shown_page.h"
 #include "tests/planner-gui/predicted.h"

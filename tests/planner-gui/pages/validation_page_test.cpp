@@ -9,7 +9,6 @@
 #include "planner-gui/pages/picture_view.h"
 #include "planner-gui/pictures/palette.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/validate/validation_pictures.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/dropped.h"
 #include "tests/planner-gui/pages/shown_page.h"

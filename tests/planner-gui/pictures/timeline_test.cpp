@@ -2,8 +2,9 @@
 
 #include <QStringList>
 
-#include "planner-gui/pictures/operation_facts.h"
-#include "sim/report/svg_text.h"
+#include "planner-gui/pictures/byte_units.h"
+#include "sim/report/operation_facts.h"
+#include "sim/report/picture.h"
 #include "sim/report/timeline_picture.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/predicted.h"
@@ -29,9 +30,9 @@ std::shared_ptr<const TimedPlan> slower(double factor) {
     return std::make_shared<const TimedPlan>(std::move(report));
 }
 
-QString value(const Facts& facts, const QString& name) {
+std::string value(const Facts& facts, const std::string& name) {
     for (const Fact& fact : facts.facts)
-        if (fact.name == name.toStdString()) return qtext(fact.value);
+        if (fact.name == name) return fact.value;
     return {};
 }
 
@@ -157,29 +158,29 @@ TEST_CASE("what is too short for a pixel is drawn together, however many", "[pic
 
 TEST_CASE("facts of an operation", "[pictures]") {
     const Timeline timeline(one_layer());
-    const Facts copy = operation_facts(timeline.rows()[0], 0, ByteUnits::decimal);
-    CHECK(value(copy, QStringLiteral("lane")) == QStringLiteral("H2D, predicted"));
-    CHECK(value(copy, QStringLiteral("start")) == QStringLiteral("-200.0 ms"));
-    CHECK(value(copy, QStringLiteral("duration")) == QStringLiteral("200.0 ms"));
-    CHECK(value(copy, QStringLiteral("bytes")) == QStringLiteral("10.0 GB"));
-    CHECK(value(copy, QStringLiteral("rate")) == QStringLiteral("50.0 GB/s"));
-    CHECK(value(copy, QStringLiteral("exposed"))
-              .startsWith(QStringLiteral("compute waits 200.0 ms")));
-    CHECK(value(copy, QStringLiteral("waits for")).contains(QStringLiteral("of the step before")));
-    const Facts binary = operation_facts(timeline.rows()[0], 0, ByteUnits::binary);
-    CHECK(value(binary, QStringLiteral("bytes")) == QStringLiteral("9.3 GiB"));
+    const Facts copy = operation_facts(timeline.rows()[0], 0);
+    CHECK(value(copy, "lane") == "H2D, predicted");
+    CHECK(value(copy, "start") == "-200.0 ms");
+    CHECK(value(copy, "duration") == "200.0 ms");
+    CHECK(value(copy, "bytes") == "10.0 GB");
+    CHECK(value(copy, "rate") == "50.0 GB/s");
+    CHECK(value(copy, "exposed").starts_with("compute waits 200.0 ms"));
+    CHECK_THAT(value(copy, "waits for"), ContainsSubstring("of the step before"));
+    const Facts binary = operation_facts(timeline.rows()[0], 0, bytes_text(ByteUnits::binary));
+    CHECK(value(binary, "bytes") == "9.3 GiB");
     CHECK_THAT(facts_lines(copy), ContainsSubstring(copy.title));
-    CHECK_THAT(facts_line(copy), ContainsSubstring("; rate 50.0 GB/s"));
+    CHECK_THAT(facts_line(copy), ContainsSubstring("rate 50.0 GB/s"));
+    const Facts wait = wait_facts(timeline.rows()[1], timeline.rows()[1].waits[0]);
+    CHECK(wait.title == "compute waits 50.0 ms");
+    CHECK_THAT(value(wait, "for"), ContainsSubstring("optimizer"));
 }
 
-TEST_CASE("the table of operations has a line each", "[pictures]") {
+TEST_CASE("the table of operations has a row each", "[pictures]") {
     const Table table = timeline_table(Timeline(one_layer(), slower(2)));
-    const QStringList lines =
-        QString::fromStdString(to_csv(table)).trimmed().split(QLatin1Char('\n'));
-    CHECK(lines.size() == 1 + 2 * 4);
-    CHECK(lines[1].startsWith(QStringLiteral("predicted,host_to_device")));
-    CHECK(lines[1].contains(QStringLiteral("-0.2,0,10000000000,50,")));
-    for (const QString& line : lines) CHECK(line.count(QLatin1Char(',')) == 9);
+    CHECK(table.rows.size() == 2 * 4);
+    const std::string csv = to_csv(table);
+    CHECK_THAT(csv, ContainsSubstring("\npredicted,host_to_device") &&
+                        ContainsSubstring("-0.2,0,10000000000,50,"));
 }
 
 TEST_CASE("rows of a picture", "[pictures]") {

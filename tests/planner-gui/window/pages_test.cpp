@@ -11,7 +11,7 @@
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/window/exports.h"
-#include "sim/answers/compare/findings.h"
+#include "sim/report/answers/findings.h"
 #include "tests/planner-gui/file_content.h"
 #include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/window/window_driver.h"

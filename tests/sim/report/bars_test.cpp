@@ -1,7 +1,7 @@
 // Are bars as long as their values, with bands at their ends?
 #include "sim/report/bars.h"
 
-#include "sim/report/svg_text.h"
+#include "sim/report/picture.h"
 #include "tests/catch.h"
 
 namespace sluice {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/report/svg_text.h"
+#include "sim/report/picture.h"
 #include "tests/catch.h"
 
 namespace sluice {

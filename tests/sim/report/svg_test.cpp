@@ -2,7 +2,7 @@
 #include <optional>
 #include <regex>
 
-#include "sim/report/svg_text.h"
+#include "sim/report/chart_parts.h"
 #include "sim/report/timeline_picture.h"
 #include "sim/report/to_svg.h"
 #include "tests/catch.h"
@@ -113,8 +113,8 @@ TEST_CASE("svg: compute's pauses are marked with what they wait for", "[report]"
     CHECK(waits[0].width == Approx(0.05 * second).margin(0.01));  // 0.25 ... 0.3 s
     CHECK(waits[1].x == Approx(zero + 0.8 * second).margin(0.01));
     CHECK(waits[1].width == Approx(0.2 * second).margin(0.01));  // 0.8 ... 1 s
-    CHECK(rectangles(svg, "compute waits 50.0 ms for update 0 (optimizer)").size() == 1);
-    CHECK(rectangles(svg, "compute waits 200.0 ms for weights in 0 (H2D)").size() == 1);
+    CHECK(rectangles(svg, "compute waits 50.0 ms\nfor: update 0 (optimizer)").size() == 1);
+    CHECK(rectangles(svg, "compute waits 200.0 ms\nfor: weights in 0 (H2D)").size() == 1);
 }
 
 TEST_CASE("svg: title and lanes say speed, busy and exposed shares", "[report]") {
@@ -125,8 +125,10 @@ TEST_CASE("svg: title and lanes say speed, busy and exposed shares", "[report]")
     CHECK_THAT(svg, ContainsSubstring(">20% busy, 20% exposed<"));   // H2D
     CHECK_THAT(svg, ContainsSubstring(">75% busy, 25% waits<"));     // compute
     CHECK_THAT(svg, ContainsSubstring(">50% busy, 5.0% exposed<"));  // optimizer
-    CHECK(rectangles(svg, "weights in 0\nat -200.0 ms, for 200.0 ms\n10.0 GB, 50.0 GB/s").size() ==
-          1);
+    CHECK(rectangles(svg,
+                     "weights in 0\nstart: -200.0 ms\nduration: 200.0 ms\nbytes: 10.0 GB\n"
+                     "rate: 50.0 GB/s")
+              .size() == 1);
 }
 
 TEST_CASE("svg: the text is well-formed XML, whatever the names", "[report]") {

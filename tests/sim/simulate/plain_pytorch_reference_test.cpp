@@ -1,7 +1,7 @@
 // `fsdp-offload` and `resident` against a measured step of each (validation/peers-h200.json).
 // Nothing in the model is fitted to them.
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/validate/phases.h"
+#include "sim/answers/validate/compare_run.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"

@@ -1,7 +1,7 @@
 // ZeRO-3's schedule against two measured steps and one that ran out of memory
 // (validation/peers-h200.json says how they were taken). Nothing in the model is fitted to them.
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/validate/phases.h"
+#include "sim/answers/validate/compare_run.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"

@@ -3,10 +3,9 @@
 
 #include <span>
 
-#include "sim/answers/compare/findings.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/compare/comparison_report.h"
+#include "sim/report/answers/findings.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"

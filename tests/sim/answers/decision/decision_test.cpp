@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/memory_bars.h"
+#include "sim/report/bars.h"
 #include "sim/report/to_svg.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/decision/made_decision.h"

@@ -1,6 +1,5 @@
 // Do the records of validation/history.json say how good predictions have been?
-#include "sim/answers/decision/track_record.h"
-
+#include "sim/answers/decision/decision.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 

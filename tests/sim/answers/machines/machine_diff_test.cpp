@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/answers/library_report.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 
 using namespace sluice;
@@ -92,7 +92,7 @@ TEST_CASE("machine diff: curves and kernel times where both have a point", "[rep
     CHECK(diff.kernels[0].common == 2);
     CHECK(diff.kernels[0].mean == Approx(0.2));  // +10% and +30%
     CHECK(diff.kernels[0].largest == Approx(0.3));
-    CHECK(diff.kernels[0].shape == "64 x 256");
+    CHECK(diff.kernels[0].where == "64 x 256");
 }
 
 TEST_CASE("machine diff: texts and flags; a machine equals itself", "[report]") {

@@ -1,7 +1,6 @@
 #include "sim/answers/search/machine_choice.h"
 
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/search/search_pictures.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"

@@ -4,10 +4,9 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
-#include "sim/report/search/search_pictures.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/model/read_model.h"
-#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/base/program_run.h"
 

@@ -1,6 +1,5 @@
 // The phases of a step, by hand.
-#include "sim/answers/validate/phases.h"
-
+#include "sim/answers/validate/compare_run.h"
 #include "tests/catch.h"
 #include "tests/sim/report/one_layer_report.h"
 

@@ -1,6 +1,5 @@
 // The order of runs, on plain numbers.
-#include "sim/answers/validate/ranking.h"
-
+#include "sim/answers/validate/validation.h"
 #include "tests/sim/answers/validate/made_runs.h"
 
 using namespace sluice;

@@ -1,7 +1,6 @@
 // Runs of one configuration by several processes: which are joined, to what, and how far they
 // differ.
-#include "sim/answers/validate/repeated_runs.h"
-
+#include "sim/answers/validate/measured_runs.h"
 #include "sim/answers/validate/validation.h"
 #include "tests/sim/answers/validate/made_runs.h"
 

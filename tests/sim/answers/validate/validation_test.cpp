@@ -5,7 +5,6 @@
 
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
-#include "sim/report/validate/validation_pictures.h"
 #include "tests/sim/answers/validate/made_runs.h"
 
 using namespace sluice;

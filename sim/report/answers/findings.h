@@ -56,4 +56,12 @@ struct SharedAssumption {
 /// Each sentence once, in order of first mention.
 std::vector<SharedAssumption> shared_assumptions(const Comparison& comparison);
 
+/// The options that differ from their defaults, as flags, batch and sequence always.
+std::string settings_flags(const TrainingSpec& training);
+
+/// The systems that rest on the same sentences, with these, in order of first mention.
+using GroupedAssumptions =
+    std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>>;
+GroupedAssumptions grouped_assumptions(const Comparison& comparison);
+
 }  // namespace sluice

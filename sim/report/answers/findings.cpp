@@ -1,17 +1,17 @@
-#include "sim/answers/compare/findings.h"
+#include "sim/report/answers/findings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "sim/answers/predict/prediction_words.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
 
-std::string bytes_text(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
+std::string bytes_text(Bytes bytes) { return format_bytes(bytes); }
 
 /// Tokens of shorter sequences are less work: their speed is no measure of the system.
 bool of_the_same_sequence(const Comparison& comparison, const ComparedSystem& system) {
@@ -33,10 +33,10 @@ std::string would_fit(const Comparison& comparison, const ComparedSystem& system
         return no_suggestion_text(system.report.advice.no_suggestion.value_or(NoSuggestion()),
                                   bytes);
     const Suggestion& first = system.report.advice.suggestions.front();
-    return fmt::format(
-        "fits with {} (device {}, host {}): {} tokens/s{}", setting_flags(first.settings),
-        bytes(static_cast<double>(first.device_peak)), bytes(static_cast<double>(first.host_peak)),
-        format_thousands(*system.suggested_tokens_per_s), of_ours(comparison, system));
+    return fmt::format("fits with {} (device {}, host {}): {} tokens/s{}",
+                       setting_flags(first.settings), bytes(first.device_peak),
+                       bytes(first.host_peak), format_thousands(*system.suggested_tokens_per_s),
+                       of_ours(comparison, system));
 }
 
 bool bands_overlap(const Prediction& a, const Prediction& b) {
@@ -243,6 +243,31 @@ std::vector<SharedAssumption> shared_assumptions(const Comparison& comparison) {
                 known->systems.push_back(system.name);
             }
         }
+    }
+    return out;
+}
+
+std::string settings_flags(const TrainingSpec& training) {
+    const TrainingSpec standard;
+    std::string out;
+    for (const Option& option : training_options()) {
+        const std::string_view field = option.field;
+        const bool always = field == "batch" || field == "seq";
+        if (!always && option.get(training) == option.get(standard)) continue;
+        out += fmt::format("{}{} {}", out.empty() ? "" : " ", option_flag(option),
+                           option_text(training, option));
+    }
+    return out;
+}
+
+GroupedAssumptions grouped_assumptions(const Comparison& comparison) {
+    GroupedAssumptions out;
+    for (SharedAssumption& assumption : shared_assumptions(comparison)) {
+        auto group = std::find_if(out.begin(), out.end(), [&](const auto& known) {
+            return known.first == assumption.systems;
+        });
+        if (group == out.end()) group = out.insert(group, {assumption.systems, {}});
+        group->second.push_back(std::move(assumption.sentence));
     }
     return out;
 }

@@ -1,6 +1,6 @@
 // What do upgrades gain, as bars and in a sentence?
-#include "sim/report/search/search_pictures.h"
-
+#include "sim/answers/search/sensitivity.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/compare/made_comparison.h"
 

@@ -1,6 +1,6 @@
 // Where do measured runs lie over what was measured and predicted?
-#include "sim/report/validate/validation_pictures.h"
-
+#include "sim/answers/validate/validation.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/validate/made_runs.h"
 

@@ -1,6 +1,9 @@
-#include "sim/answers/predict/prediction_words.h"
-
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/report.h"
 
 namespace sluice {
 namespace {
@@ -51,20 +54,40 @@ const char* hidden_work(Lane lane) {
 
 }  // namespace
 
-std::string bottleneck_text(const Step& step) {
-    const Lane lane = step.bottleneck();
-    return fmt::format("{}, {} of the step's critical path; compute is busy {} of the step",
-                       bottleneck_label(lane),
-                       format_percent(step.critical_shares[static_cast<std::size_t>(lane)]),
-                       format_percent(step.lane(Lane::compute).busy / step.seconds));
+std::string speed_text(const Prediction& r) {
+    const std::string speed = format_thousands(r.tokens_per_s()) + " tokens/s";
+    return r.band ? fmt::format("{} (5 to 95%: {})", speed, cell_text(speed_range(r), Unit::whole))
+                  : speed;
 }
 
-std::string shortage_text(const Shortage& shortage, const BytesText& bytes) {
-    const auto text = [&](Bytes number) { return bytes(static_cast<double>(number)); };
-    return fmt::format("{} needs {}, has {} (short {}); largest: {} {}", shortage.memory,
-                       text(shortage.needed), text(shortage.usable),
-                       text(shortage.needed - shortage.usable), memory_kind_name(shortage.largest),
-                       text(shortage.of_largest));
+Cell speed_range(const Prediction& r) {
+    if (!r.band) return {};
+    return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
+}
+
+void add_speed_json(nlohmann::ordered_json& out, const TimedPlan& r,
+                    const std::optional<Band>& band) {
+    out["tokens_per_s"] = r.tokens_per_s();
+    if (!band) return;
+    out["tokens_per_s_5_percent"] = r.tokens_per_s_at(band->high);
+    out["tokens_per_s_95_percent"] = r.tokens_per_s_at(band->low);
+}
+
+std::string memory_text(const TimedPlan& r) {
+    return fmt::format("device {}, host {}", format_bytes(r.plan.fit.device.peak.bytes),
+                       format_bytes(r.plan.fit.host.peak.bytes));
+}
+
+nlohmann::ordered_json training_json(const TrainingSpec& training, bool own) {
+    auto out = nlohmann::ordered_json::object();
+    for (const Option& option : training_options()) {
+        if (own && !has_option(training.schedule, option)) continue;
+        if (option.choices.empty())
+            out[option.field] = static_cast<std::int64_t>(option.get(training));
+        else
+            out[option.field] = option_text(training, option);
+    }
+    return out;
 }
 
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes) {
@@ -72,15 +95,8 @@ std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes)
         fmt::format("no nearby setting fits: {}fewer --layers or a larger machine is needed",
                     none.shorter_sequence ? "a shorter --seq, " : "");
     if (none.host_memory_most > 0)
-        out += fmt::format(" (this one has {} of host memory at most)",
-                           bytes(static_cast<double>(none.host_memory_most)));
-    return out;
-}
-
-std::vector<std::string> shortages(const PlannedStep& plan, const BytesText& bytes) {
-    std::vector<std::string> out;
-    for (const Shortage& shortage : find_shortages(plan))
-        out.push_back(shortage_text(shortage, bytes));
+        out +=
+            fmt::format(" (this one has {} of host memory at most)", bytes(none.host_memory_most));
     return out;
 }
 
@@ -112,6 +128,19 @@ std::vector<std::string> assumptions(const TimedPlan& timed) {
         out.push_back(
             fmt::format("{} steps that speculative clipping redid are not in the step time",
                         timed.step.measured->redone));
+    return out;
+}
+
+std::string assumption_lines(const std::vector<std::string>& sentences) {
+    constexpr std::size_t kMost = 6, kLongest = 116;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(kMost, sentences.size()); ++i) {
+        const std::string& one = sentences[i];
+        out += fmt::format("  {}\n",
+                           one.size() <= kLongest ? one : one.substr(0, kLongest - 3) + "...");
+    }
+    if (sentences.size() > kMost)
+        out += fmt::format("  and {} more, whole in --json\n", sentences.size() - kMost);
     return out;
 }
 

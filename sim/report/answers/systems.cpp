@@ -2,8 +2,9 @@
 
 #include <functional>
 
-#include "sim/answers/compare/findings.h"
+#include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 
 namespace sluice {
@@ -36,6 +37,47 @@ std::function<Cell(const Compared&)> where_it_fits(Value value) {
     return [value](const Compared& c) { return Cell(value(c)).hidden_if(!c.fits()); };
 }
 
+std::string tooltip(const ComparedSystem& system) {
+    const Prediction& r = system.report;
+    const std::string cut = micro_batch_words(system);
+    return fmt::format("{}: {} a step\n{}\n{}{}{}", system.name, format_seconds(r.step.seconds),
+                       memory_text(r), settings_text(own_settings(r.asked.training)),
+                       cut.empty() ? "" : "\n", cut);
+}
+
+Bar bar_of(const Comparison& c, const ComparedSystem& system) {
+    const Prediction& r = system.report;
+    const auto relative = relative_speed(c, system);
+    return {
+        system.name,
+        r.tokens_per_s(),
+        r.tokens_per_s_at(r.band->high),
+        r.tokens_per_s_at(r.band->low),
+        format_thousands(r.tokens_per_s()) + (relative ? fmt::format(" ({:.2f}x)", *relative) : ""),
+        system.fits() ? "" : short_by(r),
+        paint(r.asked.training.schedule->ours ? Role::pointed_out : Role::other),
+        tooltip(system)};
+}
+
+std::string note(std::span<const Comparison> comparisons) {
+    bool fits = false, misfit = false, relative = false, cut = false;
+    for (const Comparison& c : comparisons) {
+        relative = relative || c.ours() != nullptr;
+        for (const ComparedSystem& system : c.systems) {
+            (system.fits() ? fits : misfit) = true;
+            cut = cut || system.short_of_whole_batch > 0;
+        }
+    }
+    std::string words;
+    if (fits) words += "Thin line: nine of ten steps should lie there. ";
+    if (relative) words += fmt::format("In brackets: as a multiple of {}. ", Schedule()->name);
+    if (cut)
+        words += "A batch that does not fit at once goes in the largest micro-batches that do. ";
+    if (misfit) words += "Grey: does not fit; the length is the speed without that limit.";
+    if (words.ends_with(' ')) words.pop_back();
+    return words;
+}
+
 }  // namespace
 
 Table systems_table(std::span<const Comparison> comparisons, const BytesText& bytes) {
@@ -47,7 +89,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
             const Fit::OfTier& one = c.report().plan.fit.*tier;
             return Cell(one.peak.bytes)
                 .with_mark(one.shortfall() > 0)
-                .with_tooltip("of " + bytes(static_cast<double>(one.usable)));
+                .with_tooltip("of " + bytes(one.usable));
         };
     };
     const auto asked = [](auto member) {
@@ -55,28 +97,28 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
     };
     return table_of<Compared>(
         systems,
-        {{"model", "", Unit::text, asked(&AskedStep::model_name), "", Programs::csv},
+        {{"model", "", asked(&AskedStep::model_name), "", Programs::csv},
          {"layers", "", Unit::whole, asked(&AskedStep::layers), "", Programs::csv},
-         {"machine", "", Unit::text, asked(&AskedStep::machine_id)},
+         {"machine", "", asked(&AskedStep::machine_id)},
          {"gpus", "", Unit::whole, [](auto& c) { return c.report().asked.training.gpus; }},
          {"batch", "", Unit::whole, [](auto& c) { return c.report().asked.training.batch; }, "",
           Programs::csv},
          {"seq", "", Unit::whole, [](auto& c) { return c.report().asked.training.sequence; }, "",
           Programs::csv},
-         {"system", "system", Unit::text,
+         {"system", "system",
           [](auto& c) {
               return Cell((*c).name).with_tooltip(
                   fmt::format("keeps {}\n{}", states_of(c.report().asked.training),
                               settings_text(own_settings(c.report().asked.training))));
           },
           "whose order of operations"},
-         {"settings", "", Unit::text,
+         {"settings", "",
           [](auto& c) { return settings_text(own_settings(c.report().asked.training)); }, "",
           Programs::csv},
-         {"states", "", Unit::text, [](auto& c) { return states_of(c.report().asked.training); }},
+         {"states", "", [](auto& c) { return states_of(c.report().asked.training); }},
          {"short_of_whole_batch_bytes", "", Unit::bytes,
           [](auto& c) { return (*c).short_of_whole_batch; }},
-         {"whole_batch_note", "", Unit::text,
+         {"whole_batch_note", "",
           [](auto& c) -> Cell {
               const std::string words = micro_batch_words(*c);
               return words.empty() ? Cell() : Cell(words);
@@ -87,9 +129,9 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
                   c.fits() ? ""
                            : fmt::format("{}", fmt::join(misfit_words(*c.in, *c, bytes), "\n")));
           }},
-         {"fits_with", "", Unit::text,
-          of_suggestion([](auto& one) { return setting_flags(one.settings); }), "", Programs::csv},
-         {"fits_with.flags", "", Unit::text,
+         {"fits_with", "", of_suggestion([](auto& one) { return setting_flags(one.settings); }), "",
+          Programs::csv},
+         {"fits_with.flags", "",
           of_suggestion([](auto& one) { return setting_flags(one.settings); }), "", Programs::json},
          {"fits_with.device_peak_bytes", "", Unit::bytes, of_suggestion(&Suggestion::device_peak),
           "", Programs::json},
@@ -100,11 +142,8 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          {"tokens_per_s", "tokens/s", Unit::whole,
           where_it_fits([](auto& c) { return c.report().tokens_per_s(); }),
           "batch x sequence / step"},
-         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, where_it_fits([](auto& c) -> Cell {
-              const Prediction& r = c.report();
-              if (!r.band) return {};
-              return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
-          }),
+         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
+          where_it_fits([](auto& c) { return speed_range(c.report()); }),
           "nine of ten measured steps should lie there"},
          {"relative_speed", "speed", Unit::ratio, [](auto& c) { return relative_speed(*c.in, *c); },
           "tokens/s as a multiple of streamed's"},
@@ -122,7 +161,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
           [](auto& c) { return c.report().plan.fit.host.usable; }},
          {"host.short_bytes", "", Unit::bytes,
           [](auto& c) { return c.report().plan.fit.host.shortfall(); }},
-         {"bottleneck", "bound by", Unit::text, where_it_fits([](auto& c) {
+         {"bottleneck", "bound by", where_it_fits([](auto& c) {
               const auto [lane, share] = bound_of(c.report());
               return Cell(bottleneck_name(c.report().step.bottleneck()))
                   .shown_as(fmt::format("{} {}", lane_label(lane), format_percent(share)))
@@ -136,8 +175,30 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
               return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
           }),
           "at the typical rent of its GPUs"},
-         {"confidence", "confidence", Unit::text,
+         {"confidence", "confidence",
           [](auto& c) { return confidence_name(c.report().plan.confidence); }}});
+}
+
+BarChart comparison_bars(std::span<const Comparison> comparisons) {
+    const bool several = comparisons.size() > 1;
+    const Prediction& r = comparisons.back().shared();
+    BarChart chart;
+    chart.title = r.asked.model_name + " on " + r.asked.machine_name;
+    chart.subtitle =
+        fmt::format("predicted tokens/s, batch {} x {} tokens{}", r.asked.training.batch,
+                    format_thousands(r.asked.training.sequence),
+                    several ? "" : ", " + format_number_of(r.asked.layers, "layer"));
+    chart.note = note(comparisons);
+    for (const Comparison& c : comparisons) {
+        BarGroup group;
+        if (several)
+            group.heading =
+                fmt::format("{}, {} parameters", format_number_of(c.shared().asked.layers, "layer"),
+                            format_count(c.shared().asked.parameters));
+        for (const ComparedSystem& system : c.systems) group.bars.push_back(bar_of(c, system));
+        chart.groups.push_back(std::move(group));
+    }
+    return chart;
 }
 
 }  // namespace sluice

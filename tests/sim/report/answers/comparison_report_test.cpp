@@ -1,9 +1,8 @@
 // Do text, JSON, CSV and chart say the same of systems with given speeds?
-#include "sim/report/compare/comparison_report.h"
-
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "sim/answers/compare/comparison.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
 #include "tests/catch.h"

@@ -1,16 +1,13 @@
-#include "planner-gui/pictures/operation_facts.h"
+#include "sim/report/operation_facts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "sim/base/format.h"
-#include "sim/report/lane_blocks.h"
-
 namespace sluice {
 namespace {
 
-constexpr std::size_t kMostWaits = 4;  // named in a tooltip; the rest is counted
+constexpr std::size_t kMostWaits = 4;  // named; the rest is counted
 
 std::string moment(Seconds time) {
     return time < 0 ? "-" + format_seconds(-time) : format_seconds(time);
@@ -18,6 +15,11 @@ std::string moment(Seconds time) {
 
 std::string label(const TimelineRow& row, OperationId id) {
     return operation_label(row.operation(id), row.report->asked.layers);
+}
+
+/// "weights in 12 (H2D)"
+std::string label_and_lane(const TimelineRow& row, OperationId id) {
+    return fmt::format("{} ({})", label(row, id), lane_label(row.operation(id).lane));
 }
 
 std::string layer_text(const Operation& operation, int layers) {
@@ -40,56 +42,77 @@ std::string wait_text(const TimelineRow& row, const Dependency& wait, bool last)
                        last ? ", the last to end" : "");
 }
 
-/// What ended last comes first.
-std::vector<Fact> waits_of(const TimelineRow& row, OperationId id) {
-    std::vector<Dependency> waits = row.operation(id).waits_for;
-    if (waits.empty()) return {{"waits for", "only what its lane did before"}};
+void add_waits(std::vector<Fact>& facts, const TimelineRow& row, OperationId id) {
+    std::vector<Dependency> shown = row.operation(id).waits_for;
     const OperationId last = last_wait(*row.report, id);
-    std::ranges::stable_partition(waits,
-                                  [&](const Dependency& wait) { return wait.operation == last; });
-    std::vector<Fact> out;
-    for (std::size_t i = 0; i < std::min(waits.size(), kMostWaits); ++i)
-        out.push_back(
-            {i == 0 ? "waits for" : "", wait_text(row, waits[i], waits.size() > 1 && i == 0)});
-    if (waits.size() > kMostWaits)
-        out.push_back({"", fmt::format("and {} more", waits.size() - kMostWaits)});
-    return out;
+    std::ranges::stable_sort(shown, [&](const Dependency& a, const Dependency& b) {
+        return (a.operation == last) > (b.operation == last);
+    });
+    for (std::size_t i = 0; i < std::min(shown.size(), kMostWaits); ++i)
+        facts.push_back(
+            {i == 0 ? "waits for" : "", wait_text(row, shown[i], shown.size() > 1 && i == 0)});
+    if (shown.size() > kMostWaits)
+        facts.push_back({"", fmt::format("and {} more", shown.size() - kMostWaits)});
+    if (shown.empty()) facts.push_back({"waits for", "only what its lane did before"});
 }
 
-/// How long compute waits for it.
-std::string exposed_text(const TimelineRow& row, OperationId id) {
+void add_exposed(std::vector<Fact>& facts, const TimelineRow& row, OperationId id) {
+    if (row.lane == Lane::compute) return;
     Seconds exposed = 0;
     for (const WaitBlock& wait : row.waits)
         if (wait.cause == id) exposed += wait.end - wait.start;
-    return exposed > 0 ? "compute waits " + format_seconds(exposed) + " for it"
-                       : "no: hidden behind compute";
+    facts.push_back({"exposed", exposed > 0 ? "compute waits " + format_seconds(exposed) + " for it"
+                                            : "no: hidden behind compute"});
+}
+
+/// When, how long, how many bytes at which rate.
+void add_times(std::vector<Fact>& facts, const TimelineRow& row, OperationId id,
+               const BytesText& bytes) {
+    const Operation& operation = row.operation(id);
+    const OperationInterval& when = row.interval(id);
+    const Seconds duration = when.end - when.start;
+    facts.push_back({"start", moment(when.start)});
+    facts.push_back({"duration", format_seconds(duration)});
+    const double moved = bytes_of(operation);
+    if (moved <= 0) return;
+    facts.push_back({operation.link_bytes > 0 ? "bytes" : "bytes of host memory", bytes(moved)});
+    if (duration > 0) facts.push_back({"rate", bytes(moved / duration) + "/s"});
 }
 
 }  // namespace
 
-Facts operation_facts(const TimelineRow& row, OperationId id, ByteUnits units) {
+Facts operation_facts(const TimelineRow& row, OperationId id, const BytesText& bytes) {
     const Operation& operation = row.operation(id);
-    const OperationInterval& when = row.interval(id);
-    const Seconds duration = when.end - when.start;
-    const BytesText bytes_text = sluice::bytes_text(units);
+    const TimedPlan& report = *row.report;
     Facts out{label(row, id), {}};
-    const auto add = [&out](const char* name, std::string value) {
-        out.facts.push_back({name, std::move(value)});
-    };
-    add("lane", fmt::format("{}, {}", lane_label(row.lane),
-                            row.report->step.measured ? "measured" : "predicted"));
-    add("layer", layer_text(operation, row.report->asked.layers));
-    if (row.report->asked.training.micro_batches() > 1)
-        add("micro-batch", std::to_string(operation.micro_batch));
-    add("start", moment(when.start));
-    add("duration", format_seconds(duration));
-    if (const double bytes = bytes_of(operation); bytes > 0) {
-        add(operation.link_bytes > 0 ? "bytes" : "bytes of host memory", bytes_text(bytes));
-        if (duration > 0) add("rate", bytes_text(bytes / duration) + "/s");
-    }
-    for (Fact& wait : waits_of(row, id)) out.facts.push_back(std::move(wait));
-    if (row.lane != Lane::compute) add("exposed", exposed_text(row, id));
+    out.facts = {{"lane", fmt::format("{}, {}", lane_label(row.lane),
+                                      report.step.measured ? "measured" : "predicted")},
+                 {"layer", layer_text(operation, report.asked.layers)}};
+    if (report.asked.training.micro_batches() > 1)
+        out.facts.push_back({"micro-batch", std::to_string(operation.micro_batch)});
+    add_times(out.facts, row, id, bytes);
+    add_waits(out.facts, row, id);
+    add_exposed(out.facts, row, id);
     return out;
+}
+
+Facts wait_facts(const TimelineRow& row, const WaitBlock& wait) {
+    Facts out{"compute waits " + format_seconds(wait.end - wait.start), {}};
+    if (wait.cause >= 0) out.facts.push_back({"for", label_and_lane(row, wait.cause)});
+    out.facts.push_back({"before", label(row, wait.waiting)});
+    out.facts.push_back({"from", moment(wait.start)});
+    return out;
+}
+
+Facts block_facts(const TimelineRow& row, const Block& block) {
+    if (block.count == 1) {
+        Facts out{label(row, block.first), {}};
+        add_times(out.facts, row, block.first, format_bytes);
+        return out;
+    }
+    return {fmt::format("{} operations, {} ... {}", block.count, label(row, block.first),
+                        label(row, block.last)),
+            {{"start", moment(block.start)}, {"duration", format_seconds(block.busy) + " in all"}}};
 }
 
 std::string facts_lines(const Facts& facts) {
@@ -100,12 +123,13 @@ std::string facts_lines(const Facts& facts) {
 }
 
 std::string facts_line(const Facts& facts) {
-    std::string line = facts.title + ":";
-    for (const Fact& fact : facts.facts) {
-        if (&fact != &facts.facts.front()) line += fact.name.empty() ? "," : ";";
-        line += " " + (fact.name.empty() ? "" : fact.name + " ") + fact.value;
-    }
-    return line;
+    std::string line;
+    for (const Fact& fact : facts.facts)
+        line += (line.empty()        ? ": "
+                 : fact.name.empty() ? ", "
+                                     : "; ") +
+                fact.name + (fact.name.empty() ? "" : " ") + fact.value;
+    return facts.title + line;
 }
 
 Table timeline_table(const Timeline& timeline) {

@@ -4,8 +4,14 @@
 #include <algorithm>
 
 #include "sim/answers/decision/decision.h"
+#include "sim/answers/search/machine_choice.h"
 #include "sim/base/format.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/findings.h"
+#include "sim/report/bars.h"
 #include "sim/report/report.h"
+#include "sim/report/timeline_picture.h"
+#include "sim/report/to_svg.h"
 
 namespace sluice {
 namespace {
@@ -18,22 +24,16 @@ Banded measure(const Decision& decision, const Candidate& c) {
             1 / r.tokens_per_s_at(r.band->high)};
 }
 
-/// The next best that is a choice, or null.
-const Candidate* runner_up(const Decision& decision) {
-    const Candidate* next = nullptr;
-    for (const Candidate& c : decision.candidates) {
-        const bool choice = c.fits() && (decision.aim == Aim::fastest || c.cost.cost);
-        if (&c == decision.best() || !choice) continue;
-        if (next == nullptr || measure(decision, c).value < measure(decision, *next).value)
-            next = &c;
-    }
-    return next;
-}
-
-std::string speed_words(const Prediction& r) {
-    return fmt::format("{} tokens/s (5 to 95%: {} to {})", format_thousands(r.tokens_per_s()),
-                       format_thousands(r.tokens_per_s_at(r.band->high)),
-                       format_thousands(r.tokens_per_s_at(r.band->low)));
+/// The one of least `value` among those that fit, and have a price where that is asked; or null.
+template <typename Value>
+const Candidate* least(const Decision& decision, bool with_price, Value value,
+                       const Candidate* left_out = nullptr) {
+    const Candidate* out = nullptr;
+    for (const Candidate& c : decision.candidates)
+        if (&c != left_out && c.fits() && (!with_price || c.cost.cost) &&
+            (out == nullptr || value(c) < value(*out)))
+            out = &c;
+    return out;
 }
 
 std::string best_sentence(const Decision& decision) {
@@ -45,7 +45,7 @@ std::string best_sentence(const Decision& decision) {
                     decision.aim == Aim::cheapest ? "for the least money" : "fastest");
     if (paid)
         out += fmt::format("{} a million tokens, ", format_usd(cost.usd_per_million_tokens.value));
-    out += fmt::format("{}; {} tokens take {}", speed_words(best.report()), tokens_words(decision),
+    out += fmt::format("{}; {} tokens take {}", speed_text(best.report()), tokens_words(decision),
                        format_banded(cost.days, "days"));
     if (paid)
         out += fmt::format(" and {} ({} to {}), at {} an hour ({}: {})", format_usd(cost.usd.value),
@@ -56,7 +56,9 @@ std::string best_sentence(const Decision& decision) {
 }
 
 std::string lead_sentence(const Decision& decision) {
-    const Candidate* const next = runner_up(decision);
+    const Candidate* const next = least(
+        decision, decision.aim == Aim::cheapest,
+        [&](const Candidate& c) { return measure(decision, c).value; }, decision.best());
     if (next == nullptr) return "";
     const Banded best = measure(decision, *decision.best()), other = measure(decision, *next);
     const bool overlap = other.low <= best.high;
@@ -69,31 +71,25 @@ std::string lead_sentence(const Decision& decision) {
 }
 
 std::string cheapest_sentence(const Decision& decision) {
-    const Candidate* cheapest = nullptr;
     const auto usd = [](const Candidate& c) { return c.cost.cost->usd_per_million_tokens.value; };
-    for (const Candidate& c : decision.candidates)
-        if (c.fits() && c.cost.cost && (cheapest == nullptr || usd(c) < usd(*cheapest)))
-            cheapest = &c;
+    const Candidate* const cheapest = least(decision, true, usd);
     if (cheapest == nullptr || decision.candidates.size() == 1) return "";
     if (cheapest == decision.best()) return "It is also the cheapest of those with a price.";
     return fmt::format("Cheapest is {}: {} a million tokens, {}.", cheapest->name,
-                       format_usd(usd(*cheapest)), speed_words(cheapest->report()));
+                       format_usd(usd(*cheapest)), speed_text(cheapest->report()));
 }
 
 std::string fastest_sentence(const Decision& decision) {
     if (decision.aim == Aim::fastest) return cheapest_sentence(decision);
-    const Candidate* fastest = nullptr;
-    for (const Candidate& c : decision.candidates)
-        if (c.fits() &&
-            (fastest == nullptr || c.report().tokens_per_s() > fastest->report().tokens_per_s()))
-            fastest = &c;
+    const Candidate* const fastest =
+        least(decision, false, [](const Candidate& c) { return -c.report().tokens_per_s(); });
     if (fastest == decision.best()) return "It is also the fastest.";
     const RunCost cost = fastest->cost.run;
     const std::string money =
         fastest->cost.cost
             ? fmt::format("{} a million tokens", format_usd(cost.usd_per_million_tokens.value))
             : "no price is known";
-    return fmt::format("Fastest is {}: {}, {}, {}.", fastest->name, speed_words(fastest->report()),
+    return fmt::format("Fastest is {}: {}, {}, {}.", fastest->name, speed_text(fastest->report()),
                        format_banded(cost.days, "days"), money);
 }
 
@@ -106,13 +102,67 @@ std::string misfit_sentence(const Candidate& c) {
                            no_suggestion_text(r.advice.no_suggestion.value_or(NoSuggestion())));
     const Suggestion& first = r.advice.suggestions.front();
     return out + fmt::format("; it fits with {} (device {}, host {}).",
-                             setting_flags(first.settings),
-                             format_bytes(static_cast<double>(first.device_peak)),
-                             format_bytes(static_cast<double>(first.host_peak)));
+                             setting_flags(first.settings), format_bytes(first.device_peak),
+                             format_bytes(first.host_peak));
 }
 
 void add_if_any(std::vector<std::string>& sentences, std::string sentence) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
+}
+
+std::string figure(const std::string& caption, const Picture& picture) {
+    return fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n", escape_xml(caption),
+                       to_svg(picture));
+}
+
+Bar bar_of(const Decision& decision, const Candidate& c) {
+    const Prediction& r = c.report();
+    const auto& cost = c.cost.cost;
+    return {
+        c.name,
+        r.tokens_per_s(),
+        r.tokens_per_s_at(r.band->high),
+        r.tokens_per_s_at(r.band->low),
+        format_thousands(r.tokens_per_s()) +
+            (cost ? fmt::format(", {} a million", format_usd(cost->usd_per_million_tokens.value))
+                  : ""),
+        c.fits() ? "" : short_by(r),
+        paint(&c == decision.best() ? Role::pointed_out : Role::other),
+        fmt::format("{}: {} a step, bound by {}", c.name, format_seconds(r.step.seconds),
+                    bottleneck_name(r.step.bottleneck()))};
+}
+
+Picture speed_picture(const Decision& decision) {
+    BarChart chart;
+    chart.title = decision.candidates.front().report().asked.model_name;
+    chart.subtitle = "predicted tokens/s, with what a million tokens cost";
+    chart.note = "Thin line: nine of ten steps should lie there. ";
+    if (decision.chosen) chart.note += fmt::format("Blue: {}. ", decision.best()->name);
+    chart.groups.emplace_back();
+    for (const Candidate& c : decision.candidates) {
+        chart.groups.front().bars.push_back(bar_of(decision, c));
+    }
+    if (!std::ranges::all_of(decision.candidates, &Candidate::fits))
+        chart.note += "Grey: does not fit; the length is the speed without that limit.";
+    return bars_picture(chart);
+}
+
+Picture memory_picture(const Decision& decision) {
+    std::vector<MemoryBar> bars;
+    for (const Candidate& c : decision.candidates)
+        bars.push_back({c.name, c.report().plan.fit, c.report().plan.unified_memory});
+    return memory_bars_picture(bars);
+}
+
+/// Nothing where fewer than two machines that fit have a price.
+std::optional<Picture> money_picture(const Decision& decision) {
+    MachineChoices choices;
+    for (const Candidate& c : decision.candidates) {
+        if (!c.fits() || !c.cost.cost) continue;
+        choices.machines.push_back({c.name, {}, c.report(), c.cost.payment, c.cost.cost, true});
+    }
+    if (choices.machines.size() < 2) return std::nullopt;
+    return machine_choices_picture(choices);
 }
 
 }  // namespace
@@ -130,14 +180,14 @@ std::string question(const Decision& decision) {
     const Prediction& r = decision.candidates.front().report();
     const std::size_t count = decision.candidates.size();
     const TrainingSpec& t = r.asked.training;
-    const std::string how = decision.request.advise
-                                ? "with the best settings of each"
-                                : fmt::format("with batch {} x {} tokens", t.batch,
-                                              format_thousands(static_cast<double>(t.sequence)));
+    const std::string how =
+        decision.request.advise
+            ? "with the best settings of each"
+            : fmt::format("with batch {} x {} tokens", t.batch, format_thousands(t.sequence));
     const std::string what =
         fmt::format("train {} ({} parameters, {}) on {} tokens", r.asked.model_name,
-                    format_count(static_cast<double>(r.asked.parameters)),
-                    format_number_of(r.asked.layers, "layer"), tokens_words(decision));
+                    format_count(r.asked.parameters), format_number_of(r.asked.layers, "layer"),
+                    tokens_words(decision));
     return count == 1 ? fmt::format("Should {} {} {}?", decision.candidates.front().name, what, how)
                       : fmt::format("Which of {} machines should {} {}?", count, what, how);
 }
@@ -176,6 +226,29 @@ std::vector<std::string> answer(const Decision& decision) {
                             : fmt::format("the same everywhere, batch {} among them,",
                                           decision.request.training.batch)));
     return out;
+}
+
+std::string decision_pictures(const Decision& decision) {
+    std::string out = figure("Speed of each machine", speed_picture(decision));
+    if (const auto money = money_picture(decision)) out += figure("Cost against speed", *money);
+    out += figure("Memory at its peak, by kind", memory_picture(decision));
+    if (const Candidate* const best = decision.best())
+        out += figure(fmt::format("A step on {}: when each lane works, and what compute waits for",
+                                  best->name),
+                      step_picture(best->report()));
+    if (decision.upgrades)
+        out += figure("What upgrades would gain", bars_picture(upgrade_bars(*decision.upgrades)));
+    return out;
+}
+
+std::string track_record_words(const TrackRecord& r) {
+    return fmt::format(
+        "Calibrated machine {}, {}, held-out runs ({}): error in tokens/s {:.1f}% on average, "
+        "{:.1f}% at worst; in device memory {:.1f}% and {:.1f}%, in host memory {:.1f}% and "
+        "{:.1f}%; {:g}% of the steps were within the band.",
+        r.profile, r.date, r.runs, r.tokens_per_s.mean_percent, r.tokens_per_s.worst_percent,
+        r.device.mean_percent, r.device.worst_percent, r.host.mean_percent, r.host.worst_percent,
+        r.band_percent);
 }
 
 }  // namespace sluice

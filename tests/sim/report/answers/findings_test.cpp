@@ -1,5 +1,5 @@
 // What a comparison says in words, of systems with given speeds.
-#include "sim/answers/compare/findings.h"
+#include "sim/report/answers/findings.h"
 
 #include "tests/catch.h"
 #include "tests/sim/answers/compare/made_comparison.h"

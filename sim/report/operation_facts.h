@@ -1,17 +1,17 @@
-// What does the window say of one operation?
+// What is said of one operation, or of a stretch in which compute waits?
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "planner-gui/pictures/byte_units.h"
+#include "sim/base/format.h"
 #include "sim/report/table.h"
 #include "sim/report/timeline.h"
 
 namespace sluice {
 
 struct Fact {
-    std::string name, value;  ///< without a name it belongs to the fact before
+    std::string name, value;  ///< without a name it goes on with the fact before
 };
 struct Facts {
     std::string title;  ///< "backward 12"
@@ -20,7 +20,12 @@ struct Facts {
 
 /// Lane, layer, start, duration, bytes, rate, what it waits for and what of it ended last, how long
 /// compute waits for it.
-Facts operation_facts(const TimelineRow& row, OperationId id, ByteUnits units);
+Facts operation_facts(const TimelineRow& row, OperationId id,
+                      const BytesText& bytes = format_bytes);
+/// How long compute waits, for what, before what.
+Facts wait_facts(const TimelineRow& row, const WaitBlock& wait);
+/// Of one operation, or of several that a block stands for: from which to which, when, how long.
+Facts block_facts(const TimelineRow& row, const Block& block);
 
 /// A line each, for a tooltip.
 std::string facts_lines(const Facts& facts);

@@ -1,13 +1,12 @@
-#include "sim/report/validate/validation_pictures.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "sim/answers/validate/validation.h"
 #include "sim/base/format.h"
+#include "sim/report/answers/answer_reports.h"
 #include "sim/report/chart_parts.h"
-#include "sim/report/svg_text.h"
 
 namespace sluice {
 namespace {
@@ -123,17 +122,11 @@ class Scatter {
         std::ranges::stable_sort(order, std::greater<>(), [](const RunComparison* run) {
             return std::abs(run->throughput_error());
         });
-        std::vector<LabelledPoint> points;
-        std::vector<std::string> texts;
-        for (const RunComparison* run : order) {
-            texts.push_back(wrap_text(run->run.name, font_, kLongestName * font_).front());
-            points.push_back({place(*run), text_width(texts.back(), font_), 1.25 * font_});
-        }
-        const auto places = label_places(points, plot_, 1.1 * kRadius * font_, dots);
-        for (std::size_t i = 0; i < texts.size(); ++i)
-            if (places[i])
-                out_.label({places[i]->centre().x, places[i]->y + font_}, texts[i], font_,
-                           paint(Role::text), Anchor::middle);
+        std::vector<NamedPoint> points;
+        for (const RunComparison* run : order)
+            points.push_back(
+                {place(*run), wrap_text(run->run.name, font_, kLongestName * font_).front()});
+        add_names(out_, points, plot_, 1.1 * kRadius * font_, dots, {}, font_);
     }
 
     /// From left to right.
