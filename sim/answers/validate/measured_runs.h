@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sim/answers/predict/prediction.h"
-#include "sim/answers/validate/measured_runs.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -88,6 +87,9 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
 /// A table of other systems' steps ("rows"). Those of a system that has no schedule here are left
 /// out. Throws InputError.
 void read_system_rows(const JsonObject& root, MeasuredRuns& out);
+
+/// A field of memory in bytes; 0 where it is missing.
+Bytes gigabytes(const JsonObject& values, std::string_view key);
 
 // Larger numbers, or a shorter step, are mistakes in a file.
 inline constexpr Seconds kShortestStep = 1e-6;

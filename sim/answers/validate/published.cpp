@@ -62,10 +62,6 @@ ModelSpec model_of(const JsonObject& row) {
     return model;
 }
 
-Bytes gigabytes(const JsonObject& values, const char* key) {
-    return values.has(key) ? static_cast<Bytes>(values.number(key, 0, kMost) * kGiga) : 0;
-}
-
 void read_published(const JsonObject& values, PublishedRow& out) {
     values.allow_only({"step_s", "tokens_per_s", "tflops_6pt", "forward_backward_s", "device_gb",
                        "host_gb", "fits"});

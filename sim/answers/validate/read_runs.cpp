@@ -124,11 +124,6 @@ ModelSpec row_model(const JsonObject& row) {
     return model;
 }
 
-Bytes gigabytes(const JsonObject& row, std::string_view key) {
-    constexpr double kMostGigabytes = 1e6;
-    return row.has(key) ? static_cast<Bytes>(row.number(key, 0, kMostGigabytes) * kGiga) : 0;
-}
-
 std::vector<MeasuredPhase> row_phases(const JsonObject& row, const TrainingSpec& training) {
     std::vector<MeasuredPhase> phases;
     const auto entry = row.object_or_none("phases_s");
@@ -172,6 +167,11 @@ MeasuredRun system_row(const JsonObject& row, Schedule schedule) {
 }
 
 }  // namespace
+
+Bytes gigabytes(const JsonObject& row, std::string_view key) {
+    constexpr double kMostGigabytes = 1e6;
+    return row.has(key) ? static_cast<Bytes>(row.number(key, 0, kMostGigabytes) * kGiga) : 0;
+}
 
 MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
                             const std::optional<std::string>& model) {
