@@ -137,7 +137,7 @@ CostSpeed cost_speed(const std::vector<MachineSystem>& rows, CostAxis axis, Byte
             point.high = row.value.tokens_per_s_at(row.value.step_low);
         }
         point.on_front = front[at];
-        point.is_answer = plot.points.empty();  // the cheapest
+        point.must_be_named = plot.points.empty();  // the cheapest
         plot.points.push_back(std::move(point));
     }
     return plot;

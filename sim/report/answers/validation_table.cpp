@@ -134,7 +134,10 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
          {"measured.step_{}_percent_s", "", Unit::seconds,
           [&](auto& c) { return band(c.run.step_low, c.run.step_high); }, "", Programs::json},
          {"predicted.step_{}_percent_s", "predicted step,\n5 to 95%", Unit::seconds,
-          [&](auto& c) { return band(c.predicted.band->low, c.predicted.band->high); }},
+          [&](auto& c) {
+              const auto& predicted = c.predicted.band;
+              return predicted ? band(predicted->low, predicted->high) : Cell();
+          }},
          {"in_band", "band", outside},
          {"steps_measured", "", Unit::whole, [](auto& c) { return if_known(c.run.steps); }, "",
           Programs::csv},

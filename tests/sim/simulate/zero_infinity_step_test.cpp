@@ -33,7 +33,9 @@ TEST_CASE("zero-infinity: the report says what is on storage, and that rates may
         predict(model, machine_with_storage(), infinity(), {.band = Wanted::Band::always});
     CHECK(report.band->high > 1.3 * report.step.seconds);
     const std::string text = report_text(report);
-    CHECK(text.find("storage: weights 4.0 GB, gradients 8.1 GB, optimizer state 24.3 GB, in all") !=
-          std::string::npos);
+    CHECK(text.find(", storage 36.4 GB of ") != std::string::npos);
+    CHECK(text.find("  storage\n") != std::string::npos);
+    for (const char* bytes : {" 4.0 GB\n", " 8.1 GB\n", " 24.3 GB\n"})
+        CHECK(text.find(bytes) != std::string::npos);
     CHECK(report_json(report).find("\"storage\"") != std::string::npos);
 }

@@ -1,6 +1,7 @@
 // Do the records of validation/history.json say how good predictions have been?
 #include "sim/answers/decision/decision.h"
 #include "sim/base/input_error.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 
 namespace sluice {
