@@ -4,6 +4,7 @@
 #include <QPushButton>
 
 #include "bench/planner/stillness.h"
+#include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/window/main_window.h"
