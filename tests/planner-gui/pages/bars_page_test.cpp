@@ -18,11 +18,11 @@ namespace {
 using test::middle_of;
 using test::show;
 
-constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";
+constexpr const char* kMachine = "rtx-3090-64gb";
 
 std::shared_ptr<const Sensitivity> gains() {
     return std::make_shared<Sensitivity>([] {
-        return sensitivity(read_model("qwen2.5-7b"), read_machine_profile(kMachine),
+        return sensitivity(read_model("llama-3.2-1b"), read_machine_profile(kMachine),
                            test::machine_of(kMachine), {}, "");
     }());
 }
