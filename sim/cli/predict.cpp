@@ -4,9 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "sim/base/input_error.h"
+#include "sim/base/json_text.h"
 #include "sim/cli/commands.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
@@ -16,41 +20,75 @@
 namespace sluice {
 namespace {
 
-struct PredictFlags {
+/// What predict and explain both take.
+struct PlanFlags {
     ScenarioFlags scenario;
-    bool json = false;
-    std::optional<std::string> trace_file, timeline_file;
+    bool choose_plan = false;
 };
 
+struct PredictFlags {
+    PlanFlags asked;
+    bool json = false;
+    std::optional<std::string> trace_file, timeline_file, training_file;
+};
+
+/// The prediction with `wanted`, of the plan that was asked for or that is fastest. Options that
+/// the user gave stay.
+Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
+    const PlannedScenario asked = asked_scenario(flags.scenario);
+    const Scenario s = resolve(asked);
+    std::set<std::string> given;
+    for (const auto& [field, text] : asked.training) given.insert(field);
+    if (flags.choose_plan) wanted.chosen_beside = &given;
+    wanted.prices = &s.profile;
+    return predict(s.model, s.machine, s.training, wanted);
+}
+
+/// No two of the files are one, and none is without a name.
 void check_files(const PredictFlags& flags) {
-    for (const auto& file : {flags.trace_file, flags.timeline_file}) {
-        if (file && file->empty())
-            throw InputError("--trace and --timeline need the name of a file, not an empty one");
+    std::map<std::string, const char*> written;
+    for (const auto& [flag, file] : {std::pair{"--trace", flags.trace_file},
+                                     {"--timeline", flags.timeline_file},
+                                     {"--save-training", flags.training_file}}) {
+        if (!file) continue;
+        if (file->empty())
+            throw InputError(fmt::format("{} needs the name of a file, not an empty one", flag));
+        if (const auto [other, is_new] = written.emplace(*file, flag); !is_new)
+            throw InputError(
+                fmt::format("{} and {} are both {}; give two names", other->second, flag, *file));
     }
-    if (flags.trace_file && flags.trace_file == flags.timeline_file)
-        throw InputError(
-            fmt::format("--trace and --timeline are both {}; give two names", *flags.trace_file));
 }
 
 int run_predict(const PredictFlags& flags) {
     check_files(flags);
-    const Scenario s = resolve(asked_scenario(flags.scenario));
-    const Prediction prediction = predict(s.model, s.machine, s.training,
-                                          {.band = Wanted::Band::always,
-                                           .suggestions = true,
-                                           .remedies = true,
-                                           .prices = &s.profile});
+    const Prediction prediction = predict_asked(
+        flags.asked, {.band = Wanted::Band::always, .suggestions = true, .remedies = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
+    if (flags.training_file)
+        write_file(*flags.training_file,
+                   readable_json(training_json(prediction.asked.training, true)));
     const std::string text = flags.json ? report_json(prediction) : report_text(prediction);
     std::fputs(text.c_str(), stdout);
     return 0;
 }
 
-int run_explain(const ScenarioFlags& flags) {
-    const Scenario s = resolve(asked_scenario(flags));
-    std::fputs(report_operations(predict(s.model, s.machine, s.training)).c_str(), stdout);
+int run_explain(const PlanFlags& flags) {
+    std::fputs(report_operations(predict_asked(flags, {})).c_str(), stdout);
     return 0;
+}
+
+void add_plan_flags(CLI::App& command, PlanFlags& flags) {
+    add_scenario_flags(command, flags.scenario);
+    command.add_option_function<std::string>(
+        "--plan",
+        [&flags](const std::string& text) {
+            if (text != "given" && text != "auto")
+                throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
+            flags.choose_plan = text == "auto";
+        },
+        "auto: recomputation, micro-batches and resident layers, where no flag gives them, are "
+        "those with the fastest step; given: they have their defaults (default)");
 }
 
 }  // namespace
@@ -59,7 +97,7 @@ void add_predict(CLI::App& app, Command& chosen) {
     CLI::App* const command =
         app.add_subcommand("predict", "Does it fit, how fast is it, where does the time go?");
     const auto flags = std::make_shared<PredictFlags>();
-    add_scenario_flags(*command, flags->scenario);
+    add_plan_flags(*command, flags->asked);
     command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
         ->group("Output");
     command
@@ -68,14 +106,18 @@ void add_predict(CLI::App& app, Command& chosen) {
         ->group("Output");
     command->add_option("--timeline", flags->timeline_file, "write the lanes over time as SVG")
         ->group("Output");
+    command
+        ->add_option("--save-training", flags->training_file,
+                     "write the settings, for --training of sluice-train")
+        ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_predict(*flags); }; });
 }
 
 void add_explain(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
         "explain", "The operations of the plan as a table: when, how long, waiting for what");
-    const auto flags = std::make_shared<ScenarioFlags>();
-    add_scenario_flags(*command, *flags);
+    const auto flags = std::make_shared<PlanFlags>();
+    add_plan_flags(*command, *flags);
     command->callback([&chosen, flags] { chosen = [flags] { return run_explain(*flags); }; });
 }
 

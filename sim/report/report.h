@@ -22,6 +22,8 @@ std::string report_json(const Prediction& prediction);
 std::string report_json(const TimedPlan& measured);
 /// A row a lane that has operations; shares of the step for people.
 Table lanes_table(const Step& step);
+/// A row a setting that was chosen: the step with the asked value in its place.
+Table plan_choice_table(const PlanChoice& choice);
 /// Chrome trace event format: opens in Perfetto (ui.perfetto.dev) and chrome://tracing.
 std::string report_chrome_trace(const TimedPlan& timed);
 /// The same of two runs of one plan, each lane of the one above the same lane of the other; both

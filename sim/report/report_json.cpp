@@ -136,6 +136,11 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     out["machine"] = {
         {"id", asked.machine_id}, {"name", asked.machine_name}, {"changes", asked.machine_changes}};
     out["training"] = training_json(asked.training, false);
+    if (prediction != nullptr && prediction->choice) {
+        const PlanChoice& choice = *prediction->choice;
+        out["chosen"] = to_json(plan_choice_table(choice));
+        if (choice.step_as_asked) out["step_as_asked_s"] = *choice.step_as_asked;
+    }
     out["fits"] = r.plan.fit.fits();
     out["measured"] = r.step.measured.has_value();
     std::optional<Band> range;

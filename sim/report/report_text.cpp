@@ -103,6 +103,20 @@ void append_cost(std::string& out, const Prediction& r) {
                     range, format_usd(r.cost->usd_per_hour), hourly_cost_origin(*r.cost));
 }
 
+void append_choice(std::string& out, const PlanChoice& choice) {
+    out += "\n";
+    if (choice.settings.empty()) {
+        out += "no other plan for this batch is faster\n";
+        return;
+    }
+    out += to_text(plan_choice_table(choice));
+    if (choice.step_as_asked)
+        out += fmt::format("without these changes a step takes {}\n",
+                           format_seconds(*choice.step_as_asked));
+    else
+        out += "without these changes the step does not fit\n";
+}
+
 void append_lanes(std::string& out, const TimedPlan& r, const std::vector<Remedy>& remedies) {
     out += "\n" + to_text(lanes_table(r.step));
     for (const Remedy& remedy : remedies) out += fmt::format("  {}\n", remedy_text(remedy));
@@ -176,6 +190,16 @@ Table lanes_table(const Step& step) {
          {"operations", "", Unit::whole, [&](Lane lane) { return step.lane(lane).operations; }}});
 }
 
+Table plan_choice_table(const PlanChoice& choice) {
+    return table_of<ChosenSetting>(
+        choice.settings,
+        {{"field", "chosen", [](const ChosenSetting& one) { return one.setting.field; }},
+         {"value", "value", [](const ChosenSetting& one) { return one.setting.value; }},
+         {"step_without_s", "a step without it", Unit::seconds, [](const ChosenSetting& one) {
+              return one.step_without ? Cell(*one.step_without) : Cell().shown_as("does not fit");
+          }}});
+}
+
 std::string report_text(const Prediction& prediction) {
     std::string out;
     append_heading(out, prediction);
@@ -185,6 +209,7 @@ std::string report_text(const Prediction& prediction) {
     append_cost(out, prediction);
     out += fmt::format("confidence   {} rates of the machine\n",
                        confidence_name(prediction.plan.confidence));
+    if (prediction.choice) append_choice(out, *prediction.choice);
     append_lanes(out, prediction, prediction.advice.remedies);
     append_memory(out, prediction);
     append_assumptions(out, prediction);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
@@ -44,15 +45,16 @@ Step predict_step(const StepPlan& plan, const MachineSpec& machine, const Traini
     return step;
 }
 
-}  // namespace
-
-Prediction predict(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
-                   const TrainingSpec& training, const Wanted& wanted,
-                   const std::function<void(const Prediction&)>& so_far) {
+/// As predict() below; `choice` is how the training was chosen, if it was.
+Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
+                        const TrainingSpec& training, std::optional<PlanChoice> choice,
+                        const Wanted& wanted,
+                        const std::function<void(const Prediction&)>& so_far) {
     const auto tell = [&](const Prediction& prediction) {
         if (so_far) so_far(prediction);
     };
     Prediction out;
+    out.choice = std::move(choice);
     out.asked = asked_step(model, machine, training);
     out.step = predict_step(plan, machine, training);
     out.plan = std::move(plan);
@@ -71,11 +73,23 @@ Prediction predict(PlannedStep plan, const ModelSpec& model, const MachineSpec& 
     return out;
 }
 
-Prediction predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+}  // namespace
+
+Prediction predict(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training, const Wanted& wanted,
+                   const std::function<void(const Prediction&)>& so_far) {
+    return predict_plan(std::move(plan), model, machine, training, {}, wanted, so_far);
+}
+
+Prediction predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const Wanted& wanted, const std::function<void(const Prediction&)>& so_far) {
-    check_training_spec(training);
-    return predict(planned_step(plan_step(model, machine, training), machine, training), model,
-                   machine, training, wanted, so_far);
+    check_training_spec(asked);
+    std::optional<PlanChoice> choice;
+    if (wanted.chosen_beside != nullptr)
+        choice = choose_plan(model, machine, asked, *wanted.chosen_beside);
+    const TrainingSpec training = choice ? choice->training : asked;
+    return predict_plan(planned_step(plan_step(model, machine, training), machine, training), model,
+                        machine, training, std::move(choice), wanted, so_far);
 }
 
 }  // namespace sluice

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "sim/answers/predict/prediction.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -15,6 +17,8 @@ struct Wanted {
     bool suggestions = false;                ///< where it does not fit, some dozens of plans
     bool remedies = false;                   ///< some tens of simulations
     const MachineProfile* prices = nullptr;  ///< an hour's cost by its typical offer
+    /// Chooses the plan first; options with these fields stay as asked. Null: all stay.
+    const std::set<std::string>* chosen_beside = nullptr;
 };
 
 /// Predicts a steady step. A plan that does not fit is simulated nevertheless; the plan says by how

@@ -46,6 +46,20 @@ struct Remedy {
 };
 inline constexpr double kLeastGain = 0.02;
 
+/// A setting that was chosen, and the step with the asked value in its place; nothing: that does
+/// not fit.
+struct ChosenSetting {
+    Setting setting;
+    std::optional<Seconds> step_without;
+};
+
+/// The settings that are fastest on the machine.
+struct PlanChoice {
+    TrainingSpec training;
+    std::optional<Seconds> step_as_asked;  ///< nothing: that does not fit
+    std::vector<ChosenSetting> settings;   ///< that differ from those asked
+};
+
 struct StepAdvice {
     std::vector<Suggestion> suggestions;  ///< only where the plan does not fit
     std::optional<NoSuggestion> no_suggestion;
@@ -53,6 +67,7 @@ struct StepAdvice {
 };
 
 struct Prediction : TimedPlan {
+    std::optional<PlanChoice> choice;  ///< where the plan was chosen
     std::optional<Band> band;
     StepAdvice advice;
     std::optional<HourlyCost> cost;  ///< only where the machine's profile has a rent

@@ -1,0 +1,168 @@
+#include "sim/answers/predict/plan_choice.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/nearest_fit.h"
+
+namespace sluice {
+namespace {
+
+/// A change that gains less than this share of the step is not worth its memory.
+constexpr double kLeastWorth = 0.001;
+
+using Layers = std::int64_t TrainingSpec::*;
+
+class PlanSearch {
+  public:
+    PlanSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
+               const std::set<std::string>& fixed)
+        : model_(model), machine_(machine), asked_(asked), fixed_(fixed) {}
+
+    PlanChoice run() {
+        PlanChoice out{asked_, seconds_of(asked_), {}};
+        if (!has_option(asked_.schedule, "resident_layers")) return out;
+        for (const TrainingSpec& training : passes()) try_layers(training);
+        if (best_seconds_ == kNever) return out;
+        out.training = best_;
+        out.settings = needed_settings(out.training);
+        return out;
+    }
+
+  private:
+    static constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
+
+    bool is_free(const char* field) const { return !fixed_.contains(field); }
+
+    bool fits(const TrainingSpec& training) const {
+        try {
+            check_training_spec(training);
+            return fits_machine(model_, machine_, training);
+        } catch (const InputError&) {
+            return false;
+        }
+    }
+
+    /// Nothing where the training does not fit or breaks a rule.
+    std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
+        if (!fits(training)) return std::nullopt;
+        return predict(model_, machine_, training).step.seconds;
+    }
+
+    /// How layers may pass: what backward recomputes, in how many micro-batches, with checkpoints
+    /// on the host only where they do not fit the device.
+    std::vector<TrainingSpec> passes() const {
+        std::vector<TrainingSpec> out;
+        std::vector<Recompute> recompute = {asked_.recompute};
+        if (is_free("recompute"))
+            recompute = {Recompute::full, Recompute::keep_attention, Recompute::none};
+        std::vector<std::int64_t> micro_batches = {asked_.micro_batch};
+        if (is_free("micro_batch"))
+            for (const std::int64_t parts : {2, 4, 8})
+                if (asked_.batch % parts == 0) micro_batches.push_back(asked_.batch / parts);
+        for (const Recompute kept : recompute)
+            for (const std::int64_t micro_batch : micro_batches) {
+                TrainingSpec training = asked_;
+                training.recompute = kept;
+                training.micro_batch = micro_batch;
+                if (is_free("resident_layers")) training.resident_layers = 0;
+                if (is_free("keep_last_layers")) training.keep_last_layers = 0;
+                if (is_free("checkpoints") && !fits(training))
+                    training.checkpoints = CheckpointPlacement::host;
+                if (fits(training)) out.push_back(training);
+            }
+        return out;
+    }
+
+    /// The most layers, up to all, with which the training fits. It fits with none.
+    std::int64_t most_layers(TrainingSpec training, Layers layers) const {
+        std::int64_t low = 0, high = model_.layer_count() + 1;
+        while (high - low > 1) {
+            training.*layers = (low + high) / 2;
+            (fits(training) ? low : high) = training.*layers;
+        }
+        return low;
+    }
+
+    /// Resident layers leave less memory for what backward needs, so neither none nor the most need
+    /// be the fastest: steps of a quarter of the range, then of an eighth around the best, ...
+    void try_layers(TrainingSpec training) {
+        if (!is_free("resident_layers")) {
+            try_kept_layers(training);
+            return;
+        }
+        const std::int64_t most = most_layers(training, &TrainingSpec::resident_layers);
+        std::map<std::int64_t, Seconds> known;
+        const auto seconds_with = [&](std::int64_t layers) {
+            const auto [entry, is_new] = known.try_emplace(layers, kNever);
+            if (is_new) {
+                training.resident_layers = layers;
+                entry->second = try_kept_layers(training);
+            }
+            return entry->second;
+        };
+        std::int64_t stride = std::max<std::int64_t>(1, most / 4), best = 0;
+        const auto try_one = [&](std::int64_t layers) {
+            if (layers < 0 || layers > most) return;
+            if (seconds_with(layers) < seconds_with(best)) best = layers;
+        };
+        for (std::int64_t layers = 0; layers < most; layers += stride) try_one(layers);
+        try_one(most);
+        while (stride > 1) {
+            stride = (stride + 1) / 2;
+            const std::int64_t middle = best;
+            try_one(middle - stride);
+            try_one(middle + stride);
+        }
+    }
+
+    /// Seconds with the most last layers that keep everything for backward.
+    Seconds try_kept_layers(TrainingSpec training) {
+        if (is_free("keep_last_layers") && training.recompute != Recompute::none)
+            training.keep_last_layers = most_layers(training, &TrainingSpec::keep_last_layers);
+        const Seconds seconds = seconds_of(training).value_or(kNever);
+        if (seconds < best_seconds_) {
+            best_ = training;
+            best_seconds_ = seconds;
+        }
+        return seconds;
+    }
+
+    /// Takes back each change that is not worth its memory; what the step takes without each of the
+    /// others.
+    std::vector<ChosenSetting> needed_settings(TrainingSpec& chosen) const {
+        std::vector<ChosenSetting> out;
+        for (const Option& option : training_options()) {
+            if (option.get(chosen) == option.get(asked_)) continue;
+            TrainingSpec without = chosen;
+            option.set(without, option.get(asked_));
+            const std::optional<Seconds> seconds = seconds_of(without);
+            if (seconds && *seconds * (1 - kLeastWorth) < best_seconds_) {
+                chosen = without;
+            } else {
+                out.push_back({{option.field, option_text(chosen, option)}, seconds});
+            }
+        }
+        return out;
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const TrainingSpec& asked_;
+    const std::set<std::string>& fixed_;
+    TrainingSpec best_;
+    Seconds best_seconds_ = kNever;
+};
+
+}  // namespace
+
+PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
+                       const TrainingSpec& training, const std::set<std::string>& fixed) {
+    check_training_spec(training);
+    return PlanSearch(model, machine, training, fixed).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+// Is the plan that is chosen the fastest, and is what it says of itself true?
+#include "sim/answers/predict/plan_choice.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/base/input_error.h"
+#include "sim/plan/nearest_fit.h"
+#include "sim/report/report.h"
+#include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/scenario.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+MachineSpec h200() { return resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib")); }
+
+ModelSpec eight_layers() { return read_model(PlannedModel{.model = "qwen2.5-7b", .layers = "8"}); }
+
+TrainingSpec batch_of(std::int64_t batch) {
+    TrainingSpec out;
+    out.batch = batch;
+    return out;
+}
+
+Seconds seconds_of(const ModelSpec& model, const MachineSpec& machine,
+                   const TrainingSpec& training) {
+    return predict(model, machine, training).step.seconds;
+}
+
+/// The fastest of all combinations that fit, with the asked micro-batch.
+Seconds fastest_of_all(const ModelSpec& model, const MachineSpec& machine, TrainingSpec training) {
+    Seconds out = seconds_of(model, machine, training);
+    for (const Recompute recompute : {Recompute::full, Recompute::keep_attention, Recompute::none})
+        for (std::int64_t resident = 0; resident <= model.layer_count(); ++resident)
+            for (std::int64_t kept = 0; kept <= model.layer_count(); ++kept) {
+                training.recompute = recompute;
+                training.resident_layers = resident;
+                training.keep_last_layers = recompute == Recompute::none ? 0 : kept;
+                if (fits_machine(model, machine, training))
+                    out = std::min(out, seconds_of(model, machine, training));
+            }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("plan choice: as fast as the fastest of all combinations", "[simulate]") {
+    const MachineSpec machine = h200();
+    for (const double budget : {8e9, 16e9, 24e9, 0.0}) {
+        TrainingSpec asked = batch_of(8);
+        asked.device_budget_bytes = budget;
+        const PlanChoice choice = choose_plan(eight_layers(), machine, asked, {"micro_batch"});
+        INFO("device budget " << budget);
+        const Seconds chosen = seconds_of(eight_layers(), machine, choice.training);
+        CHECK(chosen <= 1.005 * fastest_of_all(eight_layers(), machine, asked));
+        CHECK(fits_machine(eight_layers(), machine, choice.training));
+    }
+}
+
+TEST_CASE("plan choice: every setting says what the step takes without it", "[simulate]") {
+    const MachineSpec machine = h200();
+    const TrainingSpec asked = batch_of(32);
+    const PlanChoice choice = choose_plan(read_model("qwen2.5-7b"), machine, asked, {});
+    REQUIRE(choice.settings.size() >= 2);
+    std::vector<Setting> told;
+    const Seconds chosen = seconds_of(read_model("qwen2.5-7b"), machine, choice.training);
+    for (const ChosenSetting& one : choice.settings) {
+        told.push_back(one.setting);
+        if (!one.step_without) continue;
+        TrainingSpec without = choice.training;
+        for (const Option& option : training_options())
+            if (option.field == one.setting.field) option.set(without, option.get(asked));
+        CHECK(seconds_of(read_model("qwen2.5-7b"), machine, without) == *one.step_without);
+        CHECK(*one.step_without > chosen);
+    }
+    CHECK(told == changed_settings(asked, choice.training));
+    CHECK(choice.step_as_asked == seconds_of(read_model("qwen2.5-7b"), machine, asked));
+}
+
+TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
+    const MachineSpec machine = h200();
+    TrainingSpec asked = batch_of(8);
+    asked.resident_layers = 3;
+    const PlanChoice choice =
+        choose_plan(eight_layers(), machine, asked,
+                    {"resident_layers", "recompute", "keep_last_layers", "micro_batch"});
+    CHECK(choice.training.resident_layers == 3);
+    CHECK(choice.settings.empty());
+    asked.schedule = Schedule("megatrain");
+    asked.resident_layers = 0;
+    CHECK(choose_plan(eight_layers(), machine, asked, {}).settings.empty());
+}
+
+TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", "[simulate]") {
+    const MachineSpec machine = h200();
+    const ModelSpec model = read_model("qwen2.5-7b");
+    const PlanChoice large = choose_plan(model, machine, batch_of(512), {});
+    CHECK_FALSE(large.step_as_asked);
+    CHECK(fits_machine(model, machine, large.training));
+    const PlanChoice never = choose_plan(read_model("llama-3.1-70b"), machine, batch_of(8), {});
+    CHECK_FALSE(never.step_as_asked);
+    CHECK(never.settings.empty());
+    TrainingSpec wrong = batch_of(8);
+    wrong.micro_batch = 3;
+    CHECK_THROWS_AS(choose_plan(model, machine, wrong, {}), InputError);
+}
+
+TEST_CASE("plan choice: the page shows it", "[simulate]") {
+    const std::set<std::string> fixed = {"micro_batch"};
+    const Prediction prediction =
+        predict(eight_layers(), h200(), batch_of(8), {.chosen_beside = &fixed});
+    REQUIRE(prediction.choice);
+    CHECK(prediction.asked.training.resident_layers == prediction.choice->training.resident_layers);
+    CHECK_THAT(report_text(prediction),
+               ContainsSubstring("chosen") && ContainsSubstring("without these changes"));
+    CHECK_THAT(report_json(prediction),
+               ContainsSubstring("\"step_without_s\"") && ContainsSubstring("\"step_as_asked_s\""));
+}
