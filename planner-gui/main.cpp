@@ -8,7 +8,8 @@
 
 int main(int argc, char** argv) {
     const QApplication application(argc, argv);
-    std::setlocale(LC_NUMERIC, "C");  // Qt takes the desktop's; 0.5 is 0.5 in every one
+    std::setlocale(LC_NUMERIC,
+                   "C");  // Qt's default follows the desktop; 0.5 must be read as 0.5 everywhere
     QApplication::setOrganizationName(QStringLiteral("sluice"));
     QApplication::setApplicationName(QStringLiteral("sluice-planner"));
     QApplication::setApplicationDisplayName(QStringLiteral("Sluice planner"));

@@ -1,6 +1,7 @@
-// Pictures of the window with real predictions: sluice_planner_screenshots FOLDER [WIDTHxHEIGHT
-// [light|dark [TIMES]]], with letters so many times as large. Each page before and after it was
-// asked; what does not fit; what is outdated; 400 layers under a very long name.
+// Draws pictures of the window with real predictions: sluice_planner_screenshots FOLDER
+// [WIDTHxHEIGHT [light|dark [TIMES]]]; TIMES scales the letters. Shows each page before and after
+// its request, a scenario that does not fit, outdated answers, and 400 layers with a very long
+// name.
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -60,11 +61,11 @@ class Photographer {
             });
         });
     }
-    /// With the page in front.
+    /// With that page in front.
     void take(QWidget& page, const char* name) const {
         window_.pages().setCurrentWidget(&page);
         settle();
-        QTest::qWait(400);  // until all is laid out and painted
+        QTest::qWait(400);  // until the layout is complete and painted
         const QString file =
             QDir(folder_).filePath(QString::fromLatin1(name) + suffix_ + QStringLiteral(".png"));
         if (!window_.grab().save(file))
@@ -133,7 +134,7 @@ void take_answers(MainWindow& window, const Photographer& photographer) {
     photographer.take(pages.sensitivity(), "outdated-sensitivity");
 }
 
-/// A name as long as a sentence, 400 layers, and bytes in GiB.
+/// A very long name, 400 layers, and bytes in GiB.
 void take_large(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
     PlannedScenario large = example_scenario();
@@ -189,7 +190,7 @@ int main(int argc, char** argv) {
         QApplication::setFont(font);
     }
     QDir().mkpath(folder);
-    QDir::setCurrent(QStringLiteral(SLUICE_SOURCE_DIR));  // names of files without it
+    QDir::setCurrent(QStringLiteral(SLUICE_SOURCE_DIR));  // file names have no prefix then
     const QTemporaryDir settings;
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-/// It may go on on another line after each part.
+/// Allows a line break after each part of the path.
 std::string breakable(const std::string& path) {
     std::string out;
     for (const char letter : path) {

@@ -1,4 +1,4 @@
-// Which numbers of a machine does a prediction rest on, and where is each from?
+// Which numbers of a machine does a prediction use, and where is each from?
 #pragma once
 
 #include "sim/report/table.h"
@@ -6,9 +6,9 @@
 
 namespace sluice {
 
-/// Those of machine.inputs that are single numbers, and the rates of a storage that is not known,
-/// to be given. `profile` has what-if values; `settings` are these, "PATH=NUMBER", whose rows are
-/// marked. Key of the value: "value"; of the path: "path".
+/// The numbers of machine.inputs that are single numbers, and storage rates that are not known and
+/// may be given. `profile` contains the what-if values; `settings` names them as "PATH=NUMBER", and
+/// their rows are marked. Column keys: "value" for the value, "path" for the path.
 Table machine_numbers_table(const MachineProfile& profile, const MachineSpec& machine,
                             const std::vector<std::string>& settings);
 

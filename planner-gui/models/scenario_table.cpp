@@ -26,7 +26,7 @@ bool shown_always(const Option& option) {
     return field == "schedule" || field == "batch" || field == "seq";
 }
 
-/// "Micro batch" of micro_batch.
+/// The option's name: "Micro batch" for micro_batch.
 std::string option_name(const Option& option) {
     std::string name = option.field;
     if (name == "schedule") return "System";
@@ -43,20 +43,20 @@ std::string banded(const Banded& number, int digits) {
     return fmt::format("{} ({} to {})", one(number.value), one(number.low), one(number.high));
 }
 
-/// So that it takes three lines at most.
+/// Shortened to three lines.
 std::string shortened(const QString& name) {
     constexpr int kMost = 54;
     return (name.size() <= kMost ? name : name.left(kMost - 1).trimmed() + QChar(0x2026))
         .toStdString();
 }
 
-/// A quantity: its name, what it means, and its words for a scenario.
+/// A quantity: its name, its meaning, and its text for a scenario.
 struct Comparing {
     std::string name, tooltip;
     std::function<std::string(const ComparedScenario&)> words;
 };
 
-/// Words for a scenario that fits; times and money of one that does not are no answer.
+/// The text for a scenario that fits; times and money of one that does not fit are not meaningful.
 template <typename Words>
 auto if_fits(Words words) {
     return [words](const ComparedScenario& s) {
@@ -98,7 +98,7 @@ std::vector<Comparing> asked() {
 
 std::vector<Comparing> answered(ByteUnits units) {
     return {
-        {"Fits", "Whether the peaks are within what device, host and storage have",
+        {"Fits", "Whether the peaks fit into device memory, host memory and storage",
          [units](const ComparedScenario& s) {
              return s.report->plan.fit.fits() ? "yes"
                                               : "no: " + short_text(*s.report, units).toStdString();
@@ -126,9 +126,9 @@ std::vector<Comparing> answered(ByteUnits units) {
          })},
         {"Days of the run", "Tokens / tokens a day",
          of_run([](auto& c, auto&) { return banded(c.days, 1); })},
-        {"Device peak", "Most bytes at once, and what the device has",
+        {"Device peak", "Peak memory, and the size of device memory",
          [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.device, units); }},
-        {"Host peak", "Most bytes at once, and what the host has",
+        {"Host peak", "Peak memory, and the size of host memory",
          [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.host, units); }},
         {"Bottleneck", "The lane with the largest share of the step's critical path",
          [](const ComparedScenario& s) { return bottleneck_text(s.report->step); }},

@@ -1,4 +1,5 @@
-// Scenarios side by side: a column each, a row a quantity or setting, and which rows differ.
+// How do scenarios compare? One column per scenario, one row per quantity or setting; rows that
+// differ are marked.
 #pragma once
 
 #include <QString>
@@ -17,16 +18,16 @@ namespace sluice {
 struct ComparedScenario {
     QString name;
     std::shared_ptr<const Prediction> report;  ///< with its band; not null
-    std::optional<RunCost> cost;               ///< of a run; its money counts only where `priced`
+    std::optional<RunCost> cost;  ///< of a run; its money is meaningful only if `priced`
     bool priced = false;
 };
 
-/// What is asked, then what is predicted; rows that differ are marked. Of the training settings
-/// those that differ anywhere, and system, batch and sequence always; "-" where a system does not
-/// have a setting. The first column names the rows.
+/// First the question, then the prediction; rows that differ are marked. Has all training settings
+/// that differ, and always system, batch and sequence; "-" if a system does not have a setting. The
+/// first column names the rows.
 Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits units);
 
-/// Tokens/s of each with its band; grey where it does not fit.
+/// Tokens/s of each scenario with its band; grey where it does not fit.
 BarChart scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits units);
 
 }  // namespace sluice

@@ -37,7 +37,7 @@ TableModel::TableModel(QObject* parent, bool named_rows)
     : QAbstractTableModel(parent), named_(named_rows ? 1 : 0) {}
 
 void TableModel::setTable(Table table, ByteUnits units) {
-    if (table == table_ && units == units_) return;  // an editor that is open stays
+    if (table == table_ && units == units_) return;  // keeps an open editor
     const int before = rowCount(), after = static_cast<int>(table.rows.size());
     if (table.columns != table_.columns || after < before || after == 0) {
         beginResetModel();
@@ -88,7 +88,7 @@ QVariant TableModel::text(const Row& row, std::size_t at, int role) const {
     const Cell& cell = row.cells[at];
     QString words = qtext(cell_text(cell, column.unit, bytes_text(units_)));
     if (role == Qt::DisplayRole) return words;
-    words.remove(QChar(0x200B));  // where a name may go on on another line
+    words.remove(QChar(0x200B));  // allows a line break there
     if (role == Qt::EditRole) return words;
     if (role == Qt::AccessibleTextRole)
         return QStringLiteral("%1: %2%3")

@@ -1,4 +1,4 @@
-// How does the window show a Table? One item model for all of them, and how it is sorted.
+// How does the window show and sort a Table? With one item model for all tables.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -9,27 +9,27 @@
 
 namespace sluice {
 
-/// Texts as everywhere, with bytes in the chosen unit. A marked cell or row is bold.
+/// Texts are those of all renderers, with bytes in the chosen unit. A marked cell or row is bold.
 class TableModel : public QAbstractTableModel {
     Q_OBJECT
   public:
-    /// Role of a cell's number in SI units, where people see one: for sorting.
+    /// Role of the number behind a visible cell, in SI units, for sorting.
     static constexpr int kNumberRole = Qt::UserRole;
-    /// Role of a bool, of cells and of headers of rows: whether the row is marked.
+    /// Role of a bool, for cells and row headers: the row is marked.
     static constexpr int kMarkedRole = Qt::UserRole + 1;
-    /// Role of a bool: whether the row says less than others.
+    /// Role of a bool: the row is less important than others.
     static constexpr int kMutedRole = Qt::UserRole + 2;
 
-    /// `named_rows`: the first column is the header of the rows, and marked rows are on yellow.
+    /// `named_rows`: the first column is the row header, and marked rows have a yellow background.
     explicit TableModel(QObject* parent = nullptr, bool named_rows = false);
 
-    /// Views keep their selection where rows are replaced or added at the end; nothing happens
-    /// where the table is the same.
+    /// Views keep their selection when rows are replaced or added at the end. An equal table
+    /// changes nothing.
     void setTable(Table table, ByteUnits units = ByteUnits::decimal);
-    /// Cells of the column with that key can be edited. What is typed comes with edited(); the
-    /// table stays.
+    /// Makes the cells of the column with that key editable. edited() reports what is typed; the
+    /// table does not change.
     void setEditable(std::string key) { editable_ = std::move(key); }
-    /// Precondition: there is such a row.
+    /// Precondition: the row exists.
     void setRow(int at, Row row);
     const Table& table() const { return table_; }
     /// The column with that key, else with that title; -1: none.
@@ -44,7 +44,7 @@ class TableModel : public QAbstractTableModel {
     bool setData(const QModelIndex& index, const QVariant& value, int role = Qt::EditRole) override;
 
   Q_SIGNALS:
-    /// Without spaces at its ends, and another text than the cell's.
+    /// Without spaces at its ends, and only if it differs from the cell's text.
     void edited(int row, QString text);
 
   private:
@@ -52,13 +52,13 @@ class TableModel : public QAbstractTableModel {
 
     Table table_;
     std::vector<std::size_t> shown_;  ///< columns of the table that have a title
-    std::string editable_;            ///< key of a column; empty: none
-    std::size_t named_ = 0;           ///< how many of them, at the front, name the rows
+    std::string editable_;            ///< key of the editable column; empty: none
+    std::size_t named_ = 0;           ///< number of first columns that are the row header
     ByteUnits units_ = ByteUnits::decimal;
 };
 
-/// Sorts by numbers where cells have them, else by text. Cells without a number come after those
-/// with one, and muted rows after all others.
+/// Sorts by number where cells have one, else by text. Cells without a number follow those with
+/// one; muted rows come last.
 class NumberSortProxy : public QSortFilterProxyModel {
     Q_OBJECT
   public:

@@ -16,8 +16,8 @@ namespace sluice {
 namespace {
 
 constexpr float kVeil = 0.55F;  // opacity
-constexpr double kTitle = 1.3;  // of the font's size
-// In heights of a line: of the words, and of an answer.
+constexpr double kTitle = 1.3;  // of the font size
+// In line heights: of the words, and of an answer.
 constexpr int kWidth = 40, kLeastAnswer = 25;
 
 void alert(QObject* object) {
@@ -25,7 +25,7 @@ void alert(QObject* object) {
     QAccessible::updateAccessibility(&event);
 }
 
-/// Over all of a widget, which stays within reach of mouse and keyboard.
+/// Covers a widget, which mouse and keyboard still reach.
 class Veil : public QWidget {
   public:
     explicit Veil(QWidget* over) : QWidget(over) {
@@ -51,14 +51,14 @@ class Veil : public QWidget {
     }
 };
 
-/// Else a scroll area gives what it scrolls the height that it would like to have.
+/// Without this, a scroll area gives its widget the preferred height.
 class PlainColumn : public QVBoxLayout {
   public:
     using QVBoxLayout::QVBoxLayout;
     bool hasHeightForWidth() const override { return false; }
 };
 
-/// In place of an answer: words that say how to get one.
+/// Shown in place of an answer: how to get one.
 QWidget* how_to_ask(const AnswerPage::Sentences& sentences) {
     auto* const heading = new QLabel(sentences.question);
     QLabel* const label = text_label(sentences.question);
@@ -82,7 +82,7 @@ QWidget* how_to_ask(const AnswerPage::Sentences& sentences) {
     return middle;
 }
 
-/// Large letters in a small window: it scrolls rather than that pictures are squeezed.
+/// With large letters in a small window it scrolls, so that pictures keep their size.
 QWidget* scrolling(QWidget* answer) {
     answer->setMinimumHeight(kLeastAnswer * answer->fontMetrics().height());
     auto* const area = new QScrollArea;

@@ -1,5 +1,5 @@
-// What do the pages have in common? What they show can leave the window; those that answer when
-// they are asked say how to ask, why there is no answer, and whether it is outdated.
+// What do the pages have in common? Each exports its picture and table. Pages that answer on
+// request say how to ask, why there is no answer, and whether it is outdated.
 #pragma once
 
 #include <QLabel>
@@ -18,28 +18,27 @@ class Page : public QWidget {
   public:
     using QWidget::QWidget;
     virtual void setByteUnits(ByteUnits units) = 0;
-    /// The picture and the table that are shown; empty where there is none. The CSV has SI units.
+    /// The picture and table that are shown; empty if there is none. The CSV has SI units.
     virtual QByteArray svg() const = 0;
     virtual QString csv() const = 0;
 };
 
-/// Why a page could not do what it was asked for, in the colour of what is short. Hidden while
-/// there is nothing to say.
+/// Why a request failed, in the colour of shortages. Hidden if there is nothing to say.
 class FailureLabel : public QLabel {
     Q_OBJECT
   public:
     explicit FailureLabel(QWidget* page);
-    /// `stale`: the page shows an earlier answer, which the label says too.
+    /// `stale`: the page shows an earlier answer, and the label says so.
     void say(const QString& sentence, bool stale);
     void forget();
 };
 
-/// Says that a page shows the answer to an earlier scenario, dims it and offers to make it again.
-/// Hidden while what is shown is of the scenario as it is now.
+/// Says that the answer belongs to an earlier scenario, dims it and offers a new one. Hidden while
+/// the answer belongs to the current scenario.
 class OutdatedNote : public QWidget {
     Q_OBJECT
   public:
-    /// `sentence`: what is outdated. `dimmed`: where it is shown.
+    /// `sentence`: what is outdated. `dimmed`: the widget that shows it.
     OutdatedNote(const QString& sentence, const QList<QWidget*>& dimmed);
 
     void setOutdated(bool outdated);
@@ -57,8 +56,8 @@ class OutdatedNote : public QWidget {
     bool outdated_ = false;
 };
 
-/// From top to bottom: what asks, why there is no answer, whether it is of an earlier scenario, and
-/// the answer or, while there is none, words that say how to get one.
+/// From top to bottom: the request, why there is no answer, whether it is outdated, and the answer.
+/// While there is no answer, text says how to get one.
 class AnswerPage : public Page {
     Q_OBJECT
   public:
@@ -66,42 +65,42 @@ class AnswerPage : public Page {
         QString question, how_to_ask;  ///< in place of the answer
         QString outdated;
     };
-    /// While the answer is computed; an earlier one stays until then.
+    /// Whether an answer is being computed; an earlier one stays until it arrives.
     void setBusy(bool busy);
     bool isBusy() const { return busy_; }
-    /// Why there is no answer, or no more of it: the sentence. What is shown stays.
+    /// A sentence why there is no answer, or no more of it. The page keeps what it shows.
     void fail(const QString& sentence);
-    /// Whether the answer is of an earlier scenario. Without an answer nothing is.
+    /// Whether the answer belongs to an earlier scenario. Without an answer this has no effect.
     void setOutdated(bool outdated);
 
   Q_SIGNALS:
-    /// An answer is wanted, or an outdated one again.
+    /// The user requests an answer, or a new one for an outdated one.
     void requested();
-    /// No more of it is wanted.
+    /// The user stops the answer.
     void stopRequested();
 
   protected:
     explicit AnswerPage(QWidget* parent);
-    /// Asks; while the answer is computed it says `busy` and, where it `stops`, takes the question
-    /// back.
+    /// A button that requests an answer. While that is computed it shows `busy` and, if it `stops`,
+    /// cancels the request.
     QPushButton* askButton(const QString& ask, const QString& busy, const QString& help,
                            bool stops);
-    /// Once, in the constructor. Null: nothing asks. `dimmed`: parts that show what may be
-    /// outdated.
+    /// To be called once, in the constructor. Null: the page has no request. `dimmed`: parts that
+    /// may show an outdated answer.
     void layOut(QWidget* top, QWidget* answer, const Sentences& sentences,
                 const QList<QWidget*>& dimmed);
-    /// There is a new answer, or none any more.
+    /// An answer has arrived or gone.
     void showAnswer(bool there);
-    /// Whether what is shown was there when the page was asked last.
+    /// Whether the answer that is shown was there at the last request.
     bool isOfBefore() const { return of_before_; }
-    /// As isBusy() says.
+    /// The state of isBusy() has changed.
     virtual void showBusy() {}
 
   private:
     FailureLabel* failure_;
     OutdatedNote* note_ = nullptr;
     QStackedWidget* stack_ = nullptr;
-    std::function<void()> show_busy_;  ///< on the button
+    std::function<void()> show_busy_;  ///< text of the button
     bool busy_ = false, has_answer_ = false, of_before_ = false;
 };
 

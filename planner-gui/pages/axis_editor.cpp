@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kLetters = 16;  // of what varies; the rest is for its values
+constexpr int kLetters = 16;  // width of the choice; the rest is for its values
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Chooses what an axis varies and over which values.
+// Which quantity does an axis vary, and over which values? The user chooses.
 #pragma once
 
 #include <QWidget>
@@ -15,17 +15,16 @@ namespace sluice {
 class AxisEditor : public QWidget {
     Q_OBJECT
   public:
-    /// `name`: "X"; its Alt key follows `&`.
+    /// `name`: "X"; `&` precedes its Alt key.
     explicit AxisEditor(const QString& name, QWidget* parent = nullptr);
 
-    /// What can be chosen. Values that were typed stay; values that were proposed are proposed
-    /// again.
+    /// The quantities to choose from. Typed values stay; proposed values are proposed again.
     void setScenario(const TrainingSpec& training, const MachineProfile& profile);
-    /// Precondition: setScenario() was called. Nothing happens where the scenario lacks it.
+    /// Precondition: setScenario() was called. No effect if the scenario lacks the quantity.
     void choose(const std::string& key);
-    /// Nothing where the text is wrong: then error() says why.
+    /// Empty if the text is wrong; error() then says why.
     const std::optional<HeatAxis>& axis() const { return axis_; }
-    /// Where on `axis` the scenario itself is; 0 where it is on none of its values.
+    /// The index of the scenario's own value on `axis`; 0 if it is none of the values.
     int ownPlace(const HeatAxis& axis) const;
     QString error() const { return error_; }
     QLineEdit* valuesEdit() const { return values_; }

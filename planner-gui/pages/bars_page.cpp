@@ -89,7 +89,7 @@ void BarsPage::showAll() {
 BarsPage* systems_page() {
     return new BarsPage(
         {{},
-         BarsPage::tr("What the comparison says"),
+         BarsPage::tr("Findings of the comparison"),
          {BarsPage::tr("Tokens per second of each system"), BarsPage::tr("Systems"),
           BarsPage::tr("Selected system"),
           BarsPage::tr("Adopts this system (Enter, double click)")},
@@ -110,9 +110,9 @@ BarsPage* sensitivity_page(QWidget* parent) {
         "the next GPU");
     return new BarsPage(
         {BarsPage::tr("Sensitivity"),
-         BarsPage::tr("What limits, and what gains most"),
+         BarsPage::tr("The limit, and the largest gain"),
          {BarsPage::tr("Gain of each change"), BarsPage::tr("Changes of the machine"),
-          BarsPage::tr("The change that is selected"),
+          BarsPage::tr("The selected change"),
           BarsPage::tr(
               "Adopts the change of the machine (Enter, double click); Undo takes it back")},
          {BarsPage::tr("What would gain most?"),

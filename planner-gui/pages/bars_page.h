@@ -1,5 +1,5 @@
-// Bars and rows to choose from: all systems for one model on one machine; what more of one thing
-// would gain.
+// Pages with bars and rows to choose from: all systems for a model on a machine; gains of more of
+// one resource.
 #pragma once
 
 #include "planner-gui/pages/answer_page.h"
@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-/// What such a page shows.
+/// The contents of such a page.
 struct BarsAnswer {
-    QStringList sentences;  ///< above the bars: some of them, the others as a tooltip
+    QStringList sentences;  ///< above the bars: the first few, all of them in a tooltip
     BarChart chart;
     Table table;
-    std::vector<Described> things;  ///< one a bar and row
+    std::vector<Described> things;  ///< one per bar and row
     std::string csv;
 };
 
@@ -26,15 +26,15 @@ class BarsPage : public AnswerPage {
     Q_OBJECT
   public:
     struct Words {
-        QString name;       ///< of the page
-        QString sentences;  ///< what they are about
+        QString name;       ///< name of the page
+        QString sentences;  ///< accessible name of the sentences
         PictureTable::Names parts;
         Sentences page;
         QString ask, asking, tooltip;  ///< of the button
     };
     explicit BarsPage(Words words, QWidget* parent = nullptr);
 
-    /// Makes the answer in the units that are chosen; empty: there is none.
+    /// Makes the contents in the chosen units; empty: no answer.
     using Answer = std::function<BarsAnswer(ByteUnits)>;
     void setAnswer(Answer answer);
     void setByteUnits(ByteUnits units) override;
@@ -43,7 +43,7 @@ class BarsPage : public AnswerPage {
     QString selectedWords() const { return parts_->words(); }
 
   Q_SIGNALS:
-    /// The scenario is to become this thing. Only what can be adopted.
+    /// The scenario is to become this thing; only for things that can be adopted.
     void adopted(int thing);
 
   private:
@@ -57,9 +57,9 @@ class BarsPage : public AnswerPage {
     PictureTable* parts_;
 };
 
-/// GPUs that train together cannot be adopted: they are another machine.
+/// Clusters cannot be adopted, since they are other machines.
 BarsPage* systems_page();
-/// Only changes that numbers of the machine make can be adopted.
+/// A change can be adopted if numbers of the machine's profile make it.
 BarsPage* sensitivity_page(QWidget* parent = nullptr);
 
 }  // namespace sluice

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-/// More columns than this get a fixed width and scroll.
+/// With more columns than this, columns have a fixed width and scroll.
 constexpr int kFewScenarios = 4;
 
 constexpr int kMostNameLines = 3;
@@ -37,7 +37,7 @@ ScenariosPart::ScenariosPart()
     only_differences_->setToolTip(tr("Hide the rows in which all scenarios agree"));
     table_->setSelectionBehavior(QAbstractItemView::SelectItems);
     table_->verticalHeader()->show();
-    // As the cells are.
+    // Aligned like the cells.
     table_->horizontalHeader()->setDefaultAlignment(
         static_cast<Qt::Alignment>(Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap));
     table_->setAlternatingRowColors(false);
@@ -85,7 +85,7 @@ void ScenariosPart::showEvent(QShowEvent* event) {
 }
 
 void ScenariosPart::fitRows() {
-    // Once the columns have their widths.
+    // After the columns have their widths.
     QMetaObject::invokeMethod(
         this,
         [this] {
@@ -95,7 +95,7 @@ void ScenariosPart::fitRows() {
         Qt::QueuedConnection);
 }
 
-/// Long names of scenarios get several lines.
+/// Long names of scenarios take several lines.
 void ScenariosPart::fitNames() {
     QHeaderView* const header = table_->horizontalHeader();
     const QFontMetrics metrics = header->fontMetrics();

@@ -1,4 +1,4 @@
-// Scenarios side by side, and all systems for one model on one machine.
+// The page "Compare": scenarios side by side, and all systems for a model on a machine.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,7 @@ class ScenariosPart : public AnswerPage {
     QString csv() const override;
 
   Q_SIGNALS:
-    /// A scenario's bar or column was chosen.
+    /// The user chose a scenario's bar or column.
     void scenarioActivated(int scenario);
 
   protected:
@@ -59,7 +59,7 @@ class ComparePage : public Page {
     ScenariosPart& scenarios() { return *scenarios_; }
     BarsPage& systems() { return *systems_; }
     void setByteUnits(ByteUnits units) override;
-    /// The part in front. The CSV of the scenarios has text for people.
+    /// The tab in front. The CSV of the scenarios has text for people.
     QByteArray svg() const override;
     QString csv() const override;
 

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kMostCells = 400;  // a cell is 1 to 100 ms
+constexpr int kMostCells = 400;  // a cell takes 1 to 100 ms
 
 }  // namespace
 

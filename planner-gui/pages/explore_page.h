@@ -1,4 +1,4 @@
-// What happens between two options? A heat map that fills cell by cell.
+// The page "Explore": a heat map over two options, which fills cell by cell.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ class ExplorePage : public AnswerPage {
   public:
     explicit ExplorePage(QWidget* parent = nullptr);
 
-    /// What the axes vary around; the map stays until the next run. `title` stands over the SVG:
-    /// "qwen2.5-14b on h200-sxm-pcie5-1.5tb".
+    /// The scenario that the axes vary; the map stays until the next run. `title` is printed above
+    /// the SVG: "qwen2.5-14b on h200-sxm-pcie5-1.5tb".
     void setScenario(const TrainingSpec& training, const MachineProfile& profile,
                      const QString& title);
-    /// Starts a map: all cells not computed. When Run is pressed the page does so itself with the
-    /// first cell; until then the map of before stays.
+    /// Starts a map whose cells are not computed. After Run the page does so itself with the first
+    /// cell; until then the earlier map stays.
     void setAxes(const HeatAxis& x, const HeatAxis& y);
-    /// Ignored where the map has no such cell.
+    /// Ignored if the map has no such cell.
     void setCell(CellIndex at, const ScenarioValue& value);
     void setByteUnits(ByteUnits units) override;
 
@@ -31,17 +31,17 @@ class ExplorePage : public AnswerPage {
     QString csv() const override;
 
   Q_SIGNALS:
-    /// The cells of these axes are wanted, by setCell() one by one, then setBusy(false).
+    /// Requests the cells of these axes: one setCell() each, then setBusy(false).
     void exploreRequested(const sluice::HeatAxis& x, const sluice::HeatAxis& y);
-    /// The settings of a cell are to become the scenario's.
+    /// The scenario is to take the cell's settings.
     void adopted(const std::vector<sluice::VariedValue>& settings);
 
   private:
-    /// A run of which no cell has come yet.
+    /// A run whose first cell has not arrived.
     struct Wanted {
         HeatAxis x, y;
         QString title;
-        CellIndex own;  ///< the scenario's cell
+        CellIndex own;  ///< the scenario's own cell
     };
     void showBusy() override;
     QWidget* makeBar();

@@ -10,10 +10,10 @@
 namespace sluice {
 namespace {
 
-constexpr int kLeastColumn = 5;  // in heights of a line
+constexpr int kLeastColumn = 5;  // in line heights
 constexpr int kLeastRows = 3;
 
-/// The desktop's, with `margin` pixels at the sides of cells and of their headers.
+/// The desktop's style, with `margin` pixels at the sides of cells and headers.
 class RoomyStyle : public QProxyStyle {
   public:
     explicit RoomyStyle(int margin) : QProxyStyle(QApplication::style()->name()), margin_(margin) {
@@ -21,7 +21,7 @@ class RoomyStyle : public QProxyStyle {
     }
     int pixelMetric(PixelMetric metric, const QStyleOption* option,
                     const QWidget* widget) const override {
-        if (metric == PM_FocusFrameHMargin) return margin_ - 1;  // to which Qt adds one
+        if (metric == PM_FocusFrameHMargin) return margin_ - 1;  // Qt adds one pixel
         if (metric == PM_HeaderMargin) return margin_;
         return QProxyStyle::pixelMetric(metric, option, widget);
     }
@@ -33,7 +33,7 @@ class RoomyStyle : public QProxyStyle {
 }  // namespace
 
 FittedTable::FittedTable(bool fits_columns) : fits_columns_(fits_columns) {
-    // More room of its letters between columns than Qt's two pixels.
+    // More space between columns than Qt's two pixels, in its own font.
     const int margin = fontMetrics().height() / 3;
     static auto* const style = new RoomyStyle(margin);
     for (QWidget* const part : std::initializer_list<QWidget*>{this, horizontalHeader()})
@@ -77,9 +77,9 @@ QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name
     view->setSelectionBehavior(QAbstractItemView::SelectRows);
     view->setSelectionMode(QAbstractItemView::SingleSelection);
     view->setAlternatingRowColors(true);
-    view->setTabKeyNavigation(false);  // Tab leaves the table; arrows move in it
+    view->setTabKeyNavigation(false);  // Tab leaves the table; arrow keys move in it
     view->setWordWrap(false);
-    const int square = 3 * view->fontMetrics().height() / 4;  // of a legend's colour
+    const int square = 3 * view->fontMetrics().height() / 4;  // of a legend colour
     view->setIconSize({square, square});
     view->verticalHeader()->hide();
     view->verticalHeader()->setDefaultSectionSize(

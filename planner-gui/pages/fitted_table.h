@@ -1,4 +1,4 @@
-// Tables that fit: columns into their width, rows into the page.
+// How do tables fit the page? Columns fit the width, rows the height.
 #pragma once
 
 #include <QAbstractItemModel>
@@ -7,12 +7,12 @@
 
 namespace sluice {
 
-/// Stretch of a table in a column: of what the others leave it has all that its rows need, before
-/// the empty end of the column (stretch 1).
+/// The stretch of a table in a layout: the table gets the height that all its rows need before the
+/// empty end of the column (stretch 1) gets any.
 inline constexpr int kAlmostAll = 1000;
 
-/// As high as its rows where it may; its columns fit what they hold, whenever that or the width
-/// changes, unless their widths are set otherwise.
+/// As high as its rows if possible. Columns fit their contents whenever these or the width change,
+/// unless their widths are set.
 class FittedTable : public QTableView {
     Q_OBJECT
   public:
@@ -30,16 +30,16 @@ class FittedTable : public QTableView {
     int shown_height_ = 0;
 };
 
-/// Rows are selected as a whole; numbers of rows are not shown.
+/// Rows are selected as a whole and are not numbered.
 QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name,
                        bool fits_columns = true);
 
-/// Columns as wide as what they hold. Where the view is narrower, the widest give way, so that all
-/// stay in sight; where it is wider, what is left is shared out, up to half of a column's width,
-/// and the widest has the rest.
+/// Gives columns the width of their contents. In a narrower view the widest columns shrink, so that
+/// all are visible. In a wider view columns grow by up to half their width, and the widest takes
+/// the rest.
 void fit_columns(QTableView* view);
 
-/// The most that any of `widths` may have for all of them to take `room`; at least `least`.
+/// The largest width at which all `widths`, cut to it, fit into `room`; at least `least`.
 int common_most(std::vector<int> widths, int room, int least);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// The page "Memory": device and host by kind against what there is, device bytes over the time of a
-// step, and host memory from loading to saving.
+// The page "Memory": device and host memory by kind against the available memory, device memory
+// over a step, host memory from loading to saving.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class MemoryPage : public Page {
     void setReport(std::shared_ptr<const TimedPlan> report);
     void setByteUnits(ByteUnits units) override;
 
-    /// Empty without a report.
+    /// Empty if there is no report.
     QByteArray svg() const override;
     QString csv() const override;
     PictureView* view() const { return view_; }

@@ -11,9 +11,9 @@
 namespace sluice {
 namespace {
 
-constexpr int kLeastArea = 4;  // in heights of a line
+constexpr int kLeastArea = 4;  // in line heights
 
-/// Colours a label's words, again whenever the page's palette changes.
+/// Colours a label's text, and again whenever the page's palette changes.
 class WarningColour : public QObject {
   public:
     WarningColour(QLabel* label, QWidget* page) : QObject(label), label_(label) {
@@ -56,7 +56,7 @@ QLabel* heading_label(const QString& accessible_name) {
 }
 
 QString breakable(const std::string& name) {
-    constexpr int kShort = 24;  // letters; stays in one piece
+    constexpr int kShort = 24;  // letters that stay together
     QString out = qtext(name);
     for (qsizetype at = kShort; at < out.size(); at += kShort + 1)
         out.insert(at, QChar(0x200B));  // a space of no width
@@ -94,7 +94,7 @@ int FittedArea::widgetHeight() const {
 QSize FittedArea::sizeHint() const { return {QScrollArea::sizeHint().width(), widgetHeight()}; }
 
 QSize FittedArea::minimumSizeHint() const {
-    // What wraps has words that do not.
+    // A wrapping widget contains labels that do not wrap.
     const int words = widget()->hasHeightForWidth() ? widget()->minimumSizeHint().width() +
                                                           verticalScrollBar()->sizeHint().width()
                                                     : 0;
@@ -102,7 +102,7 @@ QSize FittedArea::minimumSizeHint() const {
 }
 
 bool FittedArea::viewportEvent(QEvent* event) {
-    // Its widget's height is another one.
+    // The widget's height has changed.
     if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize) updateGeometry();
     return QScrollArea::viewportEvent(event);
 }

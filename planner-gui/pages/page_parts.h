@@ -1,4 +1,4 @@
-// Parts that pages are put together from.
+// Which parts do pages share?
 #pragma once
 
 #include <QLabel>
@@ -11,19 +11,20 @@ namespace sluice {
 /// Wrapped text that can be selected with mouse and keyboard.
 QLabel* text_label(const QString& accessible_name);
 
-/// The same, bold, and as narrow as need be: the name of a model may be one very long word.
+/// The same in bold, and as narrow as necessary: a model's name may be one very long word.
 QLabel* heading_label(const QString& accessible_name);
 
-/// A name that may go on on another line of a label, however long it is.
+/// A name that may wrap within a label, however long it is.
 QString breakable(const std::string& name);
 
-/// Puts `widget` into `area`, which it fills; without a frame, and no stop of the Tab key.
+/// Puts `widget` into `area`, which it fills, without a frame and without a stop of the Tab key.
 void put_into(QScrollArea* area, QWidget* widget);
 
-/// A row: the words, which may be hidden, and at its end the buttons.
+/// A row: the text, which may be hidden, and the buttons at its end.
 QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons);
 
-/// As high as its widget needs at its width where there is room, else it scrolls, vertically only.
+/// A scroll area with the height that its widget needs at its width. With less room it scrolls,
+/// only vertically.
 class FittedArea : public QScrollArea {
     Q_OBJECT
   public:
@@ -38,16 +39,16 @@ class FittedArea : public QScrollArea {
     int widgetHeight() const;
 };
 
-/// Its words in the colour of what waits or is short, in light and dark, as its page has it.
+/// Colours its text as waits and shortages are coloured, in light and dark mode.
 void colour_as_warning(QLabel* label, QWidget* page);
 
-/// A tooltip of these lines, each wrapped where it is long.
+/// A tooltip of these lines; long lines wrap.
 QString wrapped_tooltip(const QString& lines);
 
-/// With a large letter.
+/// The text with a capital first letter.
 QString capitalized(QString sentence);
 
-/// The first sentences, a line each, and how many more there are; all of them as a tooltip.
+/// Shows the first sentences, one per line, and how many more there are; the tooltip has all.
 void show_sentences(QLabel* label, const QStringList& sentences, int most);
 
 }  // namespace sluice

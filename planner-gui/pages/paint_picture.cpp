@@ -1,4 +1,4 @@
-// Shapes with QPainter.
+// Paints shapes with QPainter.
 #include <QPainter>
 #include <QPainterPath>
 #include <cmath>
@@ -30,7 +30,7 @@ class Painting {
         if (shape.dashed) out.setDashPattern({5 / shape.stroke_width, 4 / shape.stroke_width});
         return out;
     }
-    /// Lines along the pixels stay sharp, and blocks side by side leave no seam.
+    /// Lines along the pixels stay sharp, and adjacent blocks have no gap.
     void take(const Shape& shape, bool smooth) {
         painter_.setRenderHint(QPainter::Antialiasing, smooth);
         painter_.setPen(pen(shape));
@@ -38,7 +38,7 @@ class Painting {
     }
 
     void draw(const Rectangle& form, const Shape& shape) {
-        // On whole pixels, one at least.
+        // Whole pixels, at least one.
         const double left = std::round(form.box.x), top = std::round(form.box.y);
         const QRectF box(QPointF(left, top),
                          QPointF(std::max(left + 1, std::round(form.box.right())),

@@ -16,7 +16,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kRowsToFit = 20;  // columns are made to fit them, then each so many more
+constexpr std::size_t kRowsToFit =
+    20;  // columns are fitted to these rows, then again after this many more
 
 }  // namespace
 
@@ -72,7 +73,7 @@ QWidget* ParetoPage::makeBar() {
     least_->setSpecialValueText(tr("any"));
     least_->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     least_->setAccessibleName(tr("Least tokens/s"));
-    least_->setToolTip(tr("Which is the cheapest that trains at least so many tokens/s?"));
+    least_->setToolTip(tr("Least speed: names the cheapest machine that reaches it"));
     auto* const at_least = new QLabel(tr("tokens/s, at &least"), bar);
     at_least->setBuddy(least_);
     for (QWidget* const widget :

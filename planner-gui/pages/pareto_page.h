@@ -1,4 +1,4 @@
-// Which machine, with which system, is fast for its money?
+// The page "Machines": which machine, with which system, is fast for its price?
 #pragma once
 
 #include "planner-gui/pages/answer_page.h"
@@ -17,8 +17,8 @@ class ParetoPage : public AnswerPage {
   public:
     explicit ParetoPage(QWidget* parent = nullptr);
 
-    /// Once requested: so many rows will come by addRow(). Those of before stay until the first of
-    /// them.
+    /// Announces this many rows, which arrive by addRow(). Earlier rows stay until the first
+    /// arrives.
     void start(int rows);
     void addRow(const MachineSystem& row);
     void setByteUnits(ByteUnits units) override;
@@ -30,7 +30,7 @@ class ParetoPage : public AnswerPage {
     QString csv() const override;
 
   Q_SIGNALS:
-    /// Machine and system of a row are to become the scenario's.
+    /// The scenario is to take the machine and system of a row.
     void adopted(int row);
 
   private:

@@ -55,12 +55,12 @@ QWidget* PictureTable::arranged(Arrangement arrangement) {
     both->addWidget(table_);
     both->setStretchFactor(0, above ? 3 : 1);
     both->setStretchFactor(1, above ? 1 : 2);
-    both->setSizes(above ? QList{3000, 2000} : QList{1000, 2000});  // only their ratio counts
+    both->setSizes(above ? QList{3000, 2000} : QList{1000, 2000});  // only the ratio matters
     both->setChildrenCollapsible(false);
     return both;
 }
 
-/// There is always room for `lines` of words, so that what is above does not move.
+/// Reserves `lines` of text, so that what is above does not move.
 QWidget* PictureTable::foot(const Names& names, int lines) {
     words_ = text_label(names.selected);
     words_->setAlignment(Qt::AlignLeft | Qt::AlignTop);

@@ -1,5 +1,5 @@
-// Things as a picture and as rows of a table: what is selected in one is selected in the other,
-// stands in words below them, and can be adopted.
+// How are a picture and a table of the same things joined? A thing selected in one is selected in
+// the other, described below, and can be adopted.
 #pragma once
 
 #include <QWidget>
@@ -15,7 +15,7 @@ class QTableView;
 
 namespace sluice {
 
-/// What is known of a thing.
+/// The description of a thing.
 struct Described {
     QString words;
     bool can_be_adopted = false;
@@ -26,30 +26,31 @@ class PictureTable : public QWidget {
     Q_OBJECT
   public:
     enum class Arrangement {
-        bars,    ///< as high as they need, above the table
+        bars,    ///< as high as necessary, above the table
         above,   ///< the picture above the table; the user moves the line between them
-        beside,  ///< the same from left to right
-        one      ///< of both; showTable() says which
+        beside,  ///< the same, side by side
+        one      ///< both in one place; showTable() chooses
     };
-    /// Accessible names of the parts; `adopt` is what the button does.
+    /// Accessible names of the parts; `adopt` describes the button's effect.
     struct Names {
         QString picture, table, selected, adopt;
     };
-    /// `describe` gets kNoId while nothing is selected. Without it there are no words and no
-    /// button, and each thing can be adopted.
+    /// `describe` is called with kNoId while nothing is selected. Without it, there is no text and
+    /// no button, and each thing can be adopted.
     PictureTable(Arrangement arrangement, const Names& names,
                  std::function<Described(int)> describe = {});
 
-    /// The picture comes first: what is selected and not in it is selected in the table alone.
+    /// Set the picture before the table: a selected thing that is not in the picture is selected in
+    /// the table only.
     void setPicture(PictureView::Make make) { picture_->setPicture(std::move(make)); }
     void setTable(Table table, ByteUnits units);
-    /// Precondition: there is such a row.
+    /// Precondition: the row exists.
     void setRow(int thing, Row row);
     void showTable(bool table);
 
     int selected() const;  ///< kNoId: none
     void select(int thing);
-    /// The words are to be asked for again.
+    /// The descriptions have changed.
     void showSelected();
 
     PictureView* picture() const { return picture_; }
@@ -59,7 +60,8 @@ class PictureTable : public QWidget {
     QPushButton* adoptButton() const { return adopt_; }
 
   Q_SIGNALS:
-    /// By a double click on the thing or its row, Enter on them, or the button. Only what can be.
+    /// By a double click on the thing or its row, Enter on them, or the button. Only for things
+    /// that can be adopted.
     void adopted(int thing);
 
   private:

@@ -147,7 +147,7 @@ void PictureView::paintEvent(QPaintEvent*) {
     outline(painter, selected());
 }
 
-/// Two lines, so that it is seen on any colour.
+/// Two outlines, so that the selection is visible on any colour.
 void PictureView::outline(QPainter& painter, int id) const {
     const auto shape = std::ranges::find(picture().shapes, id, &Shape::id);
     if (id == kNoId || shape == picture().shapes.end()) return;
@@ -218,7 +218,7 @@ void PictureView::keyPressEvent(QKeyEvent* event) {
 bool PictureView::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto& help = *static_cast<QHelpEvent*>(event);
-    // An empty text hides the one before.
+    // An empty text hides the previous tooltip.
     QToolTip::showText(help.globalPos(), tooltipAt(help.pos()), this);
     return true;
 }

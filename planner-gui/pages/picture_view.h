@@ -1,4 +1,5 @@
-// Paints any Picture, which is also what it exports; finds the thing under the pointer.
+// A widget that paints any Picture, exports the picture that it shows, and finds the thing under
+// the pointer.
 #pragma once
 
 #include <QByteArray>
@@ -14,25 +15,26 @@ namespace sluice {
 class PictureView : public QWidget {
     Q_OBJECT
   public:
-    /// Makes the picture for the room there is; nothing to show: without shapes.
+    /// Makes the picture for the given room. A picture without shapes: nothing to show.
     using Make = std::function<Picture(const PictureSpace&)>;
 
     explicit PictureView(const QString& accessible_name, QWidget* parent = nullptr);
 
-    /// What to show from now on, in every size. It is made when it is painted or asked for, since
-    /// values may arrive faster than that: 208 rows of cost against speed in 6 s.
+    /// The picture to show from now on, in every size. It is made when it is painted or requested,
+    /// since values may arrive faster than they can be painted: 208 rows of cost against speed in 6
+    /// s.
     void setPicture(Make make);
     const Picture& picture() const;
-    /// kNoId: none, or one that is not there any more.
+    /// kNoId: none, or one that no longer exists.
     int selected() const;
-    /// What is not in the picture selects nothing.
+    /// A thing that is not in the picture selects nothing.
     void select(int id);
-    /// So many lines of text wide and high at least. Without it as high as the picture needs.
+    /// The least size in lines of text. Without it, the view is as high as the picture requires.
     void setLeastLines(int width, int height);
 
-    /// What is on the screen, on white; empty where there is nothing.
+    /// The picture on the screen, on white; empty if there is none.
     virtual QByteArray svg() const;
-    /// The tooltip at this point; empty where there is none.
+    /// The tooltip at this point; empty if there is none.
     virtual QString tooltipAt(QPointF position) const;
 
     QSize sizeHint() const override;
@@ -40,7 +42,7 @@ class PictureView : public QWidget {
 
   Q_SIGNALS:
     void selectionChanged(int id);
-    /// By a double click, or Enter or space on the one selected.
+    /// By a double click, or by Enter or space on the selected thing.
     void activated(int id);
 
   protected:
@@ -55,13 +57,13 @@ class PictureView : public QWidget {
     bool event(QEvent* event) override;
 
     PictureSpace space() const;
-    /// The same, or that of a file where nothing is on the screen.
+    /// The picture on the screen; if there is none, the picture of a file.
     PictureSpace exportedSpace() const;
-    /// The picture is to be made again.
+    /// Makes the picture again.
     void refresh();
-    /// There is another size, or letters of another size.
+    /// The size or the font has changed.
     virtual void takeRoom() { refresh(); }
-    /// The pointer is there, without a button; nothing: it has left.
+    /// The pointer is at this point, without a button; empty: it has left.
     virtual void pointAt(std::optional<QPointF> position);
     void updateLeastHeight();
 
@@ -70,15 +72,15 @@ class PictureView : public QWidget {
 
     Make make_;
     mutable Picture picture_;
-    mutable bool made_ = true;  ///< for the room there is now
+    mutable bool made_ = true;  ///< for the current size
     QSize least_{24, 4};
-    bool measured_ = true;  ///< the least height is what the picture needs
+    bool measured_ = true;  ///< whether the picture decides the least height
     double least_height_ = 0;
     int selected_ = kNoId;
 };
 
-/// Where `key` leads from the thing at `now` in the order (-1: none yet); nothing for other keys,
-/// or where there is nothing.
+/// The thing that `key` selects after the thing `now` in the order (-1: none yet); empty for other
+/// keys and empty orders.
 std::optional<int> next_place(const KeyOrder& order, int now, int key);
 
 /// Paints all shapes from (0, 0).

@@ -21,7 +21,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kScrollSteps = 100'000;  // of the whole step
+constexpr int kScrollSteps = 100'000;  // share of the whole step
 
 QToolButton* zoom_button(QWidget* parent, const QString& sign, const QString& what) {
     auto* const button = new QToolButton(parent);
@@ -64,7 +64,7 @@ TimelinePage::TimelinePage(QWidget* parent)
     for (QWidget* const widget :
          std::initializer_list<QWidget*>{nearer, further, all, take_away_, lay_under_})
         buttons->layout()->addWidget(widget);
-    // The buttons rather wrap.
+    // The buttons wrap before they are cut.
     bound_->setMinimumWidth(16 * bound_->fontMetrics().averageCharWidth());
     auto* const top = new QHBoxLayout;
     top->addWidget(bound_, 1);
@@ -80,7 +80,7 @@ TimelinePage::TimelinePage(QWidget* parent)
     column->addWidget(facts_);
     taken_away_->setText(tr("The measured step was removed: it belongs to another scenario."));
     taken_away_->hide();
-    // So that the picture does not jump when a line is added.
+    // Keeps the picture in place when a line is added.
     facts_->setMinimumHeight(2 * facts_->fontMetrics().lineSpacing());
     facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
 
@@ -123,7 +123,7 @@ void TimelinePage::setMeasured(std::shared_ptr<const TimedPlan> measured) {
 
 void TimelinePage::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
-    if (!event->spontaneous()) taken_away_->hide();  // it was read
+    if (!event->spontaneous()) taken_away_->hide();  // the user read it
 }
 
 void TimelinePage::fail(const QString& sentence) { failure_->say(sentence, measured_ != nullptr); }

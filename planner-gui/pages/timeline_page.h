@@ -1,5 +1,5 @@
-// The page "Timeline": what each lane does over a steady step, and when compute waits; a measured
-// step can be laid under the predicted one.
+// The page "Timeline": the operations of each lane over a steady step, and when compute waits. A
+// measured step can be shown below the predicted one.
 #pragma once
 
 #include <memory>
@@ -20,25 +20,26 @@ class TimelinePage : public Page {
   public:
     explicit TimelinePage(QWidget* parent = nullptr);
 
-    /// None: says that there is no step to show.
+    /// Null: says that there is no step to show.
     void setReport(std::shared_ptr<const TimedPlan> report);
-    /// Laid under the predicted step, both from the first compute operation on; none: taken away. A
-    /// sentence says so where the two are of different plans.
+    /// Shows a measured step below the predicted one, both from the first compute operation on;
+    /// null removes it. A sentence says so if the two have different plans.
     void setMeasured(std::shared_ptr<const TimedPlan> measured);
-    /// The report of another scenario: a measured step under the one before is taken away, and a
-    /// sentence says so until another is laid under or the page is left.
+    /// The report of another scenario. A measured step of the earlier scenario is removed, and a
+    /// sentence says so until another one is shown or the page is left.
     void setScenario(std::shared_ptr<const TimedPlan> report);
-    /// Why no measured step can be laid under: the sentence. What is shown stays.
+    /// A sentence why no measured step can be shown. The page keeps what it shows.
     void fail(const QString& sentence);
     void setByteUnits(ByteUnits units) override;
 
-    /// Empty without a report.
+    /// Empty if there is no report.
     QByteArray svg() const override;
     QString csv() const override;
     TimelineView* view() const { return view_; }
 
   Q_SIGNALS:
-    /// The report of a run (sluice-train --report) shall be chosen, and given to setMeasured().
+    /// The user wants to choose the report of a run (sluice-train --report), which setMeasured()
+    /// then gets.
     void measuredReportWanted();
     void measuredTakenAway();
 
@@ -55,7 +56,7 @@ class TimelinePage : public Page {
     QLabel* heading_;
     QLabel* bound_;
     QLabel* difference_;
-    QLabel* taken_away_;  ///< why there is no measured step any more
+    QLabel* taken_away_;  ///< why the measured step was removed
     QLabel* facts_;
     QPushButton* lay_under_;
     QPushButton* take_away_;

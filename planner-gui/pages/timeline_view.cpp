@@ -12,10 +12,10 @@ namespace sluice {
 namespace {
 
 constexpr double kZoomOfKey = 1.5;
-constexpr double kPanOfKey = 0.15;   // of the width
-constexpr double kNear = 4;          // pixels: an operation as near as this is pointed at
-constexpr double kNotchZoom = 1.25;  // a wheel's notch, 120 eighths of a degree
-constexpr double kAll = 1e7;         // of the width: as far as it goes
+constexpr double kPanOfKey = 0.15;   // share of the width
+constexpr double kNear = 4;          // pixels: the pointer means an operation within this distance
+constexpr double kNotchZoom = 1.25;  // one notch of a wheel, 120 eighths of a degree
+constexpr double kAll = 1e7;         // share of the width: the furthest pan
 
 }  // namespace
 
@@ -99,8 +99,8 @@ QString TimelineView::tooltipAt(QPointF position) const {
 QString TimelineView::words() const {
     const auto place = selected_ ? selected_ : hovered_;
     if (!place) return {};
-    return qtext(facts_line(operation_facts(
-        timeline_.rows()[place->row], timeline_.operation(*place), bytes_text(units_))));
+    return qtext(facts_line(operation_facts(timeline_.rows()[place->row],
+                                            timeline_.operation(*place), bytes_text(units_))));
 }
 
 void TimelineView::zoom(double factor) {
@@ -133,7 +133,7 @@ void TimelineView::select_place(std::optional<TimelinePlace> place) {
 
 void TimelineView::select_beside(int operations, int rows) {
     if (!selected_) {
-        // The first that is shown of the lane compute, on which all hangs.
+        // The first visible operation of the lane compute, which the other lanes depend on.
         const auto compute = std::ranges::find(timeline_.rows(), Lane::compute, &TimelineRow::lane);
         const auto row = compute == timeline_.rows().end() ? 0 : compute - timeline_.rows().begin();
         select_place(timeline_.hit(static_cast<std::size_t>(row), view_.begin, timeline_.length()));

@@ -1,10 +1,10 @@
-// The picture of the page "Timeline": painted lanes that can be zoomed, panned and pointed at.
+// The picture of the page "Timeline": lanes that can be zoomed and panned and whose operations can
+// be selected.
 #pragma once
 
 #include <optional>
 
 #include "planner-gui/pages/picture_view.h"
-#include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/time_view.h"
 #include "sim/report/timeline_picture.h"
@@ -17,21 +17,21 @@ class TimelineView : public PictureView {
   public:
     explicit TimelineView(QWidget* parent = nullptr);
 
-    /// Shows the whole step, unless it shows a step as long already.
+    /// Shows the whole step, unless the step has the same length as before.
     void set_timeline(Timeline timeline);
     void set_byte_units(ByteUnits units);
     const Timeline& timeline() const { return timeline_; }
     const TimeView& time_view() const { return view_; }
     std::optional<TimelinePlace> selected_place() const { return selected_; }
 
-    /// What is selected, or else pointed at; empty: neither.
+    /// Facts about the selected operation, else the one under the pointer; empty: neither.
     QString words() const;
     QString tooltipAt(QPointF position) const override;
-    /// What is on the screen, with what the step is above it.
+    /// The visible part, with model, machine and speed above it.
     QByteArray svg() const override;
     TimelineLayout layout_now() const;
 
-    void zoom(double factor);  ///< about the middle, or about what is selected
+    void zoom(double factor);  ///< around the middle, or around the selected operation
     void show_all();
     void select_place(std::optional<TimelinePlace> place);
     void scroll_to(Seconds begin);
@@ -54,9 +54,9 @@ class TimelineView : public PictureView {
     void set_view(const TimeView& view);
     TimelineShown shown() const;
     void select_beside(int operations, int rows);
-    /// The selected operation with a margin, or any other.
+    /// The selected operation with a margin, or the given one.
     void show_around(TimelinePlace place);
-    /// The lane there; nothing beside the lanes.
+    /// The lane at that point; empty outside of the lanes.
     std::optional<std::size_t> row_at(QPointF position) const;
     std::optional<TimelinePlace> place_at(QPointF position) const;
 

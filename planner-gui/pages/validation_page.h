@@ -1,4 +1,4 @@
-// How near are predictions to measured runs?
+// The page "Validation": how near are predictions to measured runs?
 #pragma once
 
 #include <QByteArray>
@@ -12,28 +12,28 @@ namespace sluice {
 
 class PictureTable;
 
-/// Takes files and folders by its buttons or dropped on it.
+/// Accepts files and folders, by its buttons or dropped on it.
 class ValidationPage : public AnswerPage {
     Q_OBJECT
   public:
     explicit ValidationPage(QWidget* parent = nullptr);
 
-    /// Null: none yet. Outdated: of another machine.
+    /// Null: none yet. Outdated: made for another machine.
     void setValidation(std::shared_ptr<const Validation> validation);
     void setByteUnits(ByteUnits units) override;
-    /// As if they were dropped on it. Nothing happens where there are none.
+    /// As if they were dropped on it. An empty list does nothing.
     void compare(const QStringList& files);
 
     QByteArray svg() const override;
     QString csv() const override;
 
   Q_SIGNALS:
-    /// Reports, or a folder of them, shall be chosen, and given to compare().
+    /// The user wants to choose reports, or a folder of them, which compare() then gets.
     void filesWanted();
     void folderWanted();
-    /// Reports, or folders of them.
+    /// The user wants to compare these reports or folders.
     void filesChosen(const QStringList& files);
-    /// A run's timelines are to be shown, measured below predicted.
+    /// The user wants to see a run's timelines, measured below predicted.
     void runActivated(int run);
 
   protected:

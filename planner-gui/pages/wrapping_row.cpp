@@ -35,7 +35,7 @@ QList<QRect> WrappingRow::placed(int width) const {
             continue;
         }
         QSize size = item->sizeHint();
-        // Alone on a line, what wraps by itself may.
+        // A widget that can wrap does so if it is alone on a line.
         if (size.width() > width) {
             size.setWidth(std::max(width, item->minimumSize().width()));
             if (item->hasHeightForWidth()) size.setHeight(item->heightForWidth(size.width()));
@@ -75,7 +75,7 @@ QSize WrappingRow::sizeHint() const {
 void WrappingRow::setGeometry(const QRect& rect) {
     QLayout::setGeometry(rect);
     const QList<QRect> places = placed(rect.width());
-    // Labels stand at the middle of the buttons beside them.
+    // Labels are vertically centred to the buttons in their line.
     for (int i = 0; i < count(); ++i) {
         if (items_[i]->isEmpty()) continue;
         int line = 0;

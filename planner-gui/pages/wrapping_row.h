@@ -1,4 +1,4 @@
-// Widgets side by side, on further lines where one is too narrow for all.
+// Which layout puts widgets side by side, and on further lines where one line is too narrow?
 #pragma once
 
 #include <QLayout>
@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// As narrow as its widest widget; as high as its width asks for.
+/// At least as wide as its widest widget; as high as its width requires.
 class WrappingRow : public QLayout {
   public:
     WrappingRow();
@@ -24,7 +24,7 @@ class WrappingRow : public QLayout {
     void setGeometry(const QRect& rect) override;
 
   private:
-    /// Where each item goes in `width`, from the origin on; empty ones get nothing.
+    /// The place of each item in `width`, from the origin on; hidden items have none.
     QList<QRect> placed(int width) const;
 
     QList<QLayoutItem*> items_;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/answers/findings.h"
 #include "sim/base/format.h"
+#include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 
 namespace sluice {
@@ -16,7 +16,7 @@ std::string summary_words(const char* what, const ErrorSummary& errors) {
                        format_error(errors.worst), errors.worst_name);
 }
 
-/// Groups of other systems, machines or purposes are good and bad each for itself.
+/// Errors by group, since other systems, machines and purposes have errors of their own.
 std::string groups_words(const std::vector<GroupSummary>& summaries) {
     std::vector<std::string> groups;
     for (const GroupSummary& one : summaries)
@@ -25,7 +25,7 @@ std::string groups_words(const std::vector<GroupSummary>& summaries) {
                                          one.throughput.mean_absolute * 100, one.runs,
                                          one.runs == 1 ? "" : "s"));
     if (groups.empty()) return "";
-    return fmt::format(" Tokens/s in the mean by group: {}.", fmt::join(groups, ", "));
+    return fmt::format("Mean error of tokens/s by group: {}.", fmt::join(groups, ", "));
 }
 
 }  // namespace
@@ -80,9 +80,9 @@ QString validation_sentence(const Validation& validation) {
     const GroupSummary& all = validation.summaries.back();
     std::string words =
         fmt::format("{}: {} run{}", validation.machine_id, all.runs, all.runs == 1 ? "" : "s");
-    words += summary_words("tokens/s off in the mean by", all.throughput);
-    words += summary_words("device memory by", all.device);
-    words += summary_words("host memory by", all.host);
+    words += summary_words("mean error of tokens/s", all.throughput);
+    words += summary_words("device memory", all.device);
+    words += summary_words("host memory", all.host);
     if (all.with_band > 0)
         words += fmt::format("; {} of {} steps within the predicted 5 to 95%", all.in_band,
                              all.with_band);

@@ -1,4 +1,4 @@
-// What does the window say of an answer in one or two sentences?
+// Which one or two sentences does the window show about an answer?
 #pragma once
 
 #include <QStringList>
@@ -10,18 +10,19 @@
 
 namespace sluice {
 
-/// Why a scenario cannot be predicted, or what is short; empty where it fits.
+/// Why a scenario cannot be predicted, or which memory is short; empty if it fits.
 QString reason_text(const ScenarioValue& value, ByteUnits units);
-/// "device short 11.4 GB, host short 3.0 GB"; empty where it fits.
+/// "device short 11.4 GB, host short 3.0 GB"; empty if it fits.
 QString short_text(const TimedPlan& report, ByteUnits units);
 
-/// Who is faster, then who was left out and why.
+/// Sentences about who is faster, then which systems were left out and why.
 QStringList comparison_sentences(const Comparison& comparison);
-/// What one of them does, or what is short and what would fit.
+/// Speed and limit of one system, or its shortage and the settings that would fit.
 QString system_sentence(const Comparison& comparison, const ComparedSystem& system,
                         ByteUnits units);
 
-/// "28 runs: tokens/s off by 2.1% in the mean, most +6.0% (14b ...); 24 of 28 steps in the band".
+/// "28 runs: mean error of tokens/s 2.1%, most +6.0% (14b ...); 24 of 28 steps within the predicted
+/// 5 to 95%".
 QString validation_sentence(const Validation& validation);
 
 }  // namespace sluice

@@ -16,7 +16,7 @@ struct HeatMapText {
 
 bool more_is_better(HeatQuantity quantity) { return quantity == HeatQuantity::tokens_per_s; }
 
-/// The memory that lacks most, and its name.
+/// The memory with the largest shortage, and its name.
 std::pair<QString, Bytes> largest_shortage(const Fit& fit) {
     const std::vector<std::pair<QString, Bytes>> all = {
         {HeatMapText::tr("device"), fit.device.shortfall()},
@@ -30,7 +30,7 @@ QString bytes(Bytes number, ByteUnits units) {
     return byte_text(static_cast<double>(number), units);
 }
 
-/// The columns of a table of cells.
+/// The columns of the table of cells.
 std::vector<ColumnOf<CellIndex>> columns_of(const HeatMap& map, ByteUnits units) {
     const auto axis = [&map](const VariedNumber& number, std::size_t which) {
         const auto setting = [&map, which](const CellIndex& at) {
@@ -220,7 +220,7 @@ QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units) {
     const QString speed =
         HeatMapText::tr("%1 tokens/s, %2 a step")
             .arg(qtext(format_thousands(value.tokens_per_s())), qtext(format_seconds(value.step)));
-    lines << (value.fits() ? speed : HeatMapText::tr("if it fit: %1").arg(speed));
+    lines << (value.fits() ? speed : HeatMapText::tr("without the memory limit: %1").arg(speed));
     lines << HeatMapText::tr("device %1, host %2")
                  .arg(bytes(value.fit.device.peak.bytes, units),
                       bytes(value.fit.host.peak.bytes, units));

@@ -37,7 +37,7 @@ QString quantity_name(HeatQuantity quantity);
 /// "5,825", "24.8 GB", "$0.24"
 QString quantity_text(HeatQuantity quantity, double value, ByteUnits units);
 
-/// A column and a row; row 0 is the lowest.
+/// Column and row of a cell; row 0 is the lowest.
 struct CellIndex {
     int x = 0, y = 0;
     bool operator==(const CellIndex&) const = default;
@@ -46,7 +46,7 @@ struct CellIndex {
 class HeatMap {
   public:
     HeatMap() = default;
-    /// All cells not computed.
+    /// A map whose cells are not computed.
     HeatMap(HeatAxis x, HeatAxis y);
 
     const HeatAxis& x() const { return x_; }
@@ -56,19 +56,20 @@ class HeatMap {
     bool contains(CellIndex at) const {
         return at.x >= 0 && at.x < columns() && at.y >= 0 && at.y < rows();
     }
-    /// Precondition of these: contains(at).
+    /// Precondition of the following: contains(at).
     const std::optional<ScenarioValue>& cell(CellIndex at) const { return cells_[place(at)]; }
     CellState state(CellIndex at) const;
     void set_cell(CellIndex at, ScenarioValue value) { cells_[place(at)] = std::move(value); }
     /// The two settings of a cell.
     std::vector<VariedValue> settings(CellIndex at) const;
-    /// Nothing where the cell does not fit, is refused or not computed, or has no price.
+    /// Empty if the cell does not fit, is refused or not computed, or has no price.
     std::optional<double> value(CellIndex at, HeatQuantity quantity) const;
 
     int computed() const;
-    /// The most tokens/s, else the least, of the cells that fit; of equal ones the first.
+    /// The cell with the most tokens/s, or the smallest other value, of the cells that fit; of
+    /// equal ones the first.
     std::optional<CellIndex> best(HeatQuantity quantity) const;
-    /// From the least to the largest value.
+    /// The smallest and the largest value.
     Axis scale(HeatQuantity quantity) const;
 
   private:
@@ -76,29 +77,29 @@ class HeatMap {
         return static_cast<std::size_t>(at.y) * x_.values.size() + static_cast<std::size_t>(at.x);
     }
     HeatAxis x_, y_;
-    std::vector<std::optional<ScenarioValue>> cells_;  ///< nothing: not computed
+    std::vector<std::optional<ScenarioValue>> cells_;  ///< empty: not computed
 };
 
 /// "batch 32, seq 1,024"
 QString cell_place(const HeatMap& map, CellIndex at);
 /// "fits", "does not fit", "refused", "not computed"
 QString cell_state_name(CellState state);
-/// All that is known of a cell, a line each: place, state, speed, memory, money, what binds.
+/// All facts of a cell, one per line: place, state, speed, memory, money, limit.
 QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units);
-/// What stands in a cell, the longest first; the last is empty or short.
+/// Labels of a cell, the longest first; the last is empty or short.
 QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantity, ByteUnits units);
 
-/// A row a cell, for those who do not see colours, or want the numbers: in the order of the ids.
+/// One row per cell, in the order of ids, for people who cannot see colours or want the numbers.
 Table heat_map_table(const HeatMap& map, ByteUnits units);
 /// The row of one cell.
 Row heat_map_row(const HeatMap& map, CellIndex at, ByteUnits units);
-/// A cell as an id of the picture, and back.
+/// The id of a cell in the picture, and the cell of an id.
 inline int id_of(const HeatMap& map, CellIndex at) { return at.y * map.columns() + at.x; }
 inline CellIndex cell_of(const HeatMap& map, int id) {
     return {id % map.columns(), id / map.columns()};
 }
-/// The map as `quantity` colours it; what does not fit is hatched, the best is framed. Fills the
-/// space, up to cells of a size that no number needs.
+/// The map coloured by `quantity`; cells that do not fit are hatched, the best is framed. Fills the
+/// space, up to cells much larger than their numbers.
 Picture heat_map_picture(const HeatMap& map, HeatQuantity quantity, const std::string& title,
                          ByteUnits units, const PictureSpace& space);
 

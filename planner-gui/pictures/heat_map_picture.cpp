@@ -11,8 +11,8 @@ namespace {
 // In lines of text.
 constexpr double kMargin = 0.6, kGap = 0.5, kBar = 1.2;
 constexpr double kWidestCell = 32, kHighestCell = 14, kLeastCell = 1.6, kLeastLegend = 4;
-constexpr int kKeys = 3;     // does not fit, refused, best
-constexpr int kSlices = 64;  // of the legend's colours
+constexpr int kKeys = 3;     // for "does not fit", "refused", "best"
+constexpr int kSlices = 64;  // of the legend's colour scale
 constexpr double kHatch = 9;
 
 std::string text(const QString& words) { return words.toStdString(); }
@@ -74,7 +74,7 @@ class Drawing {
         out_.height = std::max(out_.height, top + height + 2.6 * line_ + margin);
         plot_ = {left, top, std::min(width, map_.columns() * kWidestCell * line_),
                  std::min(height, map_.rows() * kHighestCell * line_)};
-        // The legend needs room for its ticks and keys, whatever the number of rows.
+        // The legend needs room for its ticks and keys, for any number of rows.
         const double high = std::min(height, std::max(plot_.height, 14 * line_));
         bar_ = {plot_.right() + 2 * line_, top, kBar * line_,
                 std::max(kLeastLegend * line_, high - (kKeys + 1) * 1.4 * line_)};
@@ -97,7 +97,7 @@ class Drawing {
         for (int y = 0; y < map_.rows(); ++y)
             out_.words({plot_.x - kGap * line_, baseline(box_of_cell({0, y}).centre().y, font_)},
                        label_of(map_.y(), y), font_, paint(Role::text), Anchor::end);
-        // Every so many columns, so that labels do not touch.
+        // The distance of labelled columns, so that labels do not touch.
         const double room = widest(map_.x(), font_) + kGap * line_;
         const int step =
             std::max(1, static_cast<int>(std::ceil(room / (plot_.width / map_.columns()))));
@@ -124,7 +124,7 @@ class Drawing {
         if (misfit) out_.hatching(box, paint(Role::text, 0.3), kHatch);
         const std::string words = caption(at, box.width);
         if (words.empty()) return;
-        // The hatching would run through the letters.
+        // Hatching must not cross the letters.
         const double wide = text_width(words, font_) + font_ / 2;
         if (misfit)
             out_.rectangle(
@@ -135,7 +135,7 @@ class Drawing {
     bool has_room(const QString& words, double width) const {
         return text_width(text(words), font_) <= width - font_ / 2;
     }
-    /// The longest for which there is room; all cells that do not fit have the same kind.
+    /// The longest kind of label that fits; all cells that do not fit have the same kind.
     std::string caption(CellIndex at, double width) {
         const QStringList captions = cell_captions(map_, at, quantity_, units_);
         qsizetype first = 0;

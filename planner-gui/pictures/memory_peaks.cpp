@@ -1,4 +1,4 @@
-// The memory picture's bars at the peak, and the table that is their legend.
+// The bars of the memory picture at the peak, and the table that is their legend.
 #include "planner-gui/pictures/memory_pen.h"
 #include "sim/base/format.h"
 #include "sim/report/colours.h"
@@ -9,7 +9,7 @@ namespace {
 // In lines of text: a row of the table, the lowest and the highest bar.
 constexpr double kRow = 1.35, kBar = 1.9, kMostBar = 3.2;
 
-/// A row of the table: what it names, then its bytes in each stack.
+/// A row of the table: its name, and its bytes in each stack.
 struct Row {
     std::vector<std::string> cells;
     Paint colour = {};
@@ -84,7 +84,7 @@ class Drawing {
         }
         for (const MemorySegment& segment : stack.segments) {
             Box box = part(segment.from, segment.from + segment.bytes);
-            // Where the line of what there is crosses it, in the larger part.
+            // The label is in the larger part if the line of available memory crosses it.
             const double there = x(stack.usable), end = box.right();
             if (lacks && box.x < there && there < end) {
                 if (2 * there <= box.x + end) box.x = there;
@@ -97,7 +97,7 @@ class Drawing {
                       {x(stack.usable), plot.bottom() + 0.15 * line_}, paint(Role::text), 3);
     }
 
-    /// Where it is wide enough for it; legible on what is hatched.
+    /// Labels a part that is wide enough; legible on hatching.
     void name_on(const Box& box, const MemorySegment& segment) {
         const double wide = text_width(segment.name, font_) + font_ / 2;
         if (wide > box.width) return;
@@ -108,7 +108,7 @@ class Drawing {
                    text_on(segment.colour), Anchor::middle);
     }
 
-    /// What the stacks hold at their peaks, and what the device holds later.
+    /// Kinds at the peaks of the stacks, and kinds that only occur later on the device.
     void make_table(const std::vector<MemoryMoment>& curve) {
         std::vector<std::pair<std::string, Paint>> names;
         const auto at_peak = [&](const std::string& name) {

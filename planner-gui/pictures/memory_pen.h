@@ -1,4 +1,5 @@
-// What do the parts of the memory picture share: bytes in the chosen unit, axes of them, titles?
+// Which drawing functions do the parts of the memory picture share: bytes in the chosen unit, axes,
+// titles?
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ struct MemoryPen {
 
     std::string bytes(Bytes count) const { return bytes_text(units)(static_cast<double>(count)); }
 
-    /// Ticks are round in the unit that is shown.
+    /// Ticks are round numbers in the chosen unit.
     Axis byte_axis(Bytes full, double room, double tick_room) const {
         constexpr int kMostTicks = 8;
         const double base = units == ByteUnits::decimal ? 1000 : 1024;
@@ -41,15 +42,15 @@ struct MemoryPen {
                   colour);
     }
 
-    /// What there is no room for: paler, and hatched.
+    /// Memory beyond the available amount: paler, and hatched.
     void lacking(const Box& box) {
         out.rectangle(box, paint(Role::window, 0.55));
         out.hatching(box, paint(Role::waiting));
     }
 };
 
-/// The stacks as bars, and beside them a table of their kinds, which is their legend; `curve` may
-/// hold more kinds. Returns where the next part begins.
+/// Draws the stacks as bars, and next to them a table of their kinds, which is the legend; `curve`
+/// may hold more kinds. Returns where the next part begins.
 double draw_peaks(MemoryPen& pen, const std::vector<MemoryStack>& stacks,
                   const std::vector<MemoryMoment>& curve);
 

@@ -1,4 +1,5 @@
-// What memory holds: at the peak; the device over a step; the host from loading to saving.
+// The memory picture: bars at the peak, device memory over a step, host memory from loading to
+// saving.
 #include "planner-gui/pictures/memory_pen.h"
 #include "sim/base/format.h"
 #include "sim/report/colours.h"
@@ -8,9 +9,9 @@ namespace sluice {
 namespace {
 
 constexpr double kLeastCurve = 9;    // lines of text
-constexpr double kRoom = 1.12;       // above the curve's peak
-constexpr double kCurveShare = 0.6;  // of the width
-constexpr int kPlaces = 100;         // of the curve, each with its tooltip
+constexpr double kRoom = 1.12;       // room above the curve's peak
+constexpr double kCurveShare = 0.6;  // share of the width
+constexpr int kPlaces = 100;         // columns of the curve, each with its tooltip
 
 std::size_t index_of(int kind) { return static_cast<std::size_t>(kind); }
 
@@ -84,8 +85,7 @@ class Drawing {
         const auto x = [&](std::size_t column) {
             return plot.x + static_cast<double>(column) / columns * plot.width;
         };
-        // Each kind down to the axis, the topmost first: whole areas, without seams between
-        // columns.
+        // Each kind down to the axis, the topmost first: whole areas have no gaps between columns.
         for (int kind = kMemoryKindCount - 1; kind >= 0; --kind) {
             Path area{{{plot.x, plot.bottom()}}, true};
             bool any = false;
@@ -117,7 +117,7 @@ class Drawing {
             out_.line({plot.x, y(usable)}, {plot.right(), y(usable)}, paint(Role::text), 3);
     }
 
-    /// Places that say what the device holds then.
+    /// Areas whose tooltips say what the device holds at that time.
     void curve_hundredths(const Box& plot) {
         out_.keys.along = KeyOrder::Along::right;
         for (int i = 0; i < kPlaces; ++i) {
@@ -179,7 +179,7 @@ class Drawing {
         if (usable > 0)
             add_paragraph(out_, {area.x, area.y + pitch * static_cast<double>(bars.size())},
                           area.width,
-                          "Thick line: what there is for the plan, " + pen_.bytes(usable), font_,
+                          "Thick line: memory available to the plan," + pen_.bytes(usable), font_,
                           paint(Role::muted));
     }
 
@@ -187,7 +187,7 @@ class Drawing {
     MemoryPen pen_;
     Picture& out_;
     const double font_, line_;
-    const std::vector<MemoryMoment> curve_;  ///< of the device; empty where there are no times
+    const std::vector<MemoryMoment> curve_;  ///< of the device; empty if there are no times
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ MemoryStack stack_of(const char* name, const Fit::OfTier& tier, Bytes capacity) 
     return stack;
 }
 
-/// The host's fullest moment may hold more than the steady state, whose kinds are known; of unified
-/// memory the device's context is such a rest too.
+/// The host's largest moment may hold more than the steady state, whose kinds are known. The
+/// difference is a kind of its own; for unified memory it includes the device's context.
 void add_rest(MemoryStack& stack, const TimedPlan& report) {
     Bytes from = 0;
     for (const MemorySegment& segment : stack.segments) from += segment.bytes;
@@ -81,7 +81,7 @@ std::vector<MemoryMoment> device_over_step(const TimedPlan& report) {
 std::vector<MemoryMoment> curve_columns(const std::vector<MemoryMoment>& moments, Seconds step,
                                         int columns) {
     std::vector<MemoryMoment> shown;
-    std::size_t at = 0;  // the moment in which the column begins
+    std::size_t at = 0;  // the moment at the column's start
     for (int i = 0; i < columns; ++i) {
         const Seconds begin = step * i / columns, end = step * (i + 1) / columns;
         while (at + 1 < moments.size() && moments[at + 1].start <= begin) ++at;

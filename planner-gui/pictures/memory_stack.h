@@ -1,5 +1,5 @@
-// What do device and host hold, by kind, against what there is; and over the time of a step: stacks
-// and curves as plain values.
+// Which kinds of memory do device and host hold, how much is available, and how does memory change
+// over a step? Stacks and curves as plain values.
 #pragma once
 
 #include <string>
@@ -19,40 +19,41 @@ struct MemorySegment {
     Bytes from = 0, bytes = 0;
 };
 
-/// One memory: what its peak consists of, and what there is.
+/// One memory: the parts of its peak, and the available size.
 struct MemoryStack {
     std::string name;  ///< "device", "host", "storage", "device and host" (unified)
     std::vector<MemorySegment> segments;
-    Bytes used = 0;      ///< the peak
-    Bytes usable = 0;    ///< for the plan; 0: not known
-    Bytes capacity = 0;  ///< with what is not for the plan (CUDA context, system, a budget's rest)
+    Bytes used = 0;    ///< the peak
+    Bytes usable = 0;  ///< available to the plan; 0: not known
+    Bytes capacity =
+        0;  ///< with memory that the plan cannot use (CUDA context, system, beyond a budget)
     Bytes shortage() const { return usable > 0 && used > usable ? used - usable : 0; }
     /// "24.8 GB of 149.9 GB" or "151.2 GB of 139.8 GB, short 11.4 GB".
     std::string words(ByteUnits units) const;
 };
 
-/// Device and host (one of unified memory), and storage where the plan uses it.
+/// Device and host (one stack for unified memory), and storage if the plan uses it.
 std::vector<MemoryStack> memory_stacks(const TimedPlan& report);
 
-/// What the host holds at the moments of a run: loading, first step, steady, saving, between steps.
+/// Host memory at the moments of a run: loading, first step, steady, saving, between steps.
 std::vector<HostMoment> host_bars(const TimedPlan& report);
 
-/// What the device holds over a step; empty where there are no times.
+/// Device memory over a step; empty if there are no times.
 std::vector<MemoryMoment> device_over_step(const TimedPlan& report);
 
-/// Memory over a step for a plot of some hundred columns: for each column the moment of the most
-/// bytes, so that no peak is lost. Precondition: columns > 0, moments of a step of `step` seconds.
+/// Memory over a step for a plot of some hundred columns. Each column has its moment of most bytes,
+/// so that no peak is lost. Precondition: columns > 0, moments of a step of `step` seconds.
 std::vector<MemoryMoment> curve_columns(const std::vector<MemoryMoment>& moments, Seconds step,
                                         int columns);
 
 /// The moment at `time`.
 const MemoryMoment& moment_at(const std::vector<MemoryMoment>& moments, Seconds time);
 
-/// The stacks with a table of their kinds, the device over a step, the host from loading to saving.
-/// The things that keys select are hundredths of the step. Fills the space.
+/// The stacks with a table of their kinds, device memory over a step, host memory from loading to
+/// saving. Keys select hundredths of the step. Fills the space.
 Picture memory_picture(const TimedPlan& report, ByteUnits units, const PictureSpace& space);
 
-/// What each memory holds at its peak by kind; then host moments; then device bytes over time.
+/// Each memory at its peak by kind, then host moments, then device memory over time.
 Table memory_table(const TimedPlan& report);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Which colours does the window paint with? Those of the reports, on the grounds and with the text
-// of the light or dark style that the desktop has.
+// Which colours does the window paint with? The colours of the reports, with ground and text of the
+// desktop's light or dark style.
 #pragma once
 
 #include <QColor>
@@ -17,8 +17,7 @@ inline QColor qcolor(const Colours& colours, const Paint& paint) {
     return out;
 }
 
-/// A dark desktop's palette, where the platform has none (rendering without a desktop, a choice in
-/// the menu).
+/// A dark palette where the platform has none (offscreen, or chosen in the menu).
 QPalette dark_palette();
 QPalette light_palette();
 

@@ -13,7 +13,7 @@ struct ParetoText {
     Q_DECLARE_TR_FUNCTIONS(Pareto)
 };
 
-/// Why it is not as good as it seems, or not there at all.
+/// Why a row is doubtful, or missing in the picture.
 QString reason_of(const MachineSystem& row, ByteUnits units) {
     if (row.value.fits() && !row.value.usd_per_hour)
         return ParetoText::tr("no price is known for this machine");
@@ -24,7 +24,7 @@ std::string refused_or_fits(const MachineSystem& row) {
     return !row.value.is_planned() ? "refused" : row.value.fits() ? "yes" : "no";
 }
 
-/// On the front, beaten, or why it is not in the picture; sorted in this order.
+/// "on the front", "beaten", or why it is not in the picture; sorted in this order.
 Cell outcome(const MachineSystem& row, bool on_front, ByteUnits units) {
     if (on_front) return Cell(0).shown_as("on the front");
     if (row.is_plotted()) return Cell(1).shown_as("beaten");
@@ -147,10 +147,10 @@ Picture pareto_picture(const std::vector<MachineSystem>& rows, CostAxis axis, By
                        const PictureSpace& space) {
     const auto plotted = std::ranges::find_if(rows, &MachineSystem::is_plotted);
     if (plotted == rows.end()) return {};
-    return cost_speed_picture(
-        plotted->value.model + ": speed and money",
-        "predicted; thin lines: 5 to 95%; blue: none is faster for less; grey: beaten",
-        {cost_speed(rows, axis, units)}, space);
+    return cost_speed_picture(plotted->value.model + ": speed and money",
+                              "predicted; thin lines: 5 to 95%; blue: none is faster for less; "
+                              "grey: another one is faster for less",
+                              {cost_speed(rows, axis, units)}, space);
 }
 
 QString band_text(const MachineSystem& row) {
@@ -171,7 +171,7 @@ QStringList row_lines(const MachineSystem& row, ByteUnits units) {
     const QString speed =
         ParetoText::tr("%1 tokens/s").arg(qtext(format_thousands(value.tokens_per_s()))) +
         (band.isEmpty() ? QString() : ParetoText::tr(" (5 to 95%: %1)").arg(band));
-    lines << (value.fits() ? speed : ParetoText::tr("if it fit: %1").arg(speed));
+    lines << (value.fits() ? speed : ParetoText::tr("without the memory limit: %1").arg(speed));
     lines << ParetoText::tr("device %1, host %2")
                  .arg(byte_text(static_cast<double>(value.fit.device.peak.bytes), units),
                       byte_text(static_cast<double>(value.fit.host.peak.bytes), units));

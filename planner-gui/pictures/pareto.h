@@ -1,4 +1,4 @@
-// Cost against speed of machines and systems for one model: which is beaten by no other?
+// Which machines and systems for one model are beaten by no other in cost and speed?
 #pragma once
 
 #include <QString>
@@ -19,24 +19,25 @@ double cost_of(const MachineSystem& row, CostAxis axis);
 /// "$/h"
 QString cost_name(CostAxis axis);
 
-/// One a row: plotted, and no other is faster for as little or cheaper and as fast.
+/// For each row: it is plotted, and no other is faster at the same cost or cheaper at the same
+/// speed.
 std::vector<bool> on_front(const std::vector<MachineSystem>& rows, CostAxis axis);
-/// Indices of plotted rows from the cheapest to the dearest, of equal ones the faster first.
+/// Indices of plotted rows from the cheapest to the most expensive; of equal ones the faster first.
 std::vector<std::size_t> by_cost(const std::vector<MachineSystem>& rows, CostAxis axis);
-/// The plotted row of the least cost that reaches that speed; nothing where none does.
+/// The cheapest plotted row that reaches that speed; empty if none does.
 std::optional<std::size_t> cheapest_at(const std::vector<MachineSystem>& rows, CostAxis axis,
                                        double least_tokens_per_s);
-/// In words those of the least cost a token and an hour, or which is the fastest where none reaches
-/// that speed; empty where none is plotted.
+/// A sentence that names the cheapest rows per token and per hour, or the fastest row if none
+/// reaches that speed; empty if none is plotted.
 QString cheapest_words(const std::vector<MachineSystem>& rows, double least_tokens_per_s);
-/// All that is known of a row, a line each.
+/// All facts of a row, one per line.
 QStringList row_lines(const MachineSystem& row, ByteUnits units);
 /// "3,974 to 8,523", or empty.
 QString band_text(const MachineSystem& row);
 
-/// A row each; those on the front are marked, those that are not in the picture muted.
+/// One table row per row; rows on the front are marked, rows that are not plotted are muted.
 Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUnits units);
-/// The plotted rows over that cost; ids are places of the rows.
+/// The plotted rows over that cost; ids are indices of rows.
 CostSpeed cost_speed(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUnits units);
 Picture pareto_picture(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUnits units,
                        const PictureSpace& space);

@@ -1,4 +1,4 @@
-// Which stretch of time does a picture show across which pixels? Zoom and pan as values.
+// Which stretch of time does a picture show, and where? Zoom and pan as values.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// `begin` is at x = left, `end` at left + width. Precondition of all that maps: end > begin, width
+/// `begin` is at x = left, `end` at left + width. Precondition of all mappings: end > begin, width
 /// > 0.
 struct TimeView {
     Seconds begin = 0, end = 1;
@@ -18,37 +18,37 @@ struct TimeView {
     Seconds x_to_time(double x) const { return begin + (x - left) / width * length(); }
     Seconds seconds_of(double pixels) const { return pixels / width * length(); }
 
-    /// `factor` > 1 shows less time, larger. What is at `x` stays there, unless an end of [0,
-    /// whole] or the shortest stretch is reached.
+    /// `factor` > 1 zooms in. The time at `x` stays in place, unless an end of [0, whole] or the
+    /// shortest stretch is reached.
     TimeView zoomed(double factor, double x, Seconds whole) const {
         const Seconds new_length = std::clamp(length() / factor, shortest(whole), whole);
         const Seconds fixed = x_to_time(x);
         const Seconds from = fixed - (fixed - begin) * new_length / length();
         return within(from, from + new_length, whole);
     }
-    /// Shows what lies `pixels` further right; stops at the ends of [0, whole].
+    /// Moves the view by `pixels` to the right; stops at the ends of [0, whole].
     TimeView panned(double pixels, Seconds whole) const {
         return within(begin + seconds_of(pixels), end + seconds_of(pixels), whole);
     }
-    /// Shows [from, until] with a margin of a tenth on both sides, as far as [0, whole] allows.
+    /// Shows [from, until] with a margin of a tenth on both sides, within [0, whole].
     TimeView around(Seconds from, Seconds until, Seconds whole) const {
         const Seconds margin = (until - from) / 10;
         return within(from - margin, until + margin, whole);
     }
-    /// Pans as little as is needed for [from, until] to be seen; its start, where it is too long.
+    /// Pans as little as necessary to show [from, until]; shows its start if it is too long.
     TimeView revealing(Seconds from, Seconds until, Seconds whole) const {
         Seconds by = until > end ? until - end : 0;
         if (from < begin + by) by = from - begin;
         return within(begin + by, end + by, whole);
     }
     TimeView showing_all(Seconds whole) const { return {0, whole, left, width}; }
-    /// The same stretch in another place.
+    /// The same stretch at another place.
     TimeView at(double new_left, double new_width) const {
         return {begin, end, new_left, new_width};
     }
 
   private:
-    /// A millionth of the whole, but no less than 100 ns.
+    /// A millionth of the whole, but at least 100 ns.
     static Seconds shortest(Seconds whole) { return std::min(whole, std::max(1e-7, whole / 1e6)); }
     TimeView within(Seconds from, Seconds until, Seconds whole) const {
         const Seconds shown = std::clamp(until - from, shortest(whole), whole);

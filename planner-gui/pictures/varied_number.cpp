@@ -39,7 +39,7 @@ const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
     return proposals;
 }
 
-/// An eighth to eight times the power of two that is next to the value.
+/// From an eighth to eight times the nearest power of two.
 std::vector<double> powers_around(double value) {
     const double middle = std::exp2(std::round(std::log2(std::max(1.0, value))));
     std::vector<double> out;
@@ -72,9 +72,9 @@ std::vector<double> option_values(const Option& option, const TrainingSpec& trai
     return out;
 }
 
-/// To three digits, so that axes read well.
+/// Rounds to three digits, so that axes are legible.
 double rounded(double value) {
-    return std::stod(fmt::format("{:.3g}", value));  // the double that its text names
+    return std::stod(fmt::format("{:.3g}", value));  // the double that its text denotes
 }
 
 std::vector<double> machine_values(const std::string& path, std::optional<double> current) {
@@ -90,7 +90,7 @@ std::vector<double> machine_values(const std::string& path, std::optional<double
 double parse_machine_value(const VariedNumber& number, const std::string& text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    constexpr double kLargest = 1e15;  // as of --set
+    constexpr double kLargest = 1e15;  // as for --set
     if (error != std::errc() || end != text.data() + text.size() ||
         !(value > 0 && value <= kLargest))
         throw InputError(
@@ -135,7 +135,7 @@ std::vector<double> proposed_values(const VariedNumber& number, const TrainingSp
 }
 
 std::vector<double> parse_values(const VariedNumber& number, const std::string& text) {
-    std::string plain = text;  // spaces after commas are usual in a form
+    std::string plain = text;  // users type spaces after commas
     std::erase(plain, ' ');
     if (number.option != nullptr) return parse_axis(*number.option, plain, number.label).values;
     std::vector<double> values;

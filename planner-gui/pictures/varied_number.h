@@ -1,4 +1,4 @@
-// What can an axis of the heat map vary, and over which values?
+// Which quantities can an axis of the heat map vary, and over which values?
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace sluice {
 
 /// A training option, or a number of the machine's profile.
 struct VariedNumber {
-    const Option* option = nullptr;  ///< nothing: a number of the machine
-    std::string key;                 ///< the option's field, or the path as `--set` takes it
+    const Option* option = nullptr;  ///< empty: a number of the machine
+    std::string key;                 ///< the option's field, or the path that `--set` takes
     std::string label;               ///< "micro batch", "host memory"
     std::string unit;                ///< may be empty
     std::string help;
@@ -21,31 +21,31 @@ struct VariedNumber {
     bool operator==(const VariedNumber& other) const { return key == other.key; }
 };
 
-/// One value of one of them.
+/// One value of one quantity.
 struct VariedValue {
     VariedNumber number;
     double value = 0;
 };
 
 VariedNumber varied_option(const Option& option);
-/// Options that the schedule has, in their order, then what people buy of a machine: memory, link,
-/// matrix rate.
+/// Options that the schedule has, in their order, then numbers of a machine that people choose when
+/// buying: memory, link, matrix rate.
 std::vector<VariedNumber> varied_numbers(Schedule schedule);
 
-/// Nothing where the profile does not know it.
+/// Empty if the profile does not know it.
 std::optional<double> current_value(const VariedNumber& number, const TrainingSpec& training,
                                     const MachineProfile& profile);
-/// Values worth looking at, ascending, the current one among them: every choice, powers of two
+/// Proposed values in ascending order, the current one among them: every choice, powers of two
 /// around the current batch, sequences of 512 to 128k, depths of 1 to 4, half to four times a
 /// number of the machine. All are in the option's range.
 std::vector<double> proposed_values(const VariedNumber& number, const TrainingSpec& training,
                                     const MachineProfile& profile);
 
-/// "8,16,32" as flags give it. Throws InputError where a value is wrong or there twice.
+/// "8,16,32" as flags give it. Throws InputError if a value is wrong or given twice.
 std::vector<double> parse_values(const VariedNumber& number, const std::string& text);
-/// The text that parse_values() reads.
+/// A text that parse_values() reads.
 std::string values_text(const VariedNumber& number, const std::vector<double>& values);
-/// "131,072", "host", "80.0 GB": how one value is shown.
+/// "131,072", "host", "80.0 GB": one value for people.
 std::string value_label(const VariedNumber& number, double value);
 /// "seq [tokens]"
 std::string axis_title(const VariedNumber& number);

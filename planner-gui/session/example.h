@@ -1,4 +1,4 @@
-// What does a first start show?
+// Which example does the first start show?
 #pragma once
 
 #include <QString>
@@ -11,14 +11,14 @@ namespace sluice {
 /// "120 B on one H200".
 PlannedScenario example_scenario();
 
-/// A question and the settings whose scenario answers it; without settings a page does.
+/// A question, and the settings whose scenario answers it; without settings, a page answers it.
 struct ExampleQuestion {
     QString text;
     std::vector<Setting> settings;
 };
 std::vector<ExampleQuestion> example_questions();
 
-/// Whether it asks what the example or one of those questions does.
+/// Whether a scenario is the example or one of its questions.
 bool is_of_example(const PlannedScenario& planned);
 
 }  // namespace sluice

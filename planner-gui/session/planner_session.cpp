@@ -26,7 +26,7 @@ class PlannerSession::Teller {
     Teller(PlannerSession& session, std::size_t kind, std::stop_token stop)
         : session_(session), kind_(kind), stop_(std::move(stop)) {}
 
-    /// Calls `tell` on the session's thread, unless something newer was asked for by then.
+    /// Calls `tell` on the session's thread, unless a newer request has arrived by then.
     template <typename Tell>
     void operator()(Tell tell) const {
         QMetaObject::invokeMethod(
@@ -94,7 +94,7 @@ void PlannerSession::request(const PlannedScenario& planned) {
             begin_simulation();
             answer_scenario(planned, kWholePrediction, tell_stage);
         } catch (const Cancelled&) {
-            // A newer one was asked for.
+            // A newer request has arrived.
         } catch (const InputError& error) {
             refuse(error, error.field());
         } catch (const std::exception& error) {
@@ -112,7 +112,7 @@ void PlannerSession::post_job(JobKind kind, std::function<void(const Teller&)> w
             work(tell);
             tell([kind](PlannerSession& session) { Q_EMIT session.finished(kind); });
         } catch (const Cancelled&) {
-            // A newer one was asked for, or none.
+            // A newer request has arrived, or all requests were cancelled.
         } catch (const std::exception& error) {
             tell([kind, sentence = sentence_of(error)](PlannerSession& session) {
                 Q_EMIT session.failed(kind, sentence);
@@ -127,7 +127,7 @@ void PlannerSession::compare(const PlannedScenario& planned) {
     post_job(JobKind::compare, [planned](const Teller& tell) {
         Scenario s = resolve(planned);
         std::vector<ClusterToCompare> others;
-        if (s.training.schedule->several_gpus)  // beside the systems of one of its GPUs
+        if (s.training.schedule->several_gpus)  // along with the systems of one of its GPUs
             others.push_back(
                 {s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus), &s.profile});
         s.training.schedule = Schedule();
@@ -149,7 +149,7 @@ void PlannerSession::findSensitivity(const PlannedScenario& planned) {
 void PlannerSession::explore(const PlannedScenario& planned, const ExploredAxis& x,
                              const ExploredAxis& y) {
     post_job(JobKind::explore, [planned, x, y](const Teller& tell) {
-        resolve(planned);  // a mistake beside the axes is one sentence, not one a cell
+        resolve(planned);  // a mistake outside the axes gives one sentence, not one per cell
         const std::size_t all = x.values.size() * y.values.size();
         for (std::size_t i = 0; i < all; ++i) {
             const std::size_t column = i % x.values.size(), row = i / x.values.size();

@@ -1,4 +1,4 @@
-// Which predictions are under way, off the GUI thread, and what came back?
+// Which predictions run off the GUI thread, and which results have arrived?
 #pragma once
 
 #include <QObject>
@@ -18,38 +18,40 @@
 
 namespace sluice {
 
-/// Answers on threads of its own, a verdict on one and the jobs one after another on another;
-/// signals come on the thread that it lives on.
+/// Computes verdicts on one thread, and jobs one after another on a second one. Signals arrive on
+/// the thread that the session lives on.
 class PlannerSession : public QObject {
     Q_OBJECT
   public:
     explicit PlannerSession(QObject* parent = nullptr);
-    /// Stops all and waits for it.
+    /// Stops all work and waits for it to end.
     ~PlannerSession() override;
 
-    /// A verdict: predicted() three times, one a stage, or refused(). Supersedes the one before.
+    /// Requests a verdict: predicted() once for each of three stages, or refused(). Replaces the
+    /// earlier request.
     void request(const PlannedScenario& planned);
 
-    /// Every system on the machine, beside a cluster that the scenario is of: compared().
+    /// Every system on the machine, and the cluster if the scenario is of one: compared().
     void compare(const PlannedScenario& planned);
-    /// sensitivityFound().
+    /// Gains of more hardware: sensitivityFound().
     void findSensitivity(const PlannedScenario& planned);
     /// Every combination of two axes: explored() for each, row by row.
     void explore(const PlannedScenario& planned, const ExploredAxis& x, const ExploredAxis& y);
-    /// Each machine with each schedule, with its band where it fits: machineFound() for each.
+    /// Each machine with each schedule, with a band if it fits: machineFound() for each.
     void tryMachines(const PlannedScenario& planned, const std::vector<std::string>& machines,
                      const std::vector<std::string>& schedules);
-    /// Each with its band: scenarioPredicted(); those that are refused are passed over.
+    /// Each scenario with its band: scenarioPredicted(); refused ones are skipped.
     void predictAll(const std::vector<PlannedScenario>& scenarios);
-    /// Measured runs of files and folders against the scenario's machine: validated().
+    /// Compares measured runs in files and folders with predictions for the scenario's machine:
+    /// validated().
     void validate(const PlannedScenario& planned, const QStringList& files);
-    /// One measured run with the prediction of its own settings on the scenario's machine:
+    /// Compares one measured run with a prediction of its own settings on the scenario's machine:
     /// overlaid().
     void overlay(const PlannedScenario& planned, const QString& file);
-    /// The page of `sluice report` for its machine and those of these: decided().
+    /// The page of `sluice report` for the scenario's machine and those of the others: decided().
     void decide(const PlannedScenario& planned, const std::vector<PlannedScenario>& others);
     void cancel(JobKind kind);
-    /// Returns when all that was asked for is done or stopped; its signals may still be under way.
+    /// Returns when all requests are done or stopped; their signals may arrive later.
     void wait();
 
   Q_SIGNALS:
@@ -66,20 +68,21 @@ class PlannerSession : public QObject {
     void overlaid(std::shared_ptr<const sluice::RunComparison> run);
     void decided(std::shared_ptr<const sluice::Decision> decision);
     void progress(sluice::JobKind kind, int done, int all);
-    /// A job cannot be done: the sentence. finished() does not follow.
+    /// A sentence why a job failed. finished() does not follow.
     void failed(sluice::JobKind kind, QString sentence);
     void finished(sluice::JobKind kind);
 
   private:
-    /// What a job may tell: nothing arrives once a newer one of its kind was asked for.
+    /// Forwards a job's results; none arrive after a newer request of its kind.
     class Teller;
-    /// Stops what a kind has under way or waiting, and its answers; the newer one's teller.
+    /// Stops the running and waiting jobs of a kind and their results; returns the sink of the new
+    /// job.
     Teller supersede(std::size_t kind);
     void post_job(JobKind kind, std::function<void(const Teller&)> work);
 
     static constexpr std::size_t kVerdict = kJobKinds;
     std::array<std::stop_source, kJobKinds + 1> newest_;  ///< by kind
-    QThreadPool verdicts_, jobs_;                         ///< of one thread each
+    QThreadPool verdicts_, jobs_;                         ///< with one thread each
 };
 
 }  // namespace sluice

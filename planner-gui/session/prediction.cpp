@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-/// Text of a file; of a folder the text of its config.json, as read_model() takes it.
+/// The text of a file; for a folder the text of its config.json, as read_model() takes it.
 std::string text_of(std::string path) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) path += "/config.json";
@@ -36,7 +36,8 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
                                const std::function<void(const ScenarioAnswer&)>& so_far) {
     ScenarioAnswer out;
     out.planned = planned;
-    out.files = read_named_files(planned);  // before resolve(): one that changes is read again
+    out.files = read_named_files(
+        planned);  // before resolve(), so that a file that changes meanwhile is read again
     out.scenario = resolve(planned);
     const Scenario& s = out.scenario;
     const MachineMoney money = machine_money(s.profile, s.machine, s.money);

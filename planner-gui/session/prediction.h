@@ -1,5 +1,4 @@
-// What is known of one scenario: whether it fits, how fast it is, what it costs; and what has been
-// predicted already?
+// What is known about one scenario: fit, speed, cost? Which predictions are already there?
 #pragma once
 
 #include <cstddef>
@@ -14,34 +13,34 @@
 
 namespace sluice {
 
-/// The texts of the files that a scenario names; empty where a name of the library stands, or the
-/// file cannot be read.
+/// The texts of the files that a scenario names; empty for a name of the library, or if the file
+/// cannot be read.
 struct NamedFiles {
     std::string model, machine;
     bool operator==(const NamedFiles&) const = default;
 };
 
-/// As they are now. Nothing is thrown: what is wrong with them resolve() says.
+/// Reads the current texts. Does not throw: resolve() reports what is wrong.
 NamedFiles read_named_files(const PlannedScenario& planned);
 
-/// How much of a prediction is there yet; each has what the one before has.
+/// How complete a prediction is; each stage includes those before it.
 enum class PredictionStage { step, band, remedies };
 
 struct ScenarioAnswer {
     PlannedScenario planned;
-    NamedFiles files;  ///< as they were when it was asked for
+    NamedFiles files;  ///< as they were at the request
     Scenario scenario;
     PredictionStage stage = PredictionStage::step;
-    Prediction prediction;  ///< suggestions come with the band
+    Prediction prediction;  ///< suggestions arrive with the band
     CostAnswer cost;
 
     const Prediction& report() const { return prediction; }
 };
 
-/// The report alone, which lives as long as its prediction does; null for null.
+/// The report alone, which shares the prediction's lifetime; null for null.
 std::shared_ptr<const Prediction> shared_report(const std::shared_ptr<const ScenarioAnswer>& of);
 
-/// All that the planner shows of a scenario.
+/// Everything that the planner shows about a scenario.
 inline constexpr Wanted kWholePrediction{
     .band = Wanted::Band::always, .suggestions = true, .remedies = true};
 
@@ -49,15 +48,15 @@ inline constexpr Wanted kWholePrediction{
 ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
                                const std::function<void(const ScenarioAnswer&)>& so_far = {});
 
-/// Keeps the predictions that were added or found last, with their bands. Names and notes do not
-/// matter; what the files hold that a scenario names does.
+/// Keeps the predictions with bands that were added or found last. Their key is the scenario
+/// without name and notes, and the texts of its files.
 class PredictionCache {
   public:
-    /// Null where there is none of these values and of the files as they are now.
+    /// Null if there is none with these values and the current files.
     std::shared_ptr<const ScenarioAnswer> find(const PlannedScenario& planned);
-    /// Those without a band are passed over.
+    /// Ignores predictions without a band.
     void add(const std::shared_ptr<const ScenarioAnswer>& prediction);
-    /// Room for so many scenarios, and for kSpare more that were edited since.
+    /// Makes room for this many scenarios, and for kSpare more that were edited.
     void keep(std::size_t scenarios);
     static constexpr std::size_t kSpare = 256;
 

@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace {
 
-/// "qwen2.5-72b on mi355x"; files by their own names.
+/// "qwen2.5-72b on mi355x"; for files, their names without folders.
 std::string automatic_name(const PlannedScenario& planned) {
     const auto last = [](const std::string& path) {
         const std::string name = std::filesystem::path(path).filename().string();
@@ -20,7 +20,7 @@ std::string automatic_name(const PlannedScenario& planned) {
     return last(planned.model.model) + " on " + last(planned.machine.machine);
 }
 
-/// "name 2" as "name".
+/// "name" for "name 2".
 std::string without_number(const std::string& name) {
     const std::size_t digits = name.find_last_not_of("0123456789");
     const bool numbered =
@@ -28,7 +28,7 @@ std::string without_number(const std::string& name) {
     return numbered ? name.substr(0, digits) : name;
 }
 
-/// Nobody chose it: that of the example, or of what it trains on what.
+/// Whether the name was not chosen by the user: the example's, or "model on machine".
 bool is_automatic_name(const PlannedScenario& planned) {
     const std::string name = without_number(planned.name);
     return name == example_scenario().name || name == without_number(automatic_name(planned));
@@ -36,7 +36,7 @@ bool is_automatic_name(const PlannedScenario& planned) {
 
 }  // namespace
 
-/// Puts another project in place of one; projects are small values.
+/// Replaces one project by another; projects are small values.
 class ChangeCommand : public QUndoCommand {
   public:
     ChangeCommand(ScenarioStack& stack, Project before, Project after, QString field)
@@ -92,7 +92,7 @@ void ScenarioStack::push_edit(int index, const PlannedScenario& edited, const QS
     const auto at = static_cast<std::size_t>(index);
     if (edited == project_.scenarios[at]) return;
     Project before = project_;
-    before.current = at;  // what is undone is shown
+    before.current = at;  // makes the undone change visible
     Project after = before;
     after.scenarios[at] = edited;
     push(std::move(before), std::move(after), field, what);

@@ -1,4 +1,4 @@
-// Which scenarios are planned, which of them is shown, and what can be undone?
+// Which scenarios does a project have, which one is current, and what can be undone?
 #pragma once
 
 #include <QObject>
@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-/// Never empty. Every change but that of the current one can be undone; edits of one field that
-/// follow each other are undone together.
+/// Never empty. Every change can be undone, except the choice of the current scenario. Consecutive
+/// edits of one field are undone together.
 class ScenarioStack : public QObject {
     Q_OBJECT
   public:
@@ -22,30 +22,31 @@ class ScenarioStack : public QObject {
     int count() const { return static_cast<int>(project_.scenarios.size()); }
     QUndoStack& undoStack() { return undo_; }
 
-    /// Another project; nothing of the old can be undone. Precondition: it has a scenario.
+    /// Opens another project; nothing of the old one can be undone. Precondition: it has a
+    /// scenario.
     void open(Project project);
     void setCurrent(int index);
 
-    /// `field` as in InputError, or "notes"; what has the same field is merged. `what` is shown in
-    /// the menu: "Undo batch". A name that nobody chose follows the model and the machine.
+    /// `field` as in InputError, or "notes"; consecutive changes of one field are merged. `what` is
+    /// for the menu: "Undo batch". A name that the user did not choose follows model and machine.
     void edit(const PlannedScenario& edited, const QString& field, const QString& what);
     void add(const PlannedScenario& scenario);
     void duplicate(int index);
     void rename(int index, const QString& name);
     void setNotes(int index, const QString& notes);
-    /// The last one is never removed.
+    /// The last scenario is never removed.
     void remove(int index);
 
-    /// Whether it differs from what was opened or saved.
+    /// Whether the project differs from its file.
     bool isDirty() const { return !undo_.isClean(); }
     void setSaved() { undo_.setClean(); }
-    /// As `name`, or "name 2" where there is one of that name.
+    /// `name`, or "name 2" if another scenario has that name.
     std::string freeName(const std::string& name) const;
 
   Q_SIGNALS:
-    /// Another one is current, or the current one has other values than its name and notes.
+    /// Another scenario is current, or the current one has changed in more than name and notes.
     void currentChanged();
-    /// Names, notes or their number; or other values of one of them.
+    /// Names, notes or the number of scenarios have changed, or values of one of them.
     void listChanged();
 
   private:

@@ -17,7 +17,7 @@ bool in_library(const std::string& machine) {
     return std::find(names.begin(), names.end(), machine) != names.end();
 }
 
-/// 0: one, from host memory.
+/// 0: one GPU, which trains from host memory.
 std::int64_t gpus_of(const TrainingSpec& training) {
     return training.schedule->several_gpus ? training.gpus : 0;
 }
@@ -44,7 +44,7 @@ std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
     const std::string& own = planned.machine.machine;
     std::vector<std::string> out = {own};
     for (const std::string& id : library_machines()) {
-        // h200-sxm-pcie5 is there as h200-sxm-pcie5-1.5tb.
+        // h200-sxm-pcie5 is already there as h200-sxm-pcie5-1.5tb.
         const bool with_size = own.starts_with(id + "-") && !in_library(own);
         if (id != own && !with_size) out.push_back(id);
     }
@@ -64,7 +64,7 @@ DecisionRequest decision_request(const PlannedScenario& planned,
     for (const PlannedScenario& other : others) {
         PlannedScenario asked = other;
         if (gpus == 0 && !is_cluster(other)) {
-            // Its own settings, which may hold mistakes, do not matter.
+            // Its own settings are not used, so mistakes in them do not matter.
             if (named.contains({other.machine.machine, gpus})) continue;
             asked.training = planned.training;
         }

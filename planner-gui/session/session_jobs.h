@@ -1,4 +1,4 @@
-// What can be asked of a session beside a verdict, and what comes back.
+// Which jobs does a session do besides verdicts, and what are their results?
 #pragma once
 
 #include <optional>
@@ -23,34 +23,34 @@ enum class JobKind {
 };
 inline constexpr int kJobKinds = 8;
 
-/// A field of a scenario, as of with_value(), and the values that it takes.
+/// A field of a scenario, as for with_value(), and its values.
 struct ExploredAxis {
     std::string field;
     std::vector<std::string> values;
 };
 
-/// Whether it is of several GPUs, with all in their memory.
+/// Whether several GPUs train with everything in their memory.
 bool is_cluster(const PlannedScenario& planned);
 
-/// The scenario's machine, then those of the library.
+/// The scenario's machine, then the machines of the library.
 std::vector<std::string> machines_to_try(const PlannedScenario& planned);
 
-/// Which machine to buy or rent: that of `planned` or of one of these, each with the training
-/// settings of `planned`; where the number of GPUs is another, with its own. Each has the price,
-/// rent or offer of its scenario. A machine named twice with as many GPUs counts once, the first.
-/// Throws InputError.
+/// Which machine to buy or rent: the one of `planned` or of the other scenarios. Each has the
+/// training settings of `planned`, or its own if its number of GPUs differs, and the price, rent or
+/// offer of its scenario. Of equal machines with equal GPU counts only the first counts. Throws
+/// InputError.
 DecisionRequest decision_request(const PlannedScenario& planned,
                                  const std::vector<PlannedScenario>& others);
 
-/// What one scenario of many is worth.
+/// Speed, memory and cost of one scenario of many.
 struct ScenarioValue {
     PlannedScenario planned;
-    std::string refused;  ///< the sentence; then no number is there
+    std::string refused;  ///< a sentence; the numbers are then not set
     Fit fit;
     std::vector<Shortage> shortages;
     std::string model;
     TrainingSpec training;
-    Seconds step = 0;  ///< assumes that it fits, if it does not
+    Seconds step = 0;  ///< without the memory limit, if it does not fit
     Seconds step_low = 0, step_high = 0;
     std::optional<double> usd_per_hour, usd_per_million_tokens;
     std::string price_of;    ///< "Lambda: rented, 2026-06"
@@ -66,7 +66,7 @@ struct ScenarioValue {
     double tokens_per_s() const { return tokens_per_s_at(step); }
 };
 
-/// A band only where it fits. Nothing is thrown but Cancelled.
+/// Has a band only if the scenario fits. Throws only Cancelled.
 ScenarioValue value_of(const PlannedScenario& planned, bool with_band);
 
 struct ExploredCell {
@@ -79,7 +79,7 @@ struct MachineSystem {
     std::string machine, schedule;
     ScenarioValue value;
 
-    /// Whether it has a place in a picture of cost and speed.
+    /// Whether it belongs into a picture of cost and speed.
     bool is_plotted() const { return value.fits() && value.usd_per_hour.has_value(); }
 };
 

@@ -1,5 +1,5 @@
-// What leaves the window: the report as HTML or PDF, pictures and tables of the page in front,
-// paper.
+// How does the window's content leave it? The report as HTML or PDF, the current page's picture and
+// table, printing.
 #pragma once
 
 #include <QObject>
@@ -21,35 +21,34 @@ class Pages;
 class Exports : public QObject {
     Q_OBJECT
   public:
-    /// `window` owns it.
+    /// Owned by `window`.
     Exports(QWidget& window, Pages& pages, PlannerSession& session, ScenarioStack& stack);
     ~Exports() override;
 
-    /// One for each kind of file; each asks for a name first.
+    /// One action per kind of file; each asks for a file name.
     void addActions(QMenu& menu);
     void choosePrinter();
 
-    /// The report needs predictions: it is written when they are there. A PDF is written when it
-    /// is drawn.
+    /// Requests a report, which is written when its predictions arrive; a PDF when it is drawn.
     void writeHtml(const QString& file);
     void writePdf(const QString& file);
     void writeSvg(const QString& file);
     void writePagePdf(const QString& file);
     void writePng(const QString& file);
     void writeCsv(const QString& file);
-    /// The picture of the page in front. Precondition: it has one.
+    /// The picture of the current page. Precondition: it has one.
     void print(QPrinter& printer);
-    /// Something that was asked for is not written yet, and has not failed.
+    /// Whether a requested file is not yet written and has not failed.
     bool isWriting() const { return !wanted_.empty() || drawn_ > 0; }
 
   Q_SIGNALS:
-    /// It takes a while.
+    /// Writing takes a while: its progress.
     void working(QString what);
     void written(QString file);
     void failed(QString sentence);
 
   private:
-    /// A report that is asked for, and what becomes of it.
+    /// A requested report and its destination.
     struct Wanted {
         PlannedScenario planned;
         std::vector<PlannedScenario> others;
@@ -60,20 +59,20 @@ class Exports : public QObject {
     QString pageName() const;
     static QString noPicture();
     void write(const QString& file, const QByteArray& bytes, const QString& without);
-    /// Calls `then` with the report on the machines of all scenarios that have the current model,
-    /// each as its first scenario changes it; one report after the other.
+    /// Calls `then` with the report on the machines of all scenarios with the current model, each
+    /// as its first scenario changes it. One report is made at a time.
     void withReport(std::function<void(const Decision&)> then);
     void predictFirst();
-    /// Takes out the first, and starts the next.
+    /// Removes the first request and starts the next.
     Wanted takeFirst();
-    /// Writes what `picture` returns, which it does on a thread of its own.
+    /// Writes the result of `picture`, which runs on its own thread.
     void draw(const QString& file, std::function<QByteArray()> picture);
 
     QWidget& window_;
     Pages& pages_;
     PlannerSession& session_;
     ScenarioStack& stack_;
-    std::deque<Wanted> wanted_;  ///< the first is under way
+    std::deque<Wanted> wanted_;  ///< the first one is being made
     int drawn_ = 0;              ///< PDF files that are being drawn
 };
 

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-/// A wheel over the form scrolls it and changes nothing.
+/// The mouse wheel scrolls the form and changes no field.
 class StillCombo : public QComboBox {
   public:
     using QComboBox::QComboBox;
@@ -41,7 +41,7 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo->setMinimumContentsLength(10);
     combo->setMaxVisibleItems(20);
-    // The list may be wider than the field: names are whole.
+    // The list may be wider than the field, so that names are complete.
     combo->view()->setMinimumWidth(combo->view()->sizeHintForColumn(0) +
                                    combo->view()->verticalScrollBar()->sizeHint().width());
     combo->setFocusPolicy(Qt::StrongFocus);
@@ -83,7 +83,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     label_->setBuddy(editor_);
     label_->setWordWrap(true);
     mistake_->setWordWrap(true);
-    mistake_->setTextFormat(Qt::PlainText);  // it may quote what was typed
+    mistake_->setTextFormat(Qt::PlainText);  // the message may quote typed text
     mistake_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     mistake_->hide();
     unit_->hide();
@@ -99,7 +99,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     grid->addWidget(label_, 0, 0);
     grid->addLayout(beside, 0, 1);
     grid->addWidget(mistake_, 1, 0, 1, 2);
-    // Labels of all rows end at one line; longer ones wrap.
+    // Labels of all rows have the same width; longer ones wrap.
     label_->setFixedWidth(fontMetrics().averageCharWidth() * 15);
     grid->setColumnStretch(1, 1);
 }
@@ -135,7 +135,7 @@ void FieldRow::setPlaceholder(const QString& text) {
 }
 
 void FieldRow::setUnit(const QString& unit) {
-    constexpr int kLongest = 10;  // longer ones stand in the help
+    constexpr int kLongest = 10;  // longer ones are in the help
     unit_->setText(unit);
     unit_->setVisible(!unit.isEmpty() && unit.size() <= kLongest);
 }

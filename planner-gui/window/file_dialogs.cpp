@@ -13,7 +13,7 @@ namespace {
 
 const QString kFolder = QStringLiteral("lastFolder");
 
-/// Empty: none yet, or it is gone; dialogs begin where the program was started.
+/// Empty if there is none or it was removed; dialogs then begin in the working folder.
 QString last_folder() {
     const QString folder = QSettings().value(kFolder).toString();
     return QFileInfo(folder).isDir() ? folder : QString();
@@ -61,10 +61,10 @@ QString choose_to_save(QWidget* parent, const QString& title, const QString& fil
 }
 
 QString safe_file_name(const QString& name) {
-    constexpr qsizetype kLongest = 60;  // of four bytes each, with a suffix: below 255
+    constexpr qsizetype kLongest = 60;  // characters of up to four bytes, with a suffix: below 255
     static const QRegularExpression unsafe(QStringLiteral(R"([/\\:*?"<>|\x00-\x1f\x7f])"));
     QString out = name.simplified().replace(unsafe, QStringLiteral("-")).left(kLongest);
-    // Hidden, or cut off by the system.
+    // Names that systems hide or cut off.
     while (out.startsWith(QLatin1Char('.'))) out.remove(0, 1);
     while (out.endsWith(QLatin1Char('.')) || out.endsWith(QLatin1Char(' '))) out.chop(1);
     return out.isEmpty() ? QStringLiteral("scenario") : out;
@@ -73,7 +73,7 @@ QString safe_file_name(const QString& name) {
 bool is_write_protected(const QString& file) {
     const QFileInfo info(file);
     if (!info.exists()) return false;
-    // An administrator may write it nevertheless, but somebody meant it to stay.
+    // An administrator could write it, but it was protected on purpose.
     constexpr QFile::Permissions kWrites =
         QFile::WriteOwner | QFile::WriteGroup | QFile::WriteOther;
     return !info.isWritable() || !(info.permissions() & kWrites);

@@ -32,27 +32,27 @@ MainWindow::MainWindow(const QString& recovery) : files_(stack_), recovery_(reco
     addEditMenu();
     addViewMenu();
     addHelpMenu();
-    // A file that is dropped on a part is the window's, which knows what kind of file it is;
-    // reports and folders of them are of the page that reads them.
+    // Files dropped on a part belong to the window, which knows their kind; reports and folders
+    // belong to the page that reads them.
     for (QWidget* const part : findChildren<QWidget*>())
         part->setAcceptDrops(part == &pages_->validation());
     setAcceptDrops(true);
     if (!restoreGeometry(QSettings().value(kGeometry).toByteArray())) resizeAtFirst();
-    // Docks take sizes once the window is laid out.
+    // Docks take sizes after the window's layout.
     if (!restoreState(QSettings().value(kState).toByteArray()))
         QMetaObject::invokeMethod(this, &MainWindow::resizeDocksAtFirst, Qt::QueuedConnection);
     showTitle();
 }
 
 void MainWindow::resizeAtFirst() {
-    // Its title and edges have to go on the screen too.
+    // The title bar and frame must fit on the screen too.
     const int title = style()->pixelMetric(QStyle::PM_TitleBarHeight, nullptr, this);
     const QSize room = screen()->availableGeometry().size() - QSize(0, title);
     resize(QSize(1280, 800).boundedTo(room));
 }
 
 void MainWindow::resizeDocksAtFirst() {
-    constexpr int kLetters = 64;  // for the names of most machines
+    constexpr int kLetters = 64;  // wide enough for the names of most machines
     const auto docks = findChildren<QDockWidget*>();
     const int width = kLetters * fontMetrics().averageCharWidth();
     resizeDocks(docks, QList<int>(docks.size(), width), Qt::Horizontal);
@@ -60,7 +60,7 @@ void MainWindow::resizeDocksAtFirst() {
 }
 
 MainWindow::~MainWindow() {
-    // An undo stack says that it is clean when it goes.
+    // A destroyed undo stack reports that it is clean.
     disconnect(&stack_.undoStack(), nullptr, this, nullptr);
 }
 
@@ -131,7 +131,7 @@ void MainWindow::connectParts() {
 void MainWindow::showCurrent() {
     asked_files_ = read_named_files(stack_.current());
     form_->setScenario(stack_.current());
-    // The questions are about the example, whatever else the project holds.
+    // The questions are about the example, even if the project holds more.
     QStringList questions;
     if (is_of_example(stack_.current()))
         for (const ExampleQuestion& question : example_questions()) questions << question.text;
@@ -148,14 +148,14 @@ void MainWindow::lookAtFiles() {
 
 void MainWindow::changeEvent(QEvent* event) {
     QMainWindow::changeEvent(event);
-    // Somebody may come back from an editor.
+    // The user may have edited a file in another program.
     if (event->type() != QEvent::ActivationChange || !isActiveWindow()) return;
     lookAtFiles();
     pages_->showScenarios();
 }
 
 void MainWindow::adopt(const std::vector<Setting>& settings, const QString& what) {
-    // A click may come before the verdict on a scenario that has just come to the front.
+    // A click may come before the verdict on a scenario that was just selected.
     if (prediction_ != nullptr && ask_the_same(prediction_->planned, stack_.current()))
         stack_.edit(with_settings(stack_.current(), settings), {}, what);
 }

@@ -24,22 +24,22 @@ class VerdictPanel;
 class MainWindow : public QMainWindow {
     Q_OBJECT
   public:
-    /// `recovery` is the folder of what crashed sessions left.
+    /// `recovery` is the folder for projects of crashed sessions.
     explicit MainWindow(const QString& recovery);
     ~MainWindow() override;
 
-    /// A file, else what a crashed session left (where the user wants it), else on the very first
-    /// start the example with its questions, else an empty scenario.
+    /// Opens the file; else a crashed session's project, if the user wants it; else on the very
+    /// first start the example with its questions; else an empty scenario.
     void start(const QString& file);
-    /// Offers what a crashed session left of it, where that is newer. False where it cannot be
+    /// Offers a crashed session's version of the file, if it is newer. False if the file cannot be
     /// read; a message has said why.
     bool openFile(const QString& file);
-    /// Asks where something else has changed the file. False where it is not written; a message
+    /// Asks if another program has changed the file. False if the file is not written; a message
     /// has said why.
     bool saveFile(const QString& file);
     void openExample();
     void openEmpty();
-    /// The unit of all bytes in the window; kept for the next start.
+    /// The unit of all bytes in the window; remembered for the next start.
     void setUnits(ByteUnits units);
 
     ScenarioStack& stack() { return stack_; }
@@ -48,7 +48,7 @@ class MainWindow : public QMainWindow {
     Pages& pages() { return *pages_; }
     VerdictPanel& verdict() { return *verdict_; }
     ScenarioForm& form() { return *form_; }
-    /// What is shown; nothing where the scenario is refused.
+    /// The prediction that is shown; null if the scenario is refused.
     std::shared_ptr<const ScenarioAnswer> prediction() const { return prediction_; }
 
   protected:
@@ -59,7 +59,7 @@ class MainWindow : public QMainWindow {
 
   private:
     void addParts();
-    /// On a first start, as far as the screen has room.
+    /// Size on a first start, as far as the screen has room.
     void resizeAtFirst();
     void resizeDocksAtFirst();
     void connectParts();
@@ -74,16 +74,16 @@ class MainWindow : public QMainWindow {
     void showCurrent();
     void adopt(const std::vector<Setting>& settings, const QString& what);
     void ask(int question);
-    /// Asks for the verdict again where a file that the scenario names has changed.
+    /// Requests the verdict again if a file that the scenario names has changed.
     void lookAtFiles();
-    /// What a crashed session left; false where the user does not want it now.
+    /// Opens a crashed session's project; false if the user does not want it now.
     bool offer(const Recovered& found);
-    /// What is typed into a table or list and not handed over yet.
+    /// Commits text that is being typed into a table or list.
     void finishEditing();
-    /// Whether what is not saved may go; asks.
+    /// Whether unsaved changes may be lost; asks the user.
     bool mayClose();
-    /// Whether a report that is not written yet may go; asks. Where the user waits for it, the
-    /// window closes once it is.
+    /// Whether the window may close although a report is being written; asks the user. If the user
+    /// waits, the window closes after that.
     bool mayDropReport();
     bool save();
     bool saveAs();
@@ -98,7 +98,7 @@ class MainWindow : public QMainWindow {
     QString recovery_;
     std::unique_ptr<Autosave> autosave_;
     std::shared_ptr<const ScenarioAnswer> prediction_;
-    NamedFiles asked_files_;  ///< when the verdict was asked for
+    NamedFiles asked_files_;  ///< at the time of the verdict's request
     VerdictPanel* verdict_;
     ScenarioForm* form_;
     ScenarioDock* scenarios_;

@@ -1,4 +1,4 @@
-// What the window does with files: open, recover, save, take what is dropped.
+// The window's files: open, recover, save, drop.
 #include <QAbstractItemView>
 #include <QDropEvent>
 #include <QFileInfo>
@@ -114,7 +114,7 @@ bool MainWindow::saveFile(const QString& file) {
 }
 
 void MainWindow::warn(const QString& sentence) {
-    // Not modal: what was typed stays within reach.
+    // Not modal, so that the user can reach the form.
     auto* const box = new QMessageBox(QMessageBox::Warning, tr("Sluice planner"), sentence,
                                       QMessageBox::Ok, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
@@ -125,7 +125,7 @@ void MainWindow::warn(const QString& sentence) {
 }
 
 void MainWindow::finishEditing() {
-    // An editor in a table or list hands over what was typed when it loses the focus.
+    // An editor in a table or list commits its text when it loses the focus.
     const QWidget* const editor = focusWidget();
     if (editor == nullptr || editor->parentWidget() == nullptr) return;
     auto* const view = qobject_cast<QAbstractItemView*>(editor->parentWidget()->parentWidget());

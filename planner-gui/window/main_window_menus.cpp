@@ -24,7 +24,7 @@ namespace {
 const QString kUnits = QStringLiteral("binaryUnits");
 const QString kAppearance = QStringLiteral("appearance");
 
-/// One of which holds.
+/// Actions of which one is checked.
 template <typename Value, typename Choose>
 void add_choices(QMenu& menu, const std::vector<std::pair<QString, Value>>& choices,
                  const Value& now, Choose choose) {
@@ -103,7 +103,7 @@ void MainWindow::addEditMenu() {
 
 void MainWindow::copyCommand() {
     const PlannedScenario& now = stack_.current();
-    // `sluice predict` takes no money assumptions.
+    // `sluice predict` has no flags for money.
     const QString line = qtext(command_line(now, now.money.empty() ? "predict" : "cost"));
     QApplication::clipboard()->setText(line);
     statusBar()->showMessage(tr("Copied: %1").arg(line), 10'000);
@@ -136,7 +136,7 @@ void MainWindow::addAppearance(QMenu& menu) {
     static const QPalette desktop = QApplication::palette();
     static const QString desktop_style = QApplication::style()->name();
     const auto apply = [](const QString& appearance) {
-        // Styles of desktops do not take another palette as a whole.
+        // Desktop styles do not accept another palette as a whole.
         QApplication::setStyle(appearance.isEmpty() ? desktop_style : QStringLiteral("Fusion"));
         QApplication::setPalette(appearance == QStringLiteral("dark")    ? dark_palette()
                                  : appearance == QStringLiteral("light") ? light_palette()
@@ -169,7 +169,7 @@ void MainWindow::setUnits(ByteUnits units) {
 void MainWindow::showRecent(QMenu& menu) {
     menu.clear();
     for (const QString& file : ProjectFiles::recent())
-        // An ampersand is no shortcut there.
+        // In a title, an ampersand marks no shortcut.
         menu.addAction(QString(file).replace(QLatin1Char('&'), QLatin1String("&&")), this,
                        [this, file] {
                            if (mayClose()) openFile(file);

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kLeastLines = 14;  // of a page: its sentences and some of its picture
+constexpr int kLeastLines = 14;  // least height of a page: its sentences and part of its picture
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void Pages::showStep(bool of_another) {
     const bool had_measured = overlaid.shown() != nullptr;
     if (prediction_ != nullptr && had_measured &&
         !overlaid.is_outdated(prediction_->planned, prediction_->files))
-        return;  // a measured step is laid under the prediction for its own settings
+        return;  // shows a measured step below the prediction for its own settings
     overlaid.take_away();
     if (of_another || had_measured || prediction_ == nullptr)
         timeline_->setScenario(shared_report(prediction_));
@@ -111,7 +111,7 @@ void Pages::showOutdated() {
     validation_page_->setOutdated(of(JobKind::validate).is_of_another_machine(now, files));
     const AnsweredScenario& explored = of(JobKind::explore);
     if (explored.shown() == nullptr || explore_->map().columns() == 0) return;
-    // What the axes vary may differ.
+    // The quantities that the axes vary may differ.
     const std::vector<VariedValue> cell = explore_->map().settings({0, 0});
     explore_->setOutdated(
         explored.has_other_files(files) ||
@@ -136,14 +136,14 @@ void Pages::adopt(PlannedScenario planned, const QString& what) {
 
 void Pages::adoptSystem(const ComparedSystem& system) {
     PlannedScenario planned = with_settings(*of(JobKind::compare).shown(), system_settings(system));
-    // Another system takes those of the settings that it has.
+    // Another system takes the settings that it has.
     adopt(on_machine(planned, planned.machine.machine, planned.training["schedule"], 0),
           qtext(system.name));
 }
 
 void Pages::adoptUpgrade(const Upgrade& upgrade) {
     const PlannedScenario& shown = *of(JobKind::sensitivity).shown();
-    // Its numbers are of that machine; settings that were typed since stay.
+    // Its numbers are for that machine; settings that were typed later stay.
     const bool of_another = shown.machine.machine != stack_.current().machine.machine;
     const PlannedScenario& base = of_another ? shown : stack_.current();
     adopt(with_settings(with_settings(base, upgrade.machine_settings), upgrade.settings),

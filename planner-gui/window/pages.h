@@ -1,4 +1,5 @@
-// The pages in tabs: what each shows of the current scenario, and what it asks the session for.
+// Which pages are there, what does each show of the current scenario, and what does each request
+// from the session?
 #pragma once
 
 #include <QTabWidget>
@@ -33,22 +34,23 @@ class Pages : public QTabWidget {
     void setPrediction(const std::shared_ptr<const ScenarioAnswer>& prediction);
     void setByteUnits(ByteUnits units);
 
-    /// The same of every page, so that no tab moves when another comes to the front.
+    /// The same for every page, so that tabs do not move when another comes to the front.
     QSize minimumSizeHint() const override;
-    /// No more: what is above them comes first, and they take what is left.
+    /// A preference only: pages take the room that is left by the parts above.
     QSize sizeHint() const override { return minimumSizeHint(); }
     bool hasHeightForWidth() const override { return false; }
 
-    /// The picture or table of the page in front; empty if it shows nothing.
+    /// The picture or table of the current page; empty if it shows none.
     QByteArray svg() const;
     QString csv() const;
     /// A word for file names: "timeline".
     QString name() const;
-    /// Side by side what has been predicted; asks for the rest. Only where that page is in front.
+    /// Shows scenarios side by side as far as they are predicted, and requests the others. Only if
+    /// that page is current.
     void showScenarios();
-    /// Marks what is of another scenario than the current one, or of other contents of its files.
+    /// Marks answers that belong to another scenario, or to other contents of its files.
     void showOutdated();
-    /// The page that compares machines comes to the front and starts.
+    /// Shows the page that compares machines and starts it.
     void showMachines();
 
     TimelinePage& timeline() { return *timeline_; }
@@ -60,11 +62,11 @@ class Pages : public QTabWidget {
     ValidationPage& validation() { return *validation_page_; }
 
   Q_SIGNALS:
-    /// The current scenario is to become this; `what` is shown in the menu.
+    /// The current scenario is to become this one; `what` is for the menu.
     void adopted(sluice::PlannedScenario planned, QString what);
 
   private:
-    /// `name` as name() returns it.
+    /// `name` as returned by name().
     template <typename Kind>
     Kind* add(Kind* page, const QString& title, const QString& name);
     Page& page(int index) const;
@@ -73,28 +75,29 @@ class Pages : public QTabWidget {
     void connectExplore();
     void connectPareto();
     void connectValidation();
-    /// The step of the prediction, unless a measured one is laid under another of its scenario.
+    /// The predicted step, unless a measured one is shown below another prediction of the scenario.
     void showStep(bool of_another);
     void showRun(const RunComparison& run);
 
-    /// The page that answers such a question; null: none does.
+    /// The page that answers such a question; null: none.
     AnswerPage* answering(JobKind kind) const;
-    /// The scenario that the answer to a question is of.
+    /// The scenario that the page's answer belongs to.
     AnsweredScenario& of(JobKind kind) { return answered_[static_cast<std::size_t>(kind)]; }
-    /// Returns the current scenario, of which such an answer is asked for from now on.
+    /// Returns the current scenario and notes that the next answer is for it.
     const PlannedScenario& ask(JobKind kind);
     void stop(JobKind kind);
-    /// What was asked for last is shown.
+    /// The answer to the last request is shown.
     void answered(JobKind kind);
     void fail(JobKind kind, const QString& sentence);
     void startPareto();
 
-    /// Keeps the name and the notes of the current scenario. What a page shows becomes the scenario
-    /// as it was predicted there, so that its numbers are the verdict's.
+    /// Keeps name and notes of the current scenario. The rest becomes the scenario that the page
+    /// predicted, so that the verdict has the page's numbers.
     void adopt(PlannedScenario planned, const QString& what);
     void adoptSystem(const ComparedSystem& system);
     void adoptUpgrade(const Upgrade& upgrade);
-    /// Whether it is one of the machines and systems that were tried, with the same files.
+    /// Whether the scenario is one of the machines and systems that were tried, with the same
+    /// files.
     bool isTried(const PlannedScenario& now, const NamedFiles& files);
 
     ScenarioStack& stack_;

@@ -1,4 +1,4 @@
-// What each page asks the session for, and where the answers and failures go.
+// Which jobs do the pages request from the session, and where do results and failures go?
 #include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
@@ -49,7 +49,8 @@ void Pages::answered(JobKind kind) {
 
 void Pages::fail(JobKind kind, const QString& sentence) {
     if (AnswerPage* const page = answering(kind)) page->fail(sentence);
-    if (kind == JobKind::overlay) timeline_->fail(sentence);  // Exports says why it cannot decide
+    if (kind == JobKind::overlay)
+        timeline_->fail(sentence);  // Exports says why no report can be made
 }
 
 void Pages::connectSteps() {
@@ -145,7 +146,7 @@ void Pages::startPareto() {
     const PlannedScenario& planned = ask(JobKind::machines);
     std::vector<std::string> systems;
     for (const Schedule schedule : all_schedules()) systems.emplace_back(schedule->name);
-    // So many GPUs of each machine, beside the systems of one, where that is what is planned.
+    // If the scenario is a cluster, each machine is also tried with that number of GPUs.
     if (is_cluster(planned))
         systems.emplace_back(schedule_with(&ScheduleRecord::several_gpus)->name);
     const std::vector<std::string> machines = machines_to_try(planned);
@@ -178,7 +179,7 @@ void Pages::connectValidation() {
             });
     connect(validation_page_, &ValidationPage::runActivated, this, [this](int run) {
         PlannedScenario planned = stack_.current();
-        planned.machine = of(JobKind::validate).shown()->machine;  // which may be another by now
+        planned.machine = of(JobKind::validate).shown()->machine;  // may be another page by now
         of(JobKind::overlay).ask(planned);
         showRun(validation_->runs[static_cast<std::size_t>(run)]);
     });

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kPictureScale = 3;  // pixels a point: 216 dots an inch
 
-/// On paper, in points: what Qt's documents know of style.
+/// Sizes on paper in points; the styles that Qt's documents know.
 const QString kStyle = QStringLiteral(
     "h1{font-size:14pt}h2{font-size:11pt}h3{font-size:9pt}"
     "p,li,td,th,dt,dd{font-size:7pt}th{text-align:left;background:#eeeeee}"

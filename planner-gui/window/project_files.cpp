@@ -19,7 +19,7 @@ constexpr int kSoonMs = 500;
 constexpr int kMostRecent = 10;
 const QString kRecent = QStringLiteral("recentProjects");
 
-/// None where it cannot be read.
+/// Null if the file cannot be read.
 std::optional<std::string> text_of(const QString& file) {
     try {
         return read_text_file(file.toStdString());
@@ -68,7 +68,7 @@ void ProjectFiles::recover(const Recovered& recovered) {
     stack_.undoStack().resetClean();
     on_disk_.reset();
     const QFileInfo info(recovered.file);
-    // What was written to it later the crashed session did not know.
+    // The crashed session did not know of later changes to the file.
     if (info.exists() && info.lastModified() <= recovered.written)
         on_disk_ = text_of(recovered.file);
     setFile(recovered.file);
@@ -104,7 +104,7 @@ Autosave::Autosave(ScenarioStack& stack, const QString& folder, QObject* parent)
     recovery_ = QDir(folder).filePath(
         QStringLiteral("recovery-%1.json").arg(QUuid::createUuid().toString(QUuid::Id128)));
     lock_ = std::make_unique<QLockFile>(lock_of(recovery_));
-    lock_->setStaleLockTime(0);  // only a process that is gone makes it stale
+    lock_->setStaleLockTime(0);  // a lock is stale only if its process has ended
     lock_->tryLock(0);
     timer_.setSingleShot(true);
     timer_.setInterval(kSoonMs);
@@ -149,7 +149,7 @@ QList<Recovered> Autosave::find(const QString& folder) {
         const QString recovery = info.filePath();
         QLockFile lock(lock_of(recovery));
         lock.setStaleLockTime(0);
-        // The lock of a running session; any other failure means a disk that is full or read only.
+        // Another session holds the lock; other failures mean that the disk is full or read-only.
         if (!lock.tryLock(0) && lock.error() == QLockFile::LockFailedError) continue;
         try {
             Recovered found;

@@ -1,5 +1,5 @@
-// Which file is the project kept in, which were opened recently, and what is left of a session that
-// crashed?
+// Which file holds the project, which files were opened recently, and what did a crashed session
+// leave?
 #pragma once
 
 #include <QDateTime>
@@ -15,11 +15,11 @@
 
 namespace sluice {
 
-/// What a crashed session left.
+/// A crashed session's project.
 struct Recovered {
     Project project;
-    QString file;      ///< that it was opened from or saved to; empty: none
-    QString recovery;  ///< where it was found
+    QString file;      ///< the file that it was opened from or saved to; empty: none
+    QString recovery;  ///< the file that it was recovered from
     QDateTime written;
 };
 
@@ -29,15 +29,14 @@ class ProjectFiles : public QObject {
     explicit ProjectFiles(ScenarioStack& stack, QObject* parent = nullptr);
 
     const QString& file() const { return file_; }  ///< empty: not saved yet
-    /// Each throws InputError and leaves all as it was.
+    /// Each throws InputError, and then changes nothing.
     void open(const QString& file);
     void save(const QString& file);
-    /// A new project with this one.
+    /// Starts a new project with this scenario.
     void start(const PlannedScenario& scenario);
-    /// What a crashed session left; it is not saved yet.
+    /// Opens a crashed session's project, which counts as not saved.
     void recover(const Recovered& recovered);
-    /// Whether file() holds something else than what was opened or saved. Where it is gone it does
-    /// not.
+    /// Whether file() has changed since it was opened or saved. False if it is gone.
     bool changedOnDisk() const;
 
     static QStringList recent();
@@ -51,30 +50,30 @@ class ProjectFiles : public QObject {
 
     ScenarioStack& stack_;
     QString file_;
-    std::optional<std::string> on_disk_;  ///< the text of file_; none: not known
+    std::optional<std::string> on_disk_;  ///< the text of file_; empty: not known
 };
 
 /// Writes every edit to a recovery file soon after it.
 class Autosave : public QObject {
     Q_OBJECT
   public:
-    /// Writes to a file of its own in `folder`, whenever the project differs from what is saved.
+    /// Writes to its own file in `folder` whenever the project differs from the saved one.
     Autosave(ScenarioStack& stack, const QString& folder, QObject* parent = nullptr);
-    /// The session ended as it should: nothing is left.
+    /// The session has ended normally: removes the recovery file.
     ~Autosave() override;
 
     /// The file that the project belongs to.
     void setFile(const QString& file);
-    /// At once; false where it cannot be written.
+    /// Writes at once; false if that fails.
     bool write();
 
-    /// What crashed sessions left in the folder, the newest first; of a running session nothing.
-    /// Files that cannot be read are passed over.
+    /// Projects of crashed sessions in the folder, the newest first. Skips those of running
+    /// sessions and files that cannot be read.
     static QList<Recovered> find(const QString& folder);
     static void forget(const Recovered& recovered);
 
   Q_SIGNALS:
-    /// It cannot be written: the sentence. Said once until it can again.
+    /// A sentence why the recovery file cannot be written; emitted once until writing works again.
     void failed(QString sentence);
 
   private:
@@ -82,7 +81,7 @@ class Autosave : public QObject {
 
     ScenarioStack& stack_;
     QString file_, recovery_;
-    std::optional<QString> written_file_;  ///< beside recovery_
+    std::optional<QString> written_file_;  ///< in addition to recovery_
     std::unique_ptr<QLockFile> lock_;
     QTimer timer_;
     bool failing_ = false;

@@ -1,4 +1,4 @@
-// The scenarios of the project: switch, add, duplicate, rename, delete, notes.
+// The list of the project's scenarios: switch, add, duplicate, rename, delete, notes.
 #pragma once
 
 #include <QWidget>
@@ -15,14 +15,14 @@ class ScenarioDock : public QWidget {
     Q_OBJECT
   public:
     explicit ScenarioDock(ScenarioStack& stack, QWidget* parent = nullptr);
-    /// Starts to edit the current one's name.
+    /// Starts to edit the name of the current scenario.
     void renameCurrent();
 
   private:
     void follow();
 
     ScenarioStack& stack_;
-    TableModel* model_;  ///< the names, with the notes as tooltips
+    TableModel* model_;  ///< names, with notes as tooltips
     QListView* list_;
     QPlainTextEdit* notes_;
 };

@@ -16,12 +16,12 @@
 namespace sluice {
 namespace {
 
-/// "micro_batch" as people read it: "Micro batch".
+/// "Micro batch" for "micro_batch".
 QString label_of(const char* field) {
     QString label = QString::fromLatin1(field);
     label.replace(QLatin1Char('_'), QLatin1Char(' '));
     label[0] = label[0].toUpper();
-    // Where the field names its unit, too, or takes more words to be understood.
+    // Labels of fields whose name contains the unit or is too short to be understood.
     static const QHash<QString, QString> others = {
         {QStringLiteral("Schedule"), QObject::tr("System")},
         {QStringLiteral("Seq"), QObject::tr("Sequence")},
@@ -69,7 +69,7 @@ ScenarioForm::ScenarioForm(QWidget* parent) : QScrollArea(parent), numbers_(new 
     addMoney();
     groups_->addStretch(1);
     setWidget(content);
-    // Nothing is cut at the right.
+    // Prevents labels from being cut at the right.
     setMinimumWidth(content->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width());
     numbers_->setEditable("value");
     connect(numbers_, &TableModel::edited, this, &ScenarioForm::editNumber);
@@ -138,9 +138,8 @@ void ScenarioForm::addMachine() {
            "path to a profile of your own"));
     addOpen(machine, tr("Open a machine's profile"));
     addRow(group, QStringLiteral("host_memory"), tr("H&ost memory"), FieldRow::Kind::text)
-        ->setHelp(
-            tr("Another size of host memory with its unit, 1.5TB or 128GiB, whichever the menu "
-               "View shows; empty: the machine's own"));
+        ->setHelp(tr("Another size of host memory with its unit (1.5TB or 128GiB); empty: the "
+                     "machine's own"));
     addNumbers(group);
 }
 

@@ -1,5 +1,5 @@
-// The form of one scenario: model, machine, system, settings, money. Built from what the library
-// declares.
+// The form of one scenario: model, machine, system, settings, money. It is built from the library's
+// option tables.
 #pragma once
 
 #include <QCheckBox>
@@ -24,18 +24,17 @@ class ScenarioForm : public QScrollArea {
   public:
     explicit ScenarioForm(QWidget* parent = nullptr);
 
-    /// Without edited().
+    /// Does not emit edited().
     void setScenario(const PlannedScenario& planned);
-    /// Shows what the scenario resolved to: placeholders, the machine's numbers. No mistake is
-    /// left.
+    /// Shows the resolved scenario: placeholders and the machine's numbers. Clears all mistakes.
     void setResolved(const Scenario& scenario);
     void setByteUnits(ByteUnits units);
-    /// Marks the field; where the form has no such field it is shown at the top.
+    /// Marks the field; if the form has no such field, the sentence is at the top.
     void setMistake(const QString& field, const QString& sentence);
     void clearMistakes();
-    /// The row of a field; nullptr where there is none.
+    /// The row of a field; nullptr if there is none.
     FieldRow* row(const QString& field) const;
-    /// Of the field "model" or "machine".
+    /// For the field "model" or "machine".
     void openFile(const QString& field, const QString& file);
 
   Q_SIGNALS:
@@ -59,7 +58,7 @@ class ScenarioForm : public QScrollArea {
     void showHostMemory();
 
     PlannedScenario planned_;
-    Bytes host_memory_ = 0;  ///< that the scenario resolved to; 0: not yet
+    Bytes host_memory_ = 0;  ///< of the resolved scenario; 0: not yet resolved
     ByteUnits units_ = ByteUnits::decimal;
     std::map<QString, FieldRow*> rows_;
     QVBoxLayout* groups_;

@@ -1,4 +1,4 @@
-// The form's values: from a scenario, to a scenario, and what is wrong with them.
+// The form's values: read from and written to a scenario, and marked if wrong.
 #include <QSignalBlocker>
 
 #include "planner-gui/models/machine_numbers.h"
@@ -27,7 +27,8 @@ void ScenarioForm::take(const FieldRow& row) {
         for (const QString& one : text.split(QLatin1Char(' '), Qt::SkipEmptyParts))
             planned_.machine.settings.push_back(one.toStdString());
     } else {
-        // A number that is the default stays as typed: it may be the start of another.
+        // A number equal to the default stays as typed, since it may be the start of another
+        // number.
         const Option* const option = option_of(row.field());
         const bool standard = option != nullptr && !option->choices.empty() &&
                               value == option_text(TrainingSpec{}, *option);
@@ -137,7 +138,7 @@ void ScenarioForm::showUsedOptions() {
     for (const Option& option : training_options()) {
         FieldRow* const one = row(QString::fromLatin1(option.field));
         const bool given = planned_.training.contains(option.field);
-        // One that is given although the system does not have it is shown, as it is a mistake.
+        // An option that the system does not have is shown if it is given, since that is a mistake.
         one->setVisible(has_option(training.schedule, option) || given);
     }
     row(QStringLiteral("settings"))->setVisible(!planned_.machine.settings.empty());

@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-/// Predictions that arrive within it appear at once: every time all columns are made again.
+/// Predictions that arrive within this time appear together, since each update makes all columns
+/// again.
 constexpr std::chrono::milliseconds kShownTogether{100};
 
 }  // namespace
@@ -42,8 +43,8 @@ void SideBySide::show() {
             const CostAnswer& cost = prediction->cost;
             known.push_back(
                 {qtext(one.name), shared_report(prediction), cost.run, cost.cost.has_value()});
-            columns_.push_back(i);                // those that are refused have none
-        } else if (i != stack_.currentIndex()) {  // which its verdict brings
+            columns_.push_back(i);                // refused scenarios have none
+        } else if (i != stack_.currentIndex()) {  // its verdict brings the prediction
             missing.push_back({one, read_named_files(one)});
         }
     }

@@ -1,4 +1,4 @@
-// All scenarios beside each other: which of them are predicted, and which are asked for?
+// Which scenarios of the side-by-side page are predicted, and which are requested?
 #pragma once
 
 #include <QObject>
@@ -13,19 +13,19 @@ namespace sluice {
 
 class ComparePage;
 
-/// Keeps the columns of the page; each is a scenario that could be predicted.
+/// Fills the columns of the page with the scenarios that could be predicted.
 class SideBySide : public QObject {
     Q_OBJECT
   public:
     SideBySide(ScenarioStack& stack, PlannerSession& session, ComparePage& page);
 
-    /// A verdict, which is one of the columns too.
+    /// A verdict, which also fills a column.
     void add(const std::shared_ptr<const ScenarioAnswer>& prediction) { cache_.add(prediction); }
-    /// What has been predicted; asks for the rest. Nothing while the page is hidden.
+    /// Shows what is predicted and requests the rest. Does nothing while the page is hidden.
     void show();
 
   private:
-    /// A prediction that was asked for, by its scenario and what its files held.
+    /// A requested prediction, by its scenario and the contents of its files.
     struct Asked {
         PlannedScenario planned;
         NamedFiles files;
@@ -40,9 +40,9 @@ class SideBySide : public QObject {
     PlannerSession& session_;
     ComparePage& page_;
     PredictionCache cache_;
-    QTimer shown_soon_;         ///< after predictions have arrived
-    std::vector<int> columns_;  ///< the scenario of each
-    std::vector<Asked> asked_;  ///< and not predicted, or refused
+    QTimer shown_soon_;         ///< runs after predictions have arrived
+    std::vector<int> columns_;  ///< the scenario of each column
+    std::vector<Asked> asked_;  ///< neither predicted nor refused
 };
 
 }  // namespace sluice

@@ -13,14 +13,14 @@
 namespace sluice {
 namespace {
 
-constexpr int kLeastMore = 12;  // letters beside a value
+constexpr int kLeastMore = 12;  // number of letters next to a value
 
-/// Three digits, or all of a large number: "5.87", "58,695".
+/// Three digits, or all digits of a large number: "5.87", "58,695".
 QString amount(double value) {
     return qtext(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
 }
 
-/// The offer, or what is bought for how much.
+/// The offer, or the price of the purchase.
 QString paid_to(const Payment& payment) {
     if (payment.price_usd == 0) return qtext(payment.name);
     const QString price = qtext(format_usd(payment.price_usd));
@@ -106,7 +106,7 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
     set(energy_, tr("%1 kWh").arg(amount(run.kwh->value)),
         tr("%1 W on average").arg(*run.mean_w, 0, 'f', 0),
         tr("%1; %2").arg(qtext(format_banded(*run.kwh, "kWh")),
-                         cost.power.calibrated ? tr("energy by kind of work as measured")
+                         cost.power.calibrated ? tr("from the measured energy of each kind of work")
                                                : tr("from datasheet power, not measured")));
 }
 
@@ -122,7 +122,7 @@ void VerdictFigures::setPending(bool pending) {
 void VerdictFigures::set(const Figure& figure, const QString& value, const QString& more,
                          const QString& tooltip) {
     figure.value->setText(value);
-    // A name alone would be read out instead of the text.
+    // A screen reader would read the name alone in place of the text.
     figure.value->setAccessibleName(tr("%1: %2").arg(figure.name->text(), value));
     figure.more->setText(more);
     for (QLabel* const label : {figure.name, figure.value, figure.more})
@@ -130,7 +130,7 @@ void VerdictFigures::set(const Figure& figure, const QString& value, const QStri
 }
 
 int VerdictFigures::valueWidth() const {
-    // The widest of most scenarios, so that they do not differ.
+    // Wide enough for most scenarios, so that the width does not change.
     const QString usual = tr("%1 a million tokens").arg(QStringLiteral("$10.00"));
     int width = speed_.value->fontMetrics().horizontalAdvance(usual);
     for (const Figure& figure : figures())
@@ -145,7 +145,7 @@ void VerdictFigures::arrange() {
     lines_ = lines;
     int at = 0;
     for (const Figure& figure : figures()) {
-        // As high without words, and with those that take two lines, so that nothing below moves.
+        // The same height with no text and with two lines, so that what is below does not move.
         figure.value->setMinimumHeight(figure.value->fontMetrics().height());
         figure.more->setMinimumHeight((lines ? 1 : 2) * figure.more->fontMetrics().height());
         figure.more->setAlignment(Qt::AlignLeft | (lines ? Qt::AlignVCenter : Qt::AlignTop));

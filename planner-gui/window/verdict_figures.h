@@ -1,5 +1,5 @@
-// How fast is it, what does it cost, how long does it take, with how much energy? The numbers of
-// the verdict.
+// How fast is it, what does it cost, how long does it take, how much energy? The numbers of the
+// verdict.
 #pragma once
 
 #include <QLabel>
@@ -12,7 +12,7 @@ class QGridLayout;
 
 namespace sluice {
 
-/// Side by side, what belongs to each below it; where that is too narrow, a line each.
+/// Figures side by side, with details below each; in a narrow window, one line each.
 class VerdictFigures : public QWidget {
     Q_OBJECT
   public:
@@ -20,9 +20,9 @@ class VerdictFigures : public QWidget {
 
     void setPrediction(const ScenarioAnswer& prediction);
     void clear();
-    /// They are of before.
+    /// Marks the numbers as outdated.
     void setPending(bool pending);
-    /// A line each: it can always become that narrow.
+    /// One line per figure, which a narrow window needs.
     QSize minimumSizeHint() const override;
 
   protected:
@@ -48,7 +48,7 @@ class VerdictFigures : public QWidget {
 
     QGridLayout* grid_;
     Figure speed_, price_, days_, energy_;
-    bool lines_ = false;  ///< not side by side
+    bool lines_ = false;  ///< one line each, not side by side
 };
 
 }  // namespace sluice

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-/// What a screen reader reads is the text.
+/// Screen readers read the text itself.
 QLabel* label_of(QWidget* parent, const QString& object) {
     auto* const label = new QLabel(parent);
     label->setObjectName(object);
@@ -54,11 +54,11 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
     bound_ = label_of(this, QStringLiteral("bound"));
     bound_->setToolTip(tr("The lane with the largest share of the step's critical path"));
     confidence_ = label_of(this, QStringLiteral("confidence"));
-    for (QLabel* const line : {bound_, confidence_})  // also while there is nothing to say
+    for (QLabel* const line : {bound_, confidence_})  // also if there is no text
         line->setMinimumHeight(line->fontMetrics().height());
     offers_ = new QWidget(this);
     offers_->setLayout(new WrappingRow);
-    // What is below stays where it is whether there are buttons or none.
+    // Keeps what is below in place, with and without buttons.
     offers_->setMinimumHeight(QPushButton(tr("Fits with:"), this).sizeHint().height());
     auto* const column = new QVBoxLayout(this);
     const QMargins margins = column->contentsMargins();
@@ -70,7 +70,7 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
 }
 
 void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> prediction) {
-    // Suggestions come with the second stage; other buttons stay under the mouse.
+    // Suggestions arrive with the second stage; other buttons stay under the mouse.
     const bool same_offers =
         prediction_ != nullptr && ask_the_same(prediction_->planned, prediction->planned) &&
         prediction->stage != PredictionStage::step &&
@@ -126,7 +126,7 @@ void VerdictPanel::showHeadline() {
         if (tier->shortfall() > 0)
             shorts << tr("%1 of %2")
                           .arg(byte_text(static_cast<double>(tier->shortfall()), units_), name);
-    // The sign too, not the colour alone.
+    // A sign in addition to the colour.
     headline_->setText(fit.fits()
                            ? tr("\u2713 Fits")
                            : tr("\u2717 Does not fit: short %1").arg(shorts.join(tr(" and "))));
@@ -170,7 +170,7 @@ void VerdictPanel::showConfidence() {
 
 void VerdictPanel::showOffers() {
     while (QLayoutItem* const item = offers_->layout()->takeAt(0)) {
-        // Later: one of these buttons may have been clicked just now.
+        // Later, since one of these buttons may be the sender of this click.
         item->widget()->hide();
         item->widget()->setParent(nullptr);
         item->widget()->deleteLater();
@@ -198,7 +198,7 @@ void VerdictPanel::addSuggestions() {
         const std::vector<Setting>& settings = suggestion.settings;
         auto* const button = new QPushButton(in_words(settings), offers_);
         button->setObjectName(QStringLiteral("suggestion"));
-        // Sizes there are in the units that fields and command lines take.
+        // Uses the units that fields and command lines take.
         button->setToolTip(tr("On the command line: %1\nFits with it: device %2, host %3")
                                .arg(qtext(setting_flags(settings)),
                                     byte_text(static_cast<double>(suggestion.device_peak), units_),

@@ -18,18 +18,17 @@ class VerdictPanel : public QFrame {
     explicit VerdictPanel(QWidget* parent = nullptr);
 
     void setPrediction(std::shared_ptr<const ScenarioAnswer> prediction);
-    /// Nothing can be predicted: the sentence.
+    /// Nothing can be predicted; the sentence says why.
     void setRefused(const QString& sentence);
-    /// A newer prediction is under way: what is shown is of before.
+    /// A newer prediction is being made: what is shown is outdated.
     void setPending(bool pending);
     void setByteUnits(ByteUnits units);
-    /// Buttons with questions about what is shown; they give way to suggestions while it does not
-    /// fit.
+    /// Buttons with follow-up questions; suggestions replace them if the scenario does not fit.
     void setQuestions(const QStringList& questions);
     QString headline() const { return headline_->text(); }
 
   Q_SIGNALS:
-    /// A suggestion's.
+    /// The user chose a suggestion.
     void adopted(const std::vector<sluice::Setting>& settings);
     void asked(int question);
 
@@ -49,7 +48,7 @@ class VerdictPanel : public QFrame {
     ByteUnits units_ = ByteUnits::decimal;
     QLabel *headline_, *detail_, *bound_, *confidence_;
     VerdictFigures* figures_;
-    QWidget* offers_;  ///< buttons: what can be asked next
+    QWidget* offers_;  ///< buttons with follow-up questions
     QStringList questions_;
 };
 

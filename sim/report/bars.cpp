@@ -13,12 +13,12 @@
 namespace sluice {
 namespace {
 
-// In sizes of the font.
+// Sizes in units of the font size.
 constexpr double kBarRow = 2.4, kBar = 1.45, kGap = 0.6, kHeading = 2.2, kCap = 0.4;
-constexpr double kNames = 0.4, kLeastPlot = 0.25;  // of the width
+constexpr double kNames = 0.4, kLeastPlot = 0.25;  // share of the width
 constexpr double kTickRoom = 6;
 
-/// What fits into `width`, ended by dots where that is not all.
+/// The longest start of the text that fits into `width`, with dots at its end if it was cut.
 std::string shortened(const std::string& words, double font, double width) {
     if (text_width(words, font) <= width) return words;
     return wrap_text(words, font, width - text_width("...", font)).front() + "...";
@@ -61,7 +61,7 @@ class BarDrawing {
   private:
     double x(double value) const { return plot_.x + axis_.share(value) * plot_.width; }
 
-    /// From the least to the most value, band or limit; from 0 or to 0 at least.
+    /// The range of all values, bands and limits, which includes 0.
     Axis axis_of(std::span<const BarGroup> groups) const {
         double least = 0, most = 0;
         for (const BarGroup& group : groups)
@@ -73,7 +73,7 @@ class BarDrawing {
             least = std::min(least, 1.05 * limit);
             most = std::max(most, 1.05 * limit);
         }
-        // Nothing gains: an axis nevertheless.
+        // Gives an axis to bars that are all 0.
         if (most - least <= 0) most = least + (chart_.percent ? 0.01 : 1);
         return linear_axis(least, most,
                            std::max(2, static_cast<int>(plot_.width / (kTickRoom * font_))));
@@ -130,7 +130,7 @@ class BarDrawing {
         out_.label({end + gap_, base}, bar.label, font_);
     }
 
-    /// The parts over the bar, and what there is.
+    /// The parts above the bar, and the line of the available memory.
     void stack(const Bar& bar, double middle) {
         double from = 0;
         for (const BarPart& part : bar.parts) {
@@ -144,7 +144,7 @@ class BarDrawing {
                       {x(bar.most), middle + kBar * font_ * 0.7}, paint(Role::text), 2.5);
     }
 
-    /// On its own bar where there is room, else beyond it.
+    /// Inside its bar if there is room, else after it.
     void misfit(const Bar& bar, double end, double base) {
         const std::string words = "does not fit: " + bar.misfit;
         const bool on_bar = text_width(words, font_) < end - x(0) - 2 * gap_;
@@ -208,7 +208,7 @@ Picture memory_bars_picture(const std::vector<MemoryBar>& bars, const PictureSpa
     }
     BarChart chart;
     chart.title = "Memory at its peak, by kind";
-    chart.note = "Thick line: what there is.";
+    chart.note = "Thick line: available memory.";
     chart.own_axes = true;
     if (!devices.bars.empty()) chart.groups.push_back(std::move(devices));
     chart.groups.push_back(std::move(hosts));

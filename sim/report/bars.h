@@ -1,5 +1,5 @@
-// Horizontal bars with the band in which nine of ten values should lie: tokens/s of systems,
-// machines and scenarios, gains of upgrades, errors of predictions, memory by kind.
+// How does a bar chart look? Horizontal bars with a 5 to 95% band, for speeds, gains, errors and
+// memory.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ struct BarPart {
 struct Bar {
     std::string name;
     double value = 0;
-    double low = 0, high = 0;  ///< ends of the band; the same: none
-    std::string label;         ///< behind the bar
-    std::string misfit;        ///< why it does not fit, in place of band and label; empty: it does
+    double low = 0, high = 0;  ///< ends of the band; equal: no band
+    std::string label;         ///< after the bar
+    std::string misfit;        ///< why it does not fit, in place of band and label; empty: it fits
     Paint colour = paint(Role::other);
     std::string tooltip;
-    std::vector<BarPart> parts = {};  ///< one after the other, in place of the bar
-    double most = 0;                  ///< a thick line: as large as the value can be; 0: none
+    std::vector<BarPart> parts = {};  ///< drawn end to end in place of the bar
+    double most = 0;                  ///< a thick line at the largest possible value; 0: none
 };
 
 struct BarGroup {
@@ -38,21 +38,21 @@ struct BarChart {
     std::vector<BarGroup> groups;
     bool percent = false;        ///< values are shares: 0.1 is a tenth
     std::vector<double> limits;  ///< dashed lines
-    bool own_axes = false;       ///< each group has an axis of its own
+    bool own_axes = false;       ///< each group has its own axis
     std::vector<LegendEntry> legend = {};
 };
 
-/// The id of a bar is its place in the chart. As high as the bars need.
+/// The id of a bar is its index in the chart. The picture is as high as the bars need.
 Picture bars_picture(const BarChart& chart, const PictureSpace& space = {});
 
 struct MemoryBar {
     std::string name;
     Fit fit;
-    bool unified = false;  ///< host and device are one pool: shown once, beside the hosts
+    bool unified = false;  ///< host and device are one pool, shown once among the hosts
 };
 
-/// Two groups of bars, device and host; each bar's kinds add up to its peak, a line marks what
-/// there is. Precondition: a bar at least.
+/// Two groups of bars, device and host. Each bar's kinds add up to its peak; a line marks the
+/// available memory. Precondition: at least one bar.
 Picture memory_bars_picture(const std::vector<MemoryBar>& bars, const PictureSpace& space = {});
 
 }  // namespace sluice

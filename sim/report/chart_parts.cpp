@@ -8,9 +8,9 @@
 namespace sluice {
 namespace {
 
-constexpr double kWide = 10;       // beyond that an axis is logarithmic
-constexpr double kRoom = 1.12;     // above the largest value, for its name
-constexpr double kLogRoom = 1.25;  // beyond both ends, so that a single value has an axis
+constexpr double kWide = 10;       // ratio above which an axis is logarithmic
+constexpr double kRoom = 1.12;     // room above the largest value for its name
+constexpr double kLogRoom = 1.25;  // room beyond both ends, so that a single value has an axis
 
 std::vector<double> multiples(double low, double high, const std::vector<double>& factors) {
     std::vector<double> found;
@@ -22,8 +22,8 @@ std::vector<double> multiples(double low, double high, const std::vector<double>
     return found;
 }
 
-/// Beside the point, `gap` from the dot; first where a front that rises to the right does not run.
-/// Then the same further away.
+/// Positions to the right and left of the point at distance `gap`; first those that a front, which
+/// rises to the right, does not cross. Then the same positions further away.
 void add_candidates(std::vector<Box>& boxes, Point point, double width, double height, double gap) {
     for (const double away : {gap, gap + height / 2, gap + height}) {
         const double right = point.x + gap, left = point.x - gap - width;
@@ -36,7 +36,7 @@ void add_candidates(std::vector<Box>& boxes, Point point, double width, double h
     }
 }
 
-/// Cuts the line at the box's sides (Liang and Barsky).
+/// Clips the line at the box's sides (Liang and Barsky).
 bool crosses(const Box& box, const Line& line) {
     const double dx = line.second.x - line.first.x, dy = line.second.y - line.first.y;
     const std::array<std::pair<double, double>, 4> sides = {{{-dx, line.first.x - box.x},
@@ -74,7 +74,7 @@ double Axis::share(double value) const {
 Axis linear_axis(double low, double high, int most) {
     Axis axis{low, high, false, {}};
     const double tick = round_tick(high - low, most);
-    // Rounding shall not cost the tick at an end.
+    // Rounding must not lose the tick at an end.
     const double slack = tick * 1e-6;
     for (double i = std::ceil((low - slack) / tick); i * tick <= high + slack; ++i)
         axis.ticks.push_back(i == 0 ? 0 : i * tick);
@@ -86,7 +86,7 @@ Axis logarithmic_axis(double low, double high) {
     Axis axis{low, high, true, multiples(low, high, {1})};
     if (axis.ticks.size() > kMost / 2) return axis;
     axis.ticks = multiples(low, high, {1, 2, 5});
-    // No two neighbours are further apart than 1.5.
+    // Neighbouring ticks differ by a factor of 1.5 at most.
     if (axis.ticks.size() < kFewest) axis.ticks = multiples(low, high, {1, 1.5, 2, 3, 4, 5, 7});
     return axis;
 }

@@ -1,5 +1,5 @@
-// How does the step look in Perfetto? Two consecutive steady steps as Chrome trace events, one
-// thread a lane; of two reports of one plan, the lanes of both beside each other.
+// How does a step look in Perfetto? Two consecutive steady steps as Chrome trace events, one thread
+// per lane. Two reports of one plan have their lanes next to each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,18 +18,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1;
 constexpr int kSteps = 2;
-// Times are whole eighths of a microsecond: exact in binary and, as 125 ns, in integer nanoseconds.
-// However a reader rounds, neighbours never overlap by a rounding error (Perfetto drops overlapping
-// events of a thread).
+// Times are multiples of 1/8 us: exact in binary, and whole nanoseconds (125). Rounding in a reader
+// therefore never makes neighbours overlap; Perfetto drops events of a thread that overlap.
 constexpr double kTicksPerMicrosecond = 8;
 constexpr double kArrowLead =
-    1 / kTicksPerMicrosecond;  // an arrow starts within the event it leaves, not at its end
+    1 / kTicksPerMicrosecond;  // an arrow starts within its event, not at its end
 
-/// An operation in one of the steps shown. Microseconds from the first event.
+/// An operation in one of the steps. Microseconds from the first event.
 struct Slice {
     double start = 0;
     double end = 0;
-    double lane_free = 0;  ///< when the operation before it in the lane ended
+    double lane_free = 0;  ///< end of the previous operation in its lane
 };
 
 std::size_t lane_index(const Operation& operation) {
@@ -45,24 +44,25 @@ Seconds first_start(const TimedPlan& report) {
     return first;
 }
 
-/// The events of the trace, as text.
+/// The trace events as text.
 struct Events {
     std::vector<std::string> lines;
     int arrows = 0;
 
-    /// Model names come from files; a byte that is no UTF-8 shall not cost the trace.
+    /// Model names come from files: an invalid UTF-8 byte must not make the trace fail.
     void add(const Json& event) {
         lines.push_back(event.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
 };
 
-/// A report's threads among those of all reports shown: lane beside lane.
+/// The thread id that puts the same lanes of all reports next to each other.
 struct Threads {
     int index = 0, reports = 1;
     int of(Lane lane) const { return static_cast<int>(lane) * reports + index + 1; }
 };
 
-/// Writes the events of one report. Time 0 of the trace is `first` seconds after its first compute.
+/// Writes the events of one report. Time 0 of the trace is `first` seconds after its first compute
+/// operation.
 class ReportTrace {
   public:
     ReportTrace(const TimedPlan& report, Threads threads, Seconds first, Events& events)
@@ -160,7 +160,7 @@ class ReportTrace {
         return args;
     }
 
-    /// An arrow from what ended last among what the operation waited for, where that held it up.
+    /// An arrow from the dependency that ended last, if the operation waited for it.
     void arrow(int step, std::size_t i) {
         const Slice& to = slice(step, i);
         const Slice* from = nullptr;
@@ -184,17 +184,17 @@ class ReportTrace {
         Json event = {{"ph", phase},  {"pid", kProcess},      {"tid", threads_.of(lane)},
                       {"ts", time},   {"id", events_.arrows}, {"name", "waits for"},
                       {"cat", "wait"}};
-        if (phase[0] == 'f') event["bp"] = "e";  // binds to the event that encloses the time
+        if (phase[0] == 'f') event["bp"] = "e";  // attaches the arrow to the event at that time
         events_.add(event);
     }
 
     const TimedPlan& report_;
     const Threads threads_;
     Events& events_;
-    std::vector<Slice> slices_;  // of all steps, in the program's order
+    std::vector<Slice> slices_;  // over all steps, in the program's order
 };
 
-/// Reports of one plan, on one clock that is 0 at the start of each one's first compute.
+/// Reports of one plan, whose first compute operations start at the same time.
 std::string trace_text(const std::vector<const TimedPlan*>& reports) {
     Events events;
     Seconds first = std::numeric_limits<Seconds>::infinity();

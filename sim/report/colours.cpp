@@ -17,11 +17,11 @@ constexpr std::array<Rgb, kFamilyCount> kFamilyColours = {
 /// In the order of MemoryKind.
 constexpr std::array<Rgb, kMemoryKindCount> kMemoryColours = {
     kSkyBlue, kOrange, kYellow, kGreen, kPurple, kMiddleGrey, kVermilion, kBlue, kDarkGrey};
-/// Each is legible as a dot on white.
+/// Each colour is legible as a dot on white.
 constexpr std::array<Rgb, 7> kSeriesColours = {kBlue,   kVermilion, kGreen,     kPurple,
                                                kOrange, kSkyBlue,   kMiddleGrey};
-/// Ten equidistant colours of viridis (van der Walt and Smith, matplotlib 1.5, CC0): ordered by
-/// lightness, so that any colour vision and a grey print keep the order.
+/// Ten equidistant colours of viridis (van der Walt and Smith, matplotlib 1.5, CC0). Their
+/// lightness increases, so grey prints and all kinds of colour vision keep the order.
 constexpr std::array<Rgb, 10> kViridis = {
     Rgb(0x440154), Rgb(0x482878), Rgb(0x3e4a89), Rgb(0x31688e), Rgb(0x26828e),
     Rgb(0x1f9e89), Rgb(0x35b779), Rgb(0x6dcd59), Rgb(0xb4de2c), Rgb(0xfde725)};
@@ -106,7 +106,7 @@ Rgb Colours::of(const Paint& paint) const {
         case Role::family:
             return nth(kFamilyColours, paint.index);
         case Role::memory:
-            // Dark grey would be lost on a dark ground.
+            // Dark grey is not visible on a dark ground.
             return dark && paint.index == static_cast<int>(MemoryKind::process)
                        ? Rgb(0xd8d8d8)
                        : nth(kMemoryColours, paint.index);

@@ -1,5 +1,5 @@
-// Which colour does a picture give to what, on light and on dark ground? Okabe and Ito's colours
-// (https://jfly.uni-koeln.de/color/), which people with any colour vision tell apart, and greys.
+// Which colour does each meaning have on light and on dark ground? Okabe and Ito's colours
+// (https://jfly.uni-koeln.de/color/), which all kinds of colour vision tell apart, and greys.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@ inline constexpr Rgb kBlue{0x0072b2}, kSkyBlue{0x56b4e9}, kGreen{0x009e73}, kYel
 
 /// "#0072b2"
 std::string hex(Rgb colour);
-/// `share` of `other`, the rest of `one`: 0 is one, 1 the other.
+/// A mix of both colours with the share `share` of `other`.
 Rgb mix(Rgb one, Rgb other, double share);
-/// Of two opaque colours, 1 to 21: (L1 + 0.05) / (L2 + 0.05) of relative luminances, the lighter
-/// above (WCAG 2.1, 1.4.3).
+/// Contrast of two opaque colours, 1 to 21: (L1 + 0.05) / (L2 + 0.05) of their relative luminances,
+/// L1 the larger (WCAG 2.1, 1.4.3).
 double contrast(Rgb one, Rgb other);
-/// Black or white, whichever has the greater contrast to `ground`.
+/// Black or white, whichever has more contrast with `ground`.
 Rgb legible_on(Rgb ground);
 
-/// What meanings look like on one ground.
+/// The colours of all meanings on one ground.
 struct Colours {
     bool dark = false;
     Rgb window, plot, grid, axis, text;
-    Rgb muted;  ///< contrast 4.5 at least
+    Rgb muted;  ///< contrast 4.5 or more
     Rgb pointed_out, misfit, beaten, waiting, good;
 
-    /// Without the paint's opacity.
+    /// The colour of a paint, without its opacity.
     Rgb of(const Paint& paint) const;
 };
-/// Dark where the text is lighter than the window.
+/// The dark theme if the text is lighter than the window.
 Colours colours_on(Rgb window, Rgb text);
-/// Of files and of what is printed: on white.
+/// The theme of files and prints: on white.
 const Colours& light_colours();
 const Colours& dark_colours();
 

@@ -10,10 +10,10 @@
 namespace sluice {
 namespace {
 
-// In sizes of the font.
+// Sizes in units of the font size.
 constexpr double kRadius = 0.4, kBelow = 3.4, kAbove = 1.8, kLeastHeight = 8;
 constexpr int kMostTicks = 6;
-constexpr std::size_t kMostNames = 80;  // more would cover the points, and take long to place
+constexpr std::size_t kMostNames = 80;  // more would cover the points and take long to place
 
 std::string usd_tick(double usd) { return fmt::format("${:g}", usd); }
 
@@ -85,8 +85,8 @@ class Plot {
                                .tooltip = point.tooltip});
     }
 
-    /// Those that must be named first, then those on the front, the dearest first, as there is
-    /// less room at the border.
+    /// Order of naming: required names, then the front from the most expensive point on, since the
+    /// border has less room.
     void names() {
         std::vector<const CostSpeedPoint*> order;
         std::vector<Point> dots;

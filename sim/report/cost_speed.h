@@ -1,4 +1,4 @@
-// Speed over cost: which machine is beaten by no other?
+// Which machines does no other beat in cost and speed? A picture of speed over cost.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct CostSpeedPoint {
     std::string tooltip = {};
     double usd = 0, tokens_per_s = 0;
     double low = 0, high = 0;  ///< tokens/s, 5 to 95%; 0: no band
-    bool on_front = false;     ///< none is faster for as little
+    bool on_front = false;     ///< no other is faster at the same cost or less
     bool must_be_named = false;
 };
 
@@ -24,13 +24,12 @@ struct CostSpeed {
     std::vector<CostSpeedPoint> points;
 };
 
-/// Axes of all points and the ends of their bands.
+/// Axes that contain all points and bands.
 Axis cost_axis(const CostSpeed& plot);
 Axis speed_axis(const CostSpeed& plot);
 
-/// The plots beside each other, each with its own axes. The front is joined by a line; names stand
-/// where there is room, those of the front first. Without points there are no axes. Fills the
-/// space.
+/// The plots side by side, each with its own axes. A line joins the front; names are drawn where
+/// there is room, first those of the front. No axes without points. Fills the space.
 Picture cost_speed_picture(std::string_view title, std::string_view subtitle,
                            const std::vector<CostSpeed>& plots,
                            const PictureSpace& space = {1060, 520});

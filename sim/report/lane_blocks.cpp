@@ -12,9 +12,9 @@
 namespace sluice {
 namespace {
 
-constexpr Seconds kRounding = 1e-9;  // less is rounding
+constexpr Seconds kRounding = 1e-9;  // shorter is rounding
 
-/// Collects neighbours; knows which family took most of the time.
+/// Collects neighbouring operations; knows the family with the most time.
 class ShortRun {
   public:
     bool empty() const { return run_.count == 0; }
@@ -183,7 +183,7 @@ std::string text_inside(const TimedPlan& report, const Block& block, double size
     const bool in_layer = operation.layer >= 0 && operation.layer < report.asked.layers;
     const std::string shorter =
         in_layer ? std::to_string(operation.layer) : operation_name(operation.kind);
-    // Either all numbers of like blocks or none.
+    // All numbers of a row of blocks, or none.
     const std::string widest = in_layer ? std::to_string(report.asked.layers - 1) : shorter;
     return text_width(widest, size) <= width ? shorter : "";
 }

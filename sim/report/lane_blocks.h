@@ -1,5 +1,5 @@
-// Which blocks does a lane show over one steady step, and which words do they carry? Periodic
-// operations are cut to [0, step); what is too short to see is drawn together.
+// Which blocks does a lane show over one steady step, and with which labels? Periodic operations
+// are cut to [0, step); operations too short to see are drawn as one block.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// What an operation is about; one colour each.
+/// What an operation works on; each has its colour.
 enum class Family : std::uint8_t {
     weights,
     checkpoints,
@@ -31,36 +31,35 @@ inline Paint family_paint(Family family) {
 struct Block {
     Seconds start = 0;
     Seconds end = 0;
-    Seconds busy = 0;  ///< less than end - start where several with pauses between are drawn as one
+    Seconds busy = 0;       ///< less than end - start if several with pauses are drawn as one
     OperationId first = 0;  ///< in order of time
     OperationId last = 0;
     std::int32_t count = 1;         ///< of operations
-    Family family = Family::other;  ///< with several, that of the most time
+    Family family = Family::other;  ///< of several: the one with the most time
 };
 
-/// The parts of an interval within [0, step), from all steps in which it shows there.
+/// The parts of an interval within [0, step), from all steps that it touches.
 std::vector<OperationInterval> within_step(OperationInterval interval, Seconds step);
 
-/// The lane's operations cut to [0, step), in order of time. What starts before 0 or ends after
-/// `step` appears at both ends: a steady step repeats. Precondition: step > 0, and one interval an
-/// operation.
+/// The lane's operations cut to [0, step), in order of time. An operation that starts before 0 or
+/// ends after `step` appears at both ends, since a steady step repeats. Precondition: step > 0, and
+/// one interval per operation.
 std::vector<Block> lane_blocks(const TimedPlan& report, Lane lane);
 
 /// The parts of [0, step) without a block. `first` and `last` are the operation that ends the
 /// pause.
 std::vector<Block> pauses(const std::vector<Block>& blocks, Seconds step);
 
-/// Draws neighbours shorter than `shortest` as one block, which grows to twice that at most.
+/// Merges neighbours shorter than `shortest` into one block of at most twice that length.
 std::vector<Block> merge_short(const std::vector<Block>& blocks, Seconds shortest);
 
-/// What the families are called, in their order.
+/// Names of the families, in order.
 const char* family_name(Family family);
 
-/// What ended last among what the operation waited for on other lanes; -1 where it waits for
-/// nothing.
+/// The operation on another lane that it waited for last; -1 if it waits for none.
 OperationId last_wait(const TimedPlan& report, OperationId id);
-/// "weights in 12" where it fits into `width` pixels, else "12" (or, outside layers, "weights in"),
-/// else nothing. Nothing for several operations.
+/// "weights in 12" if it fits into `width` pixels, else "12" (outside layers "weights in"), else
+/// empty. Empty for several operations.
 std::string text_inside(const TimedPlan& report, const Block& block, double size, double width);
 
 }  // namespace sluice

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kMostWaits = 4;  // named; the rest is counted
+constexpr std::size_t kMostWaits = 4;  // more dependencies are only counted
 
 std::string moment(Seconds time) {
     return time < 0 ? "-" + format_seconds(-time) : format_seconds(time);
@@ -53,7 +53,7 @@ void add_waits(std::vector<Fact>& facts, const TimelineRow& row, OperationId id)
             {i == 0 ? "waits for" : "", wait_text(row, shown[i], shown.size() > 1 && i == 0)});
     if (shown.size() > kMostWaits)
         facts.push_back({"", fmt::format("and {} more", shown.size() - kMostWaits)});
-    if (shown.empty()) facts.push_back({"waits for", "only what its lane did before"});
+    if (shown.empty()) facts.push_back({"waits for", "only the operation before it in its lane"});
 }
 
 void add_exposed(std::vector<Fact>& facts, const TimelineRow& row, OperationId id) {
@@ -65,7 +65,7 @@ void add_exposed(std::vector<Fact>& facts, const TimelineRow& row, OperationId i
                                             : "no: hidden behind compute"});
 }
 
-/// When, how long, how many bytes at which rate.
+/// Start, duration, bytes and rate.
 void add_times(std::vector<Fact>& facts, const TimelineRow& row, OperationId id,
                const BytesText& bytes) {
     const Operation& operation = row.operation(id);

@@ -1,4 +1,4 @@
-// What is said of one operation, or of a stretch in which compute waits?
+// Which facts describe one operation, or a stretch in which compute waits?
 #pragma once
 
 #include <string>
@@ -11,28 +11,28 @@
 namespace sluice {
 
 struct Fact {
-    std::string name, value;  ///< without a name it goes on with the fact before
+    std::string name, value;  ///< empty: continues the fact before
 };
 struct Facts {
     std::string title;  ///< "backward 12"
     std::vector<Fact> facts;
 };
 
-/// Lane, layer, start, duration, bytes, rate, what it waits for and what of it ended last, how long
+/// Lane, layer, start, duration, bytes, rate, dependencies (the last to end first), and how long
 /// compute waits for it.
 Facts operation_facts(const TimelineRow& row, OperationId id,
                       const BytesText& bytes = format_bytes);
-/// How long compute waits, for what, before what.
+/// How long compute waits, for which operation, and which operation is delayed.
 Facts wait_facts(const TimelineRow& row, const WaitBlock& wait);
-/// Of one operation, or of several that a block stands for: from which to which, when, how long.
+/// Facts of a block of one or several operations: first and last, start, duration.
 Facts block_facts(const TimelineRow& row, const Block& block);
 
-/// A line each, for a tooltip.
+/// One line per fact, for a tooltip.
 std::string facts_lines(const Facts& facts);
-/// In one line: "backward 12: lane compute; start 1.23 s; ...".
+/// All facts in one line: "backward 12: lane compute; start 1.23 s; ...".
 std::string facts_line(const Facts& facts);
 
-/// The operations of the reports, a row each.
+/// One row per operation of the reports.
 Table timeline_table(const Timeline& timeline);
 
 }  // namespace sluice

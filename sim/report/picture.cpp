@@ -38,7 +38,7 @@ double distance(const Box& box, Point at) {
 }
 
 double text_width(std::string_view text, double size) {
-    // Of a byte: a character's mean width is about 0.52 em, that of capitals 0.68.
+    // Width of a byte over the font size: about 0.52 for ordinary text, 0.68 for capitals.
     return 0.6 * size * static_cast<double>(text.size());
 }
 
@@ -112,7 +112,7 @@ std::string tooltip_of(const Picture& picture, int id) {
 std::vector<std::pair<Point, Point>> hatching_lines(const Hatching& hatching) {
     const Box& box = hatching.box;
     std::vector<std::pair<Point, Point>> lines;
-    // On a line x + y is the same.
+    // The hatching lines are x + y = constant.
     const double first = std::ceil((box.x + box.y) / hatching.spacing) * hatching.spacing;
     for (double sum = first; sum < box.right() + box.bottom(); sum += hatching.spacing) {
         const double left = std::max(box.x, sum - box.bottom());

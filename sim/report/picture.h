@@ -1,5 +1,5 @@
-// What does a chart draw? Shapes in pixels whose colours are meanings, for files, pages and the
-// window alike: to_svg() writes a picture, the planner's PictureView paints it.
+// What does a chart draw? Shapes in pixels, with colours given as meanings, for files, pages and
+// the window. to_svg() writes a picture, the planner's PictureView paints it.
 #pragma once
 
 #include <cstdint>
@@ -31,31 +31,31 @@ struct Box {
     bool touches(const Box& other) const {
         return x < other.right() && other.x < right() && y < other.bottom() && other.y < bottom();
     }
-    /// Smaller on each side, or larger where `by` is below 0.
+    /// Smaller by `by` on each side; larger if `by` is negative.
     Box inset(double by) const { return {x + by, y + by, width - 2 * by, height - 2 * by}; }
     bool operator==(const Box&) const = default;
 };
 
-/// From the nearest point of the box; 0 inside.
+/// Distance from the nearest point of the box; 0 inside.
 double distance(const Box& box, Point at);
 
-/// What a colour means; colours.h says how each looks on light and dark grounds.
+/// The meaning of a colour; colours.h has its colours on light and dark ground.
 enum class Role : std::uint8_t {
     none,
-    window,  ///< behind a picture
-    plot,    ///< behind a plot or a lane
+    window,  ///< background of a picture
+    plot,    ///< background of a plot or a lane
     grid,
     axis,
     text,
     muted,        ///< less important text
-    pointed_out,  ///< what the picture is about
-    other,        ///< what it is compared with
+    pointed_out,  ///< the subject of the picture
+    other,        ///< things it is compared with
     misfit,       ///< does not fit
-    beaten,       ///< another is better in all respects
+    beaten,       ///< another one is better in all respects
     waiting,      ///< compute waits; a shortage
     family,       ///< index: a Family of operations
     memory,       ///< index: a MemoryKind
-    series,       ///< index: one after another
+    series,       ///< index: any, one colour after the other
     scale         ///< share: from 0, the least, to 1, the most
 };
 
@@ -64,7 +64,7 @@ struct Paint {
     int index = 0;
     double share = 0;
     double opacity = 1;
-    bool text_on = false;  ///< black or white instead, whichever is legible on that colour
+    bool text_on = false;  ///< black or white, whichever is legible on that colour
     bool operator==(const Paint&) const = default;
 };
 inline Paint paint(Role role, double opacity = 1) { return {.role = role, .opacity = opacity}; }
@@ -97,9 +97,9 @@ struct Words {
     double size = 13;  ///< of the font
     Anchor anchor = Anchor::start;
     bool bold = false;
-    bool upright = false;  ///< from the bottom to the top
+    bool upright = false;  ///< rotated, read from the bottom up
 };
-/// Diagonal lines; those of neighbouring boxes meet.
+/// Diagonal hatching; lines of neighbouring boxes meet.
 struct Hatching {
     Box box;
     double spacing = 8;
@@ -109,15 +109,15 @@ constexpr int kNoId = -1;
 
 struct Shape {
     std::variant<Rectangle, Path, Disc, Words, Hatching> form;
-    Paint fill = {};    ///< of words: their colour
-    Paint stroke = {};  ///< of words: a halo around the letters
+    Paint fill = {};    ///< colour of text
+    Paint stroke = {};  ///< halo around the letters of text
     double stroke_width = 1;
     bool dashed = false;
-    int id = kNoId;            ///< which of the chart's things it belongs to
+    int id = kNoId;            ///< the thing of the chart that the shape belongs to
     std::string tooltip = {};  ///< lines
 };
 
-/// Which thing comes after which when arrow keys select.
+/// The order in which arrow keys select things.
 struct KeyOrder {
     enum class Along : std::uint8_t {
         down,   ///< one below the other
@@ -129,19 +129,19 @@ struct KeyOrder {
     int columns = 1;
 };
 
-/// The room that a chart is given, in pixels, and the size of its letters.
+/// The room for a chart in pixels, and its font size.
 struct PictureSpace {
     double width = 1000;
-    double height = 0;  ///< what lies beyond the chart's least height stays empty or is filled
+    double height = 0;  ///< a chart may use the height beyond its minimum
     double font = 13;
 };
 
 struct Picture {
     double width = 0, height = 0;
-    std::string title, description;  ///< for people who do not see it
-    std::vector<Shape> shapes;       ///< the last lies on top
+    std::string title, description;  ///< description for screen readers
+    std::vector<Shape> shapes;       ///< later shapes are drawn over earlier ones
     KeyOrder keys;
-    double reach = 0;  ///< a thing is meant from so many pixels away
+    double reach = 0;  ///< distance in pixels within which a thing is pointed at
 
     void add(std::vector<Shape> more) {
         shapes.insert(shapes.end(), std::make_move_iterator(more.begin()),
@@ -152,26 +152,26 @@ struct Picture {
     void line(Point from, Point to, Paint stroke, double thickness = 1, bool dashed = false);
     void words(Point at, std::string text, double size, Paint colour = paint(Role::text),
                Anchor anchor = Anchor::start, bool bold = false);
-    /// With a halo in the colour of the ground, to be read across lines.
+    /// With a halo in the background's colour, so that it is legible across lines.
     void label(Point at, std::string text, double size, Paint colour = paint(Role::text),
                Anchor anchor = Anchor::start);
     void hatching(Box box, Paint stroke, double spacing = 8);
 };
 
-/// Pixels that a sans-serif font of `size` pixels takes at most for ordinary text. Fonts differ: on
-/// the safe side.
+/// An upper estimate of the width in pixels of ordinary sans-serif text of `size` pixels, since
+/// fonts differ.
 double text_width(std::string_view text, double size);
-/// The smallest box around a shape; of words as wide as text_width() says.
+/// The smallest box around a shape; text is as wide as text_width() says.
 Box box_of(const Shape& shape);
-/// Of the first shape with this id, which is the place of the thing; nothing where there is none.
+/// The box of the first shape with this id; empty if there is none.
 std::optional<Box> place_of(const Picture& picture, int id);
-/// The topmost thing at that point, or else the nearest within the picture's reach; kNoId: none.
+/// The topmost thing at that point, else the nearest within the picture's reach; kNoId: none.
 int id_at(const Picture& picture, Point at);
-/// What is said there: the tooltip of the topmost shape that has one, or of the thing within reach.
+/// The tooltip of the topmost shape there that has one, else of the thing within reach.
 std::string tooltip_at(const Picture& picture, Point at);
-/// All that is said of a thing; empty where nothing is.
+/// The tooltips of a thing; empty if it has none.
 std::string tooltip_of(const Picture& picture, int id);
-/// The lines of a hatching, from end to end.
+/// The lines of a hatching, with their ends.
 std::vector<std::pair<Point, Point>> hatching_lines(const Hatching& hatching);
 
 }  // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-/// "H2D 61 GB/s (now 55.3; both ways 52, now 47)": what would be so much faster.
+/// "H2D 61 GB/s (now 55.3; both ways 52, now 47)": the rates that would be faster by the factor.
 std::string faster_words(Lane lane, const FasterLane& faster) {
     const double rate = faster.rate / kGiga, both = faster.both_ways / kGiga;
     switch (lane) {
@@ -140,7 +140,7 @@ std::string assumption_lines(const std::vector<std::string>& sentences) {
                            one.size() <= kLongest ? one : one.substr(0, kLongest - 3) + "...");
     }
     if (sentences.size() > kMost)
-        out += fmt::format("  and {} more, whole in --json\n", sentences.size() - kMost);
+        out += fmt::format("and {} more; --json prints all in full\n", sentences.size() - kMost);
     return out;
 }
 

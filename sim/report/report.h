@@ -1,5 +1,5 @@
-// How is a prediction, or a measured run, written: as one screen, JSON, a trace? Which words do
-// other answers share with it?
+// How is a prediction or a measured run written: as text, JSON, a trace? Which of its texts do
+// other answers use?
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,46 +14,46 @@
 
 namespace sluice {
 
-/// One screen.
+/// The text of `sluice predict`, one screen.
 std::string report_text(const Prediction& prediction);
 std::string report_text(const TimedPlan& measured);
-/// All of it, the operations only of a measured step; keys carry units.
+/// The whole report as JSON, whose keys carry units. Operations only of a measured step.
 std::string report_json(const Prediction& prediction);
 std::string report_json(const TimedPlan& measured);
-/// A row a lane that has operations; shares of the step for people.
+/// One row per lane with operations; people see times and shares of the step.
 Table lanes_table(const Step& step);
 /// A row a setting that was chosen: the step with the asked value in its place.
 Table plan_choice_table(const PlanChoice& choice);
 /// Chrome trace event format: opens in Perfetto (ui.perfetto.dev) and chrome://tracing.
 std::string report_chrome_trace(const TimedPlan& timed);
-/// The same of two runs of one plan, each lane of the one above the same lane of the other; both
-/// start with the step's first compute operation.
+/// Traces of two runs of one plan, each lane next to the same lane of the other. Both start with
+/// the step's first compute operation.
 std::string overlay_chrome_trace(const TimedPlan& predicted, const TimedPlan& measured);
-/// The operations of the plan, one a line.
+/// The operations of the plan, one per line.
 std::string report_operations(const TimedPlan& timed);
 
-/// "1,208 tokens/s (5 to 95%: 1,150 to 1,260)"; without what is in brackets where it has no band.
+/// "1,208 tokens/s (5 to 95%: 1,150 to 1,260)"; without the brackets if there is no band.
 std::string speed_text(const Prediction& prediction);
-/// Tokens/s at the ends of the band; missing where it has none.
+/// Tokens/s at the ends of the band; absent if there is no band.
 Cell speed_range(const Prediction& prediction);
-/// tokens_per_s and, with a band, its ends.
+/// tokens_per_s and, if there is a band, its ends.
 void add_speed_json(nlohmann::ordered_json& out, const TimedPlan& timed,
                     const std::optional<Band>& band);
-/// "device 43.0 GB, host 101.2 GB": at the peak.
+/// "device 43.0 GB, host 101.2 GB": the peaks.
 std::string memory_text(const TimedPlan& timed);
-/// The values of options by field: numbers, and names of choices. `own`: only what its schedule
-/// has.
+/// The values of options by field: numbers, and names of choices. `own`: only options that the
+/// schedule has.
 nlohmann::ordered_json training_json(const TrainingSpec& training, bool own);
 
 /// "no nearby setting fits: fewer --layers or a larger machine is needed".
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
 /// "H2D 61 GB/s (now 55.3; both ways 52, now 47) would hide the weights: 1.02 s a step".
 std::string remedy_text(const Remedy& remedy);
-/// "Lambda, rented, 2026-06": whose price an hour it is.
+/// "Lambda, rented, 2026-06": the source of a price an hour.
 std::string hourly_cost_origin(const HourlyCost& cost);
-/// The assumptions of the plan and of its time.
+/// The assumptions of the plan and of the simulated or measured step.
 std::vector<std::string> assumptions(const TimedPlan& timed);
-/// The first few as lines of a screen, and how many more there are.
+/// The first few assumptions as lines of a screen, and how many more there are.
 std::string assumption_lines(const std::vector<std::string>& sentences);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// The report as JSON: keys carry units, and but for the operations of a measured step nothing is
-// rounded.
+// The report as JSON. Keys carry units. Numbers are not rounded, except operations of a measured
+// step.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -39,7 +39,8 @@ Json lanes_json(const Step& step) {
     return out;
 }
 
-/// A row an operation, in the plan's order; seconds from the start of the first compute operation.
+/// One row per operation, in the plan's order; seconds from the start of the first compute
+/// operation.
 Json operations_json(const TimedPlan& r) {
     constexpr int kDigits = 9;
     Json rows = Json::array();
@@ -87,7 +88,7 @@ void add_cost_json(Json& out, const Prediction& r) {
     out["usd_per_million_tokens"] = r.usd_per_million_tokens_at(r.step.seconds);
 }
 
-/// With the range of the step's time: the band of a prediction, the spread of what was measured.
+/// The step time and its range: the band of a prediction, the spread of a measurement.
 void add_times_json(Json& out, const TimedPlan& r, const std::optional<Band>& range) {
     if (range) {
         out["step_5_percent_s"] = range->low;
@@ -124,7 +125,7 @@ void add_memory_json(Json& out, const PlannedStep& plan) {
     out["host_timeline"] = host_timeline_json(plan.memory);
 }
 
-/// `prediction` is `r`, where that is predicted, else null.
+/// `prediction` is `r` if that is a prediction, else null.
 std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     Json out;
     const AskedStep& asked = r.asked;

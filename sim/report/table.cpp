@@ -58,13 +58,13 @@ std::vector<std::string> lines_of(const std::string& text) {
     return out;
 }
 
-/// Characters of UTF-8.
+/// Number of UTF-8 characters.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-/// Columns for people in which any row has something.
+/// Columns with a title in which at least one row has a value.
 std::vector<std::size_t> shown_columns(const Table& table) {
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -83,7 +83,7 @@ std::string trimmed(std::string line) {
     return line + "\n";
 }
 
-/// Texts of one line, each as wide as its column.
+/// Each row as one line; every column has the width of its widest cell.
 std::string aligned(const std::vector<std::string>& texts, const std::vector<std::size_t>& widths,
                     const std::vector<bool>& right, std::string_view indent) {
     std::string line(indent);
@@ -107,7 +107,7 @@ std::vector<std::string> keys_of(const Column& column) {
     return {with("5"), with("95")};
 }
 
-/// One a key of the column.
+/// One entry per key of the column.
 std::vector<Json> values_of(const Cell& cell, const Column& column) {
     if (cell.is_missing()) return std::vector<Json>(keys_of(column).size());
     return std::visit(Overloaded{[](const Range& range) {
@@ -125,7 +125,7 @@ std::string csv_field(const Json& value, int digits) {
     return value.dump();
 }
 
-/// With all digits in `value`.
+/// An element whose `value` attribute has all digits.
 std::string data_element(double number, const std::string& shown) {
     return fmt::format("<data value=\"{}\">{}</data>", number, escape_xml(shown));
 }
@@ -209,7 +209,8 @@ std::string to_text(const Table& table, std::string_view indent) {
         right.push_back(is_aligned_right(table.columns[i].unit));
     }
     std::string out;
-    for (std::size_t line = 0; line < height; ++line) {  // short titles stand in the last lines
+    for (std::size_t line = 0; line < height;
+         ++line) {  // aligns short titles with the last line of long ones
         std::vector<std::string> parts;
         for (const auto& title : titles)
             parts.push_back(line + title.size() < height ? ""

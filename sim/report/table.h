@@ -1,5 +1,4 @@
-// How is a table shown? A table is a value: columns with a key for programs and a title for people,
-// and rows of typed cells. Each format has one renderer.
+// How is a table shown? A table is a value: typed columns and rows. Each format has one renderer.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace sluice {
 
-/// How people read the values of a column. Text and flags are aligned left, numbers right.
+/// How people read a column's values. Text and flags are aligned left, numbers right.
 enum class Unit : std::uint8_t {
     text,
     flag,     ///< "yes", "NO"
@@ -40,13 +39,13 @@ struct Range {
 };
 
 struct Cell {
-    /// In SI units and shares; monostate: missing, or says nothing here.
+    /// In SI units and shares; monostate: no value.
     std::variant<std::monostate, bool, std::int64_t, double, Range, std::string> value = {};
     std::string tooltip = {};
-    bool marked = false;     ///< points out: bold
-    std::string shown = {};  ///< what people read in place of the value; empty: the value
-    bool hidden = false;     ///< people read "-": the value says nothing to them
-    int series = -1;         ///< colour of a legend's square before the text; -1: none
+    bool marked = false;     ///< bold
+    std::string shown = {};  ///< text for people in place of the value; empty: the value
+    bool hidden = false;     ///< people see "-", since the value is not relevant here
+    int series = -1;         ///< index of a legend colour before the text; -1: none
 
     Cell() = default;
     Cell(const char* text) : value(std::string(text)) {}
@@ -73,20 +72,20 @@ struct Cell {
     Cell hidden_if(bool says_nothing) && { return hidden = says_nothing, std::move(*this); }
     Cell in_series(int number) && { return series = number, std::move(*this); }
     bool is_missing() const { return std::holds_alternative<std::monostate>(value); }
-    /// Whether people read anything but "-".
+    /// Whether people see anything but "-".
     bool is_shown() const { return !hidden && !(is_missing() && shown.empty()); }
     bool operator==(const Cell&) const = default;
 };
 
-/// Programs that read a column.
+/// The programs that read a column.
 enum class Programs : std::uint8_t { all, json, csv };
 
 struct Column {
-    /// Of JSON and CSV, with its unit: "step_s". A dot begins an object of JSON, and is a "_" in
-    /// CSV: "device.peak_bytes". A column of ranges has a "{}", which becomes 5 and 95. A key for
-    /// CSV alone is written as it is. Empty: only for people.
+    /// The key in JSON and CSV, with its unit: "step_s". A dot makes a JSON object, and is "_" in
+    /// CSV: "device.peak_bytes". A column of ranges has "{}", which becomes 5 and 95. A key for CSV
+    /// only is written unchanged. Empty: only for people.
     std::string key;
-    std::string title;  ///< lower case; may have line breaks. Empty: only for programs.
+    std::string title;  ///< lower case, with line breaks allowed; empty: only for programs
     Unit unit = Unit::text;
     std::string help = {};  ///< tooltip of the title
     Programs programs = Programs::all;
@@ -95,10 +94,10 @@ struct Column {
 
 struct Row {
     std::vector<Cell> cells;   ///< as many as columns
-    std::string heading = {};  ///< a line above this row, which names a group of rows
-    bool marked = false;       ///< points out the row
-    bool muted = false;        ///< says less than the others
-    std::string tooltip = {};  ///< of cells that have none
+    std::string heading = {};  ///< a line above this row that names a group of rows
+    bool marked = false;       ///< bold
+    bool muted = false;        ///< less important than other rows
+    std::string tooltip = {};  ///< tooltip of cells that have none
     bool operator==(const Row&) const = default;
 };
 
@@ -108,7 +107,7 @@ struct Table {
     bool operator==(const Table&) const = default;
 };
 
-/// A column, and where an item's cell of it comes from: a function, a member or a member function.
+/// A column, and the source of its cell: a function of the item, a member, or a member function.
 template <typename Item>
 struct ColumnOf {
     ColumnOf(std::string key, std::string title, Unit unit, std::function<Cell(const Item&)> of,
@@ -116,7 +115,7 @@ struct ColumnOf {
         : column{std::move(key), std::move(title), unit, std::move(help), programs},
           cell(std::move(of)) {}
 
-    /// Of text.
+    /// A column of text.
     ColumnOf(std::string key, std::string title, std::function<Cell(const Item&)> of,
              std::string help = {}, Programs programs = Programs::all)
         : ColumnOf(std::move(key), std::move(title), Unit::text, std::move(of), std::move(help),
@@ -126,7 +125,7 @@ struct ColumnOf {
     std::function<Cell(const Item&)> cell;
 };
 
-/// A row an item.
+/// One row per item.
 template <typename Item, typename Items>
 Table table_of(const Items& items, const std::vector<ColumnOf<Item>>& columns) {
     Table out;
@@ -138,24 +137,24 @@ Table table_of(const Items& items, const std::vector<ColumnOf<Item>>& columns) {
     return out;
 }
 
-/// The table with only those columns, by key or else by title. Throws InternalError where one is
+/// The table with only these columns, given by key or else by title. Throws InternalError if one is
 /// missing.
 Table select(const Table& table, const std::vector<std::string>& keys);
 
-/// What people read in the cell; "-" where the value is missing.
+/// The cell as people see it; "-" if the value is missing.
 std::string cell_text(const Cell& cell, Unit unit, const BytesText& bytes = format_bytes);
 bool is_aligned_right(Unit unit);
 
-/// Lines of aligned columns; "" where there are no rows. Columns without a value are left out.
-/// `indent`: before each line.
+/// Lines of aligned columns, each after `indent`; "" without rows. Columns without a value are left
+/// out.
 std::string to_text(const Table& table, std::string_view indent = "");
-/// A line of keys, then a line a row; missing values are empty. Numbers have so many significant
-/// digits: more than ten would be noise of the last ones, 17 read back to the same number.
+/// A line of keys, then one line per row; missing values are empty. Numbers have this many
+/// significant digits: 17 read back to the same number, and digits after the tenth are noise.
 std::string to_csv(const Table& table, int digits = 10);
-/// An array with an object a row. Missing values, and objects that have no other, are null; they
-/// have no key where `leave_out`.
+/// An array with one object per row. A missing value is null, and so is an object without values;
+/// with `leave_out` they have no key.
 nlohmann::ordered_json to_json(const Table& table, bool leave_out = false);
-/// A <table>; numbers stand in <data> elements whose value has all digits. "" without rows.
+/// A <table>; numbers are in <data> elements whose value has all digits. "" without rows.
 std::string to_html(const Table& table);
 
 }  // namespace sluice

@@ -29,7 +29,7 @@ std::vector<WaitBlock> waits_of(const std::vector<ExposedWait>& exposed, Lane la
 
 std::vector<WaitBlock> waits_of_compute(const std::vector<Block>& blocks,
                                         const std::vector<ExposedWait>& exposed, Seconds step) {
-    std::vector<OperationId> cause_of;  // by waiting operation: the one that ends last
+    std::vector<OperationId> cause_of;  // by waiting operation: the dependency that ends last
     for (const ExposedWait& wait : exposed) {
         const auto waiting = static_cast<std::size_t>(wait.waiting);
         if (waiting >= cause_of.size()) cause_of.resize(waiting + 1, -1);
@@ -190,7 +190,7 @@ TimelineHeader timeline_header(const TimedPlan& report) {
 }
 
 Picture step_picture(const TimedPlan& report) {
-    // The timeline lives no longer than the report.
+    // A timeline must not outlive its report.
     const std::shared_ptr<const TimedPlan> borrowed(std::shared_ptr<void>(), &report);
     return timeline_picture(Timeline(borrowed), {1200},
                             {.header = timeline_header(report), .tooltips = true});

@@ -1,5 +1,5 @@
-// The lanes of a steady step as rows of blocks: a prediction's, or those of a prediction and of
-// what was measured, lane beside lane.
+// The lanes of a steady step as rows of blocks: of a prediction, or of a prediction and a
+// measurement, lane by lane.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,20 @@
 
 namespace sluice {
 
-/// A stretch in which compute waits, and for whom.
+/// A stretch in which compute waits, and its cause.
 struct WaitBlock {
     Seconds start = 0, end = 0;
-    OperationId cause = -1;    ///< what is waited for
+    OperationId cause = -1;    ///< the operation that compute waits for
     OperationId waiting = -1;  ///< the compute operation that cannot start
 };
 
 struct TimelineRow {
     std::shared_ptr<const TimedPlan> report;
     Lane lane = Lane::compute;
-    bool measured_below = false;  ///< the row of the measured report, beneath the predicted one's
-    std::vector<Block> blocks;    ///< one an operation (two where it is cut), in order of time
-    /// In the lane compute its pauses, in others the times when compute waits for them (exposed).
+    bool measured_below = false;  ///< the measured report's row, below the predicted one
+    std::vector<Block> blocks;    ///< one per operation (two if it is cut), in order of time
+    /// In the lane compute: its pauses. In other lanes: the times when compute waits for them
+    /// (exposed).
     std::vector<WaitBlock> waits;
 
     const Operation& operation(OperationId id) const {
@@ -44,36 +45,35 @@ struct TimelinePlace {
 class Timeline {
   public:
     Timeline() = default;
-    /// Rows of the lanes that have operations, in the order of Lane; of two reports in pairs. Both
-    /// begin with the first compute operation of the step. A report without operations gives no
-    /// rows.
+    /// One row per lane with operations, in the order of Lane; two reports give pairs of rows. Time
+    /// starts with the step's first compute operation. A report without operations gives no rows.
     explicit Timeline(std::shared_ptr<const TimedPlan> predicted,
                       std::shared_ptr<const TimedPlan> measured = nullptr);
 
     const std::vector<TimelineRow>& rows() const { return rows_; }
     bool empty() const { return rows_.empty(); }
-    /// The time of the longer step.
+    /// The longer step's time.
     Seconds length() const { return length_; }
     bool has_measured() const { return has_measured_; }
 
     const Block& block(TimelinePlace place) const { return rows_[place.row].blocks[place.block]; }
     OperationId operation(TimelinePlace place) const { return block(place).first; }
 
-    /// What a row shows of [begin, end]; blocks shorter than `shortest` are drawn together.
+    /// The row's blocks in [begin, end]; blocks shorter than `shortest` are drawn as one.
     std::vector<Block> visible(std::size_t row, Seconds begin, Seconds end, Seconds shortest) const;
-    /// The row's waits within [begin, end]; pauses between them of less than `shortest` are drawn
-    /// over.
+    /// The row's waits within [begin, end]; waits are joined across pauses shorter than `shortest`.
     std::vector<WaitBlock> visible_waits(std::size_t row, Seconds begin, Seconds end,
                                          Seconds shortest) const;
 
-    /// The operation that runs at `time`, or else the nearest that does within `tolerance` of it.
+    /// The operation that runs at `time`, else the nearest one within `tolerance`.
     std::optional<TimelinePlace> hit(std::size_t row, Seconds time, Seconds tolerance) const;
-    /// The pause or exposed stretch there.
+    /// The pause or exposed stretch at `time`.
     std::optional<WaitBlock> wait_at(std::size_t row, Seconds time) const;
 
-    /// `by` operations later in its row (earlier, if negative); stops at its ends.
+    /// The operation `by` places later in the row (earlier, if negative); stops at the ends.
     TimelinePlace beside(TimelinePlace place, int by) const;
-    /// What runs in the row `by` below at the middle of the block, or nearest to it.
+    /// The operation in the row `by` below that runs at the middle of the block, or the nearest
+    /// one.
     TimelinePlace below(TimelinePlace place, int by) const;
 
   private:
@@ -85,8 +85,8 @@ class Timeline {
     bool has_measured_ = false;
 };
 
-/// "The measured step has 412 operations, the predicted one 282: ..." where the two are not of one
-/// plan; else empty.
+/// "The measured step has 412 operations, the predicted one 282: ..." if the two have different
+/// plans; else empty.
 std::string plan_difference(const TimedPlan& predicted, const TimedPlan& measured);
 
 }  // namespace sluice

@@ -14,18 +14,20 @@
 namespace sluice {
 namespace {
 
-// In lines of text: a row; between lanes; between a lane's predicted and measured row; the axis.
+// Heights in lines of text: a row; the gap between lanes; the gap between a lane's predicted and
+// measured row; the axis.
 constexpr double kLeastRow = 2.2, kMostRow = 14, kGroupGap = 0.55, kPairGap = 0.08, kAxis = 1.9;
 // Pixels.
 constexpr double kShortest = 0.5;  // shorter blocks are drawn together
-constexpr double kOutlined = 3;    // narrower blocks would be all outline
-// Narrow neighbours overlap, or their smoothed edges would look like pauses.
+constexpr double kOutlined = 3;    // narrower blocks would consist of their outline
+// Narrow neighbours overlap, since smoothed edges would look like pauses.
 constexpr double kOverlap = 0.5;
-constexpr double kFaintest = 0.25;    // opacity of several operations drawn as one
-constexpr double kExposedPart = 0.3;  // of a row's height, hatched where compute waits for it
+constexpr double kFaintest = 0.25;  // opacity of several operations drawn as one
+constexpr double kExposedPart =
+    0.3;  // share of a row's height that is hatched while compute waits for it
 constexpr const char* kNote =
-    "The step repeats: what is cut at one edge goes on at the other. Exposed: compute waits for "
-    "that lane. Point at a block to see its times and bytes.";
+    "The step repeats: a block that is cut at one edge continues at the other. Exposed: compute "
+    "waits for that lane. Point at a block to see its times and bytes.";
 
 std::string row_title(const Timeline& timeline, const TimelineRow& row) {
     const std::string lane = lane_label(row.lane);
@@ -53,7 +55,7 @@ std::vector<LegendEntry> legend(const Timeline& timeline) {
         if (used[static_cast<std::size_t>(i)])
             entries.push_back(
                 {family_name(static_cast<Family>(i)), family_paint(static_cast<Family>(i))});
-    entries.push_back({"compute waits; at a lane's foot: for that lane", paint(Role::waiting),
+    entries.push_back({"compute waits; at the foot of a lane: for that lane", paint(Role::waiting),
                        LegendEntry::Mark::hatched});
     return entries;
 }
@@ -112,7 +114,7 @@ class TimelineDrawing {
     Seconds seconds_of(double pixels) const {
         return pixels / layout_.plot_width * (end_ - begin_);
     }
-    /// As far as it is within the plot.
+    /// The part within the plot.
     Box extent(std::size_t row, Seconds start, Seconds end) const {
         const double from = std::clamp(x(start), layout_.plot_left, right());
         const double to = std::clamp(x(end), layout_.plot_left, right());
@@ -175,8 +177,8 @@ class TimelineDrawing {
         }
     }
 
-    /// Of compute over the whole row, below operations, which outlines of pauses would narrow; of
-    /// others at the foot.
+    /// Waits of compute cover the whole row, below the operations, which outlines would narrow.
+    /// Waits for other lanes are at the foot.
     void waits(std::size_t row) {
         const TimelineRow& of = timeline_.rows()[row];
         const bool compute = of.lane == Lane::compute;
@@ -205,7 +207,7 @@ class TimelineDrawing {
         out_.shapes.back().dashed = dashed;
     }
 
-    /// What the selected operation waited for last, and a line from there.
+    /// The operation that the selected one waited for last, and a line from it.
     void dependency(TimelinePlace selected) {
         const TimelineRow& row = timeline_.rows()[selected.row];
         const OperationId cause = last_wait(*row.report, timeline_.operation(selected));
@@ -221,9 +223,10 @@ class TimelineDrawing {
             return;
         }
     }
-    /// As far as it is within the plot.
+    /// The part within the plot.
     void arrow(std::size_t from_row, Seconds from, std::size_t to_row, Seconds to) {
-        if (from > to || to <= begin_ || from >= end_) return;  // of the step before; out of sight
+        if (from > to || to <= begin_ || from >= end_)
+            return;  // in the step before; not in the picture
         const double middle = layout_.row_height / 2;
         const Point a{x(from), layout_.row_tops[from_row] + middle};
         const Point b{x(to), layout_.row_tops[to_row] + middle};
@@ -241,7 +244,7 @@ class TimelineDrawing {
     const TimelineLayout layout_;
     const Seconds begin_, end_;
     Picture out_;
-    Picture inside_;  // words in blocks: drawn above all of them
+    Picture inside_;  // labels of blocks, drawn above all blocks
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-/// Hundredths of a pixel are enough.
+/// Two decimals of a pixel are enough.
 double cut(double pixels) { return std::round(pixels * 100) / 100; }
 
 class Writer {
@@ -46,7 +46,7 @@ class Writer {
     }
 
     void write(const Rectangle& form, const Shape& shape) {
-        // What only marks where a thing is has nothing to show in a file.
+        // A shape that only marks the place of a thing draws nothing in a file.
         if (shape.fill.role == Role::none && shape.stroke.role == Role::none &&
             shape.tooltip.empty())
             return;
@@ -90,7 +90,7 @@ class Writer {
             stroke(shape);
             add(" paint-order=\"stroke\" stroke-linejoin=\"round\"");
         }
-        // What is under the words has the tooltip.
+        // The shape below the text has the tooltip.
         add(" pointer-events=\"none\">{}</text>\n", escape_xml(form.text));
     }
     void write(const Hatching& form, const Shape& shape) {

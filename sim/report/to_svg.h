@@ -1,4 +1,4 @@
-// How do pictures become SVG, and how do pages of HTML hold text and pictures?
+// How do pictures become SVG, and how are HTML pages put together from text and pictures?
 #pragma once
 
 #include <string>
@@ -10,22 +10,23 @@
 
 namespace sluice {
 
-/// An <svg> element, which is a file, too. It needs no other file, and neither patterns nor styles.
+/// An <svg> element, which is also a complete file. It refers to no other file and uses neither
+/// patterns nor styles.
 std::string to_svg(const Picture& picture, const Colours& colours = light_colours());
 
 /// Text as XML content or attribute; control characters, which XML cannot hold, become spaces.
 std::string escape_xml(std::string_view text);
-/// `<p>` and the like around escaped text, on a line of its own.
+/// An element such as `<p>` around escaped text, on its own line.
 std::string html_element(std::string_view tag, std::string_view text,
                          std::string_view css_class = "");
-/// `<ul>` of escaped texts; nothing where there are none.
+/// `<ul>` of escaped texts; empty if there are none.
 std::string html_list(const std::vector<std::string>& texts);
 
-/// A whole page, well-formed as XML too. It loads nothing: its policy forbids that. `title` is
-/// escaped here, `style` and `body` are taken as they are.
+/// A whole page, also well-formed as XML. Its security policy forbids loading anything. `title` is
+/// escaped here, `style` and `body` are used unchanged.
 std::string html_page(std::string_view title, std::string_view style, std::string_view body);
 
-/// Rules for tables and pictures in black on white.
+/// Style rules for tables and pictures in black on white.
 std::string_view html_table_style();
 
 }  // namespace sluice

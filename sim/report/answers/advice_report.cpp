@@ -33,13 +33,13 @@ std::string short_words(const SearchRow& row) {
     return out;
 }
 
-/// What a row that does not fit is short of.
+/// How much memory a row lacks that does not fit.
 auto if_short(Bytes SearchRow::*bytes) {
     return
         [bytes](const auto& one) { return is_simulated(one.row) ? Cell() : Cell(one.row.*bytes); };
 }
 
-/// A row each; "of best" over `best`, if that is not null.
+/// One row per setting; the column "of best" compares with `best`, if that is not null.
 Table settings_table(const std::vector<AdvisedSettings>& settings, const AdvisedSettings* best) {
     using One = AdvisedSettings;
     const auto if_simulated = [](auto value) {
@@ -111,7 +111,7 @@ Table neighbours_table(const std::vector<Neighbour>& neighbours) {
           }}});
 }
 
-/// Why a machine is no choice, or "".
+/// Why a machine cannot be chosen, or "".
 std::string why_not(const MachineAdvice& one) {
     if (!one.left_out.empty()) return one.left_out;
     if (one.is_choice()) return "";
@@ -184,10 +184,10 @@ std::string counts_text(const Advice& advice) {
     return out;
 }
 
-/// Why there are no best settings: all are too large, or rules leave out all.
+/// Why there are no best settings: all need too much memory, or rules leave all of them out.
 std::string nothing_text(const Advice& advice) {
     if (advice.nearest)
-        return fmt::format("nothing fits; nearest is {}: short of {}\n",
+        return fmt::format("no settings fit; nearest are {}: short of {}\n",
                            settings_flags(advice.nearest->training),
                            short_words(advice.nearest->row));
     std::string rules;
@@ -221,8 +221,8 @@ std::string choice_text(const std::vector<MachineAdvice>& machines, const Advice
     out += fmt::format(": {}\n", best == nullptr ? "none" : best->machine);
     if (cheapest != nullptr)
         out += cheapest == best
-                   ? "it is also the cheapest a million tokens among those with a price\n"
-                   : fmt::format("the cheapest a million tokens: {}, {}\n", cheapest->machine,
+                   ? "it is also the cheapest per million tokens, of the machines with a price\n"
+                   : fmt::format("cheapest per million tokens: {}, {}\n", cheapest->machine,
                                  format_usd(*cheapest->usd_per_million_tokens()));
     const std::vector<std::string> near = near_best_machine(machines);
     if (!near.empty())

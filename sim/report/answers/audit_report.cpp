@@ -38,7 +38,8 @@ std::string audit_text(const ClaimFile& file, const std::vector<AuditedClaim>& c
         if (claim.verdict() == Verdict::impossible)
             for (char& c : verdict) c = static_cast<char>(std::toupper(c));
         out += fmt::format("\n{:<11} {}: {}\n", verdict, claim.id, claim.says);
-        for (const Finding& finding : claim.findings) {  // sentences are too long for a table
+        for (const Finding& finding :
+             claim.findings) {  // A table would be too narrow for these sentences.
             out += fmt::format("  {:<10} {:<10} {}\n", verdict_name(finding.verdict), finding.by,
                                finding.sentence);
             if (!finding.would_need.empty())

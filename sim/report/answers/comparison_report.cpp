@@ -28,15 +28,14 @@ std::string heading(const Prediction& r, bool one_count) {
     return out + "\n";
 }
 
-/// Rows of clusters are of other machines, and of several GPUs.
+/// Clusters are other machines with several GPUs: their memory is given for a GPU and a node.
 std::string about_clusters(const Comparison& c) {
     std::string out;
     for (const ComparedSystem& system : c.systems) {
         if (!system.report.asked.training.schedule->several_gpus) continue;
         const Fit& fit = system.report.plan.fit;
         out += fmt::format(
-            "{}: tokens/s of all GPUs together; there is {} in each, and {} on the host of a "
-            "node\n",
+            "{}: tokens/s of all GPUs together; each GPU has {}, the host of a node {}\n",
             system.name, format_bytes(fit.device.usable), format_bytes(fit.host.usable));
     }
     return out;
@@ -55,7 +54,7 @@ std::string about_micro_batches(std::span<const Comparison> comparisons) {
     return out;
 }
 
-/// A row a number of layers, and two columns a system.
+/// One row per number of layers, two columns per system.
 std::string trend_text(std::span<const Comparison> comparisons) {
     std::vector<ColumnOf<Comparison>> columns = {
         {"layers", "layers", Unit::whole, [](auto& c) { return c.shared().asked.layers; }},
@@ -82,7 +81,7 @@ std::string trend_text(std::span<const Comparison> comparisons) {
            to_text(table);
 }
 
-/// Items separated by commas, on lines that begin with spaces after the first.
+/// Items separated by commas, in lines that begin with spaces after the first line.
 std::string wrapped(const std::string& name, std::size_t width, const Settings& settings) {
     std::string out, line = fmt::format("  {:<{}}", name, width);
     for (std::size_t i = 0; i < settings.size(); ++i) {
@@ -110,7 +109,7 @@ std::string settings_block(const Comparison& c) {
     return out;
 }
 
-/// The sentences that rest on the same systems stand together.
+/// Sentences that apply to the same systems are printed together.
 std::string assumptions_block(const Comparison& c) {
     std::string out;
     for (const auto& [systems, sentences] : grouped_assumptions(c))
@@ -131,7 +130,7 @@ std::string misfits(const Comparison& c) {
     return out;
 }
 
-/// Who pays what for an hour: the price behind the column of dollars.
+/// The offers behind the column of dollars: provider, price an hour.
 std::string prices(const Comparison& c) {
     std::vector<std::pair<std::string, std::vector<std::string>>> systems_at;
     for (const ComparedSystem& system : c.systems) {
@@ -190,7 +189,7 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
                   {"changes", shared.asked.machine_changes}}},
                 {"batch", shared.asked.training.batch},
                 {"seq", shared.asked.training.sequence},
-                {"relative_speed_formula", "tokens_per_s / that of streamed"}};
+                {"relative_speed_formula", "tokens_per_s / tokens_per_s of streamed"}};
     out["comparisons"] = Json::array();
     for (const Comparison& c : comparisons) {
         Json systems = to_json(systems_table({&c, 1}));

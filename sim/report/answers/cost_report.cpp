@@ -43,7 +43,7 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,
-                       answer.power.calibrated ? "energy by kind of work as measured"
+                       answer.power.calibrated ? "from the measured energy of each kind of work"
                                                : "from datasheet power, not measured");
     std::string kinds;
     for (const auto& [name, joules] : energy_kinds(e))
@@ -53,7 +53,7 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
     out += fmt::format("         {:.0f} J a step: {}\n", e.total(), kinds);
 }
 
-/// 5 to 95%; missing where there is no band.
+/// The ends of the band; absent if there is none.
 Cell range_of(const Banded& number) {
     return number.high > 0 ? Cell(Range{number.low, number.high}) : Cell();
 }

@@ -1,4 +1,4 @@
-// What does a decision say in sentences?
+// Sentences and pictures of a decision.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-/// The number a machine is chosen by, so that less is better: dollars, or seconds a token.
+/// The value that decides between machines; smaller is better: dollars, or seconds per token.
 Banded measure(const Decision& decision, const Candidate& c) {
     if (decision.aim == Aim::cheapest) return c.cost.cost->usd_per_million_tokens;
     const Prediction& r = c.report();
@@ -24,7 +24,8 @@ Banded measure(const Decision& decision, const Candidate& c) {
             1 / r.tokens_per_s_at(r.band->high)};
 }
 
-/// The one of least `value` among those that fit, and have a price where that is asked; or null.
+/// The candidate that fits with the smallest `value`, with a price if that is required; null if
+/// there is none.
 template <typename Value>
 const Candidate* least(const Decision& decision, bool with_price, Value value,
                        const Candidate* left_out = nullptr) {
@@ -93,7 +94,7 @@ std::string fastest_sentence(const Decision& decision) {
                        format_banded(cost.days, "days"), money);
 }
 
-/// Words for a machine on which it does not fit.
+/// How a machine lacks memory, and the settings that would fit.
 std::string misfit_sentence(const Candidate& c) {
     const Prediction& r = c.report();
     std::string out = fmt::format("{}: {}", c.name, fmt::join(shortages(r.plan), "; "));
@@ -135,7 +136,7 @@ Bar bar_of(const Decision& decision, const Candidate& c) {
 Picture speed_picture(const Decision& decision) {
     BarChart chart;
     chart.title = decision.candidates.front().report().asked.model_name;
-    chart.subtitle = "predicted tokens/s, with what a million tokens cost";
+    chart.subtitle = "predicted tokens/s, and the price of a million tokens";
     chart.note = "Thin line: nine of ten steps should lie there. ";
     if (decision.chosen) chart.note += fmt::format("Blue: {}. ", decision.best()->name);
     chart.groups.emplace_back();
@@ -154,7 +155,7 @@ Picture memory_picture(const Decision& decision) {
     return memory_bars_picture(bars);
 }
 
-/// Nothing where fewer than two machines that fit have a price.
+/// No picture unless at least two machines fit and have a price.
 std::optional<Picture> money_picture(const Decision& decision) {
     MachineChoices choices;
     for (const Candidate& c : decision.candidates) {
@@ -182,7 +183,7 @@ std::string question(const Decision& decision) {
     const TrainingSpec& t = r.asked.training;
     const std::string how =
         decision.request.advise
-            ? "with the best settings of each"
+            ? "with the best settings of each machine"
             : fmt::format("with batch {} x {} tokens", t.batch, format_thousands(t.sequence));
     const std::string what =
         fmt::format("train {} ({} parameters, {}) on {} tokens", r.asked.model_name,
@@ -219,12 +220,11 @@ std::vector<std::string> answer(const Decision& decision) {
         return machine.training.has_value();
     });
     if (!decision.request.advise)
-        out.push_back(
-            fmt::format("Settings are {} and need not be the best of a machine; --advise searches "
-                        "the best for each.",
-                        own ? "those given for each"
-                            : fmt::format("the same everywhere, batch {} among them,",
-                                          decision.request.training.batch)));
+        out.push_back(fmt::format(
+            "{} They need not be the best for a machine; --advise searches the best for each.",
+            own ? "Each machine has the settings given for it."
+                : fmt::format("All machines have the same settings, with batch {}.",
+                              decision.request.training.batch)));
     return out;
 }
 
@@ -237,7 +237,7 @@ std::string decision_pictures(const Decision& decision) {
                                   best->name),
                       step_picture(best->report()));
     if (decision.upgrades)
-        out += figure("What upgrades would gain", bars_picture(upgrade_bars(*decision.upgrades)));
+        out += figure("Gains of upgrades", bars_picture(upgrade_bars(*decision.upgrades)));
     return out;
 }
 

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Pictures stay black on white in the dark, since their colours are chosen for that.
+// Pictures stay black on white in dark mode, since their colours are chosen for white.
 constexpr const char* kStyle =
     "body{max-width:1240px;margin:24px auto;padding:0 24px;line-height:1.4}"
     "h1{font-size:24px;margin-bottom:4px}h2{font-size:18px;margin-top:32px}h3{font-size:14px}"
@@ -40,7 +40,7 @@ Cell days_or_kwh(const Banded& number) {
                                       : fmt::format("{:.3g}", number.value));
 }
 
-/// What does not fit has neither speed nor cost.
+/// A candidate that does not fit has neither speed nor cost.
 template <typename Value>
 std::function<Cell(const Candidate&)> if_fits(Value value) {
     return [value](const Candidate& c) { return c.fits() ? Cell(value(c)) : Cell(); };
@@ -110,7 +110,7 @@ std::string value_text(const Quantity& quantity) {
     return fmt::format("{:.6g} ({:.6g} to {:.6g})", *quantity.value, *quantity.low, *quantity.high);
 }
 
-/// Estimates are marked.
+/// Estimates are bold.
 Table sources_table(const Candidate& c) {
     Table out{
         {{"", "number"}, {"", "value"}, {"", "method"}, {"", "date"}, {"", "source and note"}}};
@@ -172,9 +172,8 @@ std::string other_systems(const Decision& decision) {
                                         fmt::join(misfit_words(*decision.other, system), "; ")));
     return html_element(
                "p",
-               fmt::format("Each system has its own schedule and takes those of the settings "
-                           "above that it has{}. Speed is a multiple of that of this "
-                           "program's own trainer (streamed).",
+               fmt::format("Each system has its own schedule and uses the settings above that it "
+                           "has{}. Speed is relative to this program's own trainer (streamed).",
                            decision.request.advise ? "; the best settings of each were not searched"
                                                    : "")) +
            to_html(systems_and_memory(*decision.other)) + html_list(notes);
@@ -188,10 +187,10 @@ std::string upgrades(const Decision& decision) {
                                      ? "the settings above"
                                      : fmt::format("the settings above and {}, which are faster",
                                                    setting_flags(all.base_settings));
-    return html_element("p",
-                        fmt::format("From {} tokens/s, with {}. Upgrades without settings keep "
-                                    "these.",
-                                    format_thousands(all.base.tokens_per_s()), settings)) +
+    return html_element(
+               "p", fmt::format(
+                        "Starting from {} tokens/s, with {}. Upgrades without settings keep these.",
+                        format_thousands(all.base.tokens_per_s()), settings)) +
            to_html(upgrades_table(all)) + html_list(all.not_possible);
 }
 
@@ -205,7 +204,7 @@ std::string track_record(const Decision& decision) {
                         "their band is wider, and no such record supports it.");
 }
 
-/// What predictions and costs assume, each sentence once, with the machines that rest on it.
+/// The assumptions of predictions and costs, each once, with the machines that depend on it.
 std::string assumptions(const Decision& decision) {
     Comparison all;
     for (const Candidate& c : decision.candidates) {
@@ -225,10 +224,10 @@ std::string assumptions(const Decision& decision) {
 }
 
 std::string all_sources(const Decision& decision) {
-    std::string out = html_element(
-        "p",
-        "The unit is the end of each number's name. Bold are estimates: arithmetic, an "
-        "assumption, a third party's guess or a measurement on another machine.");
+    std::string out =
+        html_element("p",
+                     "Each number's name ends with its unit. Estimates are bold: arithmetic, an "
+                     "assumption, a third party's guess or a measurement on another machine.");
     for (const Candidate& c : decision.candidates)
         out += html_element("h3", c.name + ": " + c.machine.name) + to_html(sources_table(c));
     return out;
@@ -249,16 +248,16 @@ std::string decision_text(const Decision& decision) {
 
 std::string decision_html(const Decision& decision) {
     const std::string title = question(decision);
-    std::string body =
-        html_element("h1", title) +
-        html_element("p",
-                     fmt::format("{}; predicted by sluice {}", decision.request.date,
-                                 decision.request.version),
-                     "meta") +
-        answer_box(decision) + section("Machines", machines_part(decision)) +
-        section(decision.request.advise ? "Settings: the best found of each" : "Settings: as given",
-                to_html(settings_table(decision))) +
-        section("Pictures", decision_pictures(decision));
+    std::string body = html_element("h1", title) +
+                       html_element("p",
+                                    fmt::format("{}; predicted by sluice {}", decision.request.date,
+                                                decision.request.version),
+                                    "meta") +
+                       answer_box(decision) + section("Machines", machines_part(decision)) +
+                       section(decision.request.advise ? "Settings: the best found for each machine"
+                                                       : "Settings: as given",
+                               to_html(settings_table(decision))) +
+                       section("Pictures", decision_pictures(decision));
     if (decision.chosen)
         body +=
             section("Other systems on " + decision.best()->machine.id, other_systems(decision)) +

@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "device needs 151.2 GB, has 149.9 GB ...", "1,200 tokens/s, wanted 2,000".
+/// Why this value is not enough: "device needs 151.2 GB, has 149.9 GB ...", "1,200 tokens/s, wanted
+/// 2,000".
 std::string why_not(const FindSide& side, double tokens_per_s) {
     std::string out;
     for (const std::string& words : shortages(side.report.plan))
@@ -27,7 +28,7 @@ void append_sides(std::string& out, const FindAnswer& answer) {
     const double wanted = answer.query.tokens_per_s;
     if (answer.best) {
         const FindSide& side = *answer.best;
-        out += fmt::format("does it      {}: {}, {}\n", side.subject, speed_text(side.report),
+        out += fmt::format("works        {}: {}, {}\n", side.subject, speed_text(side.report),
                            memory_text(side.report));
         if (!side.changes.empty())
             out += fmt::format("             with {}\n", setting_flags(side.changes));
@@ -35,9 +36,9 @@ void append_sides(std::string& out, const FindAnswer& answer) {
     }
     if (!answer.other) return;
     out += fmt::format(
-        "does not     {}: {}{}\n", answer.other->subject, why_not(*answer.other, wanted),
+        "fails        {}: {}{}\n", answer.other->subject, why_not(*answer.other, wanted),
         answer.query.adjust && !answer.other->fits()
-            ? "; these are the given settings, and none of the nearest settings fits either"
+            ? "; the settings are the given ones, and none of the nearest settings fits either"
             : "");
 }
 
@@ -91,7 +92,7 @@ std::string find_text(const FindAnswer& answer) {
     out += answer.best ? fmt::format(": {}\n", answer.best->subject) : ": none\n";
     append_sides(out, answer);
     if (answer.best && !answer.other)
-        out += "does not     nothing that was tried: the limit is elsewhere\n";
+        out += "fails        no value that was tried: the limit is elsewhere\n";
     if (!answer.note.empty()) out += fmt::format("note         {}\n", answer.note);
     if (answer.speed_within_band())
         out += "The given speed lies within a band above: the true answer may be on either side.\n";

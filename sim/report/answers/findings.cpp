@@ -13,13 +13,13 @@ namespace {
 
 std::string bytes_text(Bytes bytes) { return format_bytes(bytes); }
 
-/// Tokens of shorter sequences are less work: their speed is no measure of the system.
+/// The speed of shorter sequences is not comparable, since their tokens are less work.
 bool of_the_same_sequence(const Comparison& comparison, const ComparedSystem& system) {
     return system.report.advice.suggestions.front().training.sequence ==
            comparison.shared().asked.training.sequence;
 }
 
-/// ", 0.36x of streamed", or nothing where that would compare different work.
+/// ", 0.36x of streamed"; empty where that would compare different work.
 std::string of_ours(const Comparison& comparison, const ComparedSystem& system) {
     const auto relative = relative_to_ours(comparison, *system.suggested_tokens_per_s);
     if (!relative) return "";
@@ -43,7 +43,7 @@ bool bands_overlap(const Prediction& a, const Prediction& b) {
     return a.band && b.band && a.band->high >= b.band->low && b.band->high >= a.band->low;
 }
 
-/// Two speeds of systems that keep different states are not of the same training.
+/// A warning where two systems keep different optimizer states, since they then train differently.
 std::string other_states(const ComparedSystem& ours, const ComparedSystem& other) {
     const std::string own = states_of(ours.report.asked.training);
     const std::string others = states_of(other.report.asked.training);
@@ -59,16 +59,17 @@ std::string faster_sentence(const ComparedSystem& ours, const ComparedSystem& ot
                        other_states(ours, other));
 }
 
-/// Where the other fits only with another setting.
+/// The sentence for a system that fits only with other settings.
 std::string faster_if_changed(const ComparedSystem& ours, const ComparedSystem& other) {
     return fmt::format(
-        "{} does not fit as asked, but with {} is faster than {}: {} tokens/s against {}{}",
+        "{} does not fit with the given settings, but with {} is faster than {}: {} tokens/s "
+        "against {}{}",
         other.name, setting_flags(other.report.advice.suggestions.front().settings), ours.name,
         format_thousands(*other.suggested_tokens_per_s),
         format_thousands(ours.report.tokens_per_s()), other_states(ours, other));
 }
 
-/// "streamed does not fit as asked (with --state-bytes 8: 549 tokens/s); ".
+/// "streamed does not fit with the given settings (with --state-bytes 8: 549 tokens/s); ".
 std::string ours_does_not_fit(const ComparedSystem& ours) {
     const std::string changed =
         ours.suggested_tokens_per_s
@@ -76,10 +77,10 @@ std::string ours_does_not_fit(const ComparedSystem& ours) {
                           setting_flags(ours.report.advice.suggestions.front().settings),
                           format_thousands(*ours.suggested_tokens_per_s))
             : "";
-    return fmt::format("{} does not fit as asked{}; ", ours.name, changed);
+    return fmt::format("{} does not fit with the given settings{};", ours.name, changed);
 }
 
-/// Where ours is no measure: the fastest of those that fit.
+/// The fastest system that fits, where our own cannot be compared.
 std::string fastest_sentence(const Comparison& comparison) {
     const ComparedSystem* fastest = nullptr;
     std::string start;
@@ -89,12 +90,13 @@ std::string fastest_sentence(const Comparison& comparison) {
         if (system.fits() && (fastest == nullptr || speed > fastest->report.tokens_per_s()))
             fastest = &system;
     }
-    if (fastest == nullptr) return "no system fits as asked";
+    if (fastest == nullptr) return "no system fits with the given settings";
     return fmt::format("{}the fastest that fits is {}: {} tokens/s", start, fastest->name,
                        format_thousands(fastest->report.tokens_per_s()));
 }
 
-/// The system of that place in the first and last comparison where its relative speed is known.
+/// Layers and relative speed of the system at that index, in the first and last comparison where it
+/// has one.
 std::vector<std::pair<int, double>> relative_by_layers(std::span<const Comparison> comparisons,
                                                        std::size_t place) {
     std::vector<std::pair<int, double>> out;

@@ -26,7 +26,7 @@ std::function<Cell(const MachineProfile&)> number(const char* path) {
     };
 }
 
-/// The confidence of predictions for a profile, or why there are none.
+/// The confidence of predictions with a profile, or why none are possible.
 std::string trust(const MachineProfile& profile) {
     try {
         return confidence_name(resolve_machine(profile).confidence);
@@ -36,7 +36,7 @@ std::string trust(const MachineProfile& profile) {
     }
 }
 
-/// Says nothing where two curves or tables have nothing in common.
+/// Empty if the two have no point in common.
 Cell if_common(const PointsDiff& diff, Cell cell) {
     return std::move(cell).hidden_if(diff.common == 0);
 }
@@ -105,8 +105,8 @@ std::string models_text() {
 std::string model_text(const ModelSpec& model) {
     const auto parameters = [](std::int64_t count) { return format_thousands(count); };
     std::string out = fmt::format(
-        "{}: {} parameters, {} active for a token; {}, hidden {}, vocabulary {}, {} embeddings\n"
-        "source: {}\n",
+        "{}: {} parameters, {} active per token; {}, hidden {}, vocabulary {}, {} "
+        "embeddings\nsource: {}\n",
         model.name, parameters(total_parameters(model)), parameters(active_parameters(model)),
         format_number_of(model.layer_count(), "layer"), model.hidden, model.vocabulary,
         model.tied_embeddings ? "tied" : "untied", model.source);

@@ -27,11 +27,11 @@ std::string verdict(const MachineChoice& choice, double wanted) {
     }
     if (r.tokens_per_s() < wanted) return "too slow";
     if (!choice.cost) return "no price known";
-    if (r.tokens_per_s_at(r.band->high) < wanted) return "does it, but its band begins below";
+    if (r.tokens_per_s_at(r.band->high) < wanted) return "reaches it, but its band begins below";
     return choice.changes.empty() ? "does it" : "does it with " + setting_flags(choice.changes);
 }
 
-/// How the first compares with the next machine by $ an hour and per million tokens.
+/// Compares the first machine with the next one by $ an hour and per million tokens.
 std::string lead_text(const MachineChoices& choices) {
     const MachineChoice& first = *choices.cheapest();
     const MachineChoice* best = &first;
@@ -54,7 +54,7 @@ std::string lead_text(const MachineChoices& choices) {
     return out;
 }
 
-/// Nothing where the machines take different batches.
+/// Empty if the machines take different batches.
 std::string batch_words(const MachineChoices& choices) {
     const TrainingSpec& first = choices.machines.front().report.asked.training;
     for (const MachineChoice& machine : choices.machines) {
@@ -139,10 +139,10 @@ std::string machine_choices_text(const MachineChoices& choices) {
                            speed_text(cheapest->report));
         out += lead_text(choices);
     } else {
-        out += "no machine of the library with a known price does it\n";
+        out += "no machine of the library with a known price reaches the goal\n";
     }
     out += "\n" + to_text(machine_choices_table(choices));
-    out += "front: h, no machine is faster for less an hour; t, for less a token\n";
+    out += "front: h, no machine is faster at a lower price an hour; t, at a lower price a token\n";
     if (!choices.capped.empty()) out += "host memory: " + choices.capped + "\n";
     if (!choices.unpriced.empty()) out += "prices: " + choices.unpriced + "\n";
     if (!choices.left_out.empty()) {
@@ -177,7 +177,8 @@ Picture machine_choices_picture(const MachineChoices& choices) {
     if (!choices.machines.empty()) {
         title = choices.machines.front().report.asked.model_name + ": speed and money by machine";
         subtitle = fmt::format(
-            "predicted{}; thin lines: 5 to 95%; blue: no machine is faster for less; grey: beaten",
+            "predicted{}; thin lines: 5 to 95%; blue: no machine is faster for less; grey: another "
+            "machine is faster for less",
             batch_words(choices));
     }
     return cost_speed_picture(

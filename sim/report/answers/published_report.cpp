@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWidth = 110;
 
-/// Rows that say the same.
+/// Rows with the same explanation.
 struct Group {
     std::string text;
     std::vector<std::string> ids;
@@ -45,13 +45,13 @@ std::string groups_text(const std::vector<Group>& groups, const char* title) {
     return out;
 }
 
-/// Missing where no speed is published.
+/// Absent if no speed is published.
 Cell speed_cell(const PublishedComparison& c, double value) {
     const PublishedSpeed* const kind = c.row.speed_kind;
     return kind == nullptr ? Cell() : Cell(value).shown_as(kind->text(value));
 }
 
-/// Missing where none is published.
+/// Absent if neither memory is published.
 Cell memory_cell(Bytes bytes, std::optional<double> error) {
     if (!error) return {};
     return Cell(bytes).shown_as(fmt::format("{:.1f}", static_cast<double>(bytes) / kGiga));
@@ -126,7 +126,7 @@ struct Quantities {
     const ErrorSummary* errors;
 };
 
-/// Errors by what was published.
+/// Errors by published quantity.
 std::vector<Quantities> quantities(const PublishedTable& table) {
     return {{"speed", &table.speed}, {"device", &table.device}, {"host", &table.host}};
 }
@@ -162,9 +162,10 @@ std::string published_text(const PublishedTable& table) {
     return "delta: predicted / published - 1, for times the inverse; above 0: predicted faster or "
            "larger\n\n" +
            to_text(rows_table(table)) + summary(table) +
-           groups_text(explanations, "* off by more than 15%, or a wrong fit: why") +
+           groups_text(explanations,
+                       "* off by more than 15%, or wrong about the fit; explanations") +
            groups_text(assumptions, "assumed, since the source does not say") +
-           groups_text(reasons, "not compared, and why");
+           groups_text(reasons, "not compared, with reasons");
 }
 
 std::string published_json(const PublishedTable& table) {

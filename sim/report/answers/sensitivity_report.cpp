@@ -65,7 +65,7 @@ Table upgrades_table(const Sensitivity& all) {
          {"settings", "with settings", [](auto& one) { return setting_flags(one.settings); },
           "training settings that use the change best"},
          {"machine_settings", "as numbers of the machine", machine_settings_of,
-          "none where no numbers of the profile make the change"}});
+          "empty if no numbers of the profile make the change"}});
 }
 
 std::string sensitivity_text(const Sensitivity& all) {
@@ -132,7 +132,7 @@ BarChart upgrade_bars(const Sensitivity& all) {
                                  format_thousands(r.asked.training.sequence));
     chart.note =
         "Thin line: nine of ten gains should lie there; grey: the gain is not sure. In brackets: "
-        "what limits then.";
+        "the limit after the change.";
     chart.percent = true;
     chart.groups.emplace_back();
     for (const Upgrade& upgrade : all.upgrades)

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-/// A system of one of several comparisons.
+/// A system in one of several comparisons.
 struct Compared {
     const Comparison* in;
     const ComparedSystem* system;
@@ -18,7 +18,7 @@ struct Compared {
     const ComparedSystem& operator*() const { return *system; }
     const Prediction& report() const { return system->report; }
     bool fits() const { return system->fits(); }
-    /// Nothing where no setting was found to fit.
+    /// Empty if no settings were found that fit.
     const Suggestion* suggestion() const {
         return report().advice.suggestions.empty() ? nullptr : &report().advice.suggestions.front();
     }
@@ -31,7 +31,8 @@ std::function<Cell(const Compared&)> of_suggestion(Member member) {
     };
 }
 
-/// A system that does not fit has no speed for people; programs read a speed that assumes it fits.
+/// People see no speed for a system that does not fit; programs read the speed without the memory
+/// limit.
 template <typename Value>
 std::function<Cell(const Compared&)> where_it_fits(Value value) {
     return [value](const Compared& c) { return Cell(value(c)).hidden_if(!c.fits()); };
@@ -71,8 +72,7 @@ std::string note(std::span<const Comparison> comparisons) {
     std::string words;
     if (fits) words += "Thin line: nine of ten steps should lie there. ";
     if (relative) words += fmt::format("In brackets: as a multiple of {}. ", Schedule()->name);
-    if (cut)
-        words += "A batch that does not fit at once goes in the largest micro-batches that do. ";
+    if (cut) words += "A batch that does not fit is split into the largest micro-batches that do.";
     if (misfit) words += "Grey: does not fit; the length is the speed without that limit.";
     if (words.ends_with(' ')) words.pop_back();
     return words;

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// In sizes of the font.
+// Sizes in units of the font size.
 constexpr double kRadius = 0.4, kLongestName = 30, kLeastPlot = 6;
 constexpr double kBand = 0.05;
 
@@ -44,7 +44,7 @@ class Scatter {
         const double legend = add_legend(unused, entries(), {}, space.width - 2 * font_, font_);
         const double below = 3.6 * font_ + legend;
         const double wide = std::max(1.0, space.width - left - font_);
-        // Neither side is more than 1.5 times the other.
+        // Keeps the sides within a factor of 1.5 of each other.
         const double high =
             std::clamp(space.height - top - below, std::min(kLeastPlot * font_, wide), 1.5 * wide);
         const double width = std::min(wide, 1.5 * high);
@@ -94,7 +94,7 @@ class Scatter {
         std::get<Words>(out_.shapes.back().form).upright = true;
     }
 
-    /// predicted = factor * measured, within the frame.
+    /// The line predicted = factor * measured, within the frame.
     void line_at(double factor, Paint colour, bool dashed) {
         const double low = std::max(axis_.low, axis_.low / factor);
         const double high = std::min(axis_.high, axis_.high / factor);
@@ -111,7 +111,7 @@ class Scatter {
                                .tooltip = run_tooltip(c)});
     }
 
-    /// The runs that are most wrong get their names, as far as there is room.
+    /// Names the runs with the largest errors, as far as there is room.
     void names() {
         std::vector<const RunComparison*> order;
         std::vector<Point> dots;
@@ -129,7 +129,7 @@ class Scatter {
         add_names(out_, points, plot_, 1.1 * kRadius * font_, dots, {}, font_);
     }
 
-    /// From left to right.
+    /// Run indices from left to right.
     void order_keys() {
         out_.keys.along = KeyOrder::Along::right;
         for (std::size_t i = 0; i < validation_.runs.size(); ++i)
@@ -168,7 +168,7 @@ BarChart error_bars(const Validation& validation) {
     BarChart chart;
     chart.title = "Error of predicted tokens/s";
     chart.subtitle =
-        "thin line: the predicted 5 to 95%; where it reaches over 0, the measured step lies within";
+        "thin line: the predicted 5 to 95%; where it crosses 0, the measured step lies within";
     chart.percent = true;
     chart.limits = {-kBand, kBand};
     chart.groups.emplace_back();
@@ -176,7 +176,7 @@ BarChart error_bars(const Validation& validation) {
         Bar bar;
         bar.name = c.run.name;
         bar.value = c.throughput_error();
-        // As throughput_error(), were the step at an end of its band.
+        // throughput_error(), with the step at an end of its band.
         if (c.in_band()) {
             bar.low = c.run.step / c.predicted.band->high - 1;
             bar.high = c.run.step / c.predicted.band->low - 1;

@@ -16,10 +16,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Run = RunComparison;
 
-/// Where one configuration was run by several processes at all.
+/// Only if several processes ran one configuration.
 bool several_processes(const Validation& v) { return process_spread(v.runs).has_value(); }
 
-/// Steps by phase, a table for each set of phases that schedules have.
+/// Steps by phase, one table for each set of phases.
 std::vector<Table> phase_tables(const Validation& v) {
     std::vector<std::vector<std::string>> sets;
     for (const Run& c : v.runs) {
@@ -66,7 +66,7 @@ std::string heading(const GroupSummary& s) {
     return out;
 }
 
-/// Errors of each group: of tokens/s, then by what limits them where that differs, of memory.
+/// Errors of each group: tokens/s, tokens/s by the limiting lane where that differs, memory.
 Table errors_table(const Validation& v) {
     Table out{{{"", "error of", Unit::text},
                {"", "runs", Unit::whole},
@@ -108,7 +108,7 @@ std::string option_text_of(const OptionSet& set) {
         set.runs.front()->run.name);
 }
 
-/// How far processes are apart, then what is not compared.
+/// The differences between processes, then the runs that are not compared.
 std::vector<std::string> notes(const Validation& v) {
     std::vector<std::string> out;
     if (const auto spread = process_spread(v.runs))
@@ -134,7 +134,7 @@ std::string what_if(const Validation& v) {
                : fmt::format("what-if: {}", fmt::join(v.machine_changes, " "));
 }
 
-/// For people: with a heading a group, and without columns that say nothing here.
+/// For people: with one heading per group, and without columns that are empty here.
 Table shown_runs(const Validation& v) {
     Table out = validation_table(v);
     if (!several_processes(v))
@@ -196,8 +196,8 @@ std::string validation_text(const Validation& v) {
                                   v.machine_id, v.machine_changes.empty() ? "" : ", ", what_if(v));
     if (several_processes(v))
         out +=
-            "measured: the mean of the processes that ran the same; spread: the farthest of "
-            "them from it\n";
+            "measured: the mean of the processes of one configuration; spread: the largest "
+            "distance of one of them from it\n";
     out += "\n" + to_text(shown_runs(v));
     for (const Table& table : phase_tables(v)) out += "\n" + to_text(table);
     out += "\n" + to_text(errors_table(v)) + kAboutErrors + "\n";

@@ -17,7 +17,7 @@ Cell if_known(Number number) {
     return number > 0 ? Cell(number) : Cell();
 }
 
-/// Pointed out where a step lies outside of its band.
+/// Bold where a step lies outside of its band.
 Cell throughput_error(const Run& c) {
     const auto inside = c.steps_in_band();
     if (!inside) return Cell(c.throughput_error()).with_tooltip("the prediction has no band");
@@ -98,7 +98,7 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
                   .with_tooltip(fmt::format("of {}: {}", c.run.group, c.run.file))
                   .in_series(static_cast<int>(group - groups.begin()));
           },
-          "coloured as its group in the picture"},
+          "in the colour of its group in the picture"},
          {"file", "", [](auto& c) { return c.run.file; }, "", Programs::json},
          {"model", "", [](auto& c) { return c.run.model.name; }},
          {"layers", "", Unit::whole, [](auto& c) { return c.run.model.layer_count(); }},
@@ -110,7 +110,7 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
          {"step_error", "\ndelta", Unit::change, &Run::step_error, "step: " + delta},
          {"measured.tokens_per_s", "tokens/s\nmeasured", Unit::whole,
           [](auto& c) { return c.run.tokens_per_s(); },
-          "of the median of its steps; of several processes their mean"},
+          "from the median of its steps; with several processes, the mean of their medians"},
          {"predicted.tokens_per_s", "\npredicted", Unit::whole,
           [](auto& c) { return c.predicted.tokens_per_s(); }},
          {"throughput_error", "\ndelta", Unit::change, throughput_error,
@@ -150,7 +150,7 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
          {"processes", "processes", Unit::whole, [](auto& c) { return c.run.process_count(); }, "",
           Programs::csv},
          {"process_spread", "spread", Unit::error, [](auto& c) { return c.run.process_spread(); },
-          "the farthest process from their mean", Programs::csv},
+          "largest distance of a process from their mean", Programs::csv},
          {"measured.process_spread", "", Unit::error,
           [](auto& c) { return c.run.process_spread(); }, "", Programs::json},
          {"processes_in_band", "", Unit::whole, &Run::steps_in_band}});

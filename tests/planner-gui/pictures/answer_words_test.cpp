@@ -22,12 +22,12 @@ TEST_CASE("validation: one run in a sentence", "[pictures]") {
     one.runs.resize(1);
     one.summaries = summarize(one.runs);
     CHECK(validation_sentence(one) ==
-          QStringLiteral("box: 1 run; tokens/s off in the mean by 0.0%, most +0.0% (exact)."));
+          QStringLiteral("box: 1 run; mean error of tokens/s 0.0%, most +0.0% (exact)."));
 }
 
 TEST_CASE("validation: several groups are each said with their own error", "[pictures]") {
     CHECK(validation_sentence(made()).endsWith(QStringLiteral(
-        " Tokens/s in the mean by group: look 10.0% (2 runs), held-out 25.0% (1 run).")));
+        " Mean error of tokens/s by group: look 10.0% (2 runs), held-out 25.0% (1 run).")));
 }
 
 }  // namespace sluice

@@ -47,7 +47,7 @@ TEST_CASE("a heat map in words", "[pictures]") {
                        QStringLiteral("$0.46 a million tokens"),
                        QStringLiteral("bound by GPU compute")}));
     CHECK(cell_lines(map, {2, 1}, ByteUnits::decimal).size() == 2);
-    CHECK(cell_lines(map, {2, 0}, ByteUnits::decimal)[2].startsWith(QStringLiteral("if it fit")));
+    CHECK(cell_lines(map, {2, 0}, ByteUnits::decimal)[2].startsWith(QStringLiteral("without the memory limit")));
     const auto captions = [&](CellIndex at) {
         return cell_captions(map, at, HeatQuantity::tokens_per_s, ByteUnits::decimal);
     };

@@ -135,7 +135,7 @@ TEST_CASE("report: same settings everywhere are said, and prices given are among
           "[decision]") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
-    const std::string words = "Settings are the same everywhere, batch 8 among them";
+    const std::string words = "All machines have the same settings, with batch 8.";
     CHECK_THAT(run_sluice(kThree + "--price gh200-480gb=2.5 --host-watts 250 " + out).output,
                ContainsSubstring(words) && ContainsSubstring("--advise searches"));
     CHECK_THAT(text_of(file), ContainsSubstring(words) && ContainsSubstring("--price") &&

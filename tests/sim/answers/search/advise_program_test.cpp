@@ -49,9 +49,9 @@ TEST_CASE("advise: where another machine is cheaper than the fastest, it says wh
     const std::string two = kAdvise + "v100-32gb-sxm --batch 8 --price v100-32gb-sxm=0.01 ";
     CHECK_THAT(run_sluice(two + "gh200-480gb=5").output,
                ContainsSubstring("best machine, the fastest: gh200-480gb\n") &&
-                   ContainsSubstring("the cheapest a million tokens: v100-32gb-sxm, $"));
+                   ContainsSubstring("cheapest per million tokens: v100-32gb-sxm, $"));
     CHECK_THAT(run_sluice(two + "gh200-480gb=0.0001").output,
-               ContainsSubstring("it is also the cheapest a million tokens"));
+               ContainsSubstring("it is also the cheapest per million tokens"));
     const auto json = nlohmann::json::parse(run_sluice(two + "gh200-480gb=5 --json").output);
     CHECK(json["best_machine"] == "gh200-480gb");
     CHECK(json["best_machine_by"] == "tokens_per_s");
@@ -121,7 +121,7 @@ TEST_CASE("advise: the nearest says what storage lacks, and prices what they do 
         "advise --model qwen2.5-7b --machine h200-pcie5-16vcpu-128gib --schedule zero-infinity "
         "--set storage.capacity_gb=50 --batch 8 ";
     CHECK_THAT(run_sluice(infinity).output,
-               ContainsSubstring("nothing fits; nearest is") && ContainsSubstring("storage "));
+               ContainsSubstring("no settings fit; nearest are") && ContainsSubstring("storage "));
     CHECK_THAT(
         run_sluice(kAdvise + "--most-batch 2 --host-memory 2TB").output,
         ContainsSubstring("the extra price of 2.00 TB of host memory over 480.0 GB is not known"));

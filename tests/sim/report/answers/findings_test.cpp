@@ -37,7 +37,7 @@ TEST_CASE("compare: where no other system is faster, or none fits, it is said", 
 TEST_CASE("compare: a system that would be faster with another batch is named", "[compare]") {
     const Comparison c{{made_system(kOurs, 1000), made_misfit(kPeer, 2000, 1600)}};
     CHECK(verdict(c) ==
-          Sentences{"zero3-offload does not fit as asked, but with --batch 5 is faster "
+          Sentences{"zero3-offload does not fit with the given settings, but with --batch 5 is faster "
                     "than streamed: 1,600 tokens/s against 1,000"});
     CHECK(misfit_words(c, c.systems[1]) ==
           Sentences{"device needs 90.0 GB, has 80.0 GB (short 10.0 GB); "
@@ -73,12 +73,12 @@ TEST_CASE("compare: where ours does not fit or is not asked for, the fastest tha
     const Comparison misfit{{made_misfit(kOurs, 1000, 500), made_system(kPeer, 100),
                              made_system(Schedule("fsdp-offload"), 200)}};
     CHECK(verdict(misfit) ==
-          Sentences{"streamed does not fit as asked (with --batch 5: 500 tokens/s); the fastest "
+          Sentences{"streamed does not fit with the given settings (with --batch 5: 500 tokens/s); the fastest "
                     "that fits is fsdp-offload: 200 tokens/s"});
     const Comparison others{{made_system(kPeer, 300), made_system(Schedule("megatrain"), 200)}};
     CHECK(verdict(others) == Sentences{"the fastest that fits is zero3-offload: 300 tokens/s"});
     const Comparison nobody{{made_misfit(kOurs, 1000, 500), made_misfit(kPeer, 100, 50)}};
-    CHECK(verdict(nobody) == Sentences{"no system fits as asked"});
+    CHECK(verdict(nobody) == Sentences{"no system fits with the given settings"});
 }
 
 TEST_CASE("compare: a faster system with other states is said to have them", "[compare]") {
