@@ -1,5 +1,4 @@
-// Which machines and models, and which errors of its own, does sluice know without being given a
-// file?
+// Which machines, models and records of earlier errors are built into sluice?
 #pragma once
 
 #include <span>
@@ -8,7 +7,7 @@
 namespace sluice {
 
 struct EmbeddedFile {
-    std::string_view name;  // file name without folder and ending: "h200"
+    std::string_view name;  // the file's name without folder and ending: "h200"
     std::string_view text;  // the whole file
 };
 

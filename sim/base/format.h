@@ -1,5 +1,5 @@
-// How do bytes, seconds and counts read in a sentence or a table? And which lists and numbers does
-// a text hold?
+// How do bytes, seconds and counts read in a sentence or a table? Which list or number does a text
+// contain?
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-/// "121.3 GB" (1e9); small values in MB, large in TB.
+/// "121.3 GB" (units of 1e9 bytes); small values in MB, large ones in TB.
 std::string format_bytes(double bytes);
-/// How a sentence says bytes: as format_bytes() does, or in other units.
+/// How a sentence writes bytes: like format_bytes(), or in other units.
 using BytesText = std::function<std::string(double bytes)>;
 /// "2.89 s", "31.2 ms", "415 us".
 std::string format_seconds(double seconds);
@@ -21,20 +21,20 @@ std::string format_seconds(double seconds);
 std::string format_count(double count);
 /// "14,320".
 std::string format_thousands(double number);
-/// "1 row", "1,200 rows"; `noun` is one that takes an s.
+/// "1 row", "1,200 rows"; `noun` must form its plural with an s.
 std::string format_number_of(std::int64_t count, std::string_view noun);
-/// "$0.24", "$1,234"; two digits of less than ten cents.
+/// "$0.24", "$1,234"; two significant digits below ten cents.
 std::string format_usd(double usd);
-/// "87%"; tenths below ten percent.
+/// "87%"; with tenths below ten percent.
 std::string format_percent(double share);
-/// "+1.2%"; "-" where it is not known.
+/// "+1.2%"; "-" if it is not known.
 std::string format_error(std::optional<double> error);
-/// A field of a CSV line: between quotes where it holds what separates.
+/// A field of a CSV line, quoted if it contains a separator.
 std::string csv_text(const std::string& text);
 
 /// The parts of "a,b,c"; parts may be empty.
 std::vector<std::string> split_list(std::string_view list);
-/// The number that the whole text is; nothing where it is none.
+/// The number that the whole text denotes; empty if it is not a number.
 std::optional<double> parse_number(std::string_view text);
 
 }  // namespace sluice

@@ -33,7 +33,7 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     std::string_view nearest;
     for (const std::string& candidate : candidates) {
         const auto edits = static_cast<double>(edit_distance(name, candidate));
-        // A name cut short is nearer than its missing letters say: link.host_to_device for
+        // A shortened name counts as nearer than its missing letters: link.host_to_device for
         // ..._gb_per_s.
         constexpr std::size_t kTellingPrefix = 4;
         const bool cut_short = name.size() >= kTellingPrefix && candidate.starts_with(name);

@@ -1,5 +1,5 @@
-// What did the user get wrong? One sentence: file, field, value, what was expected, what to do.
-// Exit status 2.
+// What did the user get wrong? One sentence: file, field, value, expectation, remedy. Exit status
+// 2.
 #pragma once
 
 #include <stdexcept>
@@ -10,9 +10,10 @@
 
 namespace sluice {
 
-/// A mistake in what the user gave (file, flag, name). The message is the whole sentence shown.
-/// `field` of a scenario: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
-/// training_options() or money_options(); empty where it is of none, or not known.
+/// A mistake in the user's input (file, flag, name). The message is the whole sentence. `field` of
+/// a scenario: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
+/// training_options() or money_options(); empty if the mistake is not about a field, or the field
+/// is not known.
 class InputError : public std::runtime_error {
   public:
     explicit InputError(const std::string& sentence, std::string field = "")
@@ -23,7 +24,7 @@ class InputError : public std::runtime_error {
     std::string field_;
 };
 
-/// What `read` returns; a mistake that names no field becomes one of `field`.
+/// The result of `read`; a mistake without a field becomes a mistake of `field`.
 template <typename Read>
 auto in_field(const char* field, Read read) {
     try {
@@ -34,18 +35,16 @@ auto in_field(const char* field, Read read) {
     }
 }
 
-/// A mistake of ours; the message asks for a report.
+/// A fault of this program; the message asks for a report.
 class InternalError : public std::logic_error {
   public:
     using std::logic_error::logic_error;
 };
 
-/// `; did you mean "x"?` for the candidate nearest to `name` by edit distance, or "" where none is
-/// near.
+/// `; did you mean "x"?` for the candidate nearest to `name` by edit distance; "" if none is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
-/// A shared upper limit for text input (config, profile, training JSON): larger files are refused
-/// unread.
+/// The largest text input (config, profile, training JSON) that is read; larger files are refused.
 inline constexpr std::size_t kMaxInputBytes = std::size_t{16} << 20;
 
 }  // namespace sluice

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-/// A JSON value as shown in a message: short, on one line.
+/// A JSON value on one short line, for messages.
 std::string shown(const nlohmann::json& value) {
     std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     constexpr std::size_t kLongestShown = 60;
@@ -28,7 +28,7 @@ std::string range(double low, double high) {
     return fmt::format("a number from {:g} to {:g}", low, high);
 }
 
-/// Deeper nesting than any config has; refused while parsing, before anything recurses into it.
+/// Deeper nesting than in any config; refused during parsing, before any recursion.
 constexpr int kDeepestNesting = 64;
 
 }  // namespace

@@ -12,15 +12,14 @@
 
 namespace sluice {
 
-/// Reads a whole text file; throws InputError when it is missing, unreadable, a folder or too
-/// large.
+/// Reads a whole text file; throws InputError if it is missing, unreadable, a folder or too large.
 std::string read_text_file(const std::string& path);
 
-/// One object of a JSON file, with the file's name and the path of keys that leads to it.
-/// All readers throw InputError with one sentence.
+/// One object of a JSON file, with the file's name and the path of keys to the object. All readers
+/// throw InputError with one sentence.
 class JsonObject {
   public:
-    /// `file` is only the name used in messages.
+    /// `file` is the name for messages.
     static JsonObject parse(std::string_view text, const std::string& file);
 
     bool has(std::string_view key) const;  ///< present and not null
@@ -37,18 +36,18 @@ class JsonObject {
     bool boolean_or(std::string_view key, bool fallback) const;
     std::string text(std::string_view key) const;
     std::string text_or(std::string_view key, std::string_view fallback) const;
-    /// A text, number or truth value as text, for readers that convert by their own declaration.
+    /// A text, number or boolean as text, for readers that convert it themselves.
     std::string scalar_text(std::string_view key) const;
     std::vector<std::int64_t> integers(std::string_view key, std::int64_t low,
                                        std::int64_t high) const;
     std::vector<std::string> texts(std::string_view key) const;
-    /// A list of number lists, each of `columns` numbers: [[65536, 17.5], ...]. May be empty.
+    /// A list of rows, each of `columns` numbers: [[65536, 17.5], ...]. May be empty.
     std::vector<std::vector<double>> rows(std::string_view key, std::size_t columns) const;
     JsonObject object(std::string_view key) const;
     std::optional<JsonObject> object_or_none(std::string_view key) const;
     std::vector<JsonObject> objects(std::string_view key) const;
 
-    /// Refuses keys that are not in `known`, suggesting the nearest.
+    /// Refuses keys that are not in `known` and suggests the nearest.
     void allow_only(const std::vector<std::string>& known) const;
     /// `file: path.key` for messages of callers.
     std::string where(std::string_view key) const;

@@ -64,7 +64,7 @@ Json json_number(double value) {
 }
 
 double rounded(double value, int digits) {
-    // Through text: multiplying by powers of ten leaves digits like 0.30000000000000004.
+    // Through text, since multiplying by powers of ten leaves digits like 0.30000000000000004.
     return std::stod(fmt::format("{:.{}g}", value, digits));
 }
 

@@ -1,4 +1,4 @@
-// How is JSON of measurements laid out, so that people read it and a change shows as a changed
+// How is JSON of measurements laid out, so that people can read it and compare versions line by
 // line?
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace sluice {
 
-/// Ends with a line break. Lists and objects of plain values stand on one line each: a row of a
-/// table, a quantity with its origin. All else, and the two outermost levels, take a line an entry.
+/// Ends with a line break. A list or object of plain values is on one line, such as a row of a
+/// table. All others, and the two outermost levels, have one line per entry.
 std::string readable_json(const nlohmann::ordered_json& value);
 
-/// A whole number is written without a point, so that 4096 stays 4096; any other with the digits
-/// that read back to the same double. Precondition: finite (InternalError).
+/// Writes whole numbers without a point (4096), and others with the digits that read back to the
+/// same double. Precondition: finite (InternalError).
 nlohmann::ordered_json json_number(double value);
 
-/// `value` to so many significant decimal digits.
+/// `value` rounded to that many significant decimal digits.
 double rounded(double value, int digits);
 
 }  // namespace sluice

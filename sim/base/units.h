@@ -1,5 +1,5 @@
-// Which units do numbers have? Everything inside sluice is bytes, seconds and FLOPs; files convert
-// once, at reading.
+// Which units do numbers have? Bytes, seconds and FLOPs everywhere; files are converted once, when
+// they are read.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ inline constexpr Bytes kMiB = Bytes{1} << 20;
 inline constexpr Bytes kBf16 = 2;
 inline constexpr Bytes kFp32 = 4;
 
-/// The number that 16 bits of bf16 stand for.
+/// The number that 16 bits of bf16 represent.
 inline float bf16_to_float(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }

@@ -25,7 +25,7 @@ bool write_all(int descriptor, std::string_view text) {
     return true;
 }
 
-/// Truncates or creates it, and calls `last` with its descriptor.
+/// Truncates or creates the file, writes it, and calls `last` with its descriptor.
 template <typename Last>
 bool write_text(const std::string& path, const std::string& text, Last last) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -40,7 +40,7 @@ bool replace_file(const std::string& target, const std::string& text) {
     struct stat before = {};
     const bool exists = ::stat(target.c_str(), &before) == 0;
     const auto finish = [&](int descriptor) {
-        // Permissions stay as they were; some file systems have none.
+        // Keeps the file's permissions; some file systems have none.
         if (exists) static_cast<void>(::fchmod(descriptor, before.st_mode & 07777));
         return ::fsync(descriptor) == 0;
     };
@@ -71,7 +71,7 @@ void write_file(const std::string& path, const std::string& text) {
     namespace fs = std::filesystem;
     std::error_code error;
     const bool exists = fs::exists(path, error);
-    // A device or a pipe takes the text as it is; a link's target is replaced, not the link.
+    // Writes directly to a device or a pipe. Replaces a link's target, not the link.
     const bool in_place = exists && !fs::is_regular_file(path, error);
     const std::string target = exists && !in_place ? fs::canonical(path, error).string() : path;
     if (in_place ? write_text(path, text, [](int) { return true; }) : replace_file(target, text))

@@ -35,8 +35,8 @@ double number_of(const std::string& text, const char* flag, double low, double h
     throw InputError(fmt::format("{} is \"{}\", expected {}", flag, text, expected));
 }
 
-/// Of a project's settings advise chooses those for speed and memory itself, and with --most-batch
-/// the batch.
+/// Removes a project's settings that advise chooses itself: those for speed and memory, and with
+/// --most-batch the batch.
 PlannedScenario asked_of(const AdviseFlags& flags) {
     PlannedScenario base = base_scenario(flags.scenario);
     forget_free_choices(base);
@@ -73,7 +73,7 @@ AdviceRequest read_request(const AdviseFlags& flags, const PlannedScenario& aske
     return request;
 }
 
-/// The price given for a machine, as NAME=USD, else the typical rent of its profile.
+/// The price given as NAME=USD, else the typical rent of the machine's profile.
 std::optional<HourlyPrice> price_of(const std::string& machine, const MachineProfile& profile,
                                     const std::vector<std::string>& prices) {
     for (const std::string& text : prices)
@@ -110,7 +110,7 @@ std::string over_budget(const std::optional<HourlyPrice>& price, double most) {
                        format_usd(most));
 }
 
-/// On a terminal one sees how far it is.
+/// Shows progress on a terminal.
 Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& request, int processes) {
     ProgressLine line("advise");
     ShowProgress show;

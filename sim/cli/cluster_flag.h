@@ -13,7 +13,7 @@ struct ClusterFlag {
     std::int64_t gpus = 1;
 };
 
-/// Throws InputError where it is not MACHINE:GPUS.
+/// Throws InputError if it is not MACHINE:GPUS.
 ClusterFlag read_cluster_flag(const std::string& text);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// The subcommands: each adds itself to the program and stands in a file of its own.
+// Which subcommands are there? Each adds itself to the program and has a file of its own.
 #pragma once
 
 #include <initializer_list>
@@ -21,7 +21,7 @@ void add_cost(CLI::App& app, Command& chosen);
 void add_report(CLI::App& app, Command& chosen);
 void add_validate(CLI::App& app, Command& chosen);
 
-/// Adds a subcommand; `chosen` becomes what it runs once the command line names it.
+/// Adds a subcommand; `chosen` becomes its action if the command line names it.
 using AddCommand = void (*)(CLI::App& app, Command& chosen);
 
 /// The program with these subcommands, in this order; returns the exit status.

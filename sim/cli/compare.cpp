@@ -31,7 +31,7 @@ void check_flags(const CompareFlags& flags) {
         throw InputError("--svg needs the name of a file, not an empty one");
 }
 
-/// A project's own schedule does not count.
+/// Ignores a project's own schedule.
 PlannedScenario asked_of_all(const ScenarioFlags& flags) {
     PlannedScenario base = base_scenario(flags);
     base.training.erase("schedule");
@@ -47,7 +47,7 @@ TrainingSpec read_training_of_all(const PlannedScenario& asked, const ScenarioFl
     return training;
 }
 
-/// The model with each of the numbers of layers: "4,8,16", or all of them.
+/// The model with each given number of layers: "4,8,16", or all of them.
 std::vector<ModelSpec> read_models(const PlannedModel& asked) {
     if (!asked.layers) return {read_model(asked)};
     std::vector<ModelSpec> models;

@@ -27,7 +27,7 @@ struct FitFlags {
     std::optional<std::string> svg_file;
 };
 
-/// The unknown must not be given as well; a scenario's own value does not count as given.
+/// The unknown must not be given by a flag; a project's own value is ignored.
 void refuse_given_answer(const FitFlags& flags) {
     const PlannedScenario& given = flags.scenario.given;
     const bool finds_model = flags.find == sought_name(Sought::model);
@@ -95,7 +95,7 @@ int run_fit(const FitFlags& flags) {
     const MachineSpec machine = read_machine(asked.machine).spec;
     const ModelSpec model = sought == Sought::model ? ModelSpec{} : read_model(asked.model);
     const TrainingSpec training = read_training(asked);
-    read_money(asked);  // refuses mistakes
+    read_money(asked);  // also refuses mistakes
     const FindAnswer answer =
         find_limit(model, machine, training, {sought, flags.tokens_per_s, flags.adjust});
     std::fputs((flags.json ? find_json(answer) : find_text(answer)).c_str(), stdout);

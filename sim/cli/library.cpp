@@ -1,4 +1,4 @@
-// sluice models and sluice machines: what the built-in library holds.
+// sluice models and sluice machines: the contents of the built-in library.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -17,7 +17,7 @@ struct ShowFlags {
     bool json = false;
 };
 
-/// A command that prints what `answer` says of its flags.
+/// A command that prints `answer` of its flags.
 template <typename Answer>
 void add_show(CLI::App& parent, Command& chosen, const char* name, const char* description,
               const char* help_of_name, Answer answer) {

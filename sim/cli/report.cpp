@@ -38,7 +38,7 @@ double price_number(const std::string& text, const std::string& flag) {
                     flag));
 }
 
-/// --machine and --cluster name others than the project's machine.
+/// --machine and --cluster replace the project's machine.
 PlannedScenario asked_of(const ReportFlags& flags) {
     PlannedScenario base = base_scenario(flags.scenario);
     if (flags.advise) forget_free_choices(base);
@@ -46,7 +46,7 @@ PlannedScenario asked_of(const ReportFlags& flags) {
     return with_flags(std::move(base), flags.scenario);
 }
 
-/// Machines and clusters by the name under which --price knows them.
+/// Machines and clusters by the name that --price uses.
 std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFlags& flags,
                                                                  const PlannedMachine& planned) {
     std::vector<std::pair<std::string, AskedMachine>> out;
@@ -122,7 +122,7 @@ DecisionRequest read_request(const ReportFlags& flags) {
     request.machines = read_machines(flags, asked.machine);
     request.money = read_money(asked);
     const std::size_t machines = request.machines.size();
-    if (machines > 1)  // that differ
+    if (machines > 1)  // different machines
         refuse_one_price(
             request.money,
             fmt::format("{} machines; give --price NAME=DOLLARS an hour for each", machines));

@@ -24,7 +24,7 @@ int run_sensitivity(const SensitivityFlags& flags) {
     if (flags.svg_file && flags.svg_file->empty())
         throw InputError("--svg needs the name of a file, not an empty one");
     if (!flags.gpu.empty())
-        read_machine_profile(flags.gpu, "--next-gpu");  // refuses an unknown one first
+        read_machine_profile(flags.gpu, "--next-gpu");  // first, to refuse an unknown one
     const Scenario s = resolve(asked_scenario(flags.scenario));
     const Sensitivity all = sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));

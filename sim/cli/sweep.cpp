@@ -145,7 +145,8 @@ int run_sweep(const SweepFlags& flags) {
 
 void add_sweep(CLI::App& app, Command& chosen) {
     CLI::App* const command = app.add_subcommand(
-        "sweep", "Every combination of models, machines and settings as a table, the best marked");
+        "sweep",
+        "Every combination of models, machines and settings as a table, with the best rows marked");
     const auto flags = std::make_shared<SweepFlags>();
     PlannedScenario& given = flags->scenario.given;
     add_scenario_flag(*command, flags->scenario);

@@ -48,7 +48,7 @@ Limits parse_limits(const ValidateFlags& flags) {
             parse_percent(flags.limit_memory, "--limit-memory")};
 }
 
-/// Says on standard error which runs are beyond a limit.
+/// Prints on standard error which runs exceed a limit.
 int check_limits(const Validation& validation, const Limits& limits) {
     const std::vector<std::string> beyond = beyond_limits(validation, limits);
     for (const std::string& sentence : beyond) fmt::print(stderr, "sluice: {}\n", sentence);
@@ -101,7 +101,7 @@ std::string overlay_of(const Validation& validation) {
     return overlay_chrome_trace(run.predicted, *run.measured);
 }
 
-/// A table of lines has no room for them.
+/// A CSV line has no room for them.
 void print_notes(const Validation& validation) {
     for (const auto* sentences : {&validation.other_machines, &validation.left_out})
         for (const std::string& sentence : *sentences) fmt::print(stderr, "sluice: {}\n", sentence);
@@ -144,7 +144,7 @@ int run_validate(const ValidateFlags& flags) {
     const Limits limits = parse_limits(flags);
     const MachineSpec machine = read_machine(flags.machine).spec;
     const Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
-    // Refused before any file is written.
+    // Mistakes are refused before any file is written.
     const std::string overlay = flags.overlay_file ? overlay_of(validation) : "";
     if (flags.html_file) write_file(*flags.html_file, validation_html(validation));
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(scatter_picture(validation)));
@@ -199,7 +199,7 @@ void add_validate(CLI::App& app, Command& chosen) {
         ->group("Output");
     command
         ->add_option("--overlay", flags->overlay_file,
-                     "for one run: write both timelines as a Chrome trace, lane beside lane")
+                     "for one run: write both timelines as a Chrome trace, lane by lane")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_validate(*flags); }; });
 }

@@ -29,7 +29,7 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
             continue;
         }
         const bool is_flag = word.starts_with("--");
-        if (!is_flag && (at != &app || known.empty())) continue;  // a value, or a name
+        if (!is_flag && (at != &app || known.empty())) continue;  // may be a value or a name
         if (is_flag && at->get_option_no_throw(name) != nullptr) continue;
         if (is_flag) known.clear();
         for (const CLI::Option* option : at->get_options())

@@ -10,10 +10,10 @@ class App;
 
 namespace sluice {
 
-/// What a (sub)command runs once the command line is parsed; returns the exit status.
+/// The action of a (sub)command after parsing; returns the exit status.
 using Command = std::function<int()>;
 
-/// Parses the command line, runs what `command` then holds, and returns the exit status.
+/// Parses the command line and runs `command`; returns the exit status.
 int run_program(CLI::App& app, const Command& command, int argc, char** argv);
 
 }  // namespace sluice

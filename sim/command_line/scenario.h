@@ -16,9 +16,9 @@ class App;
 
 namespace sluice {
 
-/// What flags say, as typed. It must live as long as the command.
+/// The flags as typed. It must live as long as the command.
 struct ScenarioFlags {
-    std::optional<std::string> scenario_file;  ///< --scenario: of a project
+    std::optional<std::string> scenario_file;  ///< --scenario: from a project
     std::optional<std::string> training_file;  ///< --training
     PlannedScenario given;                     ///< by the other flags
     bool takes_money = false;                  ///< the command has the flags of money
@@ -27,7 +27,7 @@ struct ScenarioFlags {
 /// --scenario and the flags of model, machine and training.
 void add_scenario_flags(CLI::App& command, ScenarioFlags& flags);
 
-// The parts of these, for commands that take several machines or lists of settings.
+// Groups of these flags, for commands that take several machines or lists of settings.
 void add_scenario_flag(CLI::App& command, ScenarioFlags& flags);
 void add_model_flags(CLI::App& command, PlannedModel& given);
 void add_machine_flags(CLI::App& command, PlannedMachine& given);
@@ -38,12 +38,12 @@ void add_option_flags(CLI::App& command, std::map<std::string, std::string>& giv
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags);
 
-/// What --scenario names; empty without it, and without money where the command takes none. Throws
-/// InputError, as all readers here.
+/// The scenario of --scenario; empty without the flag, and without money if the command takes none.
+/// Throws InputError, like all readers here.
 PlannedScenario base_scenario(const ScenarioFlags& flags);
-/// `base` with what --training and then the other flags say.
+/// `base`, changed by --training and then by the other flags.
 PlannedScenario with_flags(PlannedScenario base, const ScenarioFlags& flags);
-/// All that the command line says.
+/// The whole command line as a scenario.
 PlannedScenario asked_scenario(const ScenarioFlags& flags);
 
 }  // namespace sluice

@@ -177,8 +177,7 @@ class TimelineDrawing {
         }
     }
 
-    /// Waits of compute cover the whole row, below the operations, which outlines would narrow.
-    /// Waits for other lanes are at the foot.
+    /// Waits of compute cover the row below its operations; waits for other lanes are at the foot.
     void waits(std::size_t row) {
         const TimelineRow& of = timeline_.rows()[row];
         const bool compute = of.lane == Lane::compute;

@@ -111,7 +111,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
                   fmt::format("keeps {}\n{}", states_of(c.report().asked.training),
                               settings_text(own_settings(c.report().asked.training))));
           },
-          "whose order of operations"},
+          "system whose order of operations is planned"},
          {"settings", "",
           [](auto& c) { return settings_text(own_settings(c.report().asked.training)); }, "",
           Programs::csv},

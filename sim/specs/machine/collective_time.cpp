@@ -14,7 +14,7 @@ double share_of_others(std::int64_t gpus) {
     return static_cast<double>(gpus - 1) / static_cast<double>(gpus);
 }
 
-/// An all-reduce is two of the others.
+/// An all-reduce consists of two of the others.
 double rounds(Collective collective) { return collective == Collective::all_reduce ? 2 : 1; }
 
 Seconds ring_time(const InterconnectSpec& interconnect, const GpuGroup& group,

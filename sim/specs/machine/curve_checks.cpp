@@ -13,14 +13,14 @@ namespace {
 constexpr double kMostGbPerS = 1e6;  // no link, memory or optimizer reaches 1 PB/s
 constexpr double kMostCallUs = 1e5;
 constexpr double kMostGparamPerS = 1e3;  // 26 TB/s of memory
-// Copies that leave the caches of a processor keep half of their rate.
+// Copies that are too large for a processor's caches keep at least half of their rate.
 constexpr double kLeastOfSmaller = 0.3;
 constexpr double kMostThreads = 1e5;
-// Measured shares pass 1 by the noise of two measurements.
+// Measured shares exceed 1 by the noise of two measurements.
 constexpr double kMostShare = 1.2;
 constexpr double kNoise = 0.02;
 
-/// What a curve's message says, and of which case of sluice-calibrate.
+/// The name of a curve in messages, and the case of sluice-calibrate that measures it.
 struct Place {
     const std::string& where;
     const char* case_name;
@@ -42,8 +42,8 @@ void check_positive(const Curve& curve, const Place& place, double most_x, doubl
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
         const auto& row = curve.points[i];
         if (i > 0 && row[0] == curve.points[i - 1][0])
-            place.refuse(fmt::format("{:g} stands twice in the first column", row[0]));
-        // x, value, and its range where there is one.
+            place.refuse(fmt::format("{:g} is given twice in the first column", row[0]));
+        // x, value, and its range if there is one.
         if (row.size() == 4 && !(row[2] > 0 && row[2] <= row[1] && row[1] <= row[3]))
             place.refuse(
                 fmt::format("{:g} at {:g} has the range {:g} to {:g}, expected low <= "
@@ -58,7 +58,7 @@ void check_positive(const Curve& curve, const Place& place, double most_x, doubl
     }
 }
 
-/// Rates by size: more bytes take no less time.
+/// Rates by size: copying more bytes takes no less time.
 void check_rates_by_bytes(const Curve& curve, const Place& place) {
     check_positive(curve, place, 1e15, kMostGbPerS);
     double best = 0;
@@ -101,8 +101,8 @@ bool same_lanes(const std::vector<double>& a, const std::vector<double>& b) {
     return std::equal(a.begin(), a.begin() + 3, b.begin());
 }
 
-/// More host work leaves copies to the device and kernels no more than less work does. (Copies to
-/// the host and the optimizer may gain: on the H200 measured, by what copies to the device lose.)
+/// With more host work, copies to the device and kernels have no larger shares. (Copies to the host
+/// and the optimizer may: on the measured H200 they take what copies to the device lose.)
 void check_falling_shares(const Curve& curve, const Place& place) {
     constexpr std::size_t kComputeShare = 4, kInShare = 5;
     for (const auto& more : curve.points) {
@@ -110,7 +110,7 @@ void check_falling_shares(const Curve& curve, const Place& place) {
             if (&more == &less || !same_lanes(more, less) || more[3] < less[3]) continue;
             if (more[3] == less[3])
                 place.refuse(
-                    fmt::format("{:g} GB/s of work stands twice for the same lanes", more[3]));
+                    fmt::format("{:g} GB/s of work is given twice for the same lanes", more[3]));
             for (const std::size_t share : {kComputeShare, kInShare}) {
                 if (more[share] <= less[share] + kNoise) continue;
                 place.refuse(
@@ -127,7 +127,7 @@ void check_contention(const Curve& curve, const Place& place) {
     place.require_columns(curve, 8);
     for (const auto& row : curve.points) check_contention_row(row, place);
     check_falling_shares(curve, place);
-    // in, out, and both, beside work; both without.
+    // Rows that must exist: in, out, and both, each with and without host work.
     for (const std::array<double, 4>& lanes :
          {std::array{0., 1., 0., 1.}, {0., 0., 1., 1.}, {0., 1., 1., 1.}, {0., 1., 1., 0.}}) {
         const bool has =

@@ -10,7 +10,7 @@ int lanes_of(const ActiveLanes& active) {
     return (active.compute ? 4 : 0) + (active.in ? 2 : 0) + (active.out ? 1 : 0);
 }
 
-/// Alone, or nothing at all.
+/// No lane or one lane is active, without host work.
 bool is_undisturbed(const ActiveLanes& active) {
     return int{active.compute} + int{active.in} + int{active.out} + int{active.work > 0} <= 1;
 }

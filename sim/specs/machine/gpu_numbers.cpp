@@ -1,4 +1,4 @@
-// The rows of `gpu` and `kernels`, and what stands in for those that a profile lacks.
+// The rows of `gpu` and `kernels`, and the rules for numbers that a profile lacks.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,12 +12,13 @@ namespace {
 
 using Row = const MachineNumber&;
 
-// Ratios measured on the H200 (hwprofiles/h200-pcie5-16vcpu-128gib.json) that fill the gaps of
-// other profiles.
+// Ratios measured on the H200 (hwprofiles/h200-pcie5-16vcpu-128gib.json), for profiles that lack
+// numbers.
 constexpr double kSustainedOfBest =
-    671.2 / 794.5;  // large products under the power limit, of the best product
-constexpr double kSustainedOfDense = 671.2 / 989;        // ... of the dense datasheet rate
-constexpr double kAchievedOfPeakMemory = 4260.0 / 4800;  // device copy, of the datasheet bandwidth
+    671.2 / 794.5;  // large products under the power limit over the best product
+constexpr double kSustainedOfDense =
+    671.2 / 989;  // large products under the power limit over the dense datasheet rate
+constexpr double kAchievedOfPeakMemory = 4260.0 / 4800;  // device copy over the datasheet bandwidth
 constexpr double kH200Gemm = 671.2e12;
 
 /// TFLOPS of an attention implementation on the H200, at kSequences.
@@ -34,55 +35,56 @@ constexpr H200Attention kCudnnBackward = {"cudnn backward", {206, 301, 387, 450,
 double memory_bandwidth(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto achieved = reader.take(row.path)) return *achieved * kGiga;
     const double peak = reader.required("gpu.memory_bandwidth_gb_per_s");
-    reader.assume(row.trust, fmt::format("device memory reaches {:.2f} of its {:g} GB/s, as on "
-                                         "the H200 measured",
-                                         kAchievedOfPeakMemory, peak));
+    reader.assume(
+        row.trust,
+        fmt::format("device memory reaches {:.2f} of its {:g} GB/s, as on the measured H200",
+                    kAchievedOfPeakMemory, peak));
     return kAchievedOfPeakMemory * peak * kGiga;
 }
 
 double gemm_rate(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto sustained = reader.take(row.path)) return *sustained * kTera;
     if (const auto best = reader.take("gpu.bf16_achieved_gemm_tflops")) {
-        reader.assume(row.trust,
-                      fmt::format("large bf16 products sustain {:.2f} of the best {:g} TFLOPS, as "
-                                  "on the H200 measured",
-                                  kSustainedOfBest, *best));
+        reader.assume(row.trust, fmt::format("large bf16 products sustain {:.2f} of the best {:g} "
+                                             "TFLOPS, as on the measured H200",
+                                             kSustainedOfBest, *best));
         return kSustainedOfBest * *best * kTera;
     }
     const double dense = reader.required("gpu.bf16_dense_tflops");
-    reader.assume(row.trust, fmt::format("large bf16 products sustain {:.2f} of the dense {:g} "
-                                         "TFLOPS, as on the H200 measured",
-                                         kSustainedOfDense, dense));
+    reader.assume(
+        row.trust,
+        fmt::format(
+            "large bf16 products sustain {:.2f} of the dense {:g} TFLOPS, as on the measured H200",
+            kSustainedOfDense, dense));
     return kSustainedOfDense * dense * kTera;
 }
 
 double multiprocessors(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto count = reader.take(row.path)) return *count;
-    reader.assume(
-        Trust::measured,
-        "how many multiprocessors the GPU has is not known: products of any size keep all busy");
+    reader.assume(Trust::measured,
+                  "the GPU's number of multiprocessors is not known: products of any size keep all "
+                  "of them busy");
     return 1;
 }
 
 bool has_kernel_times(const SpecReader& reader) { return !reader.profile().kernels.empty(); }
 
-/// Measured times of kernels have it in them.
+/// Measured kernel times include it.
 double of_attention(Row row, SpecReader& reader, const MachineSpec&) {
     return has_kernel_times(reader) ? reader.take(row.path).value_or(row.h200)
                                     : reader.constant(row);
 }
 
-/// A curve that the profile lacks is the H200's scaled by the matrix rate.
+/// If the profile lacks the curve, it is the H200's, scaled by the matrix rate.
 template <const H200Attention& H200>
 Interpolated attention(Row row, SpecReader& reader, const MachineSpec& so_far) {
     auto points = reader.take_curve(row.path);
     for (auto& [sequence, rate] : points) rate *= kTera;
     if (!points.empty()) return Interpolated(std::move(points));
-    // The fused kernels' own times take the place of their curves.
+    // The fused kernels' own times replace their curves.
     if (row.trust == Trust::others || !has_kernel_times(reader))
-        reader.assume_of(
-            row.trust, "attention (", H200.name,
-            ") reaches the share of the matrix rate that it does on the H200 measured");
+        reader.assume_of(row.trust, "attention (", H200.name,
+                         ") reaches the same share of the matrix rate as on the measured H200");
     const double scale = so_far.gpu.gemm_flops_per_s / kH200Gemm;
     for (std::size_t i = 0; i < kSequences.size(); ++i)
         points.emplace_back(kSequences[i], H200.tflops[i] * scale * kTera);

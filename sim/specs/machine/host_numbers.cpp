@@ -1,4 +1,4 @@
-// The rows of `host` and `host.work`, and what stands in for those that a profile lacks.
+// The rows of `host` and `host.work`, and the rules for numbers that a profile lacks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace {
 using Row = const MachineNumber&;
 
 // STREAM of host memory over its peak (channels times rate). The best published figures on the
-// hosts of the profiles are 348 of 384 GB/s (GH200), 390 of 460.8 (EPYC 9004), 175 of 204.8 (EPYC
-// 7003) and 231.8 of 273 (GB10): 0.91, 0.85, 0.85 and 0.85. The best and not the middle, since a
-// trainer can bind its threads too.
+// profiles' hosts are 348 of 384 GB/s (GH200), 390 of 460.8 (EPYC 9004), 175 of 204.8 (EPYC 7003)
+// and 231.8 of 273 (GB10): 0.91, 0.85, 0.85 and 0.85. These are the best and not median figures,
+// since a trainer can bind its threads, too.
 constexpr double kStreamOfPeak = 0.85;
 
 /// GB/s of DRAM traffic that one optimizer thread moves on the H200 machine: 0.955 Gparam/s x 26 B.
 constexpr double kAdamThread = 24.8;
 
-/// DRAM traffic of a parameter: fp32 master in two planes, bf16 gradient, fp32 moments.
+/// Memory traffic per parameter: fp32 master in two planes, bf16 gradient, fp32 moments.
 constexpr double kAdamBytes = 26;
 
 constexpr const char* kStream = "host.memory_bandwidth_stream_gb_per_s";
@@ -54,7 +54,7 @@ bool is_contention_measured(const SpecReader& reader) {
     return reader.profile().find_curve(kContention[0]) != nullptr;
 }
 
-/// As measured: lanes, work, and the share that each keeps.
+/// The measured points: active lanes, work, and the share of each lane.
 Contention read_contention(SpecReader& reader, std::string_view path) {
     std::vector<ContentionPoint> points;
     for (const auto& row : reader.take_rows(path)) {
@@ -64,14 +64,13 @@ Contention read_contention(SpecReader& reader, std::string_view path) {
     return Contention(std::move(points));
 }
 
-/// Where those of smaller states are not measured, they are as with 12 bytes.
+/// If contention was not measured with smaller states, it is taken to be as with 12 bytes.
 Contention contention(Row row, SpecReader& reader, const MachineSpec& so_far) {
     Contention own = read_contention(reader, row.path);
     return own.empty() ? so_far.host.contention : own;
 }
 
-/// Bytes/s of host memory traffic, the most of all that were measured: STREAM, or lanes beside each
-/// other.
+/// The largest measured host memory traffic in bytes/s: STREAM, or several lanes together.
 double most_traffic(SpecReader& reader, const LinkSpec& link, double stream) {
     double most = stream;
     for (const char* path : kContention) {
@@ -89,19 +88,20 @@ double most_traffic(SpecReader& reader, const LinkSpec& link, double stream) {
 double dram_bandwidth(Row, SpecReader& reader, const MachineSpec& so_far) {
     const LinkSpec& link = so_far.link;
     const double most = most_traffic(reader, link, host_memory_gb_per_s(reader) * kGiga);
-    // A copy engine can reach more than STREAM does (GH200: 380 against 348 GB/s). In one pool it
-    // cannot: the link's rate is the memory's peak there.
+    // A copy engine can be faster than STREAM (GH200: 380 against 348 GB/s). With unified memory it
+    // cannot: the link's rate is the memory's peak.
     return so_far.unified_memory ? most
                                  : std::max({most, link.host_to_device, link.device_to_host});
 }
 
-/// DRAM traffic that a byte copied over the link counts as.
+/// Bytes of host memory traffic that a byte copied over the link counts as.
 double copy_weight(Row row, SpecReader& reader, const MachineSpec& so_far) {
     if (is_contention_measured(reader)) return 1;
     if (const auto weight = reader.take(row.path)) return *weight;
     if (so_far.unified_memory) return 2;  // a copy within one pool reads and writes
-    reader.assume(row.trust,
-                  "a byte copied over the link takes as much of host memory as one of host work");
+    reader.assume(
+        row.trust,
+        "a byte copied over the link uses as much host memory bandwidth as a byte of host work");
     return 1;
 }
 
@@ -127,7 +127,7 @@ Interpolated adam_by_threads(Row row, SpecReader& reader, const MachineSpec& so_
     }
 }
 
-/// Bytes/s with smaller moments; where that is not measured, memory moves as fast as with fp32.
+/// Bytes/s with smaller states; if not measured, memory traffic is as fast as with 12 bytes.
 template <int StateBytes>
 Interpolated adam_of(Row row, SpecReader& reader, const MachineSpec& so_far) {
     auto points = reader.take_curve(row.path);
@@ -141,7 +141,7 @@ constexpr MachineNumber size(std::string_view path, double h200) {
     return row(path, Trust::as_given, fill<&MachineSpec::host, Field>, OnH200{h200},
                Transfer::as_measured);
 }
-/// A rate of memory that the machine as a whole is known for.
+/// A memory rate that is known for the machine as a whole.
 constexpr MachineNumber memory_rate(std::string_view path, const char* measured_by = nullptr) {
     return row(path, Trust::measured, MeasuredBy{measured_by}, Transfer::host_memory);
 }
@@ -158,13 +158,13 @@ constexpr MachineNumber lanes(std::string_view path) {
                fill<&MachineSpec::host, Field>, &contention, MeasuredBy{"mixed_load"},
                RateGroup::host_memory, GainsFrom{part::shared_memory}, Transfer::contention);
 }
-// GB/s that host work and copies share on the H200 machine; its other host rates scale by it.
+// GB/s shared by host work and copies on the H200 machine; its other host rates scale with it.
 constexpr double kH200Shared = 177;
 
 // Rates of host work: measured here, or the H200 machine's. Those that move bytes are scaled by
-// memory bandwidth. First touch and release are not: the kernel maps and unmaps pages there, and
-// how fast that is does not follow from what the memory gives (a node with an MI355X and memory
-// 2.8 times as fast does both at less than half the H200 machine's rate: validation/published).
+// memory bandwidth. First touch and release are not: there the kernel maps and unmaps pages, and
+// that rate does not follow memory bandwidth. (A node with an MI355X and memory 2.8 times as fast
+// does both at less than half the H200 machine's rate: validation/published.)
 double work(Row row, SpecReader& reader, double scale, const char* how) {
     if (const auto own = reader.take(row.path)) return *own * kGiga;
     constexpr std::string_view kStart = "host.work.", kEnd = "_gb_per_s";
@@ -175,10 +175,10 @@ double work(Row row, SpecReader& reader, double scale, const char* how) {
 }
 double byte_work(Row row, SpecReader& reader, const MachineSpec&) {
     return work(row, reader, host_memory_gb_per_s(reader) / kH200Shared,
-                ") goes at the H200 machine's rates, scaled by host memory bandwidth");
+                ") runs at the H200 machine's rates, scaled by host memory bandwidth");
 }
 double page_work(Row row, SpecReader& reader, const MachineSpec&) {
-    return work(row, reader, 1, ") goes at the H200 machine's rates");
+    return work(row, reader, 1, ") runs at the H200 machine's rates");
 }
 
 template <auto Field>

@@ -10,14 +10,15 @@
 namespace sluice {
 namespace {
 
-constexpr double kLargestSize = 1e8;  // of a matrix or a sequence, so that counts fit 64 bits
+constexpr double kLargestSize =
+    1e8;  // limit for matrices and sequences, so that counts fit 64 bits
 constexpr double kMostElements = 1e12;
 constexpr double kLargestWeight = 100;
-constexpr double kFarOff = 4;  // a table must give back its own measurements at least so nearly
+constexpr double kFarOff = 4;  // factor within which a table must reproduce its own measurements
 constexpr double kShortest = 0.01, kLongest = 1e9;  // microseconds of one kernel
-// No machine computes faster: a hundred times the best GPU of 2026.
+// A hundred times the best GPU of 2026; no machine is faster.
 constexpr double kMostFlopsPerUs = 1e18 / kMega;
-// A larger product may hit a better kernel, but not take half the time.
+// A larger product may use a better kernel, but does not take half the time.
 constexpr double kQuickerThanSmaller = 0.5;
 
 std::string again(KernelTableId id) {
@@ -71,7 +72,7 @@ void check_point(const JsonObject& object, KernelTableId id, const KernelPoint& 
     }
 }
 
-/// Whether every size of `a` is at least that of `b`.
+/// Whether no size of `a` is smaller than that of `b`.
 bool covers(const KernelPoint& a, const KernelPoint& b) {
     for (std::size_t i = 0; i < a.row.size(); ++i)
         if (a.row[i] < b.row[i]) return false;

@@ -9,14 +9,15 @@
 namespace sluice {
 namespace {
 
-// `added` is no size: a product with another epilogue is as far away as one eight times the size.
+// `added` is not a size: a product with another epilogue is as far away as one eight times as
+// large.
 constexpr double kAddedDistance = 3;
 
-// What neighbours may change of the trend, either way: a factor of 20. Weights are sums of measured
-// residuals, which are some percent; where a file's are not, times stay finite.
+// Neighbours change the trend by a factor of 20 at most, either way. Weights are sums of measured
+// residuals of some percent; with a damaged file's weights, times stay finite.
 constexpr double kMostResidual = 3;
 
-// The last tables are those of MemoryBoundWork.
+// The last tables are the ones of MemoryBoundWork.
 constexpr int kFirstMemoryBound = static_cast<int>(KernelTableId::rms_norm);
 KernelTableId table_of_work(MemoryBoundWork work) {
     return static_cast<KernelTableId>(kFirstMemoryBound + static_cast<int>(work) - 1);
@@ -29,14 +30,14 @@ double log2_of(std::int64_t size) {
     return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
 }
 
-/// Waves of a product whose output is cut into tiles, one a multiprocessor at a time.
+/// Waves of a product whose output is cut into tiles, with one tile per multiprocessor at a time.
 double waves_of(const Kernel& k, double multiprocessors, double rows, double columns) {
     const double tiles = static_cast<double>(k.count) * std::ceil(static_cast<double>(k.m) / rows) *
                          std::ceil(static_cast<double>(k.n) / columns);
     return std::ceil(tiles / std::max(1.0, multiprocessors));
 }
 
-/// GFLOPs if the last wave takes as long as a full one.
+/// GFLOPs, if the last wave takes as long as a full one.
 double gflop_in_waves(const Kernel& k, double multiprocessors, double rows, double columns) {
     return waves_of(k, multiprocessors, rows, columns) * std::max(1.0, multiprocessors) * rows *
            columns * 2 * static_cast<double>(k.k) / kGiga;
@@ -53,7 +54,8 @@ std::vector<double> gemm_features(const Kernel& k, double multiprocessors) {
     const double in = count * kBf16 * (m + n) * depth / kMega;
     const double out = count * kBf16 * m * n / kMega;
     const double added = k.added_bytes / kMega;
-    // What takes longer, moving bytes or computing, on a machine of so many FLOPs a byte.
+    // The larger of the times for bytes and for computing, on a machine with that many FLOPs per
+    // byte.
     const auto longer = [&](double flops_a_byte) {
         return std::max(in + out + added, gflop * kKilo / flops_a_byte);
     };

@@ -21,14 +21,14 @@
 
 namespace sluice {
 
-/// What is measured in a table of its own; the order is that of profiles.
+/// Kinds of kernels with a table of their own, in the order of profiles.
 #define SLUICE_KERNEL_TABLES(row)                                                               \
     row(gemm_forward) row(gemm_input_gradient) row(gemm_weight_gradient) row(attention_forward) \
         row(attention_backward) SLUICE_MEMORY_BOUND_WORK(row)
 enum class KernelTableId : std::uint8_t { SLUICE_KERNEL_TABLES(SLUICE_ENUMERATOR) };
 
 #define SLUICE_NAME(name) #name,
-/// As in a profile's kernels section: "gemm_forward".
+/// The name in a profile's kernels section: "gemm_forward".
 inline constexpr const char* kKernelTableNames[] = {SLUICE_KERNEL_TABLES(SLUICE_NAME)};
 #undef SLUICE_NAME
 inline constexpr int kKernelTables = static_cast<int>(std::size(kKernelTableNames));
@@ -45,7 +45,7 @@ constexpr const char* kernel_table_case(KernelTableId id) {
     return is_gemm(id) ? "gemm" : is_attention(id) ? "attention" : "memory_bound";
 }
 
-/// Which table a kernel is looked up in; nothing for work that the engine has no kernel for.
+/// The table for a kernel; empty for work that the trainer has no kernel for.
 std::optional<KernelTableId> kernel_table_of(const Kernel& kernel);
 
 /// What a row of a table says of the shape: gemm m, n, k, added; attention sequences, sequence,
@@ -62,15 +62,16 @@ std::vector<double> kernel_features(KernelTableId id, const Kernel& kernel, doub
 std::vector<double> kernel_coordinates(KernelTableId id, const Kernel& kernel);
 
 struct KernelTable {
-    std::vector<double> trend;            ///< microseconds a unit of each feature, all >= 0
+    std::vector<double> trend;            ///< microseconds per unit of each feature, all >= 0
     std::vector<std::vector<double>> at;  ///< coordinates of the measured kernels
-    std::vector<double> weight;           ///< of their residuals' logarithms
+    std::vector<double> weight;           ///< of the logarithms of their residuals
     double length = 1;                    ///< doublings
 
     bool empty() const { return trend.empty(); }
-    /// What a measured kernel counts at another: 1 where it stands, falling with the distance.
+    /// The weight of a measured kernel at another shape: 1 at distance 0, falling with the
+    /// distance.
     static double closeness(std::span<const double> a, std::span<const double> b, double length);
-    /// Logarithm of time over trend, within -3 and 3.
+    /// Logarithm of time over trend, between -3 and 3.
     double residual(std::span<const double> coordinates) const;
     Seconds time(std::span<const double> features, std::span<const double> coordinates) const;
 };

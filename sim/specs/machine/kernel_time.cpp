@@ -26,8 +26,7 @@ Seconds attention_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
         style == KernelStyle::fused ? gpu.fused_attention : gpu.flash_attention;
     const Interpolated& curve =
         kernel.kind == KernelKind::attention_forward ? rates.forward : rates.backward;
-    // Curves are for head_dim 128; a narrower head reaches less, as softmax does not shrink with
-    // it.
+    // Curves are for head_dim 128; a smaller head is slower, since softmax takes the same time.
     const double narrow = std::clamp(
         1 - (1 - gpu.narrow_head_share) * 2 * (1 - static_cast<double>(kernel.head_dim) / 128),
         gpu.narrow_head_share, 1.0);
@@ -40,12 +39,12 @@ Seconds measured_time(const GpuSpec& gpu, const Kernel& kernel, KernelTableId id
         kernel_features(id, kernel, gpu.multiprocessors), kernel_coordinates(id, kernel));
 }
 
-/// At a lower clock all takes longer but for the time in which memory moves the kernel's bytes.
+/// A lower clock slows down everything except moving the kernel's bytes.
 KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
     const ClockSpec& clock = gpu.clock;
     const Seconds known = kernel_time(gpu, kernel, style);
     const Seconds by_memory = std::min(known, kernel.bytes / gpu.memory_bandwidth);
-    // Tables are of the highest clock, rates of large work at the limit.
+    // Tables have times at the highest clock, other rates are those at the power limit.
     const bool highest = measured_table(gpu, kernel, style).has_value();
     const double to_limit = highest ? 1 / clock.time_share : 1;
     const double to_highest = highest ? 1 : clock.time_share;

@@ -1,5 +1,5 @@
-// The rows of `link`, of `storage` and of what connects GPUs (`gpu_interconnect`, `network`), and
-// what stands in for those that a profile lacks.
+// The rows of `link`, `storage`, `gpu_interconnect` and `network`, and the rules for numbers that a
+// profile lacks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,22 +15,22 @@ namespace {
 
 using Row = const MachineNumber&;
 
-/// What pinned copies reach: one way, of the link's raw rate; both at once, of the sum of one way
-/// each.
+/// Rates of pinned copies: in one direction over the link's raw rate; in both at once over the sum
+/// of both alone.
 struct LinkShares {
     double host_to_device, device_to_host, both_ways;
 };
-constexpr LinkShares kPcie = {55.3 / 63, 55.4 / 63, 95.7 / 110.7};  // the H200 measured
+constexpr LinkShares kPcie = {55.3 / 63, 55.4 / 63, 95.7 / 110.7};  // the measured H200
 constexpr LinkShares kChipLink = {380.0 / 450, 297.5 / 450,
                                   368.0 / 677.5};  // NVLink-C2C of the GH200 with 480 GB
 constexpr double kH200Pageable = 10.1e9, kH200FreshPageable = 2.03e9;
-// Host to device from pageable memory, of what pinned memory gives, where the GPU reads the
-// processor's page tables: 92.99 of 97.42 GiB/s in copies of 1 GiB on a GH200 (vortex-data/vortex,
-// pull request 7815, 2026-05-06).
+// Copies from pageable memory over copies from pinned memory, if the GPU reads the processor's page
+// tables: 92.99 of 97.42 GiB/s in copies of 1 GiB on a GH200 (vortex-data/vortex, pull request
+// 7815, 2026-05-06).
 constexpr double kPageableOfChipLink = 92.99 / 97.42;
 
-// The simulator shares what both ways reach together evenly; beyond this ratio that is worth
-// saying.
+// The simulator gives each direction half of their joint rate; beyond this ratio the profile's
+// assumptions say so.
 constexpr double kUneven = 1.1;
 
 constexpr const char* kRaw = "link.raw_per_direction_gb_per_s";
@@ -47,9 +47,10 @@ double one_way(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto rate = reader.take(row.path)) return *rate * kGiga;
     const double raw = reader.required(kRaw);
     const double share = shares_of(reader).*OneWay;
-    reader.assume(row.trust, fmt::format("{} is not published: {:.3f} of the raw {:g} GB/s, as "
-                                         "measured on another machine with such a link",
-                                         row.path, share, raw));
+    reader.assume(row.trust,
+                  fmt::format("{} is not published; it is taken as {:.3f} of the raw {:g} GB/s, as "
+                              "measured on another machine with such a link",
+                              row.path, share, raw));
     return share * raw * kGiga;
 }
 
@@ -61,17 +62,18 @@ double both_ways(Row row, SpecReader& reader, const MachineSpec& so_far) {
     if (so_far.unified_memory) return std::max(link.host_to_device, link.device_to_host);
     if (!reader.knows(kBothIn) || !reader.knows(kBothOut)) {
         const double share = shares_of(reader).both_ways;
-        reader.assume(row.trust,
-                      fmt::format("copies both ways at once reach {:.2f} of what each way reaches "
-                                  "alone, as measured on another machine with such a link",
-                                  share));
+        reader.assume(
+            row.trust,
+            fmt::format("copies in both directions at once reach {:.2f} of the rate of each "
+                        "direction alone, as measured on another machine with such a link",
+                        share));
         return share * (link.host_to_device + link.device_to_host);
     }
     const double in = *reader.take(kBothIn), out = *reader.take(kBothOut);
     if (std::max(in, out) > kUneven * std::min(in, out)) {
         reader.say(
-            fmt::format("copies both ways at once share {:g} GB/s evenly, while {:g} to the device "
-                        "and {:g} to the host are stated",
+            fmt::format("copies in both directions at once share {:g} GB/s evenly, although the "
+                        "profile states {:g} to the device and {:g} to the host",
                         in + out, in, out));
     }
     return (in + out) * kGiga;
@@ -88,26 +90,29 @@ double pageable(Row row, SpecReader& reader, const MachineSpec& so_far) {
         return kPageableOfChipLink * pinned;
     }
     const double assumed = std::min(pinned, kH200Pageable);
-    reader.assume(row.trust, fmt::format("copies from pageable memory reach {:g} GB/s, at most "
-                                         "what they do on the H200 measured",
-                                         assumed / kGiga));
+    reader.assume(
+        row.trust,
+        fmt::format(
+            "copies from pageable memory reach {:g} GB/s, at most the rate of the measured H200",
+            assumed / kGiga));
     return assumed;
 }
 
-/// What limits is the system, which maps and zeroes page after page.
+/// The limit is the operating system, which maps and zeroes page after page.
 double fresh_pageable(Row row, SpecReader& reader, const MachineSpec& so_far) {
     if (const auto rate = reader.take(row.path)) return *rate * kGiga;
     const LinkSpec& link = so_far.link;
     const double assumed = std::min(link.pageable_device_to_host > 0 ? link.pageable_device_to_host
                                                                      : link.pageable_host_to_device,
                                     kH200FreshPageable);
-    reader.assume(row.trust, fmt::format("copies to pageable memory that is mapped meanwhile reach "
-                                         "{:g} GB/s, at most what they do on the H200 measured",
+    reader.assume(row.trust, fmt::format("copies to pageable memory that is mapped during the copy "
+                                         "reach {:g} GB/s, at most the rate of the measured H200",
                                          assumed / kGiga));
     return assumed;
 }
 
-/// Share of the one-way rate by size, at most 1: without a GPU small copies come from caches.
+/// Share of the rate of one direction by size, at most 1: without a GPU, small copies come from
+/// caches.
 Interpolated share_by_bytes(Row row, SpecReader& reader, double one_way) {
     auto points = reader.take_curve(row.path);
     for (auto& [bytes, rate] : points) rate = std::min(1.0, row.in_si(rate) / one_way);
@@ -120,7 +125,7 @@ Interpolated share_to_device(Row row, SpecReader& reader, const MachineSpec& so_
     return share;
 }
 
-/// One direction measured: the other falls off by the same share.
+/// If one direction was measured, the other falls off by the same share.
 Interpolated share_to_host(Row row, SpecReader& reader, const MachineSpec& so_far) {
     Interpolated share = share_by_bytes(row, reader, so_far.link.device_to_host);
     return share.empty() ? so_far.link.share_to_device_by_bytes : share;
@@ -139,7 +144,7 @@ constexpr std::array kLinkRows = {
         MeasuredBy{"copies"}, AtMost{kRaw}, Judges{RateGroup::link}, GainsFrom{part::to_host},
         Transfer::link,
         Shown{"link to the host", "copies from the device to pinned host memory, alone"}),
-    // The member is the sum of both.
+    // The member is the sum of both directions.
     row(kBothIn, Trust::measured, fill<&MachineSpec::link, &LinkSpec::both_ways_total>, &both_ways,
         MeasuredBy{"copies"}, Judges{RateGroup::host_memory}, GainsFrom{part::link},
         Transfer::both_ways),
@@ -164,11 +169,11 @@ constexpr std::array kLinkRows = {
         RateGroup::host_work, Transfer::as_measured),
 };
 
-// 361 of 450 GB/s: all-reduce of 1 GiB over 8 H100 by rings (NVLink SHARP off), measured on
-// 2026-11-13; NCCL's developers name 360 (nccl-tests issue 326).
+// 361 of 450 GB/s: all-reduce of 1 GiB over 8 H100 in rings (NVLink SHARP off), measured on
+// 2026-11-13; NCCL's developers state 360 (nccl-tests issue 326).
 constexpr double kBusShare = 361.0 / 450;
-// 46 to 48 of the 50 GB/s of a 400 Gb/s adapter, as NCCL's developers name them (nccl-tests issue
-// 290): the middle.
+// The middle of 46 to 48 of the 50 GB/s of a 400 Gb/s adapter, which NCCL's developers state
+// (nccl-tests issue 290).
 constexpr double kNetworkShare = 47.0 / 50;
 
 constexpr const char* kPerDirection = "gpu_interconnect.per_direction_gb_per_s";
@@ -205,7 +210,7 @@ Interpolated bus(Row row, SpecReader& reader, const MachineSpec&) {
 
 double network(Row row, SpecReader& reader, const MachineSpec&) {
     return share_of(reader, row.path, kNetworkShare,
-                    "NCCL's developers name it for 400 Gb/s InfiniBand")
+                    "NCCL's developers state for 400 Gb/s InfiniBand")
         .value_or(0);
 }
 

@@ -31,7 +31,7 @@ constexpr std::array kUnits = {
 };
 constexpr Unit kCount = {"", 1, 1, ""};
 
-/// For a curve: of the second column.
+/// For a curve: the unit of its second column.
 const Unit& unit_of(std::string_view path) {
     path = path.substr(0, path.rfind("_by_"));
     const auto found = std::find_if(kUnits.begin(), kUnits.end(),
@@ -80,7 +80,7 @@ std::vector<std::string> known_keys_in(std::string_view path) {
     const std::string start = std::string(path) + ".";
     std::vector<std::string> keys;
     for (const MachineNumber& row : machine_table()) {
-        // Keys below `other` are free; the table has those that are read.
+        // Keys below `other` are free; the table has the ones that are read.
         if (!row.path.starts_with(start)) continue;
         const std::string_view rest = row.path.substr(start.size());
         const std::string key(rest.substr(0, rest.find('.')));

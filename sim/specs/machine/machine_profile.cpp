@@ -18,8 +18,7 @@ namespace {
 
 constexpr const char* kHostCapacity = "host.memory_capacity_gb";
 
-/// Splits `h200-sxm-pcie5-1.5tb` into the id and the bytes of host memory, where the ending is a
-/// size.
+/// Splits `h200-sxm-pcie5-1.5tb` into the id and the bytes of host memory, if the ending is a size.
 std::optional<std::pair<std::string, double>> split_memory_suffix(const std::string& what) {
     const std::size_t dash = what.rfind('-');
     if (dash == std::string::npos || dash + 1 >= what.size()) return std::nullopt;
@@ -96,7 +95,7 @@ bool MachineProfile::flag(std::string_view path) const {
 
 namespace {
 
-/// A rate of the link that the user gives keeps the shape of its curve by size.
+/// If the user gives a rate of the link, its curve by size keeps its shape.
 void scale_curve_of(std::vector<Curve>& curves, const Quantity& rate, double value) {
     constexpr std::string_view kLink = "link.";
     if (!rate.value || !rate.path.starts_with(kLink)) return;

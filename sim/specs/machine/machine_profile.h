@@ -1,4 +1,4 @@
-// What is known of a machine: every number of its profile with unit, method, source and date.
+// What does a profile say about a machine? Every number with unit, method, source and date.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ const char* method_name(Method method);
 /// One number of a profile; the unit is the end of its path (`link.host_to_device_gb_per_s`).
 struct Quantity {
     std::string path;
-    std::optional<double> value;      ///< nothing where the number is not known
-    std::optional<double> low, high;  ///< 5 to 95% of what was measured
-    std::optional<double> replaced;   ///< what-if: the value of the profile, where it has one
+    std::optional<double> value;      ///< empty if the number is not known
+    std::optional<double> low, high;  ///< 5 to 95% of the measured values
+    std::optional<double> replaced;   ///< what-if: the profile's value, if it has one
     bool what_if = false;
-    bool spot = false;  ///< of an hour's price: the machine may be taken back at any time
-    std::optional<double> gpu_memory_gb;  ///< of an hour's price: the GPU's that it is for
+    bool spot = false;  ///< for a price an hour: the provider may take the machine back at any time
+    std::optional<double> gpu_memory_gb;  ///< for a price an hour: the GPU memory of the offer
     Method method = Method::datasheet;
     std::string source;  ///< full text, not the key
     std::string date;
@@ -63,14 +63,14 @@ struct MachineProfile {
     std::vector<KernelEntry> kernels;  ///< all of KernelTableId, or none
     std::vector<std::string> changes;  ///< what-if values, as flags
 
-    /// Nothing where the profile lacks the path.
+    /// Null if the profile lacks the path.
     const Quantity* find(std::string_view path) const;
     const Curve* find_curve(std::string_view path) const;
     std::string text(std::string_view path) const;
     bool flag(std::string_view path) const;
     /// What-if: replaces a number, or adds one of machine_numbers() that the profile lacks, as an
-    /// estimate by the user; a one-way rate of the link takes its curve by size with it. Throws
-    /// InputError for any other path.
+    /// estimate by the user. With a link's rate of one direction it also scales the curve by size.
+    /// Throws InputError for any other path.
     void set(std::string_view path, double value);
 };
 
@@ -88,16 +88,16 @@ MachineProfile read_machine_profile(const std::string& what, const char* flag = 
 /// Ids of the built-in library, sorted.
 std::vector<std::string> library_machines();
 
-/// Paths of the numbers that resolve_machine() can read: what a prediction may rest on.
+/// Paths of the numbers that resolve_machine() can read and predictions can use.
 const std::vector<std::string>& machine_numbers();
 
-/// What any number of a profile may be, in its unit; 1e9 GB is the most whose bytes fit 64 bits.
+/// The largest number of a profile, in its unit; the bytes of 1e9 GB still fit 64 bits.
 inline constexpr double kSmallestQuantity = 1e-12;
 inline constexpr double kLargestQuantity = 1e9;
 
-/// Checks a measured curve whose shape is known: no rate that falls so fast that more bytes take
-/// less time, shares between 0 and a little over 1, no gap among the lanes. Throws InputError: what
-/// (`where`), value, expected, how to measure it again.
+/// Checks a measured curve: rates do not fall so fast that more bytes take less time, shares are
+/// between 0 and a little over 1, and no combination of lanes is missing. Throws InputError: curve
+/// (`where`), value, expectation, how to measure it again.
 void check_curve(const Curve& curve, const std::string& where);
 
 }  // namespace sluice

@@ -63,7 +63,7 @@ const char* confidence_name(Confidence confidence) {
 }
 
 int best_adam_threads(const HostSpec& host) {
-    // As sluice-train does: 12 of 16 threads trained fastest on the H200 machine, although 16 are
+    // As in sluice-train: 12 of 16 threads trained fastest on the H200 machine, although 16 are
     // faster when nothing else runs.
     constexpr double kOtherThreads = 4;
     const auto& points = host.adam_bytes_per_s.points();
@@ -91,45 +91,43 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
 
 namespace {
 
-// What a measured rate is off by at least, however steady its repeats are: the same number differs
-// so much between machines of one kind and from day to day.
-//
-// Four H200 machines of one kind: products 0.5 to 0.9% apart, attention up to 1.9%; a step bound by
-// compute took 2.79, 2.80 and 2.86 s. Copies alone 0.1% apart, both ways 1.3%. Adam 9% apart at the
-// same threads of two calibrations; in training 4.5 to 4.6 Gparam/s, as predicted, but 5.6 on one
-// of them: the standard deviation of the logarithms is 0.10, 5 to 95% is exp(+-1.645 x 0.10).
-// Copies beside other work 10 to 30% apart within minutes, where they keep half to two thirds of
-// their rate: a fifth of host memory is a tenth of them.
+// The least range of a measured rate, however steady its repeats are: the number differs by that
+// much between machines of one kind and from day to day.  Four H200 machines of one kind: products
+// differ by 0.5 to 0.9%, attention by up to 1.9%; a step bound by compute took 2.79, 2.80 and 2.86
+// s. Copies alone differ by 0.1%, in both directions by 1.3%. Adam differs by 9% at the same
+// threads of two calibrations; in training it ran at 4.5 to 4.6 Gparam/s, as predicted, but at 5.6
+// on one of them. The standard deviation of the logarithms is 0.10; 5 to 95% is exp(+-1.645 x
+// 0.10). Copies under contention differ by 10 to 30% within minutes, where they keep half to two
+// thirds of their rate: a fifth of host memory is a tenth of them.
 constexpr RateRange kClock = {0.98, 1.02};
 constexpr RateRange kLink = {0.98, 1.02};
 constexpr RateRange kHost = {0.85, 1.18};
 constexpr RateRange kHostMemoryRange = {0.80, 1.20};
-// Kernels of PyTorch by a measured rate instead of their own times: three steps of MegaTrain on the
-// H200 measured were predicted 0.0 to 2.7% high.
+// PyTorch's kernels by a measured rate in place of their own times: three steps of MegaTrain on the
+// measured H200 were predicted 0.0 to 2.7% too long.
 constexpr RateRange kFormulas = {0.95, 1.05};
 
-// Rates that were not measured on the machine.
-//
-// Kernels: ten published steps of MegaTrain on MI355X (batch 32 to 300) and GH200 (1 k to 512 k
-// tokens), almost all of them compute, took 1.68, 1.18, 1.08, 1.07, 1.21, 1.11, 1.13, 0.67, 0.91
-// and 0.91 of what was predicted. The root mean square of the logarithms is 0.234; 5 to 95% is
-// exp(+-1.645 x 0.234).
+// Rates that were not measured on the machine.  Kernels: ten published steps of MegaTrain on MI355X
+// (batch 32 to 300) and GH200 (1 k to 512 k tokens), nearly all compute, took 1.68, 1.18, 1.08,
+// 1.07, 1.21, 1.11, 1.13, 0.67, 0.91 and 0.91 times as long as predicted. The root mean square of
+// the logarithms is 0.234; 5 to 95% is exp(+-1.645 x 0.234).
 constexpr RateRange kUnknownKernels = {0.68, 1.47};
-// PCIe reaches 0.82 to 0.91 of its raw rate, the link of a GH200 0.43 to 0.84: a choice between.
+// PCIe reaches 0.82 to 0.91 of its raw rate, the link of a GH200 0.43 to 0.84; this range lies
+// between.
 constexpr RateRange kUnknownLink = {0.75, 1.10};
-// Adam moves 0.43 (two Xeon 8168) to 0.59 (one Xeon 8480) of what host memory has at most; as far
-// apart are what processors do with the rest of host work.
+// Adam reaches 0.43 (two Xeon 8168) to 0.59 (one Xeon 8480) of the peak of host memory; other host
+// work differs between processors by as much.
 constexpr RateRange kUnknownHost = {0.58, 1.72};
-// Copies both ways reach 0.40 to 0.81 of the raw rate each on four GPUs with PCIe, where 0.76 is
-// taken; STREAM 0.71 to 0.91 of its peak, where 0.85 is; and lanes that share evenly are 12 to 15%
-// off where that was measured.
+// Copies in both directions reach 0.40 to 0.81 of the raw rate each on four GPUs with PCIe, where
+// 0.76 is assumed. STREAM reaches 0.71 to 0.91 of its peak, where 0.85 is assumed. Lanes that share
+// evenly are 12 to 15% off where that was measured.
 constexpr RateRange kUnknownHostMemory = {0.65, 1.25};
 
-// Storage reads 0.53 to 1 of its best rate by size and number of blocks on the H200 machine; a
-// program that reads by blocks of its own lies between.
+// Storage reads at 0.53 to 1 of its best rate, by size and number of blocks, on the H200 machine; a
+// program with its own block size is between.
 constexpr RateRange kStorage = {0.53, 1.05};
 
-// Beyond these a range says that nothing is known, and a band from it would say no more.
+// Wider ranges mean that nothing is known, and a band from them would say no more.
 constexpr double kLeastSpread = 0.5, kMostSpread = 2;
 
 RateRange limited(const RateRange& range) {
@@ -141,13 +139,13 @@ RateRange wider(const RateRange& a, const RateRange& b) {
     return limited({std::min(a.low, b.low), std::max(a.high, b.high)});
 }
 
-/// What is known of a number or a curve by its origin. `stated`: the range that it states itself;
-/// `measured`, `unknown`: of its kind.
+/// The range of a number or a curve by its origin. `stated`: its own range; `measured`, `unknown`:
+/// ranges for its kind.
 RateRange by_method(Method method, const RateRange& stated, const RateRange& measured,
                     const RateRange& unknown) {
     if (method == Method::measured) return wider(stated, measured);
     const bool states_range = stated.low < 1 || stated.high > 1;
-    // A transferred number's range has how far the rule misses.
+    // A transferred number's range includes the error of the rule.
     if (method == Method::transferred && states_range) return wider(stated, measured);
     return unknown;
 }
@@ -175,7 +173,7 @@ RateRange stated_by(const Curve& curve) {
     return {sum.low / count, sum.high / count};
 }
 
-/// The widest of the numbers or curves that judge the group and that `is_one` accepts.
+/// The widest range of the numbers or curves that judge the group and that `is_one` accepts.
 template <typename Accept>
 RateRange of_group(const MachineProfile& profile, RateGroup group, const RateRange& measured,
                    const RateRange& unknown, const Accept& is_one) {
@@ -210,7 +208,7 @@ RateRange of_adam(const MachineProfile& profile) {
                : of_number(profile, kOptimizerRate, kHost, kUnknownHost);
 }
 
-/// Copies both ways are timed in windows beside each other: their range is that of contention.
+/// Copies in both directions are timed together, so their range is the one of contention.
 RateRange of_host_memory(const MachineProfile& profile) {
     const Curve* contention = profile.find_curve("host.contention");
     if (contention == nullptr)
@@ -221,9 +219,9 @@ RateRange of_host_memory(const MachineProfile& profile) {
                      kHostMemoryRange, kUnknownHostMemory);
 }
 
-/// What was held out: a rate is higher by as much as a time was predicted too long. Few shapes show
-/// little of the range: Student's t over the normal quantile is 1 + 2 / n or so (1.77 with 3
-/// shapes, 1.07 with 15).
+/// The range from errors at held-out shapes: a rate is higher by the factor by which a time was
+/// predicted too long. With few shapes the range is widened: Student's t over the normal quantile
+/// is about 1 + 2 / n (1.77 with 3 shapes, 1.07 with 15).
 RateRange of_table(const HeldOutError& error) {
     if (error.shapes == 0) return kFormulas;
     const double middle = (error.low_percent + error.high_percent) / 2;
@@ -231,7 +229,7 @@ RateRange of_table(const HeldOutError& error) {
     return limited({1 + (middle - half) / 100, 1 + (middle + half) / 100});
 }
 
-/// A rate of kernels by which other machines' are judged.
+/// The rate of kernels whose origin judges other systems' kernels.
 RateRange of_formulas(const MachineProfile& profile) {
     if (profile.kernels.empty())
         return of_number(profile, "kernels.gemm_sustained_tflops", kFormulas, kUnknownKernels);

@@ -1,5 +1,5 @@
-// What can the machine do, in bytes, seconds and FLOPs? A profile's numbers in SI, each gap filled
-// by a stated rule.
+// What can the machine do, in bytes, seconds and FLOPs? The profile's numbers in SI units; a stated
+// rule fills each gap.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// How far a prediction can be trusted: the weakest origin among the rates it rests on.
+/// How far a prediction can be trusted: the weakest origin among the rates that it uses.
 enum class Confidence { measured, transferred, datasheet };
 const char* confidence_name(Confidence confidence);
 
@@ -23,35 +23,36 @@ struct AttentionRates {
     Interpolated backward;
 };
 
-/// Kernel times of a profile are those at the GPU's highest clock. It runs there until it has drawn
-/// more than its power limit for some time, which is like a store of energy: it empties by what
-/// kernels draw beyond the limit and fills by what they leave of it. Once empty, the clock falls
-/// until kernels draw what the limit is.
+/// Kernel times of a profile are those at the GPU's highest clock. The GPU keeps that clock until
+/// it has drawn more than its power limit for some time. This is modelled as a store of energy,
+/// which kernels above the limit empty and kernels below it fill. When it is empty, the clock falls
+/// until kernels draw the power limit.
 struct ClockSpec {
-    double headroom_j = 0;  ///< of that store; 0: not measured, the clock is always the highest
+    double headroom_j =
+        0;  ///< size of that store; 0: not measured, the clock is always the highest
     double limit_w = 0;
     double idle_w = 0;
-    /// Energy at the highest clock, beside what idling takes.
+    /// Energy at the highest clock, in addition to idle power.
     double joules_per_flop = 0, joules_per_flop_of_attention = 0, joules_per_byte = 0;
-    /// Large products, held at the limit: their time at the highest clock as a share of it, and
-    /// energy as a multiple of it.
+    /// Large products: their time at the highest clock over the time at the power limit, and their
+    /// energy over the energy at the limit.
     double time_share = 1, energy_share = 1;
 };
 
 struct GpuSpec {
-    Bytes memory_capacity = 0;    ///< what the driver reports
+    Bytes memory_capacity = 0;    ///< as the driver reports
     Bytes context = 0;            ///< CUDA context and library handles, outside every plan
     double memory_bandwidth = 0;  ///< bytes/s read plus written that a good kernel reaches
     double gemm_flops_per_s = 0;  ///< bf16, large products, sustained under the power limit
-    Seconds gemm_overhead = 0;    ///< of one product, beside its FLOPs
+    Seconds gemm_overhead = 0;    ///< fixed time of one product, in addition to its FLOPs
     double multiprocessors = 0;
-    double narrow_head_share = 1;    ///< attention rate at head_dim 64 over that at 128
+    double narrow_head_share = 1;    ///< attention rate at head_dim 64 over the rate at 128
     AttentionRates fused_attention;  ///< cuDNN
     AttentionRates flash_attention;
     Seconds launch = 0;            ///< device time between two dependent kernels
     Seconds eager_launch = 0;      ///< host time of one eager PyTorch operation
     Seconds first_step_extra = 0;  ///< the first attention backward builds its plan
-    /// Measured times of the engine's kernels, by KernelTableId; empty where there are none.
+    /// Measured times of the trainer's kernels, by KernelTableId; empty if there are none.
     std::array<KernelTable, kKernelTables> tables;
     ClockSpec clock;
 };
@@ -62,34 +63,34 @@ struct LinkSpec {
     double both_ways_total = 0;  ///< bytes/s of both directions together while both run
     double pageable_host_to_device = 0;
     double pageable_device_to_host = 0;  ///< 0: not known
-    /// To pageable memory that the system maps while it is written.
+    /// Copies to pageable memory that the system maps during the copy.
     double pageable_device_to_fresh_host = 0;
-    /// Fraction of the full rate that a copy of so many bytes reaches.
+    /// Share of the full rate that a copy of this many bytes reaches.
     Interpolated share_to_device_by_bytes, share_to_host_by_bytes;
 };
 
-/// DRAM traffic of AdamW on one parameter: bf16 gradient read; masters and moments of so many bytes
-/// read and written.
+/// Host memory traffic of AdamW for one parameter: the bf16 gradient is read; master and moments of
+/// this many bytes are read and written.
 inline double adam_traffic(std::int64_t state_bytes) {
     return static_cast<double>(kBf16 + 2 * state_bytes);
 }
 
-/// Rates of host work by all optimizer threads, alone. DRAM traffic is counted as read plus written
+/// Rates of host work by all optimizer threads, alone. Memory traffic counts read plus written
 /// bytes.
 struct HostSpec {
     Bytes memory_capacity = 0;
-    Bytes memory_capacity_most = 0;  ///< that such a machine can have; 0: not known
-    Bytes process_base = 0;          ///< resident bytes of a process with CUDA and libtorch loaded
-    Bytes system_reserve = 0;        ///< left to the operating system
+    Bytes memory_capacity_most = 0;  ///< the most that such a machine can have; 0: not known
+    Bytes process_base = 0;    ///< resident bytes of a process that has loaded CUDA and libtorch
+    Bytes system_reserve = 0;  ///< left to the operating system
     double cores = 0;
     double dram_bandwidth = 0;  ///< bytes/s shared by copies and host work
-    double copy_weight = 1;     ///< DRAM traffic that one byte copied over the link counts as
-    Contention contention_8_byte, contention_6_byte;  ///< beside an optimizer of smaller states
-    Contention contention;          ///< as measured, where it was; else the three above
-    Interpolated adam_bytes_per_s;  ///< DRAM traffic of AdamW by threads, 12 bytes of state
-    Interpolated adam_8_byte_bytes_per_s, adam_6_byte_bytes_per_s;  ///< the same, smaller states
-    Interpolated
-        adam_call;  ///< seconds of an update beside its parameters, by threads; empty: none
+    double copy_weight = 1;     ///< memory traffic of one byte copied over the link
+    Contention contention_8_byte, contention_6_byte;  ///< with an optimizer of smaller states
+    Contention contention;          ///< as measured; replaces the three above if it is not empty
+    Interpolated adam_bytes_per_s;  ///< memory traffic of AdamW by threads, with 12 bytes of state
+    Interpolated adam_8_byte_bytes_per_s,
+        adam_6_byte_bytes_per_s;  ///< the same with smaller states
+    Interpolated adam_call;       ///< fixed seconds of one update, by threads; empty: none
     int best_adam_threads = 0;
 
     const Contention& contention_of(std::int64_t state_bytes) const {
@@ -105,18 +106,20 @@ struct HostSpec {
     double memory_copy = 0;     ///< payload bytes/s of a parallel copy (reads and writes that much)
     double first_touch = 0;     ///< payload bytes/s of a copy into fresh pages
     double zero = 0;            ///< bytes/s written
-    double release = 0;         ///< bytes/s given back to the system
+    double release = 0;         ///< bytes/s returned to the system
     double scale = 0;           ///< bytes/s multiplied in place (reads and writes that much)
     double norm_and_scale = 0;  ///< bytes/s of gradient through PyTorch's clip_grad_norm_ (bf16)
-    double eager_adam_bytes_per_s = 0;  ///< DRAM traffic of a bf16-master AdamW (22 B a parameter)
+    double eager_adam_bytes_per_s =
+        0;  ///< memory traffic of a bf16-master AdamW (22 B a parameter)
 };
-/// Threads at which the optimizer is fastest while some cores are left to other work.
+/// The number of threads with which the optimizer is fastest while some cores are left for other
+/// work.
 int best_adam_threads(const HostSpec& host);
-/// "host memory of 1 TB is more than the 128 GB that such a machine can have"; empty where that is
-/// not known to be so.
+/// "host memory of 1 TB is more than the 128 GB that such a machine can have"; empty if it is not,
+/// or the limit is not known.
 std::string impossible_memory(const HostSpec& host);
 
-/// Numbers of a profile without which a machine has no storage.
+/// Numbers of a profile without which the machine has no storage.
 inline constexpr std::array<const char*, 2> kStorageRates = {"storage.read_gb_per_s",
                                                              "storage.write_gb_per_s"};
 
@@ -124,43 +127,44 @@ inline constexpr std::array<const char*, 2> kStorageRates = {"storage.read_gb_pe
 struct StorageSpec {
     double read = 0;  ///< bytes/s
     double write = 0;
-    Seconds latency = 0;  ///< of one read or write, beside its bytes
+    Seconds latency = 0;  ///< fixed time of one read or write, in addition to its bytes
     Bytes capacity = 0;
-    std::vector<std::string> assumptions;  ///< of those numbers, said where a plan uses them
+    std::vector<std::string> assumptions;  ///< about these numbers, listed if a plan uses them
 
     bool known() const { return read > 0 && write > 0; }
 };
 
-/// Rates are bus bandwidths as nccl-tests count them (doc/PERFORMANCE.md): bytes/s that each GPU
-/// sends in a ring, whatever their number.
+/// Rates are bus bandwidths as in nccl-tests (doc/PERFORMANCE.md): bytes/s that each GPU sends in a
+/// ring, for any number of GPUs.
 struct InterconnectSpec {
     std::int64_t gpus_per_node = 0;  ///< 0: not known
-    Interpolated bus_by_gpus;        ///< by the GPUs of a node that take part; empty: not known
-    double network_per_gpu = 0;      ///< of the node's network, a GPU's share; 0: not known
-    /// Assumptions of its numbers, listed if a plan uses them: within a node, and between nodes.
+    Interpolated bus_by_gpus;  ///< by the number of a node's GPUs that take part; empty: not known
+    double network_per_gpu = 0;  ///< one GPU's share of the node's network; 0: not known
+    /// Assumptions about these numbers, listed if a plan uses them: within a node, and between
+    /// nodes.
     std::vector<std::string> assumptions, network_assumptions;
 
     bool has_network() const { return network_per_gpu > 0; }
 };
 
-/// Where the true rate lies, of the rate taken: 5 to 95%.
+/// The true rate over the assumed rate: 5 to 95%.
 struct RateRange {
     double low = 1, high = 1;
 };
 
-/// Groups are independent of each other; within one, all rates are off by the same factor.
+/// Groups are independent of each other; within one group, all rates are off by the same factor.
 struct RateRanges {
-    /// The range of a kernel looked up in that table. Where the table is measured here, the errors
-    /// of two kernels are independent; where it is another machine's, scaled, they are one.
+    /// The range of a kernel with this table. If the table is measured here, the errors of two
+    /// kernels are independent; if it is another machine's, scaled, they are the same.
     std::array<RateRange, kKernelTables> tables;
     bool tables_measured = false;
-    RateRange formulas;                ///< of all kernels that no table has
+    RateRange formulas;                ///< of all kernels without a table
     RateRange clock;                   ///< of all kernels: another GPU of the kind, another day
     RateRange optimizer;               ///< of Adam alone
-    bool optimizer_by_memory = false;  ///< its rate was not measured, but follows host memory's
-    RateRange host_memory;  ///< of what lanes get beside each other, copies both ways too
+    bool optimizer_by_memory = false;  ///< its rate was not measured but follows host memory's
+    RateRange host_memory;  ///< of rates under contention, copies in both directions included
     RateRange link;         ///< of copies alone
-    RateRange host_work;    ///< of all else that the processor does
+    RateRange host_work;    ///< of all other work of the processor
     RateRange storage;      ///< of reads and writes
 };
 
@@ -178,18 +182,18 @@ struct MachineSpec {
     /// One sentence for every rate that is not measured on this machine, or is measured but
     /// simplified.
     std::vector<std::string> assumptions;
-    /// The same, of what only schedules of other systems (PyTorch's kernels) rest on; where there
-    /// are any, their confidence is `transferred` at best.
+    /// The same for schedules of other systems only (PyTorch's kernels); if there are any, the
+    /// confidence of these schedules is `transferred` at best.
     std::vector<std::string> others_assumptions;
-    std::vector<std::string> inputs;   ///< paths of the numbers that the spec rests on
+    std::vector<std::string> inputs;   ///< paths of the numbers that the spec uses
     std::vector<std::string> changes;  ///< what-if values, as flags
 };
 
-/// From the ranges that a profile states, at least what its kind of number is known to miss by.
+/// The ranges that the profile states, but at least the known errors of each kind of number.
 RateRanges resolve_ranges(const MachineProfile& profile);
 
-/// Fills a MachineSpec from a profile. Gaps are filled by ratios measured on the H200 (see
-/// docs/machine-profiles.md) and said in `assumptions`. Throws InputError where a number that
+/// Fills a MachineSpec from a profile. Ratios measured on the H200 fill gaps (see
+/// docs/machine-profiles.md) and are listed in `assumptions`. Throws InputError if a number that
 /// nothing can replace is null.
 MachineSpec resolve_machine(const MachineProfile& profile);
 

@@ -1,4 +1,4 @@
-// The rows of `power`, and what they say of the clock together.
+// The rows of `power`, and how they describe the clock together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-/// Throws InputError where the numbers of the clock contradict each other.
+/// Throws InputError if the numbers of the clock contradict each other.
 void check_clock(const SpecReader& reader) {
     const auto number = [&](const char* path) { return *reader.profile().find(path)->value; };
     constexpr const char* kWhatToDo =
@@ -43,7 +43,7 @@ constexpr MachineNumber number_of_clock(std::string_view path, const char* measu
     return row(path, Trust::measured, MeasuredBy{measured_by}, ReplacedBy{replaced_by}, transfer);
 }
 
-// What the highest clock draws belongs to the times that were measured there.
+// The power at the highest clock belongs to the times that were measured at that clock.
 constexpr const char* kProductTimes = "kernels.gemm_forward";
 constexpr std::array kPowerRows = {
     number_of_clock("power.headroom_j", "clock", Transfer::watts, kProductTimes),
@@ -74,7 +74,7 @@ ClockSpec resolve_clock(SpecReader& reader) {
     clock.idle_w = number("power.idle_w");
     clock.limit_w = number("power.gemm_w");
     clock.time_share = number(kTimeShare);
-    // What work takes beside idling.
+    // The energy of work in addition to idle power.
     const auto beside_idling = [&](const char* joules, const char* watts) {
         return number(joules) * (1 - clock.idle_w / number(watts));
     };
@@ -83,7 +83,7 @@ ClockSpec resolve_clock(SpecReader& reader) {
     clock.joules_per_flop =
         beside_idling("power.gemm_rested_joules_per_tflop", "power.gemm_rested_w") / kTera -
         clock.joules_per_byte * kCalibratedBytesPerFlop;
-    // Attention alone stays below the limit: it was measured at the highest clock.
+    // Attention alone stays below the limit, so it was measured at the highest clock.
     clock.joules_per_flop_of_attention =
         beside_idling("power.attention_joules_per_tflop", "power.attention_w") / kTera;
     return clock;

@@ -25,7 +25,7 @@ Method read_method(const JsonObject& quantity) {
                     quantity.where("method"), name));
 }
 
-/// Precondition: one has the path, "kernels.gemm_forward".
+/// Precondition: a table has the path, such as "kernels.gemm_forward".
 KernelTableId kernel_table_at(std::string_view path) {
     const auto name = std::ranges::find(kKernelTableNames, path.substr(path.find('.') + 1));
     return static_cast<KernelTableId>(name - std::begin(kKernelTableNames));
@@ -151,7 +151,7 @@ class ProfileReader {
         profile_.kernels.push_back(std::move(entry));
     }
 
-    /// What is reached is below what the vendor states; some processors run a little faster.
+    /// An achieved rate is below the vendor's peak; some processors run a little faster.
     void require_below_peaks(const std::string& file) const {
         constexpr double kMostOfPeak = 1.1;
         for (const MachineNumber& row : machine_table()) {
@@ -167,7 +167,7 @@ class ProfileReader {
         }
     }
 
-    /// One kind of kernel measured and another guessed would be compared as if both were known.
+    /// A measured kind of kernel and an assumed one would be compared as if both were known.
     void require_all_kernels(const std::string& file) const {
         if (profile_.kernels.empty()) return;
         const Quantity* count = profile_.find("gpu.multiprocessors");
@@ -179,14 +179,14 @@ class ProfileReader {
             const auto has = [id](const KernelEntry& entry) { return entry.measured.id == id; };
             if (std::any_of(profile_.kernels.begin(), profile_.kernels.end(), has)) continue;
             throw InputError(fmt::format(
-                "{}: kernels.{} is missing while kernels.{} is there; measure it with: "
+                "{}: kernels.{} is missing while kernels.{} is given; measure it with: "
                 "sluice-calibrate --only {} --out FILE",
                 file, kernel_table_name(id),
                 kernel_table_name(profile_.kernels.front().measured.id), kernel_table_case(id)));
         }
     }
 
-    /// `free`: keys are the profile's own, as below `other`.
+    /// `free`: the profile chooses its keys, as below `other`.
     void walk(const JsonObject& object, const std::string& path, bool free) {
         if (!free) {
             std::vector<std::string> known = known_keys_in(path);
@@ -227,7 +227,7 @@ class ProfileReader {
         }
     }
 
-    /// What a value without a known key looks like; what looks like nothing is meant as a number.
+    /// The kind of a value with an unknown key, by its form; a number if the form tells nothing.
     static ValueKind shape(const JsonObject& object, const std::string& key) {
         if (object.is_text(key)) return ValueKind::text;
         if (!object.is_object(key)) return ValueKind::number;

@@ -16,7 +16,7 @@ struct Scaler {
         double& value = member(machine);
         value = is_time ? value / factor : value * factor;
     }
-    void operator()(Bytes& (*)(MachineSpec&)) const {}  // a size has no rate
+    void operator()(Bytes& (*)(MachineSpec&)) const {}  // sizes do not scale
     void operator()(Interpolated& (*member)(MachineSpec&)) const {
         Interpolated& curve = member(machine);
         curve = curve.scaled(is_time ? 1 / factor : factor);
@@ -52,7 +52,8 @@ Interpolated with_memory(const Interpolated& by_threads, double cores, double fa
     return Interpolated(std::move(out));
 }
 
-/// Bytes/s that one more thread adds at the end of the curve; with one point, what a thread has.
+/// Bytes/s that another thread adds at the end of the curve; with a single point, its rate per
+/// thread.
 double last_gain(const Points& points) {
     const auto& [threads, rate] = points.back();
     if (points.size() == 1) return rate / threads;
@@ -68,7 +69,8 @@ Interpolated for_cores(const Interpolated& by_threads, double cores, double most
     const auto& [last, rate] = points.back();
     const double more =
         std::max(rate, std::min(most, rate + last_gain(points) * std::max(0.0, cores - last)));
-    // The curve is constant beyond its last point: one that rises no further needs no other.
+    // The curve is constant after its last point, so a rate that does not rise needs no further
+    // point.
     if (cores <= last) {
         out.emplace_back(cores, by_threads.at(cores));
     } else if (more > rate) {
@@ -77,14 +79,15 @@ Interpolated for_cores(const Interpolated& by_threads, double cores, double most
     return Interpolated(std::move(out));
 }
 
-/// Copies from or to pageable memory with a link that is `factor` times as fast: what they take
-/// beside the link (a thread's copy to or from pinned memory) stays. 0: not known.
+/// Bytes/s of copies from or to pageable memory with a link `factor` times as fast. Only the part
+/// of their time that the link takes (a copy from or to pinned memory) becomes shorter. 0: not
+/// known.
 double pageable_with_link(double pageable, double pinned, double factor) {
     if (pageable == 0 || factor == 1) return pageable;
     return 1 / (1 / std::min(pageable, pinned) - (1 - 1 / factor) / pinned);
 }
 
-/// Changes what the optimizer's threads do together.
+/// Changes the curves of the optimizer's rate by threads.
 template <typename Change>
 void change_rates_by_threads(MachineSpec& machine, Change change) {
     for (const MachineNumber& row : machine_table()) {
@@ -105,7 +108,7 @@ void scale_group(MachineSpec& machine, RateGroup group, double factor) {
 MachineSpec with_faster(const MachineSpec& machine, Parts parts, double factor) {
     MachineSpec out = machine;
     const auto times = [&](Parts one) { return (parts & one) != 0 ? factor : 1; };
-    // The processor's threads stay what they are where host memory alone is faster.
+    // With faster host memory alone, the processor's threads keep their rates.
     const bool same_threads = (parts & part::processor) == 0;
     for (const MachineNumber& row : machine_table()) {
         if (const auto* contention = std::get_if<Contention& (*)(MachineSpec&)>(&row.member)) {

@@ -1,4 +1,4 @@
-// Which of a profile's numbers does a spec rest on, and what has to be said of them?
+// Which of a profile's numbers does a spec use, and which assumptions follow?
 #pragma once
 
 #include <optional>
@@ -13,41 +13,42 @@
 
 namespace sluice {
 
-/// Takes numbers out of a profile; keeps which ones, what was assumed and how far to trust it all.
-/// How far a number is trusted is in its row of the table. Precondition of all paths: a row has it.
+/// Takes numbers out of a profile and notes which ones, the assumptions and the confidence. How far
+/// a number is trusted is in its row of the table. Precondition of all paths: a row has them.
 class SpecReader {
   public:
     explicit SpecReader(const MachineProfile& profile) : profile_(profile) {}
 
-    /// The number in the profile's unit. Nothing where it is missing or null.
+    /// The number in the profile's unit; empty if it is missing or null.
     std::optional<double> take(std::string_view path);
-    /// Throws InputError where the number is missing or null.
+    /// Throws InputError if the number is missing or null.
     double required(std::string_view path);
-    /// An overhead or the size of a context, which hardly moves a prediction: the H200's where it
-    /// is missing.
+    /// An overhead or the size of a context, which hardly changes a prediction: the H200's if it is
+    /// missing.
     double constant(const MachineNumber& row);
-    /// First and second column of the curve, in the profile's units; empty where it is missing.
+    /// First and second column of the curve, in the profile's units; empty if it is missing.
     std::vector<std::pair<double, double>> take_curve(std::string_view path);
     /// All columns.
     std::vector<std::vector<double>> take_rows(std::string_view path);
-    /// Nothing where the profile has no measured times of that kernel.
+    /// Null if the profile has no measured times of that kernel.
     std::optional<KernelTable> take_kernels(std::string_view path);
 
     bool knows(std::string_view path) const;
     const MachineProfile& profile() const { return profile_; }
 
-    /// Says a sentence once.
+    /// Adds an assumption, once.
     void say(std::string sentence);
-    /// say(), before all others: what puts the machine itself in doubt.
+    /// Adds an assumption before all others: a doubt about the machine itself.
     void say_first(std::string sentence);
-    /// Says what takes the place of a rate that is not measured here; of Trust::others apart.
+    /// Adds the assumption that replaces a rate not measured here; for Trust::others in a list of
+    /// its own.
     void assume(Trust trust, std::string sentence);
-    /// assume() of several numbers in one sentence: before (name, name, ...) after.
+    /// assume() for several numbers in one sentence: before (name, name, ...) after.
     void assume_of(Trust trust, std::string_view before, std::string_view name,
                    std::string_view after);
-    /// What plans say that use the number's section.
+    /// An assumption of plans that use the number's section.
     void say_where_used(std::string_view path, std::string sentence);
-    /// Hands over what was gathered.
+    /// Moves the collected assumptions and inputs into `machine`.
     void finish(MachineSpec& machine);
 
   private:
@@ -56,7 +57,7 @@ class SpecReader {
         std::string text() const { return before + names + after; }
     };
     std::vector<Sentence>& sentences_of(Trust trust);
-    /// Notes an entry of the profile that the spec takes.
+    /// Notes that the spec uses an entry of the profile.
     template <typename Entry>
     void judge(const Entry& entry, std::string_view path, const std::string& subject);
 
@@ -68,19 +69,19 @@ class SpecReader {
     bool constants_assumed_ = false;
 };
 
-// What a row says of its number beside what its type tells.
+// Traits of a row whose type alone does not tell their meaning.
 struct Required {};
 struct OnH200 {
     double value;  ///< in the number's unit
 };
 struct MeasuredBy {
-    const char* case_name;  ///< nullptr: by none
+    const char* case_name;  ///< nullptr: no case
 };
 struct AtMost {
     const char* peak;
 };
 struct ReplacedBy {
-    const char* path;  ///< nullptr: by none
+    const char* path;  ///< nullptr: no number
 };
 struct Judges {
     RateGroup group;
@@ -125,20 +126,20 @@ constexpr MachineNumber row(std::string_view path, Traits... traits) {
     return out;
 }
 
-/// The rows of the table: of `gpu` and `kernels`, `link`, `host`, `host.work`, `storage` and what
-/// connects GPUs, `power`.
+/// The rows of the table: `gpu` and `kernels`; `link`; `host` and `host.work`; `storage`,
+/// `gpu_interconnect` and `network`; `power`.
 std::span<const MachineNumber> gpu_numbers();
 std::span<const MachineNumber> link_numbers();
 std::span<const MachineNumber> host_numbers();
 std::span<const MachineNumber> node_numbers();
 std::span<const MachineNumber> power_numbers();
 
-/// GB/s that host memory gives. Where contention is measured, no step rests on it. Throws
-/// InputError where no number says how much.
+/// GB/s of host memory. Not used by a step if contention is measured. Throws InputError if no
+/// number gives it.
 double host_memory_gb_per_s(SpecReader& reader);
 
-/// Without one of its numbers the clock is taken to be always the highest. Throws InputError where
-/// they contradict each other.
+/// If one of its numbers is missing, the clock is always the highest. Throws InputError if they
+/// contradict each other.
 ClockSpec resolve_clock(SpecReader& reader);
 
 }  // namespace sluice

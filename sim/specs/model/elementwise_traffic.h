@@ -1,4 +1,4 @@
-// How much memory traffic is the work between the products worth, fused and in eager PyTorch?
+// How much memory traffic does the work between the products cause, fused and in eager PyTorch?
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// Bytes each element moves through HBM in the elementwise work of a layer.
+/// Bytes of device memory traffic per element in the elementwise work of a layer.
 struct ElementwiseTraffic {
     double norm, norm_backward;              ///< per element of the norm's input
     double head_norm, head_norm_backward;    ///< per element of q and k
@@ -15,29 +15,27 @@ struct ElementwiseTraffic {
     double activation, activation_backward;  ///< per element of the feed-forward's width, gated
     double bias_backward;                    ///< per element of q, k and v
     double cross_entropy;                    ///< per logit
-    double residual;                         ///< per element of hidden, each of two additions
+    double residual;                         ///< per element of hidden, for each of two additions
     std::int64_t launches_norm, launches_rotary, launches_activation, launches_cross_entropy;
 };
 
-// Bytes that the time measured on the H200 amounts to at the rate of a device copy
-// (hwprofiles/measurements, 32768 tokens of Qwen2.5-7B), so that kernels which fall short of that
-// rate take their time. Where a machine's profile has the engine's kernels measured, their times
-// are taken instead.
-// Fused: F.rms_norm 0.134 ms, its backward 0.356 ms; rotary in place and gated activation at 4 B,
-// 6 B and 10 B; cross-entropy reads each logit, reads it again and overwrites it.
-// Eager: RMSNorm 1.458 and 3.18 ms, rotary 1.60 and 1.88 ms, SiLU and product 1.466 and 2.559 ms,
-// cross-entropy 1.214 and 1.565 ms; norms of heads taken as rotary, gradients of biases as one
-// read.
+// Bytes that take the time measured on the H200 at the rate of a device copy
+// (hwprofiles/measurements, 32768 tokens of Qwen2.5-7B), so that slower kernels keep their time. If
+// a machine's profile has measured times of the trainer's kernels, these are used. Fused:
+// F.rms_norm 0.134 ms, its backward 0.356 ms; rotary in place and gated activation at 4 B, 6 B and
+// 10 B; cross-entropy reads each logit, reads it again and overwrites it. Eager: RMSNorm 1.458 and
+// 3.18 ms, rotary 1.60 and 1.88 ms, SiLU and product 1.466 and 2.559 ms, cross-entropy 1.214 and
+// 1.565 ms. Norms of heads count as rotary, gradients of biases as one read.
 inline constexpr ElementwiseTraffic kFusedTraffic{4.9, 12.9, 4, 6, 4, 4, 6, 10,
                                                   2,   6,    6, 1, 1, 1, 1};
 inline constexpr ElementwiseTraffic kEagerTraffic{52.9, 115.4, 58, 68, 58, 68, 10.1, 17.6,
                                                   2,    19,    6,  7,  5,  2,  4};
 
-/// As eager, with the fused norm of whole rows; norms of heads are as rarely fused as rotary.
+/// As eager, with a fused norm of whole rows; norms of heads are, like rotary, rarely fused.
 inline constexpr ElementwiseTraffic kPlainTraffic{4.9, 12.9, 58, 68, 58, 68, 10.1, 17.6,
                                                   2,   19,   6,  1,  5,  2,  4};
 
-/// Bytes a logit of `cross_entropy(logits.float())`: 4.14 and 3.885 ms for 4096 x 152064.
+/// Bytes per logit of `cross_entropy(logits.float())`: 4.14 and 3.885 ms for 4096 x 152064.
 inline constexpr double kFloatCrossEntropy = 28.0, kFloatCrossEntropyBackward = 26.3;
 
 inline const ElementwiseTraffic& elementwise_traffic(KernelStyle style) {

@@ -1,5 +1,5 @@
-// Hugging Face config.json -> ModelSpec. One function a model family, so that what a family implies
-// beyond its config (biases, norms, layer patterns) stands in one place. The facts are those of the
+// Turns a Hugging Face config.json into a ModelSpec. Each model family has one function, which also
+// knows what its config does not say (biases, norms, layer patterns). The facts are those of the
 // transformers library.
 #include <fmt/format.h>
 
@@ -53,7 +53,7 @@ std::int64_t read_window(const JsonObject& config) {
     return config.integer_or("sliding_window", 0, 1, kLongest);
 }
 
-/// What all families but a few have: sets what the model as a whole has, returns its dense layer.
+/// Common to most families: sets the properties of the whole model, returns its dense layer.
 LayerSpec dense_layer(const JsonObject& config, ModelSpec& model, bool tied_by_default = false) {
     read_common(config, model, tied_by_default);
     LayerSpec layer;
@@ -66,8 +66,8 @@ void read_bias(const JsonObject& config, AttentionSpec& attention, bool by_defau
     attention.qkv_bias = attention.output_bias = config.boolean_or("attention_bias", by_default);
 }
 
-/// Layers that alternate between a sliding window and full attention, by the config's own list
-/// where it has one. Without one, every `full_every`-th layer is full (Gemma 2: 2, Gemma 3: 6).
+/// Layers that alternate between a sliding window and full attention, by the config's own list if
+/// it has one. Without a list, every `full_every`-th layer is full (Gemma 2: 2, Gemma 3: 6).
 void append_sliding_pattern(const JsonObject& config, ModelSpec& model, LayerSpec layer,
                             std::int64_t full_every) {
     const std::int64_t total = layer_total(config);
@@ -98,7 +98,7 @@ void read_llama(const JsonObject& config, ModelSpec& model) {
     append_layers(model, layer, layer_total(config));
 }
 
-/// The first max_window_layers see everything, the others a window, where that is used.
+/// The first max_window_layers have full attention, the others a window, if the config uses one.
 void append_windowed_after(const JsonObject& config, ModelSpec& model, LayerSpec layer) {
     const std::int64_t total = layer_total(config);
     const bool windowed = config.boolean_or("use_sliding_window", false);
@@ -250,8 +250,7 @@ constexpr std::array kFamilies = {
 
 ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
     JsonObject config = JsonObject::parse(text, file);
-    // A multimodal Gemma 3 keeps its decoder under text_config; the vision tower is not trained
-    // here.
+    // A multimodal Gemma 3 has its decoder under text_config; the vision tower is not trained here.
     if (config.text("model_type") == "gemma3") config = config.object("text_config");
     const std::string type = config.text("model_type");
 

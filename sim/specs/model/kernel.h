@@ -1,5 +1,4 @@
-// What work does a GPU kernel do: its shape, its FLOPs, the bytes it moves. Seconds come from the
-// machine.
+// Which work does a GPU kernel do: its shape, FLOPs and bytes? The machine gives its seconds.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +10,17 @@ namespace sluice {
 
 enum class KernelKind : std::uint8_t { gemm, attention_forward, attention_backward, memory_bound };
 
-/// What a product is for, which decides the layouts: y = x W^T; dx = dy W; dW = dy^T x.
+/// The purpose of a product, which decides the layouts: y = x W^T; dx = dy W; dW = dy^T x.
 enum class GemmRole : std::uint8_t { forward, input_gradient, weight_gradient };
 
-/// The engine's own kernels among those bound by memory (engine/kernels/kernels.h), by the names
-/// that profiles give them.
+/// The trainer's own memory-bound kernels (engine/kernels/kernels.h), with their names in profiles.
 #define SLUICE_MEMORY_BOUND_WORK(row)                                                           \
     row(rms_norm) row(rms_norm_backward) row(head_norm) row(head_norm_backward) row(rotary)     \
         row(swiglu) row(swiglu_backward) row(bias_backward) row(cross_entropy) row(sum_squares) \
             row(round_to_bf16)
 #define SLUICE_ENUMERATOR(name) name,
 
-/// other: not one of them, known by its bytes only.
+/// other: none of these, known only by its bytes.
 enum class MemoryBoundWork : std::uint8_t { other, SLUICE_MEMORY_BOUND_WORK(SLUICE_ENUMERATOR) };
 
 /// One kernel launch. Only the fields of its kind are set.
@@ -31,8 +29,8 @@ struct Kernel {
     const char* name = "";
     std::int64_t m = 0, n = 0, k = 0;  ///< gemm: (m, k) x (k, n)
     GemmRole role = GemmRole::forward;
-    bool added = false;          ///< gemm: forward adds another matrix, a weight gradient adds to
-                                 ///< its sum in fp32
+    bool added = false;          ///< gemm: forward adds another matrix, a weight gradient
+                                 /// adds to its sum in fp32
     std::int64_t count = 1;      ///< gemm: independent products of this shape (experts)
     std::int64_t sequence = 0;   ///< attention: tokens of one sequence
     std::int64_t sequences = 0;  ///< attention
@@ -43,8 +41,8 @@ struct Kernel {
     std::int64_t rows = 0, columns = 0;  ///< memory-bound work that is not `other`
     std::int64_t launches = 1;           ///< kernels launched on the device for this work
     Flops flops = 0;
-    double bytes = 0;        ///< HBM read and written
-    double added_bytes = 0;  ///< gemm: of them, for what is added
+    double bytes = 0;        ///< device memory read and written
+    double added_bytes = 0;  ///< gemm: the part of them for the added matrix
 };
 
 using KernelList = std::vector<Kernel>;
@@ -53,28 +51,28 @@ Flops total_flops(const KernelList& kernels);
 double total_bytes(const KernelList& kernels);
 std::int64_t total_launches(const KernelList& kernels);
 
-/// C (m, n) += A (m, k) B (k, n) in bf16: 2mnk FLOPs; each operand passes HBM once.
+/// C (m, n) += A (m, k) B (k, n) in bf16: 2mnk FLOPs; each operand is read or written once.
 Kernel gemm(const char* name, GemmRole role, std::int64_t m, std::int64_t n, std::int64_t k,
             std::int64_t count = 1);
-/// The same with what is added: bf16 read (forward), or fp32 read and written instead of bf16
-/// written (weight gradient).
+/// The same with an added matrix: forward also reads it in bf16; a weight gradient reads and writes
+/// fp32 in place of writing bf16.
 Kernel with_addend(Kernel product);
 
 /// Causal attention of `sequences` sequences; value_dim is the width of a head's values.
 struct AttentionSize {
     std::int64_t sequences = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0, value_dim = 0;
-    std::int64_t window = 0;  ///< keys that a query sees; 0: all before it
+    std::int64_t window = 0;  ///< number of keys that a query sees; 0: all before it
 };
-/// Forward: q k^T and p v over the pairs that are scored (half the square without a window), 2
-/// FLOPs each; backward: 2.5 times that. Every operand passes HBM once, backward 2.5 times.
+/// Forward: q k^T and p v over the scored pairs (half the square without a window), 2 FLOPs each;
+/// backward: 2.5 times that. Forward reads or writes every operand once, backward 2.5 times.
 Kernel attention_forward(const AttentionSize& size);
 Kernel attention_backward(const AttentionSize& size);
 
-/// One of the engine's kernels on a matrix, moving `bytes_per_element`.
+/// One of the trainer's kernels on a matrix, which moves `bytes_per_element`.
 Kernel elementwise(const char* name, MemoryBoundWork work, std::int64_t rows, std::int64_t columns,
                    double bytes_per_element);
 
-/// A kernel bound by HBM: `bytes` read and written.
+/// A memory-bound kernel: `bytes` read and written.
 Kernel memory_bound(const char* name, double bytes, std::int64_t launches = 1);
 
 }  // namespace sluice

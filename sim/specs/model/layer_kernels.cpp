@@ -60,7 +60,7 @@ class LayerKernels {
             gemm_backward(tokens_, n, k, 1);
         });
     }
-    /// Rotary embedding of q and k, and their norms where there are any: each one pass. Learned
+    /// Rotary embedding of q and k, and their norms if there are any: one pass each. Learned
     /// positions are added to the token rows instead.
     void rotary() {
         if (a_.qk_norm) on_heads("head norm", MemoryBoundWork::head_norm, traffic_.head_norm);
@@ -97,8 +97,8 @@ class LayerKernels {
             add(feed_forward_adds_residual_ ? with_addend(product) : product);
         });
     }
-    /// The product of gate and up, from both kept; experts also get their tokens again, each copy
-    /// read once and written once.
+    /// The product of gate and up, from both kept tensors; experts also get their tokens again,
+    /// each copy read once and written once.
     void restore_feed_forward() {
         if (f_.experts > 0) {
             add(memory_bound("permute tokens",
@@ -157,8 +157,8 @@ class LayerKernels {
         use("kv up", a_.heads * (a_.head_dim - a_.rope_dim + a_.value_dim), a_.kv_rank);
     }
 
-    /// Dense: one block over the tokens of a chunk. Experts: its tokens spread evenly over them,
-    /// and the shared block.
+    /// Dense: one block over the tokens of a chunk. Experts: its tokens, spread evenly, and the
+    /// shared block.
     template <typename Use>
     void each_block(Use use) {
         const std::int64_t chunk =
@@ -216,13 +216,13 @@ class LayerKernels {
     TokenBlock block_;
     std::int64_t tokens_;
     bool sums_gradients_;
-    /// Fused: the product before adds it, unless a norm or other experts stand between.
+    /// Fused: the product before adds it, unless a norm or other experts are between.
     bool attention_adds_residual_, feed_forward_adds_residual_;
     const ElementwiseTraffic& traffic_;
     KernelList kernels_;
 };
 
-/// The part of forward up to the attention residual, which recomputation shares.
+/// The part of forward up to the attention residual, which recomputation also runs.
 void append_attention_forward(LayerKernels& k, bool with_attention) {
     k.norm("norm");
     k.projections();
@@ -256,7 +256,7 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
         return k.take();
     }
     append_attention_forward(k, recompute == Recompute::full);
-    // A norm after the feed-forward needs its input in backward, and so the down projection again.
+    // A norm after the feed-forward needs its input in backward, so the down projection runs again.
     k.feed_forward(k.norms() > 2);
     return k.take();
 }

@@ -1,4 +1,4 @@
-// Which kernels does a layer run forward, again before backward, and backward?
+// Which kernels does a layer run in forward, in recomputation and in backward?
 #pragma once
 
 #include "sim/specs/model/kernel.h"
@@ -14,26 +14,25 @@ struct TokenBlock {
     std::int64_t tokens() const { return sequences * sequence; }
 };
 
-/// How the work between the matrix products is done.
-/// `fused`: our kernels, each tensor read once and written once.
-/// `eager`: a plain PyTorch module, one kernel per operation (RMSNorm in fp32 through six, rotary
-/// through four).
-/// `plain`: as eager, but RMSNorm is one kernel (torch.nn.RMSNorm).
+/// How the work between the matrix products is done. `fused`: the trainer's kernels, each tensor
+/// read once and written once. `eager`: a plain PyTorch module with one kernel per operation
+/// (RMSNorm in fp32 takes six, rotary four). `plain`: as eager, but RMSNorm is one kernel
+/// (torch.nn.RMSNorm).
 enum class KernelStyle : std::uint8_t { fused, eager, plain };
 
-/// What backward finds of a layer's forward.
+/// The tensors of forward that are kept for backward.
 enum class Recompute : std::uint8_t {
     full,            ///< only the layer's input is kept
     keep_attention,  ///< the input, the attention output and its softmax statistics
-    none,            ///< everything backward reads, but what an elementwise kernel restores
+    none,            ///< everything that backward reads, except what an elementwise kernel restores
 };
 
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                            KernelStyle style);
 
-/// What backward needs again: all of forward but the down projection, less what `recompute` kept.
-/// `none` still restores what elementwise kernels make from the kept tensors: both normed inputs,
-/// the activation's product and, for experts, their copies of the tokens.
+/// Recomputation before backward: all of forward except the down projection, less what `recompute`
+/// kept. With `none`, elementwise kernels still restore both normed inputs, the activation's
+/// product and, for experts, their copies of the tokens.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute);
 
@@ -46,8 +45,8 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
                         KernelStyle style);
 
-/// The same of a PyTorch model that computes all logits at once and their cross-entropy in fp32
-/// (`logits.float()`): what forward runs, and what backward.
+/// The same for a PyTorch model that computes all logits at once and their cross-entropy in fp32
+/// (`logits.float()`): the kernels of forward and of backward.
 KernelList whole_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
 KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
 

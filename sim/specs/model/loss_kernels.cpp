@@ -33,8 +33,9 @@ Kernel cross_entropy(const ElementwiseTraffic& traffic, std::int64_t rows,
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
                         KernelStyle style) {
     const ElementwiseTraffic& traffic = elementwise_traffic(style);
-    // Fused: norms chunk by chunk, gradients summed. The first chunk's write the sums, and the
-    // norm's backward adds to nothing: taken as the others, which is under 0.5% of a step.
+    // Fused: one chunk after the other; gradients are summed. In fact the first chunk writes the
+    // sums, and the norm's backward adds to nothing. They are counted like the others, which is
+    // less than 0.5% of a step.
     const bool fused = style == KernelStyle::fused;
     const std::int64_t tokens = block.tokens(), hidden = model.hidden, words = model.vocabulary;
     KernelList out;

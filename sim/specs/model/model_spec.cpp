@@ -169,7 +169,7 @@ void truncate_layers(ModelSpec& model, std::int64_t count) {
 
 namespace {
 
-/// The feed-forward's products, in bytes of one token.
+/// The feed-forward's products, in bytes per token.
 struct FeedForwardBytes {
     double width, gate_up, permuted;
 };
@@ -197,10 +197,10 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     const double hidden = static_cast<double>(model.hidden * kBf16);
     const double qkv = qkv_bytes(a);
     const FeedForwardBytes f = feed_forward_bytes(layer.feed_forward, hidden);
-    // A norm's backward reads the norm's input. The norms before the halves read the layer's input
-    // and the residual, which are there anyway. Gemma's two after the halves read the output of the
-    // attention projection and of the down projection, and norms of q and k read both unnormed:
-    // forward overwrites these by what is normed, backward needs them in addition.
+    // Norm inputs that backward needs. The norms before the halves read the layer's input and the
+    // residual, which exist anyway. Gemma's two norms after the halves read the output of the
+    // attention projection and of the down projection, and norms of q and k read both unnormed.
+    // Forward overwrites these tensors by their normed values, so backward needs copies.
     const double half_output = layer.norms > 2 ? hidden : 0;
     const double unnormed =
         a.qk_norm ? static_cast<double>((a.query_width() + a.key_width()) * kBf16) : 0;
@@ -215,13 +215,14 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     bytes.kept_for_backward = bytes.attention_kept + bytes.feed_forward_kept;
     bytes.forward_attention = 2 * hidden + qkv + bytes.attention_output;
     // Normed input, tokens copied to their experts and back, gate and up, their product. Backward
-    // overwrites gate and up by their gradients, the product and the normed input by theirs.
+    // overwrites the normed input, gate, up and the product by their gradients.
     bytes.forward_feed_forward = hidden + 2 * f.permuted + f.gate_up + f.width;
     bytes.backward_feed_forward = bytes.forward_feed_forward + half_output;
-    // Beside what could be kept: the normed input. Its gradient takes the place of the residual.
+    // In addition to the tensors that could be kept: the normed input. Its gradient replaces the
+    // residual.
     bytes.backward_attention = bytes.attention_kept + hidden;
-    // What cuDNN 9.19 asks for on an H200: the query gradient in fp32, a number a row, and with
-    // grouped heads the gradients of keys and values for each query head.
+    // The workspace of cuDNN 9.19 on an H200: the query gradient in fp32, one number per row, and
+    // with grouped heads the gradients of keys and values for each query head.
     const std::int64_t expanded = a.kv_heads < a.heads ? 2 * a.query_width() * kBf16 : 0;
     bytes.attention_gradients =
         static_cast<double>(a.output_width() * kBf16 + a.query_width() * kFp32 + a.heads * kFp32 +

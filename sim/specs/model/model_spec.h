@@ -1,5 +1,5 @@
-// Which transformer is trained: its layers, their shapes, how many parameters they hold, and how
-// many bytes of activations.
+// Which transformer is trained: its layers and shapes, its number of parameters, and the bytes of
+// its activations?
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct AttentionSpec {
     std::int64_t kv_heads = 0;
     std::int64_t head_dim = 0;   ///< of queries and keys
     std::int64_t value_dim = 0;  ///< of values; equals head_dim unless latent
-    std::int64_t window = 0;     ///< keys seen by a query; 0: all before it
+    std::int64_t window = 0;     ///< number of keys that a query sees; 0: all before it
     bool qkv_bias = false;
     bool output_bias = false;
     bool qk_norm = false;  ///< one RMSNorm weight of head_dim each for q and k
-    bool sinks = false;    ///< one learned logit a head (gpt_oss)
+    bool sinks = false;    ///< one learned logit per head (gpt_oss)
     bool latent = false;
     std::int64_t query_rank = 0;  ///< latent only; 0: queries are projected directly
     std::int64_t kv_rank = 0;     ///< latent only
@@ -34,12 +34,12 @@ struct AttentionSpec {
 
 /// Feed-forward part of one layer: dense (experts == 0) or a mixture of experts.
 struct FeedForwardSpec {
-    std::int64_t intermediate = 0;  ///< of one expert where there are experts
+    std::int64_t intermediate = 0;  ///< of one expert, if there are experts
     bool gated = true;              ///< gate and up projections (SwiGLU, GeGLU); else up only
     bool bias = false;
     std::int64_t experts = 0;
     std::int64_t experts_per_token = 0;
-    std::int64_t shared_intermediate = 0;  ///< width of the experts every token passes
+    std::int64_t shared_intermediate = 0;  ///< width of the experts that every token passes
     bool router_bias = false;
 
     std::int64_t projections() const { return gated ? 2 : 1; }
@@ -50,7 +50,7 @@ struct LayerSpec {
     AttentionSpec attention;
     FeedForwardSpec feed_forward;
     std::int64_t norms = 2;  ///< Gemma has four
-    bool norm_bias = false;  ///< LayerNorm (gpt2) rather than RMSNorm
+    bool norm_bias = false;  ///< LayerNorm (gpt2) in place of RMSNorm
     bool operator==(const LayerSpec&) const = default;
 };
 
@@ -59,12 +59,12 @@ struct ParameterTensor {
     const char* name;
     std::int64_t rows = 0;
     std::int64_t columns = 1;
-    std::int64_t count = 1;  ///< how many of this shape (experts)
+    std::int64_t count = 1;  ///< number of tensors of this shape (experts)
     std::int64_t elements() const { return rows * columns * count; }
 };
 
-/// Rotary positions (arXiv 2104.09864). Where `factor` is not 1, frequencies are scaled as
-/// Llama 3.1 does.
+/// Rotary positions (arXiv 2104.09864). If `factor` is not 1, frequencies are scaled as in Llama
+/// 3.1.
 struct RotarySpec {
     double theta = 10'000;
     double factor = 1;
@@ -86,8 +86,7 @@ struct ModelSpec {
     bool tied_embeddings = false;
     double norm_epsilon = 1e-6;
     RotarySpec rotary;
-    /// Something of how it computes that the trainer lacks ("yarn scaling of positions"), else
-    /// empty.
+    /// A property of the model that the trainer lacks ("yarn scaling of positions"), else empty.
     std::string not_trained;
     bool norm_bias = false;
     std::vector<LayerSpec> kinds;  ///< the distinct layers
@@ -103,18 +102,17 @@ struct ModelSpec {
 std::vector<ParameterTensor> layer_tensors(const ModelSpec& model, const LayerSpec& layer);
 
 std::int64_t layer_parameters(const ModelSpec& model, const LayerSpec& layer);
-/// Parameters of a layer that one token multiplies with (all of them in a dense layer).
+/// Parameters of a layer that one token is multiplied with (all in a dense layer).
 std::int64_t active_layer_parameters(const ModelSpec& model, const LayerSpec& layer);
 std::int64_t largest_layer_parameters(const ModelSpec& model);
-/// Token embedding, and position embedding where there is one.
+/// Token embedding, and position embedding if there is one.
 std::int64_t embedding_parameters(const ModelSpec& model);
 /// Final norm, and output projection unless tied.
 std::int64_t head_parameters(const ModelSpec& model);
 std::int64_t total_parameters(const ModelSpec& model);
 std::int64_t active_parameters(const ModelSpec& model);
 
-/// Throws InputError where the parameters and their bytes would not fit 64 bits; `where` names the
-/// model.
+/// Throws InputError if the parameters or their bytes do not fit 64 bits; `where` names the model.
 void refuse_uncountable(const ModelSpec& model, const std::string& where);
 
 /// Adds a layer of this kind, `count` times.
@@ -122,28 +120,29 @@ void append_layers(ModelSpec& model, const LayerSpec& layer, std::int64_t count)
 /// Keeps the first `count` layers; throws InputError unless 1 <= count <= layer_count().
 void truncate_layers(ModelSpec& model, std::int64_t count);
 
-/// Bytes that one token of activation occupies, by what a schedule allocates. The feed-forward's
-/// tensors may exist for a chunk of the tokens at a time; the attention half needs whole sequences.
+/// Bytes of activations per token, as a schedule allocates them. The feed-forward's tensors may
+/// exist for a chunk of the tokens at a time; the attention half needs whole sequences.
 struct ActivationBytes {
     /// The layer's input, (hidden) bf16: the checkpoint.
     double input = 0;
     /// Output (heads x value_dim) bf16 and softmax statistics (heads) fp32.
     double attention_output = 0;
 
-    /// What Recompute::none keeps beyond the input: of the attention half (the attention output and
-    /// the residual after it among that), of the feed-forward half, and both.
+    /// Tensors that Recompute::none keeps in addition to the input: of the attention half
+    /// (including the attention output and the residual after it), of the feed-forward half, and
+    /// both.
     double attention_kept = 0;
     double feed_forward_kept = 0;
     double kept_for_backward = 0;
 
-    /// The state between the halves.
+    /// The tensor between the halves.
     double residual = 0;
-    /// Alive at once in each half of forward; the feed-forward's beyond the residual.
+    /// Largest total in each half of forward; for the feed-forward in addition to the residual.
     double forward_attention = 0;
     double forward_feed_forward = 0;
-    /// Alive in recompute and backward. What was kept is among it: whoever keeps `attention_kept`
-    /// or `feed_forward_kept` needs that much less. The attention half's tensors live all the
-    /// while; beside them first the feed-forward's, then `attention_gradients`.
+    /// Largest totals in recomputation and backward. They include kept tensors: a schedule that
+    /// keeps `attention_kept` or `feed_forward_kept` needs that much less. The attention half's
+    /// tensors exist all the time; with them first the feed-forward's, then `attention_gradients`.
     double backward_attention = 0;
     double backward_feed_forward = 0;
     /// Gradients of the attention's output and of q, k and v, and the workspace of its backward.

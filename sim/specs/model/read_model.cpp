@@ -102,7 +102,7 @@ void read_scaling(const JsonObject& scaling, ModelSpec& model) {
         number_or(scaling, "original_max_position_embeddings", 8192, 1, 1e9);
 }
 
-/// `Qwen/Qwen2.5-7B` as people paste it -> `qwen2.5-7b`.
+/// Turns a pasted name like `Qwen/Qwen2.5-7B` into `qwen2.5-7b`.
 std::string short_name(const std::string& what) {
     std::string name = what.substr(what.rfind('/') + 1);
     std::transform(name.begin(), name.end(), name.begin(),

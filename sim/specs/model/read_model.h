@@ -1,5 +1,5 @@
-// Where does a model shape come from: a Hugging Face config.json, the built-in library, or a few
-// numbers.
+// How is a model's shape read: from a Hugging Face config.json, the built-in library, or a few
+// numbers?
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace sluice {
 class JsonObject;
 
 /// `what` is a name of the library (`qwen2.5-7b`), a scaled target (`120b`), a generic shape
-/// (`dense:layers=80,hidden=8192,...`) or a path to a Hugging Face config.json. Throws InputError,
-/// whose sentence begins with `where`, a flag or a file and its key.
+/// (`dense:layers=80,hidden=8192,...`) or a path to a Hugging Face config.json. Throws InputError;
+/// its sentence begins with `where`, a flag or a file and its key.
 ModelSpec read_model(const std::string& what, const std::string& where = "--model");
 
 /// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
 ModelSpec parse_hf_config(std::string_view text, const std::string& file);
 
-/// What a config.json says of how a model computes: norm_epsilon, rotary and not_trained of
-/// `model`. Plans do not depend on it, training does. Throws InputError.
+/// Reads from a config.json how a model computes: norm_epsilon, rotary and not_trained of `model`.
+/// Training depends on these, plans do not. Throws InputError.
 void read_hf_arithmetic(const JsonObject& config, ModelSpec& model);
 
 /// A dense decoder in Llama's form from
@@ -30,7 +30,7 @@ void read_hf_arithmetic(const JsonObject& config, ModelSpec& model);
 /// 128256, untied. Throws InputError.
 ModelSpec parse_generic_model(std::string_view text, const std::string& where = "--model");
 
-/// A dense shape of about the named size, for what-if (not a published model).
+/// A dense shape of about the named size, for what-if questions (not a published model).
 struct ScaledTarget {
     const char* name;
     const char* shape;

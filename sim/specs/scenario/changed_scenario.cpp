@@ -14,7 +14,7 @@ bool is_field_of(const Options& options, const std::string& field) {
     return std::ranges::any_of(options, [&](const auto& one) { return field == one.field; });
 }
 
-/// An empty value is none.
+/// An empty value removes the field.
 void set(std::map<std::string, std::string>& values, const std::string& field,
          const std::string& value) {
     value.empty() ? void(values.erase(field)) : void(values[field] = value);
@@ -23,15 +23,15 @@ std::optional<std::string> if_given(const std::string& value) {
     return value.empty() ? std::nullopt : std::optional(value);
 }
 
-/// In place of the value that the profile's number may have been given before.
+/// Replaces an earlier what-if value of the same number.
 void set_number(PlannedMachine& machine, const std::string& path, const std::string& value) {
     std::erase_if(machine.settings,
                   [&](const std::string& setting) { return setting.starts_with(path + "="); });
     if (!value.empty()) machine.settings.push_back(path + "=" + value);
 }
 
-/// Whether its profile leaves open how much host memory it has. One that cannot be read says
-/// nothing: the verdict says why.
+/// Whether its profile does not say how much host memory it has. False if the profile cannot be
+/// read; the verdict then says why.
 bool lacks_host_memory(const std::string& machine) {
     try {
         const MachineProfile profile = read_machine_profile(machine);
@@ -101,7 +101,7 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
     const Option& declared = training_options().front();
     const auto choice = std::find_if(declared.choices.begin(), declared.choices.end(),
                                      [&](const Choice& one) { return schedule == one.name; });
-    if (choice == declared.choices.end()) return planned;  // which is a mistake of its own
+    if (choice == declared.choices.end()) return planned;  // a mistake that resolve() reports
     declared.set(training, choice->value);
     for (const Option& option : training_options())
         if (!has_option(training.schedule, option)) planned.training.erase(option.field);

@@ -1,4 +1,4 @@
-// Do the settings of a training go together?
+// Are the settings of a training valid together?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-/// A chunk is planned as kernels of its own: 100,000 are some 50 MB of them, and no chunk that
+/// Each chunk is planned as kernels of its own: 100,000 chunks take some 50 MB, and no chunk that
 /// small is fast.
 void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, std::string_view field) {
     constexpr std::int64_t kMostChunks = 100'000;
@@ -23,7 +23,7 @@ void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, std::string_vi
         option->field);
 }
 
-constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation a layer for each
+constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation per layer for each
 
 /// Each GPU takes an equal part of the batch, in equal micro-batches.
 void check_batch(const TrainingSpec& spec) {
@@ -50,7 +50,7 @@ void check_batch(const TrainingSpec& spec) {
             "batch");
 }
 
-/// PyTorch's checkpointing of a layer keeps its input alone.
+/// PyTorch's checkpointing of a layer keeps only its input.
 void check_recompute(const TrainingSpec& spec) {
     if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
     throw InputError(
@@ -60,7 +60,7 @@ void check_recompute(const TrainingSpec& spec) {
         "recompute");
 }
 
-/// Options that a schedule does not have must be left as they are.
+/// Options that a schedule does not have must keep their defaults.
 void check_used_options(const TrainingSpec& spec) {
     const TrainingSpec standard;
     for (const Option& option : training_options()) {

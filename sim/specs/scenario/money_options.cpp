@@ -18,8 +18,9 @@ std::vector<MoneyOption> declare_money_options() {
     return {
         {"tokens", "tokens", Kind::number, 1, 1e18, "tokens of the run", "1e9",
          [](CostQuery& query, double value, const std::string&) { query.tokens = value; }},
-        {"offer", "", Kind::text, 0, 0, "pay this offer of the profile, as in --offer Nebius",
-         "the median of those rented",
+        {"offer", "", Kind::text, 0, 0,
+         "use the price of this offer in the profile, as in --offer Nebius",
+         "the median of the rents",
          [](CostQuery& query, double, const std::string& text) { query.offer = text; }},
         {"usd_per_hour", "$ an hour", Kind::number, 1e-4, 1e7,
          "pay this much an hour, electricity included", "",
@@ -29,11 +30,11 @@ std::vector<MoneyOption> declare_money_options() {
         {"price_usd", "$", Kind::number, 1, 1e10,
          "pay as an owner, at this price of the whole machine", "",
          [](CostQuery& query, double value, const std::string&) { query.price_usd = value; }},
-        {"years", "years", Kind::number, 0.1, 100, "years for which an owner uses the machine",
+        {"years", "years", Kind::number, 0.1, 100, "years for which the owner uses the machine",
          number(terms.years),
          [](CostQuery& query, double value, const std::string&) { query.terms.years = value; }},
-        {"utilization", "", Kind::number, 1e-3, 1, "share of an owner's hours in which it trains",
-         number(terms.utilization),
+        {"utilization", "", Kind::number, 1e-3, 1,
+         "share of the owner's hours in which the machine trains", number(terms.utilization),
          [](CostQuery& query, double value, const std::string&) {
              query.terms.utilization = value;
          }},
@@ -45,7 +46,7 @@ std::vector<MoneyOption> declare_money_options() {
              query.terms.electricity_usd_per_kwh = value;
          }},
         {"power_usage_effectiveness", "", Kind::number, 1, 10,
-         "power of an owner's facility over power of the machine",
+         "power of the owner's facility over power of the machine (PUE)",
          number(terms.power_usage_effectiveness),
          [](CostQuery& query, double value, const std::string&) {
              query.terms.power_usage_effectiveness = value;
@@ -53,7 +54,7 @@ std::vector<MoneyOption> declare_money_options() {
         {"host_watts", "W", Kind::number, 0, 1e6,
          "power that the host draws for each GPU that trains", "",
          [](CostQuery& query, double value, const std::string&) { query.host_w = value; }},
-        {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs of the rented nodes that are paid for",
+        {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs that are paid for, of the rented nodes",
          "those that train",
          [](CostQuery& query, double value, const std::string&) { query.gpus_paid = value; }},
     };

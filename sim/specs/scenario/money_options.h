@@ -1,5 +1,5 @@
-// What can be said about money and energy? Each number is declared once: flags, project files and
-// forms derive from this list.
+// Which options are about money and energy? Each is declared once: flags, project files and forms
+// derive from this list.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,17 @@
 
 namespace sluice {
 
-/// What the user says about money. At most one of offer, usd_per_hour and buy.
+/// The user's options about money. At most one of offer, usd_per_hour and buy.
 struct CostQuery {
     double tokens = 1e9;
     std::optional<std::string> offer;                  ///< by name
     std::optional<double> usd_per_hour;                ///< paid an hour, electricity included
-    std::string usd_per_hour_flag = "--usd-per-hour";  ///< by which it was given
+    std::string usd_per_hour_flag = "--usd-per-hour";  ///< the field that gave it
     bool buy = false;                                  ///< as an owner
     std::optional<double> price_usd;                   ///< of the whole machine, bought
-    std::optional<double> host_w;                      ///< beside each GPU
-    /// GPUs of rented nodes that are paid for, as rents are for one GPU; nothing: those that train.
+    std::optional<double> host_w;                      ///< for each GPU
+    /// GPUs of rented nodes that are paid for, since rents are for one GPU; empty: those that
+    /// train.
     std::optional<double> gpus_paid;
     OwnerTerms terms;
 };
@@ -39,17 +40,18 @@ struct MoneyOption {
 
 const std::vector<MoneyOption>& money_options();
 std::string money_flag(const MoneyOption& option);
-/// What it says, its range and default, in a line.
+/// Meaning, range and default in one line.
 std::string money_help(const MoneyOption& option);
 
-/// Sets one from text, a flag from "1" or "0"; `where` is the name in messages. Throws InputError.
+/// Sets one option from text, a flag from "1" or "0"; `where` is the name in messages. Throws
+/// InputError.
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
                std::string_view where);
 
-/// Throws InputError where there are two ways to pay.
+/// Throws InputError if two ways to pay are given.
 void check_money(const CostQuery& query);
-/// Throws InputError where one price is given for several machines; `words` say which, and what to
-/// give instead.
+/// Throws InputError if one price is given for several machines; `words` name the machines and the
+/// remedy.
 void refuse_one_price(const CostQuery& query, const std::string& words);
 
 }  // namespace sluice

@@ -22,18 +22,18 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// "estimated, Page (2026-05-25)": who says so, and when it was read.
+/// "estimated, Page (2026-05-25)": the method, the source and its date.
 std::string origin(const Quantity& quantity) {
     return fmt::format("{}{}, {}", quantity.method == Method::estimated ? "estimated: " : "",
                        quantity.source, quantity.date);
 }
 
-/// Whether a price is for another size of GPU memory, as that of a 40 GB card in an 80 GB card's
+/// Whether a price is for another size of GPU memory, such as a 40 GB card in an 80 GB card's
 /// profile.
 bool is_of_another_size(const Quantity& price, const MachineProfile& profile) {
     const Quantity* const memory = profile.find("gpu.memory_capacity_gb");
     if (!price.gpu_memory_gb || memory == nullptr || !memory->value) return false;
-    constexpr double kSame = 0.15;  // GB or GiB, and what the driver keeps
+    constexpr double kSame = 0.15;  // GB or GiB, less what the driver keeps
     return std::abs(*price.gpu_memory_gb / *memory->value - 1) > kSame;
 }
 
@@ -90,7 +90,7 @@ PriceList price_list(const MachineProfile& profile) {
 }
 
 const Offer* typical_offer(const PriceList& prices) {
-    // Rented offers come first, ascending in price.
+    // Rented offers come first, in ascending order of price.
     const auto rented =
         std::count_if(prices.offers.begin(), prices.offers.end(),
                       [](const Offer& offer) { return offer.kind == OfferKind::rented; });

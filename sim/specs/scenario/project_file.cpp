@@ -59,10 +59,10 @@ PlannedScenario read_one(const JsonObject& object) {
     return out;
 }
 
-/// A number where the text is one and reads back as the same text.
+/// A JSON number if the text is one and reads back as the same text.
 nlohmann::ordered_json as_value(const std::string& text) {
     const std::optional<double> value = parse_number(text);
-    if (!value || !std::isfinite(*value)) return text;  // "inf" and "nan" are numbers too
+    if (!value || !std::isfinite(*value)) return text;  // "inf" and "nan" also parse as numbers
     nlohmann::ordered_json number = json_number(*value);
     return number.dump() == text ? number : nlohmann::ordered_json(text);
 }
@@ -91,7 +91,7 @@ nlohmann::ordered_json scenario_json(const PlannedScenario& planned) {
     return out;
 }
 
-/// Files and names of scenarios may hold colons themselves; npos: no name is given.
+/// Splits FILE:NAME. Files and names may contain colons; npos: no name is given.
 std::size_t colon_before_name(const std::string& file_and_name) {
     std::error_code error;
     if (std::filesystem::exists(file_and_name, error)) return std::string::npos;
@@ -114,7 +114,7 @@ Project parse_project(std::string_view text, const std::string& file) {
         root.integer("version", 1, std::numeric_limits<std::int64_t>::max());
     if (version != kVersion)
         throw InputError(
-            fmt::format("{} is {}, expected {}; a later sluice wrote it: open it with that one",
+            fmt::format("{} is {}, expected {}; a newer sluice wrote it: open it with that version",
                         root.where("version"), version, kVersion));
     root.allow_only({"format", "version", "scenarios", "current"});
     Project out;

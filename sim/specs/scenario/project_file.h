@@ -12,19 +12,19 @@
 namespace sluice {
 
 struct Project {
-    std::vector<PlannedScenario> scenarios;  ///< never empty where it was read
+    std::vector<PlannedScenario> scenarios;  ///< never empty after reading
     std::size_t current = 0;
 
     bool operator==(const Project&) const = default;
 };
 
 /// {"format": "sluice project", "version": 1, "scenarios": [...], "current": 0}. Values are kept as
-/// typed, mistakes in them too; unknown keys and other versions are refused: InputError with file,
-/// field and value.
+/// typed, with their mistakes. Unknown keys and other versions give an InputError with file, field
+/// and value.
 Project parse_project(std::string_view text, const std::string& file);
 std::string project_json(const Project& project);
 
-/// Of `FILE` its current scenario, of `FILE:NAME` the one of that name. Throws InputError.
+/// The current scenario of `FILE`, or the named one of `FILE:NAME`. Throws InputError.
 PlannedScenario read_planned_scenario(const std::string& file_and_name);
 
 }  // namespace sluice

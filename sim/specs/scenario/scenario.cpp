@@ -36,11 +36,11 @@ WhatIf parse_what_if(const std::string& text) {
     return {path, parse_positive(std::string_view(text).substr(equals + 1), "--set " + path)};
 }
 
-/// A number that no rate of the machine rests on would change nothing in silence.
+/// A what-if value that no prediction uses would silently change nothing.
 void check_used(const WhatIf& setting, const MachineSpec& machine) {
     const std::vector<std::string>& used = machine.inputs;
     if (std::find(used.begin(), used.end(), setting.path) != used.end()) return;
-    throw InputError(fmt::format("--set: {} changes nothing for {}: a prediction rests on {}{}",
+    throw InputError(fmt::format("--set: {} changes nothing for {}: its predictions use {}{}",
                                  setting.path, machine.id, fmt::join(used, ", "),
                                  did_you_mean(setting.path, used)));
 }

@@ -1,5 +1,5 @@
-// What did somebody ask: which model on which machine with which settings, as typed? And what does
-// it resolve to? Flags, forms and project files fill the same PlannedScenario.
+// What is the question: which model on which machine with which settings, as typed? To which specs
+// does it resolve? Flags, forms and project files fill the same PlannedScenario.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-/// Which model, as typed.
+/// The model, as typed.
 struct PlannedModel {
     std::string model;  ///< a name of the library, dense:..., or a path to a config.json
     std::optional<std::string> layers;
@@ -23,7 +23,7 @@ struct PlannedModel {
     bool operator==(const PlannedModel&) const = default;
 };
 
-/// Which machine, as typed, with what-if values.
+/// The machine, as typed, with what-if values.
 struct PlannedMachine {
     std::string machine;  ///< a name of the library, or a path to a profile
     std::optional<std::string> host_memory;
@@ -31,7 +31,7 @@ struct PlannedMachine {
     bool operator==(const PlannedMachine&) const = default;
 };
 
-/// As typed: it may hold mistakes, which resolve() names.
+/// As typed, possibly with mistakes, which resolve() reports.
 struct PlannedScenario {
     std::string name, notes;
     PlannedModel model;
@@ -41,7 +41,7 @@ struct PlannedScenario {
 
     bool operator==(const PlannedScenario&) const = default;
 };
-/// Whether they are equal but for names and notes, which no prediction depends on.
+/// Whether they are equal except for names and notes, which predictions do not depend on.
 bool ask_the_same(const PlannedScenario& a, const PlannedScenario& b);
 
 struct Scenario {
@@ -55,23 +55,23 @@ struct Scenario {
 /// Reads the model and the machine and checks all values. Throws InputError with its field.
 Scenario resolve(const PlannedScenario& planned);
 
-/// A machine that can be predicted: its profile with what-if values, and what that resolves to.
+/// A machine that can be predicted: its profile with what-if values, and the resolved spec.
 struct ProfiledMachine {
     MachineProfile profile;
     MachineSpec spec;
 };
 
-// The parts of resolve(), with its errors.
+// The steps of resolve(), with its errors.
 ModelSpec read_model(const PlannedModel& planned);
-/// Refuses a what-if value on which no prediction for that machine rests.
+/// Refuses a what-if value that no prediction for that machine uses.
 ProfiledMachine read_machine(const PlannedMachine& planned);
 TrainingSpec read_training(const PlannedScenario& planned);
 /// The same before the rules between options are checked.
 TrainingSpec training_values(const PlannedScenario& planned);
 CostQuery read_money(const PlannedScenario& planned);
 
-/// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another that takes
-/// the flags of a scenario; money only where it takes money ("cost").
+/// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another command
+/// that takes a scenario's flags; money only if that takes money ("cost").
 std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");
 
 }  // namespace sluice

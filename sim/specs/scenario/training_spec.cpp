@@ -48,7 +48,7 @@ Option schedule_option() {
                     0,
                     static_cast<double>(choices.size() - 1),
                     std::move(choices),
-                    "whose order of operations",
+                    "system whose order of operations is planned",
                     false,
                     nullptr,
                     nullptr};
@@ -114,8 +114,9 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::state_bytes>(
         "state_bytes", "bytes a parameter", 6, 12,
         "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
-    options.push_back(option<&T::optimizer_threads>("optimizer_threads", "threads", 0, 1024,
-                                                    "0: the count that is fastest on the machine"));
+    options.push_back(option<&T::optimizer_threads>(
+        "optimizer_threads", "threads", 0, 1024,
+        "threads of the optimizer; 0: the fastest number on the machine"));
     options.push_back(option<&T::clipping>("clipping", "", 0, 2, "gradient clipping by global norm",
                                            {{"speculative", index(Clipping::speculative)},
                                             {"exact", index(Clipping::exact)},

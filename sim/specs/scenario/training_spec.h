@@ -1,5 +1,5 @@
-// How is the model trained: batch, buffers, recomputation, precisions. Every option is declared
-// once, here below.
+// How is the model trained: batch, buffers, recomputation, precisions? Every option is declared
+// once, below.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,29 @@ namespace sluice {
 
 class JsonObject;
 
-/// What GPUs of a cluster have a part of: parameters, gradients and states; states alone; nothing.
+/// What the GPUs of a cluster divide among them: parameters, gradients and states; states only;
+/// nothing.
 enum class Sharding : std::uint8_t { full, states, none };
 enum class CheckpointPlacement : std::uint8_t { device, host };
-/// Gradient clipping by global norm: at once and redone where the norm exceeds the limit, after all
-/// gradients, or none.
+/// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
+/// after all gradients; or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
 
 struct TrainingSpec {
-    Schedule schedule = {};  ///< ours, or that of another system for comparison
+    Schedule schedule = {};  ///< ours, or another system's for comparison
     std::int64_t gpus = 1;   ///< that train together (cluster)
     Sharding sharding = Sharding::full;
-    std::int64_t batch = 8;           ///< sequences a step, of all GPUs
-    std::int64_t micro_batch = 0;     ///< sequences that pass a layer together; 0: the whole batch
-    std::int64_t sequence = 1024;     ///< tokens of a sequence
-    std::int64_t buffer_depth = 2;    ///< weight slots on the device
-    std::int64_t gradient_slabs = 2;  ///< layer gradients on the device that wait to leave
+    std::int64_t batch = 8;         ///< sequences a step, of all GPUs
+    std::int64_t micro_batch = 0;   ///< sequences that pass a layer together; 0: the whole batch
+    std::int64_t sequence = 1024;   ///< tokens of a sequence
+    std::int64_t buffer_depth = 2;  ///< weight slots on the device
+    std::int64_t gradient_slabs =
+        2;  ///< layer gradients on the device that wait for their copy to the host
     std::int64_t host_gradient_slabs =
         0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
     Recompute recompute = Recompute::full;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
-    /// First layers whose weights and states stay on the device, which updates them.
+    /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
@@ -48,13 +50,14 @@ struct TrainingSpec {
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
     std::int64_t feed_forward_chunk_tokens =
         0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
-    std::int64_t distinct_tokens =
-        0;  ///< of a batch: rows of the embedding that it uses; 0: as many as it has tokens
+    std::int64_t distinct_tokens = 0;  ///< different tokens in a batch: rows of the embedding that
+                                       ///< it uses; 0: every token differs
     std::int64_t sub_group_elements =
-        0;  ///< that DeepSpeed's optimizer updates at once; 0: the schedule's own
-    std::int64_t offload_percent = 90;  ///< of sub-groups that the CPU updates (superoffload)
-    double device_budget_bytes = 0;     ///< use no more device memory; 0: all there is
-    double host_budget_bytes = 0;       ///< use no more host memory; 0: all there is
+        0;  ///< elements that DeepSpeed's optimizer updates at once; 0: the schedule's own
+    std::int64_t offload_percent =
+        90;  ///< share of the sub-groups that the CPU updates (superoffload)
+    double device_budget_bytes = 0;  ///< limit of device memory; 0: all of it
+    double host_budget_bytes = 0;    ///< limit of host memory; 0: all of it
 
     std::int64_t batch_of_a_gpu() const { return batch / gpus; }
     std::int64_t micro_batch_sequences() const {
@@ -74,8 +77,7 @@ struct Choice {
     int value;
 };
 
-/// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), what it holds, its range,
-/// what it means.
+/// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), type, range, meaning.
 struct Option {
     const char* field;
     const char* unit;
@@ -87,11 +89,11 @@ struct Option {
     void (*set)(TrainingSpec&, double);
 };
 
-/// All options, in the order shown. The CLI, the JSON reader, --help and forms derive from this
-/// list.
+/// All options, in the order of display. The CLI, the JSON reader, --help and forms derive from
+/// this list.
 const std::vector<Option>& training_options();
 
-/// Sets one option from text, as a flag gives it; `where` is the name in messages. Throws
+/// Sets one option from text, as given by a flag; `where` is the name in messages. Throws
 /// InputError.
 void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
                 std::string_view where);
@@ -102,7 +104,7 @@ std::string option_text(const TrainingSpec& spec, const Option& option);
 /// Sets the options that a JSON object gives, by their fields. Throws InputError.
 void set_options(TrainingSpec& spec, const JsonObject& object);
 
-/// The options of a training.json as text, by field, all of them checked. Throws InputError.
+/// The options of a training.json as text, by field; all of them are checked. Throws InputError.
 std::map<std::string, std::string> parse_option_texts(std::string_view text,
                                                       const std::string& file);
 /// Reads a training.json. Throws InputError.
@@ -112,7 +114,7 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
 /// the reason.
 void check_training_spec(const TrainingSpec& spec);
 
-/// What an option holds, its range and default, in a line.
+/// Meaning, range and default in one line.
 std::string option_help(const Option& option);
 /// The flag of an option's field: `--micro-batch` for `micro_batch`.
 std::string option_flag(const Option& option);

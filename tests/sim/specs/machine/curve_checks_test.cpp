@@ -56,7 +56,7 @@ TEST_CASE("curve checks: sizes and rates that no machine has are refused", "[mac
         {kAdam,
          "[[1, 2e6]]",
          {"host.adam_gparams_per_s_by_threads.points: 2e+06 at 1", "at most 1000", "--only adam"}},
-        {kAdam, "[[1, 2], [1, 3]]", {"1 stands twice in the first column", "--only adam"}},
+        {kAdam, "[[1, 2], [1, 3]]", {"1 is given twice in the first column", "--only adam"}},
         {kAdam8,
          "[[1, 2, -1, 3]]",
          {"2 at 1 has the range -1 to 3", "expected low <= value <= high", "--only adam"}},
@@ -178,7 +178,7 @@ TEST_CASE("curve checks: more work leaves copies in and kernels no more, but for
                   {"compute_share rises from 0.8 to 0.85 while work rises from 100 to 200 GB/s",
                    "--only mixed_load"});
     check_refused(with_more_work("[0, 1, 0, 100, 1, 0.5, 1, 0.8]"),
-                  {"100 GB/s of work stands twice for the same lanes", "--only mixed_load"});
+                  {"100 GB/s of work is given twice for the same lanes", "--only mixed_load"});
     CHECK_NOTHROW(parse_profile(with_more_work("[0, 1, 0, 200, 1, 0.515, 1, 0.8]")));
     // Other lanes are another matter.
     CHECK_NOTHROW(parse_profile(with_more_work("[1, 1, 0, 200, 1, 0.9, 1, 0.9]")));

@@ -58,7 +58,7 @@ TEST_CASE("confidence: each rate that is missing is said in one sentence", "[mac
         const char* sentence;
     };
     for (const auto& [pointer, sentence] : std::vector<Gap>{
-             {"/host/work/copy_gb_per_s", "host work (copy) goes at the H200 machine's rates"},
+             {"/host/work/copy_gb_per_s", "host work (copy) runs at the H200 machine's rates"},
              {"/link/other/pageable_host_to_device_gb_per_s", "copies from pageable memory reach"},
              {"/link/curve", "copies reach their full rate at any size"},
              {"/kernels/attention_cudnn_forward_tflops_by_sequence", "attention (cudnn forward)"},
@@ -66,7 +66,7 @@ TEST_CASE("confidence: each rate that is missing is said in one sentence", "[mac
              {"/kernels/launch_us", "launch overheads"},
              {"/host/adam_gparams_per_s_by_threads", "GB/s a thread, as on the H200 machine"},
              {"/host/copy_traffic_weight", "a byte copied over the link"},
-             {"/link/both_ways_host_to_device_gb_per_s", "copies both ways at once reach"}}) {
+             {"/link/both_ways_host_to_device_gb_per_s", "copies in both directions at once reach"}}) {
         CAPTURE(pointer);
         const MachineSpec machine = resolve(measured_without(pointer));
         CAPTURE(machine.assumptions);
@@ -82,7 +82,7 @@ TEST_CASE("confidence: what only PyTorch's schedules rest on is said apart and w
     // The streamed schedule runs neither flash attention nor eager launches, and of the host work
     // only the copy (streamed.cpp); the others are MegaTrain's.
     for (const auto& [pointer, sentence] : std::vector<std::pair<const char*, std::string>>{
-             {"/host/work/zero_gb_per_s", "host work (zero) goes at the H200 machine's rates"},
+             {"/host/work/zero_gb_per_s", "host work (zero) runs at the H200 machine's rates"},
              {"/kernels/attention_flash_forward_tflops_by_sequence", "attention (flash forward)"},
              {"/kernels/attention_flash_backward_tflops_by_sequence", "attention (flash backward)"},
              {"/kernels/eager_launch_us", "PyTorch's launch overheads"}}) {
@@ -145,7 +145,7 @@ TEST_CASE("confidence: host work without any rate is said of the copy, and of ot
     // In the order of the table: first touch comes first.
     CHECK_THAT(
         machine.others_assumptions[0],
-        ContainsSubstring("host work (first_touch_copy, release) goes at the H200 machine's"));
+        ContainsSubstring("host work (first_touch_copy, release) runs at the H200 machine's"));
     CHECK_THAT(machine.others_assumptions[1],
                ContainsSubstring("host work (zero, scale, norm_and_scale, bf16_master_adam) goes "
                                  "at the H200 machine's rates, scaled by host memory bandwidth"));
