@@ -5,12 +5,12 @@
 namespace sluice {
 namespace {
 
-// DRAM traffic of one payload byte: a copy reads and writes; a copy into fresh pages also has them
-// zeroed first; clipping reads for the norm, then reads and writes to scale.
+// Memory traffic per payload byte: a copy reads and writes; a copy into fresh pages also zeroes
+// them first; clipping reads for the norm, then reads and writes to scale.
 constexpr double kCopyTraffic = 2, kFirstTouchTraffic = 3, kClipTraffic = 3;
 
-// Elements a second in fp32 of those in bf16 (validation/peers/host_work.py in six processes on an
-// H200 machine: 0.63 to 0.83, and 0.74 to 0.85): scaled; summed up for a norm and then scaled.
+// Elements per second in fp32 over bf16 (validation/peers/host_work.py in six processes on an H200
+// machine: 0.63 to 0.83, and 0.74 to 0.85): for scaling; for summing up a norm and then scaling.
 constexpr double kScaledInFp32 = 0.74, kNormAndScaledInFp32 = 0.80;
 
 FlowDemand host_demand(const Operation& operation, const HostSpec& host, const Interpolated& adam,
@@ -64,7 +64,7 @@ FlowDemand storage_demand(const Operation& operation, const StorageSpec& storage
     return {bytes, bytes / (storage.latency + bytes / rate)};
 }
 
-/// As a flow through device memory, which the ring reads and writes.
+/// A flow through device memory, which the ring reads and writes.
 FlowDemand collective_demand(const Operation& operation, const InterconnectSpec& interconnect,
                              const GpuGroup& group) {
     const Seconds seconds =
@@ -74,7 +74,7 @@ FlowDemand collective_demand(const Operation& operation, const InterconnectSpec&
     return {traffic, traffic / std::max(seconds, 1e-9)};
 }
 
-/// A GPU that the host keeps waiting idles.
+/// A GPU idles while it waits for the host.
 KernelCost no_faster_than(Seconds issued, KernelCost cost, const ClockSpec& clock) {
     cost.joules += clock.idle_w * std::max(0.0, issued - cost.seconds);
     cost.seconds = std::max(cost.seconds, issued);
@@ -145,8 +145,8 @@ Seconds PowerBudget::begin(Seconds now, const KernelCost& cost) {
     }
     const double at_highest = joules_ / beyond;  // share of the work
     joules_ = 0;
-    // The rest at a clock between the two, at which it draws what the limit is. Time and energy are
-    // taken as linear between them.
+    // The rest runs at a clock between the two, at which it draws the limit. Time and energy are
+    // interpolated linearly between them.
     const Seconds longer = cost.at_limit - cost.seconds;
     const double saved = cost.joules * (1 - clock_.energy_share) + clock_.limit_w * longer;
     const double slowed = saved > 0 ? std::min(1.0, beyond / saved) : 1.0;

@@ -15,8 +15,8 @@ namespace {
 constexpr double kUnlimited = 1e18;  // bytes/s
 
 sg::Engine& engine() {
-    // CM02 without TCP window and cross-traffic: a link's capacity is what flows get (SimGrid bends
-    // it otherwise). Only the first call's arguments count; the engine lives as long as the
+    // CM02 without TCP window and cross-traffic: flows get a link's whole capacity (SimGrid's
+    // default reduces it). Only the first call's arguments count; the engine lives as long as the
     // process.
     static sg::Engine* const the_engine = [] {
         static const char* arguments[] = {"sluice",
@@ -24,14 +24,14 @@ sg::Engine& engine() {
                                           "--cfg=network/TCP-gamma:0",
                                           "--cfg=network/crosstraffic:0",
                                           "--log=root.thres:critical",
-#ifdef __SANITIZE_ADDRESS__  // follows the stacks of threads only
+#ifdef __SANITIZE_ADDRESS__  // SimGrid only follows the stacks of threads
                                           "--cfg=contexts/factory:thread",
 #endif
                                           nullptr};
         int count = static_cast<int>(std::size(arguments)) - 1;
         const auto on_interrupt = std::signal(SIGINT, SIG_DFL);
         sg::Engine* const made = new sg::Engine(&count, const_cast<char**>(arguments));
-        std::signal(SIGINT, on_interrupt);  // it takes Ctrl-C, and would end without a word
+        std::signal(SIGINT, on_interrupt);  // SimGrid takes Ctrl-C and would end without a message
         return made;
     }();
     return *the_engine;
@@ -51,9 +51,9 @@ Platform::Platform() {
         return zone->create_link(name, 1.0)->set_latency(0);
     };
     both_ways_ = link("both_ways");
-    // Limits only when both directions run: one alone may have more than the two together (GH200:
-    // 380 against 368 GB/s). SimGrid bounds each flow by the bandwidth, which is therefore that of
-    // one direction.
+    // Limits only when both directions run: one alone may be faster than both together (GH200: 380
+    // against 368 GB/s). SimGrid bounds each flow by the bandwidth, which is therefore that of one
+    // direction.
     both_ways_->set_sharing_policy(
         sg::Link::SharingPolicy::NONLINEAR,
         [this](double one_way, int flows) { return flows > 1 ? both_ways_total_ : one_way; });
@@ -106,11 +106,12 @@ double Platform::units_per_byte(Lane lane) const {
 
 void Platform::pass(Lane lane, const FlowDemand& demand) {
     Route& route = this->route(lane);
-    // SimGrid's payload is whole; the rate is scaled with it, so that alone the flow takes exactly
-    // demand.alone().
+    // SimGrid's payload is a whole number; the rate is scaled with it, so that alone the flow takes
+    // exactly demand.alone().
     const double payload = std::max(1.0, std::round(demand.bytes * units_per_byte(lane)));
     route.units = payload / demand.alone() / demand.rate;
-    // A flow never gets more than its links had when it started: at first all that it can use.
+    // A flow never gets more than its links had at its start, so these start with the most that it
+    // can use.
     set_rate(route, demand.rate * route.units);
     const sg::CommPtr flow = sg::Comm::sendto_init();
     flow->set_payload_size(static_cast<std::uint64_t>(payload));
@@ -149,7 +150,7 @@ std::optional<std::pair<Lane, double>> Platform::wrong_rate() {
 }
 
 void Platform::set_rate(Route& route, double rate) {
-    if (rate == route.rate_now) return;  // equal layers follow each other: most often it stays
+    if (rate == route.rate_now) return;  // equal layers follow each other, so it rarely changes
     route.rate_now = rate;
     route.rate->set_bandwidth(rate);
 }

@@ -10,20 +10,19 @@
 //   storage_write     - rate ------- *
 //
 // Every `*` and every name on a line is a link with a capacity in bytes/s; flows that cross it
-// share it max-min fairly. Each lane has a `rate` link of its own, set to what the operation at
-// hand can use at most (SimGrid 3.32 ignores Comm::set_rate in direct transfers; a lane has one
-// flow at a time). `both ways` holds the copies of both directions, when both run, to what they
-// reach together (2 x 47.85 rather than 2 x 55.3 GB/s on the H200 measured). A byte copied loads
-// DRAM as `copy_weight` bytes of host work do; as SimGrid counts one unit a flow on all its links,
-// copies are counted in units of 1/copy_weight byte, and so is compute, which meets them on HBM. On
-// unified memory both memories are one.
+// share it max-min fairly. Each lane has its own `rate` link, set to the most that the current
+// operation can use (SimGrid 3.32 ignores Comm::set_rate in direct transfers; a lane has one flow
+// at a time). `both ways` limits copies in both directions at once to their joint rate (2 x 47.85
+// rather than 2 x 55.3 GB/s on the measured H200). A copied byte loads DRAM like `copy_weight`
+// bytes of host work. SimGrid counts a flow with one unit on all its links, so copies are counted
+// in units of 1/copy_weight byte, and so is compute, which shares HBM with them. With unified
+// memory both memories are one.
 //
-// Where the machine's profile has measured what each lane keeps while others run (Contention), DRAM
-// and `both ways` limit nothing; whenever a lane starts or ends, the rate links are set to the
-// share of their rate that the lanes now at work keep. Max-min sharing missed such measurements by
-// 12 to 15% (H200: copies to the host keep their rate under load, copies to the device and the
-// optimizer yield). Storage was not among what ran there: it keeps its rate and takes none from the
-// others.
+// If the machine's profile has measured rates under contention (Contention), DRAM and `both ways`
+// limit nothing. Instead, whenever a lane starts or ends, each rate link is set to the lane's share
+// under contention with the active lanes. Max-min sharing missed such measurements by 12 to 15%
+// (H200: copies to the host keep their rate under load, copies to the device and the optimizer
+// become slower). Storage was not measured under contention: it keeps its rate and slows no lane.
 #pragma once
 
 #include <optional>
@@ -39,35 +38,35 @@ class Link;
 
 namespace sluice {
 
-/// The one platform of the process (SimGrid has one engine a process); its capacities follow the
-/// machine. Used on the simulation thread alone.
+/// The one platform of the process (SimGrid has one engine per process); its capacities follow the
+/// machine. Used on the simulation thread only.
 class Platform {
   public:
     static Platform& instance();
-    /// Precondition: no simulation is running.
-    /// `state_bytes` of the optimizer that runs on it: how much it loses to copies depends on them.
+    /// Precondition: no simulation is running. `state_bytes` are the optimizer's; its slowdown by
+    /// copies depends on them.
     void set_machine(const MachineSpec& machine, std::int64_t state_bytes);
-    /// Blocks the calling SimGrid actor until the flow has passed. One flow at a time on a lane.
+    /// Blocks the calling SimGrid actor until the flow has ended. One flow at a time on a lane.
     void pass(Lane lane, const FlowDemand& demand);
-    /// Where the actors of the lanes live; they do nothing there but wait.
+    /// The host of the lanes' actors, which only wait there.
     simgrid::s4u::Host* actors_host() const { return routes_[0][0].from; }
 
   private:
-    /// A lane's way through the machine: its own rate link, then the shared ones.
+    /// A lane's route through the machine: its own rate link, then the shared ones.
     struct Route {
         simgrid::s4u::Host* from = nullptr;
         simgrid::s4u::Host* to = nullptr;
         simgrid::s4u::Link* rate = nullptr;
         double rate_now = 0;
-        double alone = 0;  ///< bytes/s of the flow that passes now; 0: none
-        double units = 1;  ///< of its payload, a byte
+        double alone = 0;  ///< bytes/s of the current flow; 0: none
+        double units = 1;  ///< per byte of its payload
     };
     Platform();
     double units_per_byte(Lane lane) const;
     Route& route(Lane lane) { return routes_[unified_ ? 1 : 0][static_cast<int>(lane)]; }
-    /// Sets every lane's rate to what it keeps of its own beside the others at work.
+    /// Sets every lane's rate to its share under contention with the active lanes.
     void share_rates();
-    /// The lane whose rate is not what it should be, and that rate; nothing where all are right.
+    /// A lane whose rate has to change, and the new rate; empty if all rates are right.
     std::optional<std::pair<Lane, double>> wrong_rate();
     void set_rate(Route& route, double rate);
 

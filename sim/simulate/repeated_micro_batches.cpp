@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// A lane may be some micro-batches ahead of another; nothing but these may run in the window.
+// A lane may be some micro-batches ahead of another; only these may run in the window.
 constexpr std::size_t kInARow = 6, kMiddle = 3;
 
 bool same_demand(const FlowDemand& a, const FlowDemand& b) {
@@ -14,7 +14,8 @@ bool same_demand(const FlowDemand& a, const FlowDemand& b) {
            a.kernels.at_limit == b.kernels.at_limit && a.kernels.joules == b.kernels.joules;
 }
 
-/// `b` is `length` operations after `a`. What they wait for is as far from each, or is the same.
+/// `b` is `length` operations after `a`. Each dependency has the same distance from both, or is the
+/// same operation.
 bool alike(const LaneWork& a, const LaneWork& b, std::size_t length) {
     return a.lane == b.lane && same_demand(a.demand, b.demand) &&
            std::equal(a.waits_for.begin(), a.waits_for.end(), b.waits_for.begin(),
@@ -35,10 +36,10 @@ std::vector<std::size_t> stretches(const StepProgram& program) {
     return starts;
 }
 
-/// Micro-batches in a row of a step that was simulated.
+/// Consecutive micro-batches of a simulated step.
 class Repeat {
   public:
-    /// `from`: the first one's number.
+    /// `from`: the index of the first one.
     Repeat(const RunSteps& run, std::size_t step, const AlikeMicroBatches& alike, std::size_t from)
         : run_(run),
           step_(step),
@@ -56,11 +57,12 @@ class Repeat {
         return distance_ > 0 && alone();
     }
     Seconds distance() const { return distance_; }
-    /// When those that were left out would come.
+    /// When the micro-batches that were left out would run.
     Seconds insertion() const { return until_; }
 
   private:
-    /// The operation of the next one ran `distance_` later, with as much power left.
+    /// Whether the next micro-batch ran the operation `distance_` later, with the same power
+    /// budget.
     bool follows(std::size_t i) const {
         const OperationInterval &one = intervals_[i], &next = intervals_[i + length_];
         const Seconds tolerance = kSteady * distance_;
@@ -70,7 +72,7 @@ class Repeat {
                std::abs(left_next - left) <= kSteady * std::max(1.0, std::abs(left));
     }
 
-    /// From the first start in the middle one, for as long as one is after another.
+    /// From the first start in the middle micro-batch, for as long as each follows the other.
     void find_window() {
         const auto middle =
             intervals_.begin() + static_cast<std::ptrdiff_t>(begin_ + kMiddle * length_);
@@ -82,7 +84,8 @@ class Repeat {
         until_ = from_ + distance_;
     }
 
-    /// What runs in the window, of any step, is of the row, and not of its last.
+    /// All operations in the window, of any step, belong to the row but not to its last
+    /// micro-batch.
     bool alone() const {
         for (std::size_t s = 0; s < run_.intervals.size(); ++s)
             for (std::size_t i = 0; i < run_.intervals[s].size(); ++i) {
@@ -134,8 +137,8 @@ std::optional<std::vector<LaneWork>> with_fewer(const std::vector<LaneWork>& wor
         for (Dependency& dependency : out.back().waits_for) {
             const auto on = static_cast<std::size_t>(dependency.operation);
             if (on < from) continue;
-            // What follows the equal ones waits for the last of them; the last that was kept is
-            // one: as far from the end.
+            // Operations after the row wait for its last micro-batch; the last one that was kept
+            // takes its place.
             if (on < end && on < end - (keep - 1) * alike.length) return std::nullopt;
             dependency.operation -= static_cast<OperationId>(removed);
         }
@@ -156,7 +159,7 @@ std::optional<WholeStep> with_all(const RunSteps& run, std::size_t step,
         const auto add = [&](std::size_t operation, Seconds later) {
             out.intervals.push_back({few[operation].start + later, few[operation].end + later});
         };
-        // Put in behind the middle one.
+        // Inserted after the middle micro-batch.
         const std::size_t middle = alike.first + (from + kMiddle) * alike.length;
         const std::size_t behind = middle + alike.length, end = alike.first + keep * alike.length;
         const auto add_other = [&](std::size_t i) {

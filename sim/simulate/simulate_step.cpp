@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-/// A steady step is the mean of the last two; else it is the mean of the last half.
+/// A steady step is the mean of the last two; an unsteady one the mean of the last half.
 SimulatedStep result(const RunSteps& run) {
     SimulatedStep out;
     const std::size_t n = run.compute_ends.size();
@@ -19,13 +19,13 @@ SimulatedStep result(const RunSteps& run) {
         (run.compute_ends[n - 1] - run.compute_ends[from]) / static_cast<double>(n - 1 - from);
     for (const OperationInterval& interval : run.intervals.front())
         out.first_step = std::max(out.first_step, interval.end);
-    // Not the last: what it leaves behind runs without a next step beside it.
+    // Not the last step, which runs without a next step at the same time.
     out.operations = run.intervals[n - 2];
     return out;
 }
 
-/// With `keep` of the equal micro-batches simulated; nothing if they do not repeat in every
-/// step, or the steps do not become steady.
+/// Simulates `keep` of the equal micro-batches; empty if they do not repeat in every step, or the
+/// steps do not become steady.
 std::optional<SimulatedStep> from_fewer(const std::vector<LaneWork>& work,
                                         const AlikeMicroBatches& alike, std::size_t keep,
                                         const MachineSpec& machine, const TrainingSpec& training) {

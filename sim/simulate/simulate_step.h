@@ -1,4 +1,4 @@
-// How long does the planned step take on the machine? The plan's operations in virtual time.
+// How long does the planned step take on the machine? Runs the plan's operations in virtual time.
 #pragma once
 
 #include <vector>
@@ -10,18 +10,20 @@
 namespace sluice {
 
 struct SimulatedStep {
-    /// Steady: from one step's last compute operation to the next's.
+    /// Steady: from one step's last compute operation to the next step's.
     Seconds step = 0;
-    /// From nothing in flight to the end of its last update, with what only the first step does.
+    /// From an idle machine to the end of the last update, with the work that only a first step
+    /// has.
     Seconds first_step = 0;
-    int steps = 0;        ///< simulated until one repeated the one before
-    bool steady = false;  ///< two in a row did; else `step` is the mean of the last half
+    int steps = 0;        ///< simulated until one step repeated the previous one
+    bool steady = false;  ///< two consecutive steps did; else `step` is the mean of the last half
     std::vector<OperationInterval> operations;  ///< of the steady step, in the program's order
 };
 
-/// Runs the plan with one SimGrid actor a lane, several steps in a row until the step time is
-/// steady. The same to the bit whatever ran before. Any thread may call it: one after another runs,
-/// see simulation_service.h. Throws Cancelled where the thread's SimulationScope asks to stop.
+/// Runs the plan with one SimGrid actor per lane for several steps, until the step time is steady.
+/// The result is the same to the bit, whatever ran before. May be called from any thread;
+/// simulations run one after another, see simulation_service.h. Throws Cancelled if the thread's
+/// SimulationScope asks to stop.
 SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
                             const TrainingSpec& training);
 

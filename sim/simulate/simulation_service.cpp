@@ -27,7 +27,7 @@ namespace {
 
 thread_local SimulationScope* innermost = nullptr;
 
-/// Lives as long as the process, as SimGrid's engine does.
+/// Lives as long as the process, like SimGrid's engine.
 class SimulationThread {
   public:
     static SimulationThread& instance() {
@@ -65,10 +65,10 @@ class SimulationThread {
     std::mutex mutex_;
     std::condition_variable posted_;
     std::array<std::deque<std::packaged_task<void()>>, 2> waiting_;  ///< by urgency
-    std::thread thread_;                                             // last: it uses the others
+    std::thread thread_;  // last member, since it uses the others
 };
 
-/// What the processes of in_processes() share.
+/// State shared by the processes of in_processes().
 struct Shared {
     std::atomic<std::size_t> next = 0, done = 0;
     std::atomic<bool> failed = false;
@@ -88,7 +88,7 @@ class Processes {
         const pid_t parent = getpid(), process = fork();
         if (process < 0) throw std::runtime_error("no process for a part of the search");
         if (process > 0) return copies_.push_back(process);
-        std::signal(SIGINT, SIG_IGN);  // the parent decides, and takes its copies with it
+        std::signal(SIGINT, SIG_IGN);  // the parent handles it, and ends its copies
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() == parent) run_copy();
         _exit(0);
@@ -161,7 +161,7 @@ void in_processes(int processes, std::size_t count, const std::function<void(std
     Processes all(count, work);
     const int most = static_cast<int>(std::min(count, static_cast<std::size_t>(processes)));
     if (most < 2) return all.take_part(done);
-    // A copy has only the thread that made it, which therefore must be the one of SimGrid.
+    // A copy has only the thread that forked it, which must therefore be SimGrid's.
     on_simulation_thread([&] {
         for (int i = 1; i < most; ++i) all.start();
         all.take_part(done);

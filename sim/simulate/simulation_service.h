@@ -1,5 +1,5 @@
-// Who may simulate, and who goes first? SimGrid has one engine a process, bound to the thread that
-// made it, so one thread runs all simulations; any other thread hands it its own and waits.
+// Which simulation runs next, and where? SimGrid has one engine per process, bound to the thread
+// that made it. So one thread runs all simulations; other threads hand theirs over and wait.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace sluice {
 
-/// Thrown by simulate_step(), and by all that simulates, when its SimulationScope asks to stop.
+/// Thrown by simulate_step() and its callers when the SimulationScope asks to stop.
 class Cancelled : public std::exception {
   public:
     const char* what() const noexcept override { return "the simulation was stopped"; }
 };
 
-/// A simulation that somebody waits for in front of a window runs before all others that wait.
+/// Urgent simulations, which a user in front of a window waits for, run before all others.
 enum class Urgency : std::uint8_t { now, later };
 
-/// While it lives, simulations of the thread that made it have this urgency and end when `stop`
-/// asks for it. Scopes may be nested: the innermost counts. Without one: urgent, and never stopped.
+/// During its lifetime, simulations of this thread have this urgency and end when `stop` requests
+/// it. Scopes may be nested; the innermost counts. Without a scope: urgent, and never stopped.
 class SimulationScope {
   public:
     SimulationScope(std::stop_token stop, Urgency urgency);
@@ -35,20 +35,20 @@ class SimulationScope {
     SimulationScope* const outer_;
 };
 
-/// The token that the work of this thread must obey. Call it before work of milliseconds: it throws
-/// Cancelled where the scope was asked to stop.
+/// Throws Cancelled if this thread's scope was asked to stop. Call it before work of milliseconds.
 std::stop_token begin_simulation();
 
-/// Runs `work` on the simulation thread and returns when it is done; throws what it throws. Between
-/// two pieces of work that wait, the urgent one goes first. On the simulation thread itself it runs
-/// at once. A handover takes some microseconds, a simulation 100 us to 100 ms.
+/// Runs `work` on the simulation thread and returns when it is done; throws what it throws. Of
+/// waiting work, the urgent runs first. On the simulation thread itself it runs at once. A handover
+/// takes some microseconds, a simulation 100 us to 100 ms.
 void on_simulation_thread(const std::function<void()>& work);
 
 /// Runs work(0) ... work(count - 1), each once, on `processes` processes (this one and copies of
-/// it, as one process has one engine) and returns when all are done. Work in a copy reaches the
-/// caller only through SharedMemory. Calls `done` in this process after each piece of its own work
-/// with how many are done. 10,080 configurations take half the time on two cores. Throws what a
-/// work threw (of a copy, std::runtime_error with its sentence), or where a copy died.
+/// it, since one process has one engine) and returns when all are done. Results of a copy reach the
+/// caller only through SharedMemory. After each piece of its own work, this process calls `done`
+/// with the number of finished pieces. 10,080 configurations take half the time on two cores.
+/// Throws an exception of a piece of work (for a copy, std::runtime_error with its message), or one
+/// that a copy has died.
 void in_processes(int processes, std::size_t count, const std::function<void(std::size_t)>& work,
                   const std::function<void(std::size_t done)>& done = {});
 

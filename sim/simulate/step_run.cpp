@@ -12,9 +12,9 @@
 
 namespace sluice {
 
-/// SimGrid's clock, which would go on from one simulation to the next and with it the rounding of
-/// every time: 287 of 288 steps then differed in some bit by what ran before them, none from 0.
-/// SimGrid has this variable (3.30 to 4.1) but no function that sets it.
+/// SimGrid's clock, which would continue from one simulation to the next, and with it the rounding
+/// of every time. Then 287 of 288 steps differed in some bit by what ran before; with a clock reset
+/// to 0, none. SimGrid has this variable (3.30 to 4.1) but no function that sets it.
 extern double simgrid_clock asm("_ZN7simgrid6kernel10EngineImpl4now_E");
 
 namespace sg = simgrid::s4u;
@@ -22,8 +22,8 @@ namespace {
 
 constexpr int kMostSteps = 24;
 
-/// The state that the lanes' actors share while a simulation runs. Actors run one at a time, in a
-/// fixed order.
+/// The state shared by the lanes' actors during a simulation. Actors run one at a time, in a fixed
+/// order.
 class StepRun {
   public:
     StepRun(const std::vector<LaneWork>& work, const MachineSpec& machine,
@@ -62,20 +62,19 @@ class StepRun {
     void run_lane(std::size_t lane) {
         for (int step = 0; step < kMostSteps; ++step) {
             for (const OperationId id : lanes_[lane]) {
-                // One step beyond the last is run by no lane; a lane that is ahead stops where it
-                // is.
+                // No lane runs the step after the last; a lane that is ahead stops there.
                 if (over(step)) return;
                 execute(id, step, lane);
             }
         }
     }
 
-    /// A lane that has come to this step stops.
+    /// A lane that reaches this step stops.
     bool over(int step) const {
         return cancelled_ || (finished_ && step >= static_cast<int>(run_.compute_ends.size()));
     }
 
-    /// Every lane ends with its current operation, so that SimGrid has nothing left over.
+    /// Every lane ends with its current operation, so that SimGrid has no activity left.
     void cancel() {
         cancelled_ = true;
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -124,15 +123,15 @@ class StepRun {
         run_.compute_ends.push_back(sg::Engine::get_clock());
         const double used_j = left_j_ - power_.left_j();
         const bool alike = steady(), uses_up = used_j > kSteady * headroom_j_;
-        // Short steps are equal until the GPU has used up what it may draw beyond its power limit:
-        // all of them but the last are passed over.
+        // Short steps are equal until the GPU has used up its energy beyond the power limit: all
+        // except the last of them are skipped.
         if (alike && uses_up) power_.use(power_.left_j() - std::fmod(power_.left_j(), used_j));
         left_j_ = power_.left_j();
         run_.steady = alike && !uses_up;
         finished_ = run_.steady || run_.compute_ends.size() == kMostSteps;
     }
 
-    /// The last two steps took as long.
+    /// The last two steps took equally long.
     bool steady() const {
         const std::size_t n = run_.compute_ends.size();
         if (n == 2) return second_repeats_first();
@@ -142,8 +141,8 @@ class StepRun {
         return std::abs(last - before) <= kSteady * last;
     }
 
-    /// The second step ran operation by operation as the first did until here: nothing of the first
-    /// step's start is left, and what follows will repeat too.
+    /// Up to here the second step ran like the first, operation by operation. The start of the
+    /// first step has no effect any more, so the next steps repeat too.
     bool second_repeats_first() const {
         const auto front = static_cast<std::size_t>(lanes_[index(Lane::compute)].front());
         const Seconds shift = run_.intervals[1][front].start - run_.intervals[0][front].start;
@@ -162,8 +161,8 @@ class StepRun {
 
     static std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 
-    /// Wakes the lanes that wait for this operation; at the end of the simulation all, so that they
-    /// stop.
+    /// Wakes the lanes that wait for this operation; at the end of the simulation all lanes, so
+    /// that they stop.
     void wake_lanes(OperationId done) {
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             if (waits_for_[lane] < 0 || (waits_for_[lane] != done && !finished_)) continue;
@@ -176,11 +175,11 @@ class StepRun {
     const std::vector<LaneWork>& work_;
     PowerBudget power_;
     const double headroom_j_;
-    double left_j_;  ///< of it, after the last step
+    double left_j_;  ///< of the lane, after the last step
     std::array<std::vector<OperationId>, kLaneCount> lanes_;
     std::array<sg::SemaphorePtr, kLaneCount> awake_;
-    std::array<OperationId, kLaneCount>
-        waits_for_;               ///< the operation a sleeping lane waits for, else -1
+    /// The operation that a sleeping lane waits for, else -1.
+    std::array<OperationId, kLaneCount> waits_for_;
     std::vector<int> completed_;  ///< how often each operation has been done
     RunSteps run_;
     OperationId last_compute_ = 0;

@@ -1,4 +1,4 @@
-// The lanes of a plan at work in virtual time: one SimGrid actor a lane, step after step.
+// How do the lanes of a plan run in virtual time? One SimGrid actor per lane, step after step.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// What a simulation needs of an operation.
+/// The data of an operation that a simulation uses.
 struct LaneWork {
     Lane lane = Lane::compute;
     std::vector<Dependency> waits_for;
@@ -20,12 +20,12 @@ struct LaneWork {
 std::vector<LaneWork> lane_work(const StepProgram& program, const MachineSpec& machine,
                                 const TrainingSpec& training);
 
-/// Steps that ran, the last of them in part.
+/// Steps that ran; the last one only in part.
 struct RunSteps {
     /// By step and operation, from the start of the run; {0, 0}: not run.
     std::vector<std::vector<OperationInterval>> intervals;
-    /// By step and operation: what the GPU could still draw beyond its power limit when it ended;
-    /// of the compute lane.
+    /// By step and operation of the compute lane: the energy left beyond the power limit when it
+    /// ended.
     std::vector<std::vector<double>> left_j;
     std::vector<Seconds> compute_ends;  ///< of every step's last compute operation; two or more
     bool steady = false;                ///< the last two steps are equal
@@ -33,7 +33,7 @@ struct RunSteps {
 
 inline constexpr double kSteady = 1e-9;  ///< relative difference of two times that counts as none
 
-/// Until the step time is steady, or so many steps that it will not be. As simulate_step().
+/// Runs until the step time is steady, or until the most steps have run. See simulate_step().
 RunSteps run_steps(const std::vector<LaneWork>& work, const MachineSpec& machine,
                    const TrainingSpec& training);
 

@@ -83,8 +83,8 @@ class Published(unittest.TestCase):
         for change, message in [
             ({"published": {"step_s": 1, "tokens_per_s": 1}}, "is a second speed of the row"),
             ({"published": {}}, "published is empty, expected a speed"),
-            ({"published": {"forward_backward_s": 1}}, "known of the schedule megatrain alone"),
-            ({"source": ""}, "source is missing; say what was read"),
+            ({"published": {"forward_backward_s": 1}}, "defined for the schedule megatrain only"),
+            ({"source": ""}, "source is missing; name the source"),
             ({"machine": "h300"}, 'row: --machine: unknown machine "h300"'),
             ({"training": {"batches": 1}}, 'unknown key "batches"'),
         ]:

@@ -11,13 +11,13 @@
 namespace sluice {
 namespace {
 
-constexpr double kFullState = 12, kLeastState = 6;  // bytes a parameter
+constexpr double kFullState = 12, kLeastState = 6;  // bytes per parameter
 
 double parameters(const Claim& claim) { return static_cast<double>(total_parameters(claim.model)); }
 
 double gpus(const Claim& claim) { return static_cast<double>(claim.training.gpus); }
 
-/// Machines that the GPUs are in; one where it is not known how many a machine has.
+/// Number of machines that hold the GPUs; one if the number of GPUs per machine is not known.
 double nodes(const Claim& claim) {
     const auto in_one = static_cast<double>(claim.machine.interconnect.gpus_per_node);
     return in_one > 0 ? std::ceil(gpus(claim) / in_one) : 1;
@@ -27,7 +27,7 @@ double device_bytes(const Claim& claim) {
     return gpus(claim) * static_cast<double>(claim.machine.gpu.memory_capacity);
 }
 
-/// What may lie in host memory and on the devices, of all machines.
+/// Memory of all hosts and devices.
 double memory_bytes(const Claim& claim) {
     const double host = nodes(claim) * static_cast<double>(claim.machine.host.memory_capacity);
     return claim.machine.unified_memory ? host : host + device_bytes(claim);
@@ -38,12 +38,12 @@ std::string memory_words(const Claim& claim) {
                             : fmt::format("memory of {:g} GPUs and their hosts", gpus(claim));
 }
 
-/// Bytes of states of that size that do not fit into memory.
+/// Bytes of such states that do not fit into memory.
 double spilled(const Claim& claim, double state_bytes) {
     return std::max(0.0, state_bytes * parameters(claim) - memory_bytes(claim));
 }
 
-/// A GPU of the library with about that much memory and the same maker.
+/// A GPU of the library with about that much memory, by the same vendor.
 std::string gpus_with(double gb, const std::string& maker) {
     std::string names;
     for (const std::string& id : library_machines()) {
@@ -58,7 +58,7 @@ std::string gpus_with(double gb, const std::string& maker) {
 }
 
 void check_gpu(const Claim& claim, std::vector<Finding>& out) {
-    // Capacities are named in GB and meant in GiB, or the other way round: up to 7% apart.
+    // Sizes may be stated in GB but mean GiB, or the reverse: up to 7% apart.
     constexpr double kSame = 0.1;
     if (!claim.gpu_memory_gb) return;
     const double has = static_cast<double>(claim.machine.gpu.memory_capacity) / kGiga;
@@ -82,11 +82,12 @@ Finding states_finding(const Claim& claim) {
         storage > 0 ? fmt::format("{} of memory and {} of storage", format_bytes(memory),
                                   format_bytes(storage))
                     : fmt::format("{} of {}", format_bytes(memory), memory_words(claim));
-    finding.sentence = fmt::format("states take {} at 12 bytes a parameter, {} at 6; there are {}",
-                                   format_bytes(full), format_bytes(least), there);
+    finding.sentence =
+        fmt::format("states take {} at 12 bytes a parameter, {} at 6; the machine has {}",
+                    format_bytes(full), format_bytes(least), there);
     if (least > memory + storage) {
         finding.verdict = Verdict::impossible;
-        finding.would_need = fmt::format("{} more memory or storage, or fewer parameters trained",
+        finding.would_need = fmt::format("{} more memory or storage, or fewer trained parameters",
                                          format_bytes(least - memory - storage));
     } else if (full > memory + storage) {
         finding.verdict = Verdict::doubtful;
@@ -107,25 +108,25 @@ Finding flops_finding(const Claim& claim, double peak) {
     Finding finding;
     finding.by = "FLOPs";
     finding.sentence =
-        fmt::format("{} tokens/s use {} of {} {:.0f} TFLOPS (6PT; {} would be all)",
+        fmt::format("{} tokens/s use {} of {} {:.0f} TFLOPS (6PT; {} tokens/s would use all)",
                     format_thousands(*claim.tokens_per_s), format_percent(share),
                     gpus(claim) == 1 ? "the GPU's" : fmt::format("the {:g} GPUs'", gpus(claim)),
                     peak / kTera, format_thousands(bound));
     if (share > 1) {
         finding.verdict = Verdict::impossible;
-        finding.would_need = fmt::format("{} {:.1f} times as fast, or fewer parameters trained",
+        finding.would_need = fmt::format("{} {:.1f} times as fast, or fewer trained parameters",
                                          gpus(claim) == 1 ? "a GPU" : "GPUs", share);
     }
     return finding;
 }
 
-/// Whether the step that is claimed has too few tokens for copies of so many seconds.
+/// Whether the claimed step has too few tokens for copies of that many seconds.
 bool too_few_tokens(const Claim& claim, double seconds) {
     return claim.batch_given &&
            static_cast<double>(claim.training.tokens()) < seconds * *claim.tokens_per_s;
 }
 
-/// A step must have so many tokens that its `seconds` of copies are no more than its time.
+/// The number of tokens from which on `seconds` of copies do not exceed the step time.
 Finding tokens_finding(const Claim& claim, const char* by, const std::string& what,
                        double seconds) {
     const double tokens = seconds * *claim.tokens_per_s;
@@ -141,8 +142,8 @@ Finding tokens_finding(const Claim& claim, const char* by, const std::string& wh
     return finding;
 }
 
-/// Seconds in which the storage of all machines reads and writes what of such states finds no place
-/// in memory; the weights that a step computes with are a part of it.
+/// Seconds in which the storage of all machines reads and writes the states that do not fit into
+/// memory; weights for computing are a part of them.
 double storage_seconds(const Claim& claim, double state_bytes) {
     const StorageSpec& storage = claim.machine.storage;
     const double spill = spilled(claim, state_bytes) / nodes(claim);
@@ -216,13 +217,15 @@ std::vector<Finding> check_rates(const Claim& claim) {
     const Quantity* const peak = claim.profile.find("gpu.bf16_dense_tflops");
     if (peak != nullptr && peak->value)
         out.push_back(flops_finding(claim, gpus(claim) * *peak->value * kTera));
-    // What the devices have no place for crosses the link in every step, whatever they keep.
+    // Weights that do not fit on the devices cross the link in every step, for any choice of
+    // resident weights.
     const double moved = kBf16 * parameters(claim) - device_bytes(claim);
     const LinkSpec& link = claim.machine.link;
     if (moved > 0)
         out.push_back(tokens_finding(
             claim, "link",
-            fmt::format("at least {} of weights in and of gradients out", format_bytes(moved)),
+            fmt::format("at least {} of weights copied in and of gradients copied out",
+                        format_bytes(moved)),
             std::max(moved / link.host_to_device, moved / link.device_to_host) / gpus(claim)));
     if (spilled(claim, kFullState) > 0 && claim.storage_gb > 0) {
         if (claim.machine.storage.known())

@@ -1,5 +1,6 @@
-// Is a claim possible? First by arithmetic, which no program escapes, then by the simulator, which
-// knows what a good schedule reaches. Claims name systems, models, machines and numbers.
+// Is a claim possible? Checked first by arithmetic, which holds for every program, then by the
+// simulator, which knows the speed of good schedules. Claims name systems, models, machines and
+// numbers.
 #pragma once
 
 #include <optional>
@@ -20,10 +21,10 @@ struct SpeedupClaim {
     double times = 0;
 };
 
-/// With these settings the GPU computes between `low` and `high` of the time.
+/// With these settings the GPU computes for a share of `low` to `high` of the time.
 struct BusyClaim {
     TrainingSpec training;
-    std::string settings;  ///< as the file has them, for the report
+    std::string settings;  ///< as in the file, for the report
     double low = 0, high = 1;
 };
 
@@ -34,10 +35,10 @@ struct Claim {
     ModelSpec model;
     MachineProfile profile;
     MachineSpec machine;
-    TrainingSpec training;  ///< without a batch of its own, several are tried
+    TrainingSpec training;  ///< if the claim has no batch, several are tried
     bool batch_given = false;
-    std::optional<double> gpu_memory_gb;   ///< of the GPU that is named
-    std::optional<double> host_memory_gb;  ///< said to be there, or to suffice
+    std::optional<double> gpu_memory_gb;   ///< of the named GPU
+    std::optional<double> host_memory_gb;  ///< claimed to be installed, or to be enough
     double storage_gb = 0;
     std::optional<double> tokens_per_s;
     std::optional<SpeedupClaim> speedup;
@@ -45,7 +46,7 @@ struct Claim {
 };
 
 struct ClaimFile {
-    std::string source;  ///< who claims it, and where
+    std::string source;  ///< source of the claim
     std::vector<Claim> claims;
 };
 
@@ -55,12 +56,13 @@ ClaimFile parse_claims(std::string_view text, const std::string& file);
 enum class Verdict { possible, doubtful, impossible };
 const char* verdict_name(Verdict verdict);
 
-/// One number held against a claim.
+/// One check of a claim.
 struct Finding {
     Verdict verdict = Verdict::possible;
-    std::string by;          ///< "bytes", "FLOPs", "link", "storage", "simulated", ...
-    std::string sentence;    ///< the number
-    std::string would_need;  ///< what would have to be true; empty where the claim may stand
+    std::string by;        ///< kind of check: "bytes", "FLOPs", "link", "storage", "simulated", ...
+    std::string sentence;  ///< the number
+    /// The condition under which the claim would hold; empty if it may hold.
+    std::string would_need;
 };
 
 struct AuditedClaim {
@@ -69,20 +71,20 @@ struct AuditedClaim {
     Verdict verdict() const;  ///< the worst of its findings
 };
 
-/// Whether all that is stated of the machine goes together, and states have a place: 12 bytes a
-/// parameter (fp32 master and moments), or 6 (8-bit moments), against host, device and storage.
+/// Whether the claimed sizes match the machine, and whether the states fit into host, device and
+/// storage: 12 bytes a parameter (fp32 master and moments), or 6 (8-bit moments).
 std::vector<Finding> check_memory(const Claim& claim);
 
-/// Tokens/s against the GPU's datasheet FLOPs (six a token and active parameter), and how many
-/// tokens a step must have so that link and storage keep up.
+/// Tokens/s against the GPU's datasheet FLOPs (six per token and active parameter), and the number
+/// of tokens per step with which link and storage keep up.
 std::vector<Finding> check_rates(const Claim& claim);
 
-/// If computing takes the share `serial` of a step in which copies wait for it and it for them,
-/// then it takes at most this share once the two overlap: min(1, serial / (1 - serial)).
+/// The largest share of a step for which the GPU computes with overlap, if it computes for the
+/// share `serial` without: min(1, serial / (1 - serial)).
 double most_busy_overlapped(double serial);
 
 /// Tokens/s, speedups and busy shares against predictions for batches of 1, 2, 4, ... sequences
-/// that fit (or the batch that is claimed).
+/// that fit (or the claimed batch).
 std::vector<Finding> check_simulated(const Claim& claim);
 
 std::vector<AuditedClaim> audit(const ClaimFile& file);

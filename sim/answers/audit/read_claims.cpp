@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kSchema = "sluice.claims.1";
 
-/// The object's options set in `training`; returns them as words.
+/// Sets the object's options in `training`; returns them as text.
 std::string read_training(const JsonObject& object, TrainingSpec& training) {
     set_options(training, object);
     check_training_spec(training);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kLargestBatch = 1024;
 
-/// A step that fits, of one batch.
+/// A step that fits, with one batch.
 struct FittingStep {
     Prediction report;
     std::vector<Setting> changes;
@@ -38,20 +38,20 @@ std::optional<FittingStep> fitting_step(const Claim& claim, TrainingSpec trainin
         return FittingStep{predict(claim.model, claim.machine, *fitting, wanted),
                            changed_settings(training, *fitting)};
     } catch (const InputError&) {
-        return std::nullopt;  // model, machine and schedule do not go together
+        return std::nullopt;  // model, machine and schedule are not valid together
     }
 }
 
-/// The claimed batch, or all that are tried.
+/// The claimed batch, or all batches to try.
 std::vector<std::int64_t> batches(const Claim& claim) {
     if (claim.batch_given) return {claim.training.batch};
     std::vector<std::int64_t> out;
     for (std::int64_t part = 1; part <= kLargestBatch; part *= 2)
-        out.push_back(part * claim.training.gpus);  // the same of each GPU
+        out.push_back(part * claim.training.gpus);  // the same for each GPU
     return out;
 }
 
-/// By the schedule that has them there; nothing where that does not fit either.
+/// The step with states on storage; empty if it does not fit either.
 std::optional<TrainingSpec> states_on_storage(const Claim& claim) {
     if (claim.storage_gb == 0 || !claim.machine.storage.known()) return std::nullopt;
     try {
@@ -60,13 +60,13 @@ std::optional<TrainingSpec> states_on_storage(const Claim& claim) {
         training = training_of(schedule_with(&ScheduleRecord::needs_storage), training);
         if (fitting_step(claim, training, false)) return training;
     } catch (const InputError&) {
-        // the claimed options do not go with that schedule
+        // the claimed options are not valid with that schedule
     }
     return std::nullopt;
 }
 
-/// With the largest states that fit at the smallest batch, in memory or else on storage; nothing
-/// where none do.
+/// The settings with the largest states that fit at the smallest batch, in memory or else on
+/// storage; empty if none fit.
 std::optional<TrainingSpec> fitting_states(const Claim& claim) {
     for (const std::int64_t bytes : {12, 8, 6}) {
         TrainingSpec training = claim.training;
@@ -111,7 +111,7 @@ Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& trai
     try {
         r = predict(claim.model, claim.machine, asked);
     } catch (const InputError& error) {
-        return {Verdict::doubtful, "simulated", error.what(), "settings that go together"};
+        return {Verdict::doubtful, "simulated", error.what(), "settings that are valid together"};
     }
     std::string words;
     for (const std::string& one : shortages(r.plan)) words += (words.empty() ? "" : "; ") + one;
@@ -134,17 +134,17 @@ Finding speed_finding(const Claim& claim, const TrainingSpec& training) {
     const Prediction& r = best->report;
     if (reaches)
         return {Verdict::possible, "simulated",
-                fmt::format("reached by a batch of {}: {}; the most is {}",
+                fmt::format("reached by a batch of {}: {}; the highest speed is {}",
                             reaches->report.asked.training.batch, speed_words(reaches->report),
                             speed_words(r)),
                 ""};
     const bool within = claimed <= r.tokens_per_s_at(r.band->low);
     return {Verdict::doubtful, "simulated",
-            fmt::format("the most is {}; {} is {}", speed_words(r), format_thousands(claimed),
-                        within ? "within its band" : "beyond its band"),
-            within ? "a machine at the upper end of what is published of its kind"
-                   : "rates that nothing published of such a machine shows: " +
-                         bottleneck_text(r.step)};
+            fmt::format("the highest speed is {}; {} is {}", speed_words(r),
+                        format_thousands(claimed), within ? "within its band" : "beyond its band"),
+            within
+                ? "a machine at the upper end of published results of its kind"
+                : "rates above all published results of such a machine:" + bottleneck_text(r.step)};
 }
 
 Finding speedup_finding(const Claim& claim) {
@@ -166,20 +166,20 @@ Finding speedup_finding(const Claim& claim) {
         return {Verdict::doubtful, "simulated", "the two systems do not both fit with any batch",
                 "more host memory"};
     Finding finding{Verdict::possible, "simulated",
-                    fmt::format("times as fast: {} to {}", where_least, where_most), ""};
-    // Both are predicted for one machine, whose rates are off for both; what each model leaves out
-    // is not.
+                    fmt::format("speedup: {} to {}", where_least, where_most), ""};
+    // Both systems are predicted for one machine, so errors of rates are common to both; errors of
+    // the two models are not.
     const double room = 1 + 2 * kStructuralError;
     if (claim.speedup->times < least / room || claim.speedup->times > most * room) {
         finding.verdict = Verdict::doubtful;
         finding.would_need = claim.speedup->times > most
-                                 ? "a slower setting of the other system than its own best"
+                                 ? "the other system with slower settings than its best"
                                  : "a slower implementation than the plan";
     }
     return finding;
 }
 
-/// By the two resources that double buffering lets overlap, copies and compute.
+/// Judges by the two resources that double buffering lets overlap, copies and compute.
 std::optional<Finding> overlap_finding(const Claim& claim) {
     if (claim.busy.size() < 2) return std::nullopt;
     const BusyClaim &without = claim.busy.front(), &with = claim.busy.back();
@@ -191,13 +191,13 @@ std::optional<Finding> overlap_finding(const Claim& claim) {
                        ""};
     return Finding{
         Verdict::doubtful, "overlap",
-        fmt::format("a GPU that computes {} of a step, with one kind of copy holding it up, "
-                    "computes at most {} once they overlap, not {}",
+        fmt::format("a GPU that computes for {} of a step and else waits for one kind of copy "
+                    "computes for {} at most with overlap, not for {}",
                     format_percent(without.high), format_percent(most), format_percent(with.low)),
-        "gradients and optimizer too, not only weights, held it up before and no longer do"};
+        "waits for gradients and the optimizer, not only for weights, that the settings remove"};
 }
 
-/// One batch, and how far its shares together are from what is claimed.
+/// One batch, and the distance of its busy shares from the claimed ones.
 struct BusyAt {
     std::int64_t batch = 0;
     double miss = 0;
@@ -236,7 +236,7 @@ std::optional<Finding> busy_finding(const Claim& claim) {
                     ""};
     if (nearest->miss > kStructuralError * static_cast<double>(claim.busy.size())) {
         finding.verdict = Verdict::doubtful;
-        finding.would_need = "more work that holds up the GPU than the named settings cause";
+        finding.would_need = "longer waits of the GPU than the named settings cause";
     }
     return finding;
 }

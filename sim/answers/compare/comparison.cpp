@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// A changed option that no compared schedule has would change nothing in silence.
+/// A changed option that no compared schedule has would silently change nothing.
 void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, bool clusters) {
     const TrainingSpec standard;
     if (clusters) schedules.push_back(schedule_with(&ScheduleRecord::several_gpus));
@@ -56,7 +56,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
                 {.band = Wanted::Band::where_it_fits, .suggestions = true, .prices = prices});
     if (out.report.advice.suggestions.empty()) return out;
     const TrainingSpec& suggested = out.report.advice.suggestions.front().training;
-    // Only more host memory: the step is the same.
+    // Only more host memory, so the step is the same.
     out.suggested_tokens_per_s = same_options(suggested, training)
                                      ? out.report.tokens_per_s()
                                      : predict(model, machine, suggested).tokens_per_s();

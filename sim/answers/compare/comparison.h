@@ -1,7 +1,7 @@
-// How do all systems train one model on one machine with the same batch? Where that does not fit at
-// once and --micro-batch is not given, a system takes the largest micro-batch that fits; the
-// streamed one, whose checkpoints are of the whole batch, then keeps them on the host. Plain
-// values; see the writers in answer_reports.h.
+// How do all systems train one model on one machine with the same batch? If the batch does not fit
+// and --micro-batch is not given, a system takes the largest micro-batch that fits; streamed, whose
+// checkpoints are for the whole batch, then keeps them on the host. Plain values; answer_reports.h
+// has the writers.
 #pragma once
 
 #include <optional>
@@ -16,58 +16,59 @@
 namespace sluice {
 
 struct ComparedSystem {
-    std::string name;   ///< of its schedule, or "8 x h100-sxm-pcie5"
-    Prediction report;  ///< with its band or, where it does not fit, what would
-    /// Bytes by which device or shared memory is short of the batch at once, where `report` is of
-    /// micro-batches or checkpoints on the host that were chosen for that; else 0.
+    std::string name;   ///< its schedule, or "8 x h100-sxm-pcie5"
+    Prediction report;  ///< with its band or, if it does not fit, settings that would
+    /// Bytes by which the whole batch does not fit into device or shared memory, if `report` has
+    /// micro-batches or checkpoints on the host for that reason; else 0.
     Bytes short_of_whole_batch = 0;
-    /// With the first of report.suggestions; only where there is one.
+    /// With the first of report.suggestions; absent if there is none.
     std::optional<double> suggested_tokens_per_s;
 
     bool fits() const { return report.plan.fit.fits(); }
 };
 
-/// One model, machine, batch and sequence. Precondition of what takes one: `systems` is not empty.
+/// One model, machine, batch and sequence. Functions that take one require that `systems` is not
+/// empty.
 struct Comparison {
     std::vector<ComparedSystem> systems;
-    /// A sentence for each system that could not be compared.
+    /// One sentence for each system that could not be compared.
     std::vector<std::string> left_out = {};
 
-    /// What is the same in all reports: model, machine, batch.
+    /// The part common to all reports: model, machine, batch.
     const Prediction& shared() const { return systems.front().report; }
-    /// The streamed schedule, where it is compared and fits: the 1.00x of relative speeds.
+    /// The streamed schedule if it is compared and fits; it is the 1.00x of relative speeds.
     const ComparedSystem* ours() const;
 };
 
-/// tokens_per_s of that of ours; nothing where ours is not compared or does not fit.
+/// tokens/s over ours; empty if ours is not compared or does not fit.
 std::optional<double> relative_to_ours(const Comparison& comparison, double tokens_per_s);
-/// The same of a system, and nothing where that does not fit.
+/// The same for a system; empty if it does not fit.
 std::optional<double> relative_speed(const Comparison& comparison, const ComparedSystem& system);
 
-/// GPUs that train together in device memory, beside the machine that is asked for.
+/// GPUs that train together in device memory, in addition to the machine of the question.
 struct ClusterToCompare {
     MachineSpec machine;
     std::int64_t gpus = 1;
-    const MachineProfile* prices = nullptr;  ///< of an hour, as in Wanted
+    const MachineProfile* prices = nullptr;  ///< for an hour, as in Wanted
 };
 
-/// The schedules of one machine, in the order of their table.
+/// The schedules for one machine, in the order of their table.
 std::vector<Schedule> all_schedules();
-/// Those of them for which the machine has what they need, a known storage among it.
+/// The schedules that the machine can run, which for some requires known storage.
 std::vector<Schedule> schedules_of(const MachineSpec& machine);
-/// Why the others of them are left out, a sentence each.
+/// One sentence for each of the other schedules, with the reason.
 std::vector<std::string> left_out(const MachineSpec& machine);
-/// "streamed,megatrain"; throws InputError where a name is unknown, empty or twice.
+/// "streamed,megatrain"; throws InputError if a name is unknown, empty or given twice.
 std::vector<Schedule> parse_schedules(const std::string& names);
 
-/// `asked` with another schedule: its own defaults for options that it does not have. Throws
-/// InputError where the rest breaks a rule.
+/// `asked` with another schedule and its defaults for options that it does not have. Throws
+/// InputError if the other options break a rule.
 TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 
-/// Predicts a step of every schedule, then of every cluster with the same batch; options that one
-/// does not have are left at its own, and a micro-batch is at most a GPU's part of the batch.
-/// `prices` are those of the machine, as in Wanted. Throws InputError, also where an option was
-/// changed that none of them has.
+/// Predicts a step of every schedule, then of every cluster, with the same batch. A system ignores
+/// options that it does not have, and its micro-batch is at most a GPU's part of the batch.
+/// `prices` are the machine's, as in Wanted. Throws InputError, also if none of the systems has a
+/// changed option.
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
                    const std::vector<ClusterToCompare>& clusters = {},

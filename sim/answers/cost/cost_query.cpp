@@ -16,7 +16,7 @@ double gpus_paid(const CostQuery& query, const Prediction& report) {
     return query.gpus_paid.value_or(gpus_of(report));
 }
 
-/// At the price of the machine; at the GPU's alone where the system's is not known.
+/// At the price of the whole machine; at the GPU's alone if that is not known.
 std::optional<Payment> purchase(const PriceList& prices, const CostQuery& query, double gpus) {
     if (query.price_usd) return bought(*query.price_usd, "--price-usd, as given", query.terms);
     if (prices.system_usd)
@@ -43,19 +43,19 @@ void say_what_rents_are_for(CostAnswer& answer, const Prediction& r, const Machi
                             const CostQuery& query) {
     const double paid = gpus_paid(query, r);
     answer.assumptions.push_back(fmt::format(
-        "an hour's rent is for {:g} GPU{} of a node and its share of the host, but the step is "
-        "predicted with all of the profile's host ({:g} cores, {:.0f} GB/s of memory) and uses {} "
-        "of its memory; --gpus-paid counts more GPUs",
+        "an hour's rent is for {:g} GPU{} of a node and its share of the host, but the prediction "
+        "uses all of the profile's host ({:g} cores, {:.0f} GB/s of memory) and {} of its memory; "
+        "--gpus-paid counts more GPUs",
         paid, paid == 1 ? "" : "s", machine.host.cores, machine.host.dram_bandwidth / kGiga,
         format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
 }
 
-/// Counts the power of all GPUs that train; each draws its part of the host's power.
+/// Counts the power of all GPUs that train; each has its part of the host's power.
 void say_what_power_is_counted(CostAnswer& answer, double gpus, const PowerSpec& power) {
     answer.assumptions.insert(answer.assumptions.end(), power.assumptions.begin(),
                               power.assumptions.end());
     answer.assumptions.emplace_back(
-        "no training step's energy has been measured yet: kWh are not checked against any");
+        "kWh are not checked, since no training step's energy has been measured yet");
     if (power.host_assumption.empty()) return;
     const double each = power.host_w.value_or(0);
     answer.assumptions.push_back(
@@ -74,7 +74,7 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
         money.power.host_w = query.host_w;
         money.power.host_given = true;
         money.power.host_assumption =
-            fmt::format("beside each GPU {:g} W, as given", *query.host_w);
+            fmt::format("{:g} W of host power for each GPU, as given", *query.host_w);
     }
     return money;
 }

@@ -1,4 +1,5 @@
-// From a question about money to its answer: which price is taken, what else there is.
+// How does a question about money become an answer: which price applies, and which others are
+// there?
 #pragma once
 
 #include <optional>
@@ -9,22 +10,22 @@
 
 namespace sluice {
 
-/// What the costs of a machine rest on.
+/// The data of a machine's costs.
 struct MachineMoney {
     PriceList prices;
     PowerSpec power;
-    std::string unpriced;  ///< host memory that no price knows of: unpriced_memory()
+    std::string unpriced;  ///< host memory that no price includes: unpriced_memory()
 };
 
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
                            const CostQuery& query);
 
-/// The payment asked for, else the typical offer, else as an owner; nothing where no such price is
-/// known. Throws InputError where an offer is unknown.
+/// The payment of the query, else the typical offer, else the owner's; empty if no such price is
+/// known. Throws InputError if an offer is unknown.
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
                                   const Prediction& report);
 
-/// `report` is of predict(), with its band.
+/// `report` is a result of predict() with its band.
 CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query);
 

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The H200 measured idles, with a context, at 123 of its 700 W (power.idle_w of
+// With a context, the measured H200 idles at 123 of its 700 W (power.idle_w of
 // h200-pcie5-16vcpu-128gib).
 constexpr double kIdleShare = 0.176;
 
@@ -29,7 +29,7 @@ void calibrate(PowerSpec& power, const MachineProfile& profile, const MachineSpe
         power.assumptions.emplace_back("energy of copies over the link is not known: counted as 0");
 }
 
-/// From what the datasheet allows: of the GPU, else of a module that includes the processor.
+/// Takes the datasheet's power limit: of the GPU, else of a module with the processor.
 void take_datasheet(PowerSpec& power, const MachineProfile& profile) {
     if (const auto tdp = number(profile, "gpu.tdp_w")) {
         power.busy_w = *tdp;
@@ -48,7 +48,7 @@ void take_datasheet(PowerSpec& power, const MachineProfile& profile) {
     if (power.busy_w == 0) return;
     power.idle_w = kIdleShare * power.busy_w;
     power.assumptions.push_back(
-        fmt::format("idle, {:g}% of that, as the H200 measured", kIdleShare * 100));
+        fmt::format("idle power is {:g}% of that, as on the measured H200", kIdleShare * 100));
 }
 
 void take_host(PowerSpec& power, const MachineProfile& profile) {
@@ -58,16 +58,16 @@ void take_host(PowerSpec& power, const MachineProfile& profile) {
     if (node && gpus && tdp && *node > *gpus * *tdp) {
         power.host_w = *node / *gpus - *tdp;
         power.host_assumption = fmt::format(
-            "beside each GPU {:.0f} W: what a node of {:g} draws at most ({:g} W) beyond its GPUs, "
-            "shared by them",
+            "{:.0f} W of host power for each GPU: its part of what a node of {:g} GPUs draws at "
+            "most ({:g} W) without its GPUs",
             *power.host_w, *gpus, *node);
     } else {
-        power.host_assumption =
-            "what the host draws is not known and not counted; give --host-watts";
+        power.host_assumption = "the host's power is not known and not counted; give --host-watts";
     }
 }
 
-/// Joules at the highest clock beside idling, by kind of kernel, as kernels_cost() adds them up.
+/// Joules at the highest clock without idle power, by kind of kernel, as kernels_cost() adds them
+/// up.
 void add_kernels(StepEnergy& energy, const KernelList& kernels, const ClockSpec& clock) {
     for (const Kernel& kernel : kernels) {
         const double bytes = clock.joules_per_byte * kernel.bytes;

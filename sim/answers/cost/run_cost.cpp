@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kHour = 3600, kDay = 86400, kJoulesPerKwh = 3.6e6;
 
-/// `of_step` times each of the step's three times.
+/// `of_step` for each of the step's three times.
 template <typename OfStep>
 Banded banded(const Prediction& report, OfStep of_step) {
     Banded out;
@@ -37,7 +37,7 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
             cost.usd_per_hour +=
                 watts / kKilo * terms.power_usage_effectiveness * terms.electricity_usd_per_kwh;
     }
-    // A slower step takes as much longer: power is taken as the same.
+    // A slower step takes proportionally more energy: power is assumed to be the same.
     const auto seconds = [&](Seconds step) { return tokens / report.tokens_per_s_at(step); };
     cost.days = banded(report, [&](Seconds step) { return seconds(step) / kDay; });
     cost.usd =

@@ -20,7 +20,7 @@ TrainingSpec on_gpus(TrainingSpec training, std::int64_t gpus) {
     return training_of(schedule_with(&ScheduleRecord::several_gpus), training);
 }
 
-/// The best settings; where nothing fits the nearest, and where even that is not known those given.
+/// The best settings; if none fit, the nearest ones; if those are not known either, the given ones.
 TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
                      const MachineSpec& machine) {
     AdviceRequest advice = *request.advise;
@@ -62,7 +62,8 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     return out;
 }
 
-/// Other systems take of the chosen settings what they have; whom those break a rule is left out.
+/// Other systems use the chosen settings that they have; a system whose rules these break is left
+/// out.
 void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
     const bool cluster = best.report().asked.training.schedule->several_gpus;
@@ -98,7 +99,7 @@ void add_upgrades(Decision& decision) {
                         advise ? advise->fixed : std::set<std::string>{});
 }
 
-/// Numbers of the machine that this step does not rest on.
+/// Numbers of the machine that this step does not use.
 bool concerns(const std::string& path, const TrainingSpec& training) {
     const bool between_gpus = path.starts_with("gpu_interconnect.") || path.starts_with("network.");
     if (between_gpus) return training.schedule->several_gpus;

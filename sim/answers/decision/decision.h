@@ -1,5 +1,4 @@
-// Which of several machines should train that model, and what does a decision to buy or rent it
-// rest on?
+// Which of several machines should train that model, and which numbers does the decision use?
 #pragma once
 
 #include <optional>
@@ -16,7 +15,7 @@
 
 namespace sluice {
 
-/// How near predictions have been: absolute errors, predicted over measured less 1.
+/// Errors of earlier predictions: absolute values of predicted over measured, less 1.
 struct ErrorPair {
     double mean_percent = 0, worst_percent = 0;
 };
@@ -25,25 +24,25 @@ struct ErrorPair {
 struct TrackRecord {
     std::string date, profile, runs;
     ErrorPair tokens_per_s, device, host;
-    double tau = 0;           ///< Kendall's, of the order by tokens/s
-    double band_percent = 0;  ///< of the steps within the predicted 5 to 95%
+    double tau = 0;           ///< Kendall's tau of the order by tokens/s
+    double band_percent = 0;  ///< share of the steps within the predicted 5 to 95%
 };
 
-/// Throws InputError where a field is missing or holds something else.
+/// Throws InputError if a field is missing or has another type.
 std::vector<TrackRecord> read_track_records(std::string_view json);
 
 /// The records of validation/history.json, which is built in.
 std::vector<TrackRecord> track_records();
 
-/// What the best machine is.
+/// The criterion of the best machine.
 enum class Aim { cheapest, fastest };
 
 /// A machine, or a number of its GPUs with everything in their memory.
 struct AskedMachine {
     MachineProfile profile;
-    std::int64_t gpus = 0;               ///< 0: one, from host memory
-    std::optional<double> usd_per_hour;  ///< of all of it; nothing: as the query says
-    /// Its own settings, and what is paid for it, in place of the request's.
+    std::int64_t gpus = 0;               ///< 0: one GPU, which trains from host memory
+    std::optional<double> usd_per_hour;  ///< for all of it; empty: as the query says
+    /// Its own settings and payment, in place of the request's.
     std::optional<TrainingSpec> training = std::nullopt;
     std::optional<CostQuery> money = std::nullopt;
 };
@@ -51,22 +50,22 @@ struct AskedMachine {
 struct DecisionRequest {
     ModelSpec model;
     std::vector<AskedMachine> machines;  ///< never empty
-    TrainingSpec training;               ///< of one GPU; a cluster takes what it has of it
+    TrainingSpec training;               ///< of one GPU; a cluster uses the options that it has
     CostQuery money;
     Aim aim = Aim::cheapest;
-    /// The best settings of each machine are searched, with `given` and `fixed` of this; otherwise
-    /// `training` is taken.
+    /// If set, the best settings of each machine are searched, with its `given` and `fixed`;
+    /// otherwise `training` is used.
     std::optional<AdviceRequest> advise;
-    int workers = 1;            ///< of the search
-    std::string date, version;  ///< shown
+    int workers = 1;            ///< for the search
+    std::string date, version;  ///< on the page
 };
 
-/// One machine with what is predicted of it.
+/// One machine with its prediction.
 struct Candidate {
     std::string name;  ///< "gh200-480gb", "8 x h100-sxm-pcie5"
     MachineProfile profile;
     MachineSpec machine;
-    Prediction prediction;  ///< with a band or, where it does not fit, what would
+    Prediction prediction;  ///< with a band or, if it does not fit, settings that would
     CostAnswer cost;
 
     const Prediction& report() const { return prediction; }
@@ -75,13 +74,13 @@ struct Candidate {
 
 struct Decision {
     DecisionRequest request;
-    std::vector<Candidate> candidates;  ///< in the order asked
-    /// One of the candidates that fit: the cheapest per million tokens if any has a price (then
+    std::vector<Candidate> candidates;  ///< in the order of the request
+    /// Index of a candidate that fits: the cheapest per million tokens if any has a price (then
     /// only those can be chosen), else the fastest.
     std::optional<std::size_t> chosen;
-    Aim aim = Aim::fastest;           ///< by which it was chosen
+    Aim aim = Aim::fastest;           ///< the criterion of the choice
     std::optional<Comparison> other;  ///< other systems on the chosen machine
-    /// What upgrades of the chosen machine would gain; nothing of a cluster.
+    /// Gains of upgrades of the chosen machine; empty for a cluster.
     std::optional<Sensitivity> upgrades;
     std::vector<TrackRecord> record;
 
@@ -94,7 +93,7 @@ Decision decide(const DecisionRequest& request);
 /// Sets chosen and aim from the candidates.
 void choose(Decision& decision);
 
-/// Paths of numbers and curves of its profile on which a candidate's prediction and cost rest.
+/// Paths of the profile's numbers and curves that a candidate's prediction and cost use.
 std::set<std::string> numbers_used(const Candidate& candidate);
 
 }  // namespace sluice

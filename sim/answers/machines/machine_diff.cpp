@@ -12,7 +12,7 @@ std::string range_text(const Quantity& q) {
     return q.low && q.high ? fmt::format("{:g} to {:g}", *q.low, *q.high) : "";
 }
 
-/// Calls `both` for what both lists have by path, and notes what only one has.
+/// Calls `both` for paths in both lists, and notes the paths in one list only.
 template <typename Entry, typename Both>
 void match(const std::vector<Entry>& a, const std::vector<Entry>& b, MachineDiff& diff, Both both) {
     const auto find = [](const std::vector<Entry>& list, const std::string& path) {
@@ -30,7 +30,7 @@ void match(const std::vector<Entry>& a, const std::vector<Entry>& b, MachineDiff
         if (find(a, entry.path) == a.end()) diff.only_b.push_back(entry.path);
 }
 
-/// A number that is not known is none.
+/// A number that is not known counts as missing.
 std::vector<Quantity> known_numbers(const MachineProfile& profile) {
     std::vector<Quantity> known = profile.quantities;
     std::erase_if(known, [](const Quantity& q) { return !q.value; });
@@ -54,7 +54,7 @@ void diff_numbers(const MachineProfile& a, const MachineProfile& b, MachineDiff&
     });
 }
 
-/// How many columns say where a point is, and how many after them what was measured there.
+/// How many columns are the coordinates of a point, and how many the measured values after them.
 struct CurveColumns {
     std::size_t keys = 1, values = 1;
 };
@@ -74,7 +74,7 @@ void compare_points(const std::vector<double>& x, const std::vector<double>& y,
         diff.add(x[i] == 0 ? 0 : y[i] / x[i] - 1, at);
 }
 
-/// Counts as equal, or keeps, what two profiles have under one path.
+/// Compares the entries of two profiles under one path: counts equal ones, keeps different ones.
 void keep(PointsDiff points, std::vector<PointsDiff>& differing, MachineDiff& diff) {
     if (points.common > 0) points.mean /= points.common;
     if (points.common > 0 && points.largest == 0)

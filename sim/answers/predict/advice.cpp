@@ -14,12 +14,12 @@ namespace sluice {
 namespace {
 
 constexpr double kWorthHiding =
-    0.02;                             // share of the critical path below which a lane is left alone
-constexpr double kLargestFactor = 8;  // what is further away is no advice
-constexpr double kNearEnough = 1 + kLeastGain;  // of the step with that factor
-constexpr std::size_t kMostOperations = 3000;   // of a plan that is simulated some tens of times
+    0.02;  // share of the critical path below which a lane gets no remedy
+constexpr double kLargestFactor = 8;            // no remedy needs a larger factor
+constexpr double kNearEnough = 1 + kLeastGain;  // factor on the step time with that factor
+constexpr std::size_t kMostOperations = 3000;   // of a plan, which is simulated some tens of times
 
-/// What makes a lane faster.
+/// The parts that make a lane faster.
 Parts parts_of(Lane lane) {
     switch (lane) {
         case Lane::host_to_device:
@@ -39,7 +39,7 @@ Parts parts_of(Lane lane) {
     }
 }
 
-/// Looks for the rate of a lane from which on a faster one brings nothing more.
+/// Finds the rate of a lane above which a faster one gains nothing more.
 class RemedySearch {
   public:
     RemedySearch(const TimedPlan& timed, const MachineSpec& machine)
@@ -97,7 +97,7 @@ class RemedySearch {
     const MachineSpec& machine_;
 };
 
-/// What it could have more, where the host is short and more would be used.
+/// Memory that the host could have more of, if it is short.
 MachineSpec with_most_host_memory(const MachineSpec& machine, const TimedPlan& timed) {
     MachineSpec out = machine;
     const bool helps = timed.plan.fit.host.shortfall() > 0 &&
@@ -107,7 +107,7 @@ MachineSpec with_most_host_memory(const MachineSpec& machine, const TimedPlan& t
     return out;
 }
 
-/// Enough for that and what the system keeps, in whole GB.
+/// Enough for the plan and the operating system, in whole GB.
 Setting host_memory_for(Bytes host_peak, const MachineSpec& machine) {
     return {"host_memory",
             fmt::format(

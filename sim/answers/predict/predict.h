@@ -1,4 +1,5 @@
-// From the three specs to a prediction: plan, check the fit, simulate, and what else is wanted.
+// How does a prediction follow from the three specs? Plan, check the fit, simulate, and add the
+// wanted parts.
 #pragma once
 
 #include <functional>
@@ -10,20 +11,20 @@
 
 namespace sluice {
 
-/// Which parts of a prediction are made in addition to plan and step; each needs simulations.
+/// Parts of a prediction in addition to plan and step; each requires simulations.
 struct Wanted {
     enum class Band { none, where_it_fits, always };
     Band band = Band::none;                  ///< ten simulations
-    bool suggestions = false;                ///< where it does not fit, some dozens of plans
+    bool suggestions = false;                ///< if it does not fit; some dozens of plans
     bool remedies = false;                   ///< some tens of simulations
-    const MachineProfile* prices = nullptr;  ///< an hour's cost by its typical offer
-    /// Chooses the plan first; options with these fields stay as asked. Null: all stay.
+    const MachineProfile* prices = nullptr;  ///< price of an hour by its typical offer
+    /// Chooses the plan first; options with these fields keep their values. Null: all do.
     const std::set<std::string>* chosen_beside = nullptr;
 };
 
-/// Predicts a steady step. A plan that does not fit is simulated nevertheless; the plan says by how
-/// much it does not. `so_far` is called with the step, again with band and suggestions, and at last
-/// with all. Throws InputError where the training spec breaks a rule.
+/// Predicts a steady step. A plan that does not fit is simulated without the memory limit; the plan
+/// says how much memory is short. `so_far` is called with the step, again with band and
+/// suggestions, and last with all parts. Throws InputError if the training spec breaks a rule.
 Prediction predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
                    const Wanted& wanted = {},
                    const std::function<void(const Prediction&)>& so_far = {});

@@ -1,5 +1,5 @@
-// What does a prediction say? The plan, its step, how far to trust it, what would help, and what an
-// hour costs: each part is the value of one function, and nothing is added later.
+// Which parts does a prediction have? The plan, its step, the band, remedies and the price of an
+// hour. Each is the value of one function and never changes.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// In which nine of ten measured steps lie: 5% and 95% of the step's time.
+/// The 5% and 95% ends of the step time, between which nine of ten measured steps lie.
 struct Band {
     Seconds low = 0, high = 0;
 };
@@ -19,30 +19,32 @@ struct Band {
 /// A change of settings with which the plan fits.
 struct Suggestion {
     std::vector<Setting> settings;  ///< that change
-    TrainingSpec training;          ///< with the change
+    TrainingSpec training;          ///< with that change
     Bytes device_peak = 0;
     Bytes host_peak = 0;
 };
 
-/// No settings that fit were found; what would help.
+/// The remedy if no settings were found that fit.
 struct NoSuggestion {
     bool shorter_sequence = false;
-    Bytes host_memory_most = 0;  ///< that the machine can have, where it is short; 0: as it has
+    Bytes host_memory_most =
+        0;  ///< the most that the machine can have, if the host is short; 0: no more than it has
 };
 
 /// How much faster a lane would have to be.
 struct FasterLane {
     double factor = 1;
-    Seconds step = 0;        ///< with that
-    double rate = 0;         ///< of the link or storage now, in bytes/s; of other lanes 0
-    double both_ways = 0;    ///< of the link now, in bytes/s
-    double host_memory = 0;  ///< now, in bytes/s, where it must be as much faster; else 0
+    Seconds step = 0;      ///< with that rate
+    double rate = 0;       ///< current rate of the link or storage, in bytes/s; 0 for other lanes
+    double both_ways = 0;  ///< current rate of both directions of the link, in bytes/s
+    double host_memory =
+        0;  ///< current rate in bytes/s if it must be faster by the same factor; else 0
 };
 
-/// What would hide a lane that compute waits for.
+/// The remedy for a lane that compute waits for.
 struct Remedy {
     Lane lane = Lane::compute;
-    std::optional<FasterLane> faster;  ///< nothing: alone it gains less than kLeastGain
+    std::optional<FasterLane> faster;  ///< empty: alone it gains less than kLeastGain
 };
 inline constexpr double kLeastGain = 0.02;
 
@@ -61,7 +63,7 @@ struct PlanChoice {
 };
 
 struct StepAdvice {
-    std::vector<Suggestion> suggestions;  ///< only where the plan does not fit
+    std::vector<Suggestion> suggestions;  ///< only if the plan does not fit
     std::optional<NoSuggestion> no_suggestion;
     std::vector<Remedy> remedies;
 };
@@ -70,7 +72,7 @@ struct Prediction : TimedPlan {
     std::optional<PlanChoice> choice;  ///< where the plan was chosen
     std::optional<Band> band;
     StepAdvice advice;
-    std::optional<HourlyCost> cost;  ///< only where the machine's profile has a rent
+    std::optional<HourlyCost> cost;  ///< only if the machine's profile has a rent
 
     double usd_per_million_tokens_at(Seconds one_step) const {
         return kMega * cost->usd_per_hour / 3600 / tokens_per_s_at(one_step);

@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
-/// What is off together: one kernel of a measured table (by its shape), a whole scaled table, or
-/// (no table) all that goes by a formula.
+/// A common source of error: one kernel of a measured table (by its shape), a whole scaled table,
+/// or (no table) all kernels with a formula.
 using SameError = std::pair<int, std::vector<double>>;
 constexpr int kFormula = -1, kScaledTables = -2;
 
@@ -29,7 +29,7 @@ struct WeightedRange {
     }
 };
 
-/// Looks up what a kernel's error is shared with, and its range.
+/// Finds the source of a kernel's error, and its range.
 std::pair<SameError, RateRange> error_of(const Kernel& kernel, KernelStyle style,
                                          const MachineSpec& machine) {
     const auto id = measured_table(machine.gpu, kernel, style);
@@ -39,7 +39,7 @@ std::pair<SameError, RateRange> error_of(const Kernel& kernel, KernelStyle style
     return {{static_cast<int>(*id), kernel_coordinates(*id, kernel)}, range};
 }
 
-/// How often each list of kernels runs in a step.
+/// How often a step runs each list of kernels.
 std::vector<int> runs_of_lists(const StepProgram& program) {
     std::vector<int> runs(program.kernel_lists.size(), 0);
     for (const Operation& operation : program.operations)
@@ -47,7 +47,7 @@ std::vector<int> runs_of_lists(const StepProgram& program) {
     return runs;
 }
 
-/// Other systems' code on the host is not what was calibrated, and is slow together.
+/// Other systems' code on the host was not calibrated, and is slow as a whole.
 RateRange host_of_others(const RateRanges& ranges) {
     return {std::min({ranges.optimizer.low, ranges.host_work.low, kSlowestHostOfOthers}),
             std::max(ranges.optimizer.high, ranges.host_work.high)};

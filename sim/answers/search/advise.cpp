@@ -73,7 +73,7 @@ class Adviser {
         add_bands();
     }
 
-    /// Beyond the grid, as long as a single change of memory against speed is faster.
+    /// Goes beyond the grid while a single change of memory for speed gains.
     void refine(AdvisedSettings& best) const {
         constexpr int kMostChanges = 8;
         for (int change = 0; change < kMostChanges; ++change) {
@@ -94,7 +94,7 @@ class Adviser {
         return {&grid_.models.front(), &grid_.machines.front(), training, {}};
     }
 
-    /// The row with the least memory among those of its group that are as fast as `best` within
+    /// The row with the least memory of those in its group that are as fast as `best` within
     /// kNoGain.
     std::size_t least_memory_near(std::size_t best) const {
         const std::size_t first = best - best % grid_.group_size();
@@ -116,7 +116,7 @@ class Adviser {
                     simulate_row((*settings)->row, point((*settings)->training), true);
     }
 
-    /// The next value on either side of each axis; of a choice that has no order all others.
+    /// The neighbouring values on each axis; for a choice without an order, all other values.
     void look_around() {
         for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
             for (const OptionAxis& axis : *axes)
@@ -142,8 +142,8 @@ class Adviser {
         return out;
     }
 
-    /// The best settings with another value of one axis; what other axes count, as parts of the
-    /// batch, stays as it is.
+    /// The best settings with another value on one axis. Axes counted as parts of the batch keep
+    /// that count.
     TrainingSpec changed(const OptionAxis& axis, double value) const {
         TrainingSpec out = advice_.best->training;
         for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
@@ -162,7 +162,7 @@ class Adviser {
         GridPoint at = point(training);
         if (grid_.rule) at.against_rule = grid_.rule(training);
         neighbour.row = bound_scenario(at);
-        if (neighbour.row.state == RowState::excluded) return;  // left_out says why
+        if (neighbour.row.state == RowState::excluded) return;  // left_out has the reason
         if (neighbour.row.fits()) {
             neighbour.row = simulate_row(neighbour.row, at, false);
             compare(neighbour, training);

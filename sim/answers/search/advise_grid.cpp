@@ -27,8 +27,8 @@ std::vector<double> batches(std::int64_t most) {
     return out;
 }
 
-/// The micro-batch by the number of equal parts that the batch is cut into. One that does not go
-/// into the batch becomes a micro-batch that check_training_spec() refuses.
+/// Micro-batches by the number of equal parts of the batch. A number that does not divide the batch
+/// gives a micro-batch that check_training_spec() refuses.
 const Option& parts_option() {
     static const Option option = [] {
         Option parts = option_of("micro_batch");
@@ -68,7 +68,7 @@ class GridMaker {
             if (asked || t.keep_last_layers == 0 || t.recompute == Recompute::full)
                 return std::nullopt;
             return InputError(
-                "keep_last_layers is chosen only beside full recomputation; the other kinds keep "
+                "keep_last_layers is chosen only with full recomputation; the other kinds keep "
                 "something of every layer",
                 "keep_last_layers");
         };

@@ -10,22 +10,21 @@
 
 namespace sluice {
 
-/// What is given and what is to be chosen.
+/// The given settings and the ones to choose.
 struct AdviceRequest {
-    TrainingSpec given;                            ///< of the options in `fixed`; else its defaults
-    std::set<std::string> fixed;                   ///< fields that are not to be chosen
-    std::int64_t most_batch = 1024;                ///< where the batch is to be chosen
-    std::vector<std::int64_t> state_bytes = {12};  ///< allowed
+    TrainingSpec given;              ///< with the options in `fixed`; else its defaults
+    std::set<std::string> fixed;     ///< fields that are not chosen
+    std::int64_t most_batch = 1024;  ///< if the batch is chosen
+    std::vector<std::int64_t> state_bytes = {12};  ///< that may be chosen
     double least_tokens_per_s = 0;
-    double knee = 0.02;  ///< share of the most tokens/s that a smaller batch may lose
+    double knee = 0.02;  ///< share of the best tokens/s that a smaller batch may lose
 };
 
-/// Whether advice chooses the option for speed and memory alone: it changes nothing that is
-/// trained.
+/// Whether the option changes only speed and memory, not the training itself.
 bool is_free_choice(const Option& option);
-/// Drops such options.
+/// Removes such options.
 void forget_free_choices(PlannedScenario& planned);
-/// What is given is fixed, and the rest is chosen. Throws InputError.
+/// Given options are fixed, all others are chosen. Throws InputError.
 AdviceRequest advice_request(const PlannedScenario& planned);
 
 /// The grid of one model on one machine; its only question is the batch. Chosen are, where the

@@ -16,13 +16,13 @@
 namespace sluice {
 namespace {
 
-// What is searched.
+// The scenario in which a value is searched.
 constexpr double kMostBatch = 1 << 20, kMostSequence = 1 << 26, kMostLayers = 1 << 13;
 constexpr double kLeastMemoryGb = 1, kMostMemoryGb = 1 << 15;
 constexpr double kMostLinkFactor = 256;
 constexpr double kMostCores = 1024;
 
-/// A model, machine and settings of one value that is tried.
+/// A model, machine and settings with one value of the unknown.
 struct Trial {
     ModelSpec model;
     MachineSpec machine;
@@ -34,7 +34,7 @@ struct Trial {
 class LimitSearch {
   public:
     LimitSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-              const FindQuery& query)
+                const FindQuery& query)
         : model_(model), machine_(machine), training_(training), query_(query) {
         answer_.query = query;
         answer_.asked = sought_question(query.sought);
@@ -114,7 +114,7 @@ class LimitSearch {
         return t;
     }
 
-    /// The first layers, or the model's layers over again.
+    /// The first layers, or the model's layers repeated.
     static void set_layers(ModelSpec& model, std::int64_t count) {
         const std::vector<int> layers = model.layers;
         model.layers.resize(static_cast<std::size_t>(count));
@@ -139,9 +139,9 @@ class LimitSearch {
                 changed_settings(t.training, training)};
     }
 
-    /// Multiples of `unit`. Speed need not be monotone in them (short sequences are slow, and long
-    /// ones), so that every doubling is tried, and what is between the last that does it and the
-    /// next is bisected.
+    /// Searches multiples of `unit`. Speed is not monotone in them (short sequences are slow, and
+    /// so are long ones). So every doubling is tried, and the range between the last that works and
+    /// the next is bisected.
     FindAnswer most(double unit, double limit) {
         double low = 0, high = 0;
         for (double count = 1; count * unit <= limit; count *= 2) {
@@ -151,7 +151,7 @@ class LimitSearch {
             } else if (high == 0) {
                 high = count;
             }
-            // Memory is monotone: once nothing fits, nothing larger does.
+            // Memory is monotone: if nothing fits, nothing larger fits.
             if (high > 0 && !fits(count * unit)) break;
         }
         const double last = std::floor(limit / unit);
@@ -163,7 +163,7 @@ class LimitSearch {
         return sides(low * unit, high * unit);
     }
 
-    /// The longest sequence; not longer than the positions that a model has learned.
+    /// The longest sequence; at most the positions that a model has learned.
     FindAnswer longest_sequence() {
         const auto positions = static_cast<double>(model_.learned_positions);
         if (positions == 0) return most(1, kMostSequence);
@@ -179,7 +179,7 @@ class LimitSearch {
         return fitting_training(t.model, t.machine, t.training, query_.adjust).has_value();
     }
 
-    /// Bisection of the ratio, to kFindTolerance.
+    /// Bisects the ratio, down to kFindTolerance.
     FindAnswer least(double low, double high) {
         if (!does_it(high)) return sides(0, high);
         if (does_it(low)) return sides(low, 0);
@@ -190,7 +190,7 @@ class LimitSearch {
         return sides(high, low);
     }
 
-    /// No more than such a machine can have, where that is known.
+    /// At most the memory that such a machine can have, if that is known.
     FindAnswer least_host_memory() {
         const auto most = static_cast<double>(machine_.host.memory_capacity_most) / kGiga;
         if (most == 0) return least(kLeastMemoryGb, kMostMemoryGb);
@@ -267,8 +267,8 @@ void check_query(const MachineSpec& machine, const FindQuery& query) {
 
 }  // namespace
 
-FindAnswer find_limit(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-                   const FindQuery& query) {
+FindAnswer find_limit(const ModelSpec& model, const MachineSpec& machine,
+                      const TrainingSpec& training, const FindQuery& query) {
     check_query(machine, query);
     return LimitSearch(model, machine, training, query).run();
 }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kPivot = 1e-12;  ///< smaller entries are rounding
 
-/// maximize work u subject to progress u <= cost, u >= 0: a row a mode, a column a kind of work,
-/// then the right side. The slack variables start as the basis.
+/// Maximizes work u subject to progress u <= cost, u >= 0: one row per mode, one column per kind of
+/// work, then the right side. The slack variables are the first basis.
 class DualTableau {
   public:
     DualTableau(const std::vector<WorkMode>& modes, const std::vector<double>& work)
@@ -78,7 +78,7 @@ class DualTableau {
 
     std::size_t columns_;
     std::vector<std::vector<double>> rows_;
-    std::vector<std::size_t> basis_;    ///< of each row: the variable that it holds
+    std::vector<std::size_t> basis_;    ///< of each row: the basic variable
     std::vector<std::size_t> outside_;  ///< of each column: the variable that is 0
     std::vector<double> gain_;
 };

@@ -1,19 +1,19 @@
-// What is the least time in which given amounts of work can be done, whatever their order? A linear
-// program, solved by its dual: every point of the dual is a lower bound, the best one the least.
+// In what least time can given amounts of work be done, in any order? A linear program, solved by
+// its dual: every point of the dual is a lower bound, and the best one is the minimum.
 #pragma once
 
 #include <vector>
 
 namespace sluice {
 
-/// A way in which the machine can be for some time: what it gets done of each kind of work in a
-/// second, and what that second costs (1: it passes; 0: it is bought otherwise).
+/// A mode of the machine: the progress of each kind of work per second, and the cost of that second
+/// (1: it counts as time; 0: it is accounted for otherwise).
 struct WorkMode {
-    std::vector<double> progress;  ///< one a kind of work; may be negative
+    std::vector<double> progress;  ///< one per kind of work; may be negative
     double cost = 1;
 };
 
-/// Least total cost of times x >= 0 in the modes, such that every kind of work gets done:
+/// Least total cost of times x >= 0 in the modes in which every kind of work gets done:
 ///
 ///   minimize sum cost_j x_j   subject to   sum_j progress_ji x_j >= work_i
 ///
@@ -22,8 +22,8 @@ struct WorkMode {
 /// anywhere; the result is scaled back into those inequalities, so that rounding does not void it.
 /// Work below 0 counts as 0. Precondition: costs are at least 0.
 ///
-/// Own code, as GLPK 5.0 takes 64 us for 24 modes and 6 kinds of work where this takes 5 to 9 (same
-/// sitting, same results to 3e-15): a search bounds each of its rows, and 10,080 rows on two cores
+/// Own code, since GLPK 5.0 takes 64 us for 24 modes and 6 kinds of work, and this 5 to 9 (measured
+/// together, same results to 3e-15). A search bounds each of its rows: 10,080 rows on two cores
 /// would take 0.3 s longer than their 1.9 s.
 double least_cost(const std::vector<WorkMode>& modes, const std::vector<double>& work);
 

@@ -35,7 +35,7 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     return choice;
 }
 
-/// No more than it can have; whether that is less than asked.
+/// Limits host memory to what the machine can have; returns whether that is less than requested.
 bool give_memory(MachineProfile& profile, double gb) {
     const Quantity* const most = profile.find("host.memory_capacity_most_gb");
     const double given = most != nullptr && most->value ? std::min(gb, *most->value) : gb;
@@ -43,7 +43,8 @@ bool give_memory(MachineProfile& profile, double gb) {
     return given < gb;
 }
 
-/// Those that do it and have a price, those that do it, the others; each by price, then speed.
+/// First the machines that reach the goal and have a price, then those without a price, then the
+/// others; each by price, then speed.
 auto rank(const MachineChoice& choice) {
     const int group = choice.does_it ? (choice.cost ? 0 : 1) : 2;
     return std::tuple(group, choice.cost ? choice.cost->usd_per_hour : 0.0,
@@ -76,9 +77,9 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
         }
     }
     if (!capped.empty())
-        out.capped =
-            fmt::format("these machines take less than {}, the most that they can have: {}",
-                        format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
+        out.capped = fmt::format(
+            "these machines are predicted with less than {}, since they cannot have more: {}",
+            format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
     std::vector<std::string> unpriced;
     for (const MachineChoice& choice : out.machines)
         if (choice.cost && choice.unpriced) unpriced.push_back(choice.id);

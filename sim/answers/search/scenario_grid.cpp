@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-/// A value or a list of them, joined by commas.
+/// A value or a list of values, joined by commas.
 std::string values_text(const JsonObject& root, const std::string& key, bool of_texts) {
     if (!root.is_list(key)) return root.scalar_text(key);
     if (of_texts) return fmt::format("{}", fmt::join(root.texts(key), ","));
@@ -27,7 +27,7 @@ std::vector<std::string> texts_or_none(const JsonObject& root, std::string_view 
     return root.texts(key);
 }
 
-/// The parts of a list that may be left out: then one that is nothing.
+/// The parts of an optional list; an empty list gives one empty part.
 std::vector<std::optional<std::string>> parts_of(const std::optional<std::string>& list) {
     if (!list) return {std::nullopt};
     const std::vector<std::string> parts = split_list(*list);

@@ -73,9 +73,9 @@ class Search {
 
   private:
     struct Group {
-        std::vector<std::size_t> candidates;  ///< that fit, the best bound first
-        std::size_t next = 0;                 ///< of them
-        double best = 0;                      ///< tokens/s simulated
+        std::vector<std::size_t> candidates;  ///< scenarios that fit, the best bound first
+        std::size_t next = 0;                 ///< number of simulated ones
+        double best = 0;                      ///< simulated tokens/s
     };
 
     TrainingSpec training(std::size_t index) const { return grid_.at(index).training; }
@@ -146,7 +146,7 @@ class Search {
     const SharedMemory memory_;
     const std::span<SearchRow> rows_;
     std::vector<Group> groups_;
-    double best_of_all_ = 0;  ///< tokens/s simulated
+    double best_of_all_ = 0;  ///< simulated tokens/s
     SearchProgress progress_;
 };
 

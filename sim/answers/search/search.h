@@ -1,10 +1,10 @@
-// Which scenario of each group is the best? Plans all, simulates those that could be.
+// Which scenario of each group is the best? Plans all, simulates those that could be the best.
 //
-// A scenario is dropped only where its bound (step_bounds.h: no step is faster) shows that it
-// trains fewer tokens a second than one of its group that was simulated. In each group, rows with
-// the best bounds are simulated, some at a time, until no bound is left that is better than
-// the best simulated; so the best is always found, and which rows are simulated depends on the grid
-// alone, not on the processes.
+// A scenario is dropped only if its bound (step_bounds.h: no step is faster) shows that it trains
+// fewer tokens per second than a simulated one of its group. In each group, the rows with the best
+// bounds are simulated, some at a time, until no bound is better than the best simulated row. So
+// the best is always found, and which rows are simulated depends only on the grid, not on the
+// number of processes.
 #pragma once
 
 #include <functional>
@@ -18,25 +18,26 @@
 namespace sluice {
 
 enum class RowState : std::uint8_t {
-    excluded,   ///< model, machine and settings do not go together: why_excluded()
+    excluded,   ///< model, machine and settings are not valid together: why_excluded()
     too_large,  ///< planned; does not fit
-    bounded,    ///< fits; a bound shows that it is not the best of its group, or not yet simulated
-    simulated,  ///< the step is what sluice predict says
+    bounded,    ///< fits; a bound shows that it is not the best of its group, or it is not yet
+                ///< simulated
+    simulated,  ///< the step is that of sluice predict
 };
 const char* row_state_name(RowState state);
 
-/// What a search knows of one scenario. Plain bytes, as processes share them.
+/// The state of one scenario in a search. Plain bytes, which processes share.
 struct SearchRow {
-    std::size_t index = 0;  ///< in the grid
+    std::size_t index = 0;  ///< index in the grid
     RowState state = RowState::excluded;
-    // Planned, all but excluded.
+    // Planned: set unless excluded.
     Bytes device_peak = 0, host_peak = 0, storage_peak = 0;
     Bytes device_short = 0, host_short = 0, storage_short = 0;
-    // Fits.
+    // Set if it fits.
     Seconds at_least = 0;  ///< no step is faster; see step_bounds.h
-    // Simulated.
+    // Set if simulated.
     Seconds step = 0;
-    Seconds step_low = 0, step_high = 0;  ///< 5 and 95%; 0 where the band was not asked for
+    Seconds step_low = 0, step_high = 0;  ///< 5 and 95%; 0 without a band
     Lane bottleneck = Lane::compute;
 
     bool fits() const { return state == RowState::bounded || state == RowState::simulated; }
@@ -49,16 +50,16 @@ struct SearchRow {
     }
 };
 
-/// Plans the scenario: whether it is excluded, fits, and how fast it is at best. About a tenth of
-/// a millisecond. Its index is that of the caller.
+/// Plans the scenario: whether it is excluded, whether it fits, and a bound on its speed. Takes
+/// about a tenth of a millisecond. The caller sets its index.
 SearchRow bound_scenario(const GridPoint& point);
-/// The rule that an excluded scenario breaks; nothing where it breaks none.
+/// The rule that an excluded scenario breaks; empty if it breaks none.
 std::optional<InputError> why_excluded(const GridPoint& point);
 /// Simulates a row that fits: the step is that of sluice predict with the same arguments, to the
-/// bit. `with_band` adds its 5 to 95%: ten more simulations.
+/// bit. `with_band` adds its 5 to 95%, which takes ten more simulations.
 SearchRow simulate_row(const SearchRow& row, const GridPoint& point, bool with_band);
 
-/// Other settings are worth their mention where their step is at most this share.
+/// Other settings are worth mentioning if their step takes at most this share of the time.
 inline constexpr double kWorthChanging = 0.999;
 
 enum class BandsOf { none, best, simulated };
@@ -66,28 +67,28 @@ enum class BandsOf { none, best, simulated };
 struct SearchOptions {
     bool every_row = false;  ///< simulate all that fit
     BandsOf bands = BandsOf::best;
-    /// A scenario is dropped where it could be better by no more than this share.
+    /// A scenario is dropped if it could be better by no more than this share.
     double indifferent = 0;
-    /// Where set, a group in which nothing can come as near as this share to the best of all groups
-    /// is left after its first round.
+    /// If set, a group that cannot come within this share of the best group is dropped after its
+    /// first round.
     std::optional<double> rival;
     /// Scenarios of a group that are simulated before their bounds are compared again.
     std::size_t in_a_round = 4;
     int processes = 1;
 };
 
-/// What a search has settled so far: rows that will not change.
+/// The progress of a search: rows that will not change.
 struct SearchProgress {
     std::size_t planned = 0, settled = 0, simulated = 0, all = 0;
 };
 using ShowProgress = std::function<void(const SearchProgress&)>;
 
-/// The rows of the grid, by index; the same whatever the processes.
+/// The rows of the grid, by index; the same for any number of processes.
 std::vector<SearchRow> search(const ScenarioGrid& grid, const SearchOptions& options,
                               const ShowProgress& show = {});
 
-/// Index of the best row of a group, or nothing where none was simulated: the most tokens a
-/// second; of equal ones the first. `rows` are all rows of the grid.
+/// Index of the best row of a group: the most tokens per second; of equal ones the first. Empty if
+/// none was simulated. `rows` are all rows of the grid.
 std::optional<std::size_t> best_of_group(const ScenarioGrid& grid,
                                          const std::vector<SearchRow>& rows, std::size_t group);
 

@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-/// The profile with these numbers; nothing where it takes none of them.
+/// The profile with these numbers; empty if it accepts none of them.
 std::optional<MachineSpec> machine_with(MachineProfile profile, const Numbers& numbers) {
     try {
         for (const auto& [path, value] : numbers) profile.set(path, value);
@@ -40,7 +40,7 @@ bool same_step(const ModelSpec& model, const MachineProfile& profile, const Numb
     return std::abs(step / after.step.seconds - 1) < kSame;
 }
 
-/// Steps before and after a change, as groups of rates move.
+/// Steps before and after a change, with each group of rates moved to its ends.
 class GainBand {
   public:
     GainBand(const MachineSpec& machine, const Prediction& base, const MachineChange& candidate,
@@ -49,7 +49,7 @@ class GainBand {
         const RateRanges& ranges = machine_.ranges;
         const RateRange kernels = kernels_range(base.plan.program, machine_);
         if (candidate_.replaces_gpu) {
-            // Two GPUs, whose rates are off independently.
+            // Two GPUs, whose errors are independent.
             move_one(kernels, false);
             move_one(kernels_range(after.plan.program, changed_), true);
         } else {
@@ -91,7 +91,7 @@ class GainBand {
         add(gain(range.low), gain(range.high));
     }
 
-    /// Kernels of the one before or of the one after only.
+    /// Kernels that only one of the two steps has.
     void move_one(const RateRange& range, bool of_after) {
         const auto gain = [&](double factor) {
             MachineSpec machine = of_after ? changed_ : machine_;
@@ -108,8 +108,8 @@ class GainBand {
     std::vector<double> less_, more_;
 };
 
-/// With the settings that are fastest, of the asked ones and faster_with_more_memory(); nothing
-/// where none fit.
+/// The prediction with the fastest of the given settings and faster_with_more_memory(); empty if
+/// none fit.
 std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSpec& machine,
                                          const TrainingSpec& asked,
                                          const std::set<std::string>& fixed) {
@@ -133,8 +133,8 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
     std::optional<Prediction> base = fastest_nearby(model, machine, training, fixed);
     if (!base)
         throw InputError(
-            fmt::format("{} does not fit {} with these settings, so nothing can be gained; see "
-                        "what fits with: sluice predict, or sluice fit",
+            fmt::format("{} does not fit {} with these settings, so there is no speed to improve; "
+                        "find settings that fit with: sluice predict, or sluice fit",
                         model.name, machine.id));
     Sensitivity out;
     out.note = impossible_memory(machine.host);
@@ -144,7 +144,7 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
         const MachineSpec changed = candidate.change(machine);
         std::optional<Prediction> after = fastest_nearby(model, changed, training, fixed);
         if (!after) {
-            out.not_possible.push_back(candidate.name + ": the step does not fit then");
+            out.not_possible.push_back(candidate.name + ": the step does not fit with it");
             continue;
         }
         Upgrade upgrade;

@@ -12,17 +12,18 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kNever = -std::numeric_limits<double>::infinity();
-constexpr double kFewestAveraged = 11;  ///< steps that an unsteady step is the mean of, at least
+constexpr double kFewestAveraged =
+    11;  ///< number of steps that an unsteady step averages, at least
 
 std::size_t at(Lane lane) { return static_cast<std::size_t>(lane); }
 bool is_copy(Lane lane) { return lane == Lane::host_to_device || lane == Lane::device_to_host; }
 
-/// What a step asks of one lane.
+/// The work of a step on one lane.
 struct LaneWork {
     Seconds alone = 0;
     double bytes = 0;
     double fastest = 0;      ///< bytes/s of its operations
-    std::set<double> rates;  ///< of host work: what the others' shares depend on
+    std::set<double> rates;  ///< of host work: the other lanes' shares depend on it
 };
 using LaneWorks = std::array<LaneWork, kLaneCount>;
 
@@ -39,8 +40,8 @@ LaneWorks lane_works(const StepProgram& program, const std::vector<FlowDemand>& 
     return works;
 }
 
-/// Longest paths from the last compute operation of a step; ends of operations that it does not
-/// lead to are kNever.
+/// Longest paths from the last compute operation of a step; kNever for ends of operations that no
+/// path reaches.
 class PathFromLastCompute {
   public:
     PathFromLastCompute(const StepProgram& program, const std::vector<FlowDemand>& demands)
@@ -88,13 +89,13 @@ class PathFromLastCompute {
 
 bool is_host_work(Lane lane) { return lane == Lane::optimizer || lane == Lane::host; }
 
-/// Host memory that a byte of a lane loads; nothing of other lanes, which leaves a bound below.
+/// Host memory traffic per byte of a lane; 0 for other lanes, which keeps the bound a lower bound.
 double dram_of(Lane lane, const MachineSpec& machine) {
     if (is_copy(lane)) return machine.host.copy_weight;
     return is_host_work(lane) || (machine.unified_memory && lane == Lane::compute) ? 1 : 0;
 }
 
-/// The longest lane, and all that passes device memory.
+/// The longest lane, and all device memory traffic.
 Seconds resource_bound(const LaneWorks& works, const MachineSpec& machine) {
     double hbm = 0;
     Seconds longest_lane = 0;
@@ -108,10 +109,10 @@ Seconds resource_bound(const LaneWorks& works, const MachineSpec& machine) {
     return std::max(longest_lane, hbm / machine.gpu.memory_bandwidth);
 }
 
-/// What kernels draw beyond the power limit, and how soon a lower clock makes that up.
+/// Energy of kernels beyond the power limit, and how fast a lower clock saves it.
 struct PowerDebt {
     double joules = 0;
-    Seconds per_joule = 0;  ///< the least; above 0 where there are joules
+    Seconds per_joule = 0;  ///< seconds, the least; above 0 if there are joules
 };
 
 PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& demands,
@@ -125,14 +126,14 @@ PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& 
         const double beyond = cost.joules - clock.limit_w * cost.seconds;
         const Seconds longer = cost.at_limit - cost.seconds;
         const double saved = cost.joules * (1 - clock.energy_share) + clock.limit_w * longer;
-        // More than a lower clock saves is let go, see PowerBudget.
+        // Energy that a lower clock cannot save is not counted, see PowerBudget.
         debt.joules += beyond > 0 ? std::min(beyond, std::max(saved, 0.0)) : beyond;
         if (beyond <= 0 || saved <= 0) continue;
         const Seconds per_joule = std::max(0.0, longer / saved);
         least = std::min(least.value_or(per_joule), per_joule);
     }
     debt.joules -= clock.headroom_j / kFewestAveraged;
-    // Where some kernel saves energy in no more time, all may be made up for nothing.
+    // If a kernel saves energy in no more time, all may be saved at no cost.
     if (debt.joules <= 0 || least.value_or(0) <= 0) return {};
     debt.per_joule = *least;
     return debt;
@@ -203,7 +204,7 @@ class FluidBound {
         return out;
     }
 
-    /// The most of each lane, over the rates of host work that may be running.
+    /// The most of each lane, over the possible rates of host work.
     LaneShares most_shares(int set) const {
         static const std::set<double> kNone = {0};
         LaneShares most = {0, 0, 0, 0};

@@ -18,7 +18,7 @@ Json option_json(const TrainingSpec& training, const Option& option) {
     return static_cast<std::int64_t>(option.get(training));
 }
 
-/// A row as pairs of key and value, in the order of the columns; null where it lacks the value.
+/// A row as pairs of key and value, in the order of the columns; null for missing values.
 std::vector<std::pair<std::string, Json>> columns(const SearchRow& row, const GridPoint& point,
                                                   bool best) {
     const TrainingSpec& t = point.training;

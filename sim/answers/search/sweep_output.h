@@ -1,4 +1,4 @@
-// How are the rows of a sweep written, and how far is it?
+// How are the rows and the progress of a sweep written?
 #pragma once
 
 #include <chrono>
@@ -9,21 +9,21 @@
 
 namespace sluice {
 
-/// One line of JSON, with its line break; keys carry units. Keys of what a row lacks are left out.
-/// `best`: of its group.
+/// One line of JSON, with its line break; keys carry units. Missing values have no key. `best`: the
+/// best of its group.
 std::string row_json(const SearchRow& row, const GridPoint& point, bool best);
 
-/// The names of the columns, and a row; what it lacks is empty.
+/// The names of the columns, and a row; missing values are empty.
 std::string csv_header();
 std::string row_csv(const SearchRow& row, const GridPoint& point, bool best);
 
-/// How far a search is, on one line that is rewritten on a terminal.
+/// The progress of a search, on one line that a terminal rewrites.
 class ProgressLine {
   public:
-    /// On standard error.
+    /// Writes to standard error.
     explicit ProgressLine(std::string command);
-    /// `terminal`: the line is rewritten and in the end cleared, else each is another. `every`: no
-    /// sooner than so long after the last.
+    /// `terminal`: rewrites the line and clears it at the end; else writes further lines. `every`:
+    /// least time between two updates.
     ProgressLine(std::string command, std::FILE* out, bool terminal,
                  std::chrono::milliseconds every);
     ~ProgressLine() { clear(); }
@@ -31,10 +31,10 @@ class ProgressLine {
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show(const SearchProgress& progress);
-    /// Nothing of it is left to be seen.
+    /// Clears the line.
     void clear();
     bool terminal() const { return terminal_; }
-    /// Since it was made.
+    /// Time since construction.
     double seconds() const;
 
   private:

@@ -10,13 +10,13 @@
 namespace sluice {
 namespace {
 
-/// Rounded as people read and type it.
+/// Rounded to the digits that people read and type.
 std::pair<std::string, double> number(std::string_view path, double value) {
     constexpr int kDigits = 7;
     return {std::string(path), rounded(value, kDigits)};
 }
 
-/// As with_device_memory(), of unified memory as with_host_memory() too.
+/// The numbers for with_device_memory(); with unified memory also those for with_host_memory().
 Numbers device_memory_numbers(const MachineSpec& machine, Bytes capacity) {
     Numbers out = {number("gpu.memory_capacity_gb", static_cast<double>(capacity) / kGiga)};
     const double added = static_cast<double>(capacity - machine.gpu.memory_capacity);
@@ -26,7 +26,8 @@ Numbers device_memory_numbers(const MachineSpec& machine, Bytes capacity) {
     return out;
 }
 
-/// As with_faster(): what the profile knows of both ways and of pageable copies changes too.
+/// The numbers for with_faster(). They include the profile's rates of both directions and of
+/// pageable copies.
 Numbers link_numbers(const MachineProfile& profile, const MachineSpec& machine, double factor) {
     Numbers out;
     MachineSpec before = machine, faster = with_faster(machine, part::link, factor);
@@ -47,7 +48,7 @@ Numbers link_numbers(const MachineProfile& profile, const MachineSpec& machine, 
     return out;
 }
 
-/// The other machine's GPU behind this one's link and host.
+/// The other machine's GPU with this one's link and host.
 MachineSpec with_gpu_of(const MachineSpec& machine, const MachineSpec& other) {
     MachineSpec out = machine;
     out.gpu = other.gpu;
@@ -98,7 +99,7 @@ void add_gpu(const MachineSpec& machine, const MachineProfile& profile, const st
         not_possible.emplace_back("another GPU: host and device are one memory");
     } else if (!other) {
         not_possible.emplace_back(name.empty()
-                                      ? "another GPU: the library has none that comes next"
+                                      ? "another GPU: the library has no next one"
                                       : "another GPU: no step can be predicted for " + name);
     } else {
         out.push_back({"the GPU of " + other->id,

@@ -1,4 +1,4 @@
-// Which changes of a machine are worth a try: more memory, a faster link, more cores, the next GPU?
+// Which changes of a machine are tried: more memory, a faster link, more cores, the next GPU?
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct MachineChange {
     std::string name;
     std::function<MachineSpec(const MachineSpec&)> change;
     bool replaces_gpu = false;
-    Numbers numbers = {};  ///< of the profile, that should make the change
+    Numbers numbers = {};  ///< numbers of the profile that may make the change
 };
 
 struct MachineChanges {
@@ -31,12 +31,12 @@ struct MachineChanges {
 MachineChanges machine_changes(const MachineSpec& machine, const MachineProfile& profile,
                                const std::string& gpu);
 
-/// The library's machine whose GPU comes next: of the same maker, released no earlier, no
-/// slower and with no less memory, and one of the two by 5% more; of several the one with the least
-/// of both. Nothing where there is none.
+/// The library's machine with the next GPU: same vendor, released no earlier, no slower and with no
+/// less memory, and with one of the two larger by 5%. Of several the one with the smallest increase
+/// of both. Empty if there is none.
 std::optional<MachineSpec> next_gpu(const MachineSpec& machine, const MachineProfile& profile);
 
-/// A machine of the library; 1 TB of host memory where its profile does not know how much.
+/// A machine of the library, with 1 TB of host memory if its profile does not say how much.
 std::optional<MachineSpec> resolvable_machine(const std::string& id);
 
 }  // namespace sluice

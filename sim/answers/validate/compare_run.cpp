@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kOtherVersion =
     "the report was made by another version of the planner; measure again";
 
-/// Both come from one plan: operation by operation they must be the same.
+/// Both come from one plan, so their operations must be the same.
 void check_operations(const MeasuredRun& run, const Prediction& predicted) {
     const std::vector<Operation>& planned = predicted.plan.program.operations;
     if (run.operations.size() != planned.size())
@@ -46,15 +46,14 @@ TimedPlan measured_step(const MeasuredRun& run, const Prediction& predicted) {
     return out;
 }
 
-/// Device buffers of fp32 are twice as large as planned, which is for bf16.
+/// Device buffers in fp32 are twice as large as the plan, which is for bf16.
 Bytes device_memory(const MeasuredRun& run, const Prediction& predicted) {
     const Bytes planned = predicted.plan.fit.device.peak.bytes;
     return run.precision == Precision::fp32 ? 2 * planned : planned;
 }
 
-/// The trainer's host memory is the most that was resident over its steps: the plan's steady
-/// moment. On the CPU the device's buffers are resident too, but the moments of the plan are
-/// without them.
+/// The trainer's host memory is the largest resident memory over its steps: the plan's steady
+/// moment. On the CPU, device buffers are resident too, which the plan's moments do not include.
 Bytes host_memory(const MeasuredRun& run, const Prediction& predicted, Bytes device) {
     if (run.host_between_steps) return predicted.plan.memory.host_between_steps;
     const auto steady = std::find_if(

@@ -19,7 +19,7 @@ constexpr const char* kExpected =
     "expected a report of sluice-train --report (it has step_s and training) or a table of other "
     "systems' rows";
 
-/// Whether the file was of a kind that is known. `done` are the files read before.
+/// Reads a file of a known kind; returns whether it was one. `done` are the files read before.
 bool read_file(const std::string& path, const std::optional<std::string>& model,
                std::set<fs::path>& done, MeasuredRuns& out) {
     std::error_code error;
@@ -57,7 +57,7 @@ std::vector<std::string> json_files(const std::string& folder) {
     return files;
 }
 
-/// Traces often lie beside reports: in a folder, other files are no mistake.
+/// Traces often are in the same folder as reports, so other files in a folder are no mistake.
 void read_folder(const std::string& folder, const std::optional<std::string>& model,
                  std::set<fs::path>& done, MeasuredRuns& out) {
     bool any = false;
@@ -78,8 +78,8 @@ bool same_model(const ModelSpec& a, const ModelSpec& b) {
            total_parameters(a) == total_parameters(b);
 }
 
-/// But for distinct_tokens: what the measured step's text held, one or two more or less in each
-/// process.
+/// Equal except for distinct_tokens, which depends on the measured step's text and differs by one
+/// or two between processes.
 bool same_training(TrainingSpec a, const TrainingSpec& b) {
     a.distinct_tokens = b.distinct_tokens;
     const std::vector<Option>& options = training_options();
@@ -87,7 +87,7 @@ bool same_training(TrainingSpec a, const TrainingSpec& b) {
                        [&](const Option& option) { return option.get(a) == option.get(b); });
 }
 
-/// Reports of two versions of the planner have other operations, which cannot be averaged.
+/// Reports of two versions of the planner have different operations, which cannot be averaged.
 bool same_operations(const MeasuredRun& a, const MeasuredRun& b) {
     return std::equal(
                a.operations.begin(), a.operations.end(), b.operations.begin(), b.operations.end(),
@@ -107,7 +107,7 @@ bool same_configuration(const MeasuredRun& a, const MeasuredRun& b) {
            same_operations(a, b);
 }
 
-/// Moves the mean of `count` values to that of these and one more.
+/// Updates the mean of `count` values with one more value.
 void add_to_mean(double& mean, double value, double count) { mean += (value - mean) / (count + 1); }
 
 void add_process(MeasuredRun& run, const MeasuredRun& other) {
@@ -115,7 +115,7 @@ void add_process(MeasuredRun& run, const MeasuredRun& other) {
     const auto before = static_cast<double>(run.processes.size());
     run.processes.push_back({other.file, other.step});
     add_to_mean(run.step, other.step, before);
-    // 0: not known, of all processes.
+    // 0 (not known) if one process does not know it.
     run.step_low = std::min(run.step_low, other.step_low);
     run.step_high = run.step_low > 0 ? std::max(run.step_high, other.step_high) : 0;
     run.steps = run.steps > 0 && other.steps > 0 ? run.steps + other.steps : 0;
@@ -132,7 +132,7 @@ void add_process(MeasuredRun& run, const MeasuredRun& other) {
 
 const std::string& place(const MeasuredRun& run) { return run.row.empty() ? run.file : run.row; }
 
-/// Whether no two of them were measured on one machine.
+/// Whether all were measured on different machines.
 bool machines_tell_apart(const std::vector<MeasuredRun*>& runs) {
     std::set<std::string> machines;
     for (const MeasuredRun* run : runs)

@@ -8,23 +8,23 @@
 namespace sluice {
 
 /// Seconds of the step's error (predicted - measured) that each operation explains, to first order:
-/// the error of its duration times its share on the critical path, the mean of its shares on the
-/// measured and on the predicted one. What operations do not explain are pauses between them.
-/// In the program's order; precondition: both lists have an interval an operation.
+/// the error of its duration times its share on the critical path (mean of the measured and the
+/// predicted one). Pauses between operations explain the rest. In the program's order;
+/// precondition: both lists have one interval per operation.
 std::vector<Seconds> explained_seconds(const StepProgram& program,
                                        const std::vector<OperationInterval>& measured,
                                        Seconds measured_step,
                                        const std::vector<OperationInterval>& predicted,
                                        Seconds predicted_step);
 
-/// All operations of a kind on one lane, of one run or of several.
+/// All operations of a kind on one lane, in one run or several.
 struct KindError {
     Lane lane = Lane::compute;
     OperationKind kind = OperationKind::forward;
     int operations = 0;
     Seconds measured = 0, predicted = 0;  ///< durations, summed
     double explained = 0;           ///< seconds explained over the measured step, mean of the runs
-    double explained_absolute = 0;  ///< mean of its size
+    double explained_absolute = 0;  ///< mean of its absolute value
 };
 
 struct OperationError {
@@ -36,18 +36,18 @@ struct OperationError {
 };
 
 struct OperationErrors {
-    int runs = 0;                     ///< with operations; the others say nothing here
+    int runs = 0;                     ///< runs with operations; others are ignored
     double step_error = 0;            ///< (predicted - measured) / measured step, mean of the runs
-    double unexplained = 0;           ///< of it, by no operation
-    double unexplained_absolute = 0;  ///< mean of its size
+    double unexplained = 0;           ///< the part that operations do not explain
+    double unexplained_absolute = 0;  ///< mean of its absolute value
     std::vector<KindError> kinds;     ///< by lane, in the order of the plan
     std::vector<OperationError> worst;  ///< by |predicted - measured|, the largest first
 };
 
-/// `worst`: how many single operations are listed. Pointers into `runs`.
+/// `worst`: how many single operations are listed. Holds pointers into `runs`.
 OperationErrors operation_errors(const std::vector<const RunComparison*>& runs, std::size_t worst);
 
-/// "backward 12" of a run's program.
+/// "backward 12" in a run's program.
 std::string operation_label(const OperationError& error);
 
 }  // namespace sluice

@@ -34,7 +34,7 @@ const PublishedSpeed kSpeeds[] = {
     {kForwardBackward, "fwd+bwd", true, [](const Prediction& r) { return step_phases(r).front(); },
      seconds_text}};
 
-/// A text, or the text of the file's `map` that it is a key of: several rows have one reason.
+/// A text, or the entry of the file's `map` with that key, since several rows have one reason.
 std::string shared_text(const JsonObject& root, const JsonObject& row, const char* key,
                         const char* map) {
     if (!row.has(key)) return "";
@@ -50,7 +50,7 @@ void check_forward_backward(const JsonObject& row, const PublishedRow& out) {
             timed.emplace_back(schedule.name);
     if (std::find(timed.begin(), timed.end(), out.training.schedule->name) != timed.end()) return;
     throw InputError(
-        fmt::format("{}.forward_backward_s is known of the schedule {} alone; give step_s, "
+        fmt::format("{}.forward_backward_s is defined for the schedule {} only; give step_s, "
                     "tokens_per_s or tflops_6pt",
                     row.where("published"), fmt::join(timed, ", ")));
 }
@@ -114,7 +114,7 @@ PublishedRow read_row(const JsonObject& root, const JsonObject& row) {
         out.published = row.text("published");
     }
     if (out.source.empty())
-        throw InputError(fmt::format("{} is missing; say what was read", row.where("source")));
+        throw InputError(fmt::format("{} is missing; name the source", row.where("source")));
     return out;
 }
 
@@ -137,10 +137,9 @@ void read_table(const std::string& path, std::vector<PublishedRow>& out) {
         PublishedRow read = read_row(root, row);
         const auto same = [&](const PublishedRow& other) { return other.id == read.id; };
         if (std::any_of(out.begin(), out.end(), same))
-            throw InputError(
-                fmt::format("{} is \"{}\", which an earlier row is called; give each "
-                            "row a name of its own",
-                            row.where("id"), read.id));
+            throw InputError(fmt::format(
+                "{} is \"{}\", which is also the id of an earlier row; give each row its own",
+                row.where("id"), read.id));
         out.push_back(std::move(read));
     }
 }

@@ -1,4 +1,5 @@
-// What others have published: a step of some system on some machine, or why it is not compared.
+// Which results have others published: a step of some system on some machine, or the reason why it
+// is not compared?
 #pragma once
 
 #include <optional>
@@ -12,10 +13,10 @@
 
 namespace sluice {
 
-/// A quantity by which speed is published: seconds of a step, tokens/s of all GPUs, 6PT TFLOPS of
-/// one GPU, or seconds of MegaTrain's forward and backward without what follows.
+/// A quantity of published speed: seconds of a step, tokens/s of all GPUs, 6PT TFLOPS of one GPU,
+/// or seconds of MegaTrain's forward and backward without the later phases.
 struct PublishedSpeed {
-    const char* key;    ///< of the file, with the unit
+    const char* key;    ///< in the file, with the unit
     const char* title;  ///< for people
     bool is_time;       ///< less is faster
     double (*of)(const Prediction&);
@@ -25,23 +26,24 @@ struct PublishedSpeed {
 struct PublishedRow {
     std::string id;
     std::string file;
-    std::string system;        ///< as its publisher calls it
-    std::string source;        ///< what was read
-    std::string not_compared;  ///< a sentence; empty: the row is compared, and what follows is set
-    std::string published;     ///< of a row that is not compared: what it says, in words
+    std::string system;  ///< as its publisher calls it
+    std::string source;  ///< where it was read
+    /// A reason; empty: the row is compared, and the following members are set.
+    std::string not_compared;
+    std::string published;  ///< the published result of a row that is not compared, in words
 
     std::string machine;  ///< a name of the library, with a host memory size if wanted
     std::vector<std::pair<std::string, double>> machine_numbers;  ///< what-if values
     std::string model_name;
     ModelSpec model;
     TrainingSpec training;
-    const PublishedSpeed* speed_kind = nullptr;  ///< null: none is published
+    const PublishedSpeed* speed_kind = nullptr;  ///< null: not published
     double speed = 0;                            ///< in the unit of its kind
-    Bytes device = 0;                            ///< most allocated in a step; 0: not published
-    Bytes host = 0;            ///< resident when a step has ended; 0: not published
-    std::optional<bool> fits;  ///< whether it ran at all
-    std::string assumed;       ///< what the source does not say; may be empty
-    std::string explanation;   ///< of an error beyond kExplainedBeyond; may be empty
+    Bytes device = 0;                            ///< largest allocation in a step; 0: not published
+    Bytes host = 0;                              ///< resident after a step; 0: not published
+    std::optional<bool> fits;                    ///< whether it ran at all
+    std::string assumed;      ///< assumptions where the source says nothing; may be empty
+    std::string explanation;  ///< of an error beyond kExplainedBeyond; may be empty
 };
 
 /// Whether the file is a table of published rows.
@@ -50,9 +52,9 @@ bool holds_published_rows(const std::string& path);
 /// All rows of the files, and of the tables in folders, in order. Throws InputError.
 std::vector<PublishedRow> read_published_rows(const std::vector<std::string>& paths);
 
-// How far are predictions from what others have published, and is each large error explained?
+// How far are predictions from published results, and is each large error explained?
 
-/// An error larger than this needs an explanation.
+/// A larger error requires an explanation.
 inline constexpr double kExplainedBeyond = 0.15;
 
 struct PublishedComparison {
@@ -62,11 +64,11 @@ struct PublishedComparison {
     Bytes predicted_device = 0, predicted_host = 0;
     bool predicted_fits = true;
 
-    /// Predicted over published, less 1; of times the inverse, so that faster is above 0.
+    /// Predicted over published, less 1; the inverse for times, so that faster is above 0.
     std::optional<double> speed_error() const;
     std::optional<double> device_error() const { return bytes_error(predicted_device, row.device); }
     std::optional<double> host_error() const { return bytes_error(predicted_host, row.host); }
-    /// The largest of the three errors without sign; 0 if none is published.
+    /// The largest absolute value of the three errors; 0 if none is published.
     double largest_error() const;
     bool fit_is_wrong() const { return row.fits && *row.fits != predicted_fits; }
     bool needs_explanation() const { return largest_error() > kExplainedBeyond || fit_is_wrong(); }
@@ -79,10 +81,10 @@ struct PublishedTable {
     int fits_published = 0, fits_right = 0;  ///< rows that say whether it fits
 };
 
-/// Throws InputError where a row's settings do not go together; the message names file and row.
+/// Throws InputError if a row's settings are not valid; the message names file and row.
 PublishedTable compare_published(std::vector<PublishedRow> rows);
 
-/// A sentence for each row that is off by more than kExplainedBeyond and says nothing of why.
+/// One sentence for each row that is off by more than kExplainedBeyond and has no explanation.
 std::vector<std::string> unexplained(const PublishedTable& table);
 
 }  // namespace sluice

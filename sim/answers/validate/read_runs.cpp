@@ -1,4 +1,4 @@
-// How is the report of a measured step read, and how a table of other systems' rows?
+// Reads the report of a measured step, and tables of other systems' rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The name as it stands in the report, else what --model names.
+/// The report's model name, else --model.
 ModelSpec read_shape(const JsonObject& entry, const std::optional<std::string>& model) {
     const std::string name = entry.text("name");
     try {
@@ -82,16 +82,17 @@ std::vector<MeasuredOperation> read_operations(const JsonObject& root, const jso
         throw InputError(fmt::format("{} is no list of operations; measure again with this version",
                                      entry->where("rows")));
     if (rows.empty())
-        throw InputError(fmt::format(
-            "{} is empty, expected a row an operation of the plan; measure again with this version",
-            entry->where("rows")));
+        throw InputError(
+            fmt::format("{} is empty, expected one row per operation of the plan; measure again "
+                        "with this version",
+                        entry->where("rows")));
     std::vector<MeasuredOperation> operations;
     for (const json& row : rows)
         operations.push_back(read_operation(row, root.where("operations"), operations.size()));
     return operations;
 }
 
-/// Reports of before it was written are of GPUs.
+/// Reports without this field are of GPUs.
 Precision read_precision(const JsonObject& root) {
     const std::string name = root.text_or("precision", precision_name(Precision::bf16));
     for (const Precision precision : {Precision::bf16, Precision::fp32})
@@ -108,7 +109,7 @@ void refuse_prediction(const JsonObject& root) {
                         root.where("measured")));
 }
 
-/// The schedule of a system as rows name it, at the settings that were measured.
+/// The schedule of a system as named in rows, with the measured settings.
 const ScheduleRecord* schedule_of(const std::string& system) {
     const auto& table = schedule_table();
     const auto found = std::find_if(table.begin(), table.end(), [&](const ScheduleRecord& one) {
@@ -188,7 +189,7 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
     run.steps = static_cast<int>(root.integer_or("steps_measured", 0, 0, kMostSteps));
     run.precision = read_precision(root);
     run.model = read_reported_model(root, model);
-    root.object("training");  // is there
+    root.object("training");  // the field exists
     run.training = parse_training_spec(whole.at("training").dump(), root.file() + ": training");
     if (root.has("step_5_percent_s") && root.has("step_95_percent_s")) {
         run.step_low = root.number("step_5_percent_s", kShortestStep, kMostSeconds);
@@ -204,8 +205,8 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
 void read_system_rows(const JsonObject& root, MeasuredRuns& out) {
     const std::vector<JsonObject> rows = root.objects("rows");
     if (rows.empty())
-        throw InputError(fmt::format("{} is empty, expected a row a step that was measured",
-                                     root.where("rows")));
+        throw InputError(
+            fmt::format("{} is empty, expected one row per measured step", root.where("rows")));
     std::vector<std::string> unknown;
     for (const JsonObject& row : rows) {
         const std::string system = row.text("system");

@@ -89,10 +89,10 @@ std::vector<std::string> beyond_memory(const Validation& validation, double limi
 
 int sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
-/// What a batch's different tokens are, the data decides.
+/// The data decides the number of different tokens in a batch, so it is no option here.
 bool is_choice(const Option& option) { return std::string_view(option.field) != "distinct_tokens"; }
 
-/// All but the value of one option, as text.
+/// All options except one, as text.
 std::string settings_without(const MeasuredRun& run, const Option& left_out) {
     std::string key = fmt::format("{} {} {} {}", run.model.name, run.model.layer_count(),
                                   run.model.tied_embeddings, precision_name(run.precision));
@@ -201,7 +201,7 @@ bool same_kind(const MachineParts& a, const MachineParts& b) {
 }
 
 std::optional<double> kendall_tau_b(const std::vector<double>& a, const std::vector<double>& b) {
-    double balance = 0, untied_a = 0, untied_b = 0;  // of pairs
+    double balance = 0, untied_a = 0, untied_b = 0;  // pairs of runs
     for (std::size_t i = 0; i < a.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             const int in_a = sign(a[i] - a[j]), in_b = sign(b[i] - b[j]);
@@ -225,7 +225,7 @@ std::vector<OptionSet> option_sets(const std::vector<RunComparison>& runs) {
             const auto value = [&](const RunComparison* c) { return option.get(c->run.training); };
             std::stable_sort(members.begin(), members.end(),
                              [&](const auto* x, const auto* y) { return value(x) < value(y); });
-            // The same settings measured twice differ in nothing.
+            // Two runs with the same settings differ in no option.
             if (value(members.front()) == value(members.back())) continue;
             OptionSet set{option.field, members, nullptr, nullptr};
             set.measured_best =

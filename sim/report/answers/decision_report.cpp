@@ -136,7 +136,7 @@ Table sources_table(const Candidate& c) {
     if (payment && !payment->given.empty())
         add_given(payment->name == "bought" ? "--price-usd" : payment->name, payment->given);
     if (c.cost.energy && c.cost.power.host_given)
-        add_given("--host-watts", fmt::format("{:g} W beside each GPU", *c.cost.power.host_w));
+        add_given("--host-watts", fmt::format("{:g} W of host power for each GPU", *c.cost.power.host_w));
     return out;
 }
 

@@ -55,8 +55,8 @@ struct MachineProfile {
     std::string file;  ///< as shown in messages
     std::string name;
     std::vector<std::string> notes;
-    std::vector<std::pair<std::string, std::string>>
-        texts;  ///< path and text: link.type, gpu.name, ...
+    /// Path and text: link.type, gpu.name, ...
+    std::vector<std::pair<std::string, std::string>> texts;
     std::vector<std::pair<std::string, bool>> flags;
     std::vector<Quantity> quantities;
     std::vector<Curve> curves;

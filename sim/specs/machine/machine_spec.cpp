@@ -92,13 +92,15 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
 namespace {
 
 // The least range of a measured rate, however steady its repeats are: the number differs by that
-// much between machines of one kind and from day to day.  Four H200 machines of one kind: products
-// differ by 0.5 to 0.9%, attention by up to 1.9%; a step bound by compute took 2.79, 2.80 and 2.86
-// s. Copies alone differ by 0.1%, in both directions by 1.3%. Adam differs by 9% at the same
-// threads of two calibrations; in training it ran at 4.5 to 4.6 Gparam/s, as predicted, but at 5.6
-// on one of them. The standard deviation of the logarithms is 0.10; 5 to 95% is exp(+-1.645 x
-// 0.10). Copies under contention differ by 10 to 30% within minutes, where they keep half to two
-// thirds of their rate: a fifth of host memory is a tenth of them.
+// much between machines of one kind and from day to day.
+//
+// Four H200 machines of one kind: products differ by 0.5 to 0.9%, attention by up to 1.9%; a step
+// bound by compute took 2.79, 2.80 and 2.86 s. Copies alone differ by 0.1%, in both directions by
+// 1.3%. Adam differs by 9% at the same threads of two calibrations; in training it ran at 4.5 to
+// 4.6 Gparam/s, as predicted, but at 5.6 on one of them. The standard deviation of the logarithms
+// is 0.10; 5 to 95% is exp(+-1.645 x 0.10). Copies under contention differ by 10 to 30% within
+// minutes, where they keep half to two thirds of their rate: a fifth of host memory is a tenth of
+// them.
 constexpr RateRange kClock = {0.98, 1.02};
 constexpr RateRange kLink = {0.98, 1.02};
 constexpr RateRange kHost = {0.85, 1.18};
@@ -107,10 +109,12 @@ constexpr RateRange kHostMemoryRange = {0.80, 1.20};
 // measured H200 were predicted 0.0 to 2.7% too long.
 constexpr RateRange kFormulas = {0.95, 1.05};
 
-// Rates that were not measured on the machine.  Kernels: ten published steps of MegaTrain on MI355X
-// (batch 32 to 300) and GH200 (1 k to 512 k tokens), nearly all compute, took 1.68, 1.18, 1.08,
-// 1.07, 1.21, 1.11, 1.13, 0.67, 0.91 and 0.91 times as long as predicted. The root mean square of
-// the logarithms is 0.234; 5 to 95% is exp(+-1.645 x 0.234).
+// Rates that were not measured on the machine.
+//
+// Kernels: ten published steps of MegaTrain on MI355X (batch 32 to 300) and GH200 (1 k to 512 k
+// tokens), nearly all compute, took 1.68, 1.18, 1.08, 1.07, 1.21, 1.11, 1.13, 0.67, 0.91 and 0.91
+// times as long as predicted. The root mean square of the logarithms is 0.234; 5 to 95% is
+// exp(+-1.645 x 0.234).
 constexpr RateRange kUnknownKernels = {0.68, 1.47};
 // PCIe reaches 0.82 to 0.91 of its raw rate, the link of a GH200 0.43 to 0.84; this range lies
 // between.

@@ -88,9 +88,9 @@ struct HostSpec {
     Contention contention_8_byte, contention_6_byte;  ///< with an optimizer of smaller states
     Contention contention;          ///< as measured; replaces the three above if it is not empty
     Interpolated adam_bytes_per_s;  ///< memory traffic of AdamW by threads, with 12 bytes of state
-    Interpolated adam_8_byte_bytes_per_s,
-        adam_6_byte_bytes_per_s;  ///< the same with smaller states
-    Interpolated adam_call;       ///< fixed seconds of one update, by threads; empty: none
+    /// The same with smaller states.
+    Interpolated adam_8_byte_bytes_per_s, adam_6_byte_bytes_per_s;
+    Interpolated adam_call;  ///< fixed seconds of one update, by threads; empty: none
     int best_adam_threads = 0;
 
     const Contention& contention_of(std::int64_t state_bytes) const {

@@ -124,13 +124,14 @@ TEST_CASE("cost: what the host draws is of each GPU, and is said", "[cost]") {
     const std::string eight =
         "cost --model qwen2.5-7b --machine h100-sxm-pcie5 --schedule cluster --gpus 8 --batch 8 ";
     CHECK_THAT(run_sluice(eight + "--host-watts 300").output,
-               ContainsSubstring("beside each GPU 300 W, as given; counted for each of the 8 GPUs, "
-                                 "2400 W in all"));
+               ContainsSubstring(
+                   "300 W of host power for each GPU, as given; counted for each of the 8 GPUs, "
+                   "2400 W in all"));
     const Result given = run_sluice(
         "cost --model qwen2.5-7b --machine h200-sxm-pcie5 "
         "--host-watts 300");
-    CHECK_THAT(given.output, ContainsSubstring("beside each GPU 300 W, as given\n"));
-    CHECK_THAT(given.output, !ContainsSubstring("shared by them"));
+    CHECK_THAT(given.output, ContainsSubstring("300 W of host power for each GPU, as given\n"));
+    CHECK_THAT(given.output, !ContainsSubstring("its part of what a node"));
 }
 
 TEST_CASE("cost: no assumption is lost for a word in it", "[cost]") {
@@ -151,8 +152,7 @@ TEST_CASE("cost: no assumption is lost for a word in it", "[cost]") {
 
 TEST_CASE("cost: a rent is of a share of the host that the prediction uses whole", "[cost]") {
     const Result rented = run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5");
-    CHECK_THAT(rented.output,
-               ContainsSubstring("predicted with all of the profile's host (112 cores"));
+    CHECK_THAT(rented.output, ContainsSubstring("uses all of the profile's host (112 cores"));
     const std::string gh200 = "cost --model qwen2.5-7b --machine gh200-480gb ";
     const std::string words =
         "the extra price of 1.00 TB of host memory over 480.0 GB is not known";

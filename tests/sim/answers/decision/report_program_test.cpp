@@ -140,7 +140,7 @@ TEST_CASE("report: same settings everywhere are said, and prices given are among
                ContainsSubstring(words) && ContainsSubstring("--advise searches"));
     CHECK_THAT(text_of(file), ContainsSubstring(words) && ContainsSubstring("--price") &&
                                   ContainsSubstring("2.5 USD an hour") &&
-                                  ContainsSubstring("250 W beside each GPU"));
+                                  ContainsSubstring("250 W of host power for each GPU"));
     const std::string one = "report " + kModel + "--machine h200-sxm-pcie5 ";
     CHECK(run_sluice(one + "--price-usd 31234 " + out).status == 0);
     CHECK_THAT(text_of(file), ContainsSubstring("--price-usd") && ContainsSubstring("31234 USD") &&

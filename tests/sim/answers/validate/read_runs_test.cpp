@@ -207,7 +207,7 @@ TEST_CASE("measured runs: wrong entries are named with file, field and value", "
                ContainsSubstring("operations.rows[1] is not an operation"));
     CHECK_THAT(
         error_with("/operations/rows"_json_pointer, json::array()),
-        ContainsSubstring("run.json: operations.rows is empty, expected a row an operation"));
+        ContainsSubstring("run.json: operations.rows is empty, expected one row per operation"));
 }
 
 TEST_CASE("measured runs: wrong rows of other systems are named", "[validate]") {
