@@ -7,19 +7,19 @@
 namespace sluice {
 namespace {
 
-constexpr Seconds kShortest = 1e-9;  // less is rounding
+constexpr Seconds kShortest = 1e-9;  // shorter is rounding
 
 struct UseChange {
     Seconds time = 0;
     MemoryKind kind = MemoryKind::workspace;
-    Bytes bytes = 0;  ///< less than 0: freed
+    Bytes bytes = 0;  ///< below 0: freed
 };
 
 bool comes_and_goes(const Buffer& buffer) {
     return buffer.first != kWholeStep && buffer.last >= buffer.first;
 }
 
-/// When each buffer's first use starts and its last one ends.
+/// When each buffer's first use starts and its last use ends.
 std::vector<OperationInterval> lifetimes(const TimedPlan& report) {
     constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
     std::vector<OperationInterval> alive(report.plan.memory.buffers.size(), {kNever, -kNever});
@@ -58,7 +58,7 @@ std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier) {
         if (report.step.seconds - start < kShortest) start = 0;
         Seconds end = start + life;
         if (end > report.step.seconds + kShortest) {
-            // Alive across the end of the step, so at its start too.
+            // Alive across the end of the step, so also at its start.
             end -= report.step.seconds;
             add(now, buffer.kind, buffer.bytes);
         }

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-/// An option and the values that are tried, the nearest first.
+/// An option and the values to try, the nearest first.
 struct Move {
     const char* field;
     Effect effect;
@@ -21,7 +21,7 @@ double number(auto value) { return static_cast<double>(value); }
 
 Values only_if(bool when, double value) { return when ? Values{value} : Values{}; }
 
-/// From `from` halved down to `least`, those that divide `whole`.
+/// `from` halved down to `least`; only values that divide `whole`.
 Values halvings(std::int64_t from, std::int64_t whole, std::int64_t least = 1) {
     Values out;
     for (std::int64_t value = from / 2; value >= least; value /= 2)
@@ -35,7 +35,8 @@ Values doublings(std::int64_t from, std::int64_t most) {
     return out;
 }
 
-/// More states on the host where the device is short, fewer where the host is; the nearest first.
+/// Larger states on the host if the device is short, smaller ones if the host is; the nearest
+/// first.
 Values offload_percents(std::int64_t from) {
     Values out;
     for (std::int64_t step = 10; step < 100 + 10; step += 10) {
@@ -45,7 +46,7 @@ Values offload_percents(std::int64_t from) {
     return out;
 }
 
-/// Layers that can keep everything for backward; each takes as much memory.
+/// Numbers of layers that keep everything for backward; each takes the same memory.
 std::int64_t most_layers_kept(const Asked& asked) {
     TrainingSpec training = asked.training;
     std::int64_t low = 0, high = asked.model.layer_count() + 1;

@@ -1,5 +1,5 @@
-// Which options are tried at which other values, where memory is short or left? One table, for all
-// that searches settings near those asked for.
+// Which other values of options are tried if memory is short or left? One table for all searches of
+// nearby settings.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,14 @@
 
 namespace sluice {
 
-/// What is changed.
+/// The effect of the change.
 struct Asked {
     const ModelSpec& model;
     const MachineSpec& machine;
     const TrainingSpec& training;
 };
 
-/// The training stays the same but for speed and memory, or is another, which a user should decide
-/// on.
+/// The training itself stays the same, or it becomes another one, which the user should decide.
 enum class Effect { frees_memory, takes_memory, other_training };
 
 /// One option at another value.
@@ -25,8 +24,8 @@ struct OptionChange {
     double value;
 };
 
-/// The changes of that effect to options that the schedule has; those that cost least speed or
-/// change the training least come first. They may break rules between options.
+/// The changes with that effect on options that the schedule has. Changes that cost the least speed
+/// or change the training least come first. They may break rules between options.
 std::vector<OptionChange> changes_of(const Asked& asked, Effect effect);
 
 }  // namespace sluice

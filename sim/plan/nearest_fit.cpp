@@ -23,7 +23,7 @@ Fit fit_of_plan(const Asked& asked, const TrainingSpec& training) {
     return check_fit(plan_step(asked.model, asked.machine, training), asked.machine, training);
 }
 
-/// Nothing where the candidate breaks a rule: then it is no advice.
+/// Empty if the candidate breaks a rule; then it is no advice.
 std::optional<Fit> fit_of(const Asked& asked, const TrainingSpec& candidate) {
     try {
         check_training_spec(candidate);
@@ -68,7 +68,7 @@ class Search {
                     if (in_order(a, b) && in_order(b, c)) try_changes({a, b, c});
     }
 
-    /// Keeps the first value that fits of each combination of options: the nearest.
+    /// Keeps the first value that fits for each combination of options: the nearest.
     void try_changes(const std::vector<OptionChange>& changes) {
         std::vector<const Option*> options;
         TrainingSpec candidate = asked_.training;
@@ -92,7 +92,7 @@ class Search {
     std::vector<const Option*> last_options_;
 };
 
-/// The largest micro-batch of a batch that does not fit at once; nothing if none fits.
+/// The largest micro-batch that fits; empty if none fits.
 std::optional<TrainingSpec> largest_micro_batch(const Asked& asked, TrainingSpec candidate) {
     const std::int64_t batch = candidate.batch_of_a_gpu();
     for (candidate.micro_batch = batch / 2; candidate.micro_batch >= 1; --candidate.micro_batch) {

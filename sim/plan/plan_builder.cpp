@@ -9,10 +9,10 @@
 namespace sluice {
 namespace {
 
-// An empty lifetime: kWholeStep would count a buffer that nothing uses for the whole step.
+// An empty lifetime, since kWholeStep would count an unused buffer for the whole step.
 constexpr OperationId kNoFirst = 0, kNoLast = -1;
 
-/// Sums of some ten thousand buffers stay within 64 bits; no machine has that much.
+/// Sums of some ten thousand such buffers fit 64 bits; no machine has that much.
 Bytes whole(double bytes) {
     constexpr double kLargestBuffer = 1e14;
     if (!(bytes <= kLargestBuffer)) {

@@ -1,4 +1,4 @@
-// How does a schedule put a plan together? Operations in order, buffers that live as long as
+// How does a schedule build a plan? It adds operations in order, and buffers that live as long as
 // operations use them.
 #pragma once
 
@@ -10,32 +10,32 @@
 
 namespace sluice {
 
-/// An operation's work; PlanBuilder::add says where in the step it stands.
+/// An operation's work; PlanBuilder::add gives its place in the step.
 Operation copy_operation(double link_bytes, std::vector<BufferId> uses = {});
 Operation host_operation(HostWork work, double bytes, std::vector<BufferId> uses = {});
 Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<BufferId> uses = {});
-/// The same work, which uses these buffers too.
+/// The same work with these buffers in addition.
 Operation also_using(Operation work, const std::vector<BufferId>& buffers);
 
 class PlanBuilder {
   public:
-    /// `eager_operations_per_launch`: host time of a kernel that PyTorch issues, in that of an
-    /// eager operation; of operations that do not say theirs.
+    /// `eager_operations_per_launch`: host time of a kernel that PyTorch issues, in units of an
+    /// eager operation; for operations that do not state theirs.
     explicit PlanBuilder(KernelStyle style, double eager_operations_per_launch = 1)
         : eager_operations_per_launch_(eager_operations_per_launch) {
         plan_.program.style = style;
     }
 
     /// Adds an operation at the end of the program; the buffers it uses live at least until then.
-    /// Waits for operations below 0 and uses of kNoBuffer are left out. Without a lane: the usual.
+    /// Ignores dependencies below 0 and kNoBuffer. Without a lane: the usual lane of its kind.
     OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
                     Operation work);
     OperationId add(OperationKind kind, int layer, std::vector<Dependency> waits, Operation work) {
         return add(kind, usual_lane(kind), layer, std::move(waits), std::move(work));
     }
-    /// Operations that are added from now on are of this micro-batch; 0: of their own.
+    /// Operations that are added from now on belong to this micro-batch; 0: to none.
     void begin_micro_batch(std::int64_t index) { micro_batch_ = static_cast<std::int32_t>(index); }
-    /// Adds a wait to an operation that is there already (for an operation of the step before,
+    /// Adds a dependency to an earlier operation (on an operation of the previous step, which is
     /// known only later).
     void wait(OperationId operation, Dependency on) {
         plan_.program.operations[static_cast<std::size_t>(operation)].waits_for.push_back(on);
@@ -43,7 +43,7 @@ class PlanBuilder {
 
     /// A buffer that lives from the first to the last operation that uses it; never, if none does.
     BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes);
-    /// A buffer that is always there; kNoBuffer where it has no bytes.
+    /// A buffer that lives for the whole step; kNoBuffer if it has no bytes.
     BufferId standing(std::string name, MemoryKind kind, Tier tier, double bytes);
     /// The same, by tier.
     BufferId on_host(std::string name, MemoryKind kind, double bytes) {
@@ -61,10 +61,10 @@ class PlanBuilder {
         Bytes bytes;
         const char* what = "";
     };
-    /// Host memory over a run, and what is resident between two steps; 0: as in a steady one.
+    /// Host memory over a run, and the resident memory between two steps; 0: as in a steady step.
     void host_moments(Moment loading, Moment first_step, Moment steady, Moment saving,
                       Bytes between_steps = 0);
-    /// Adds a sentence to the report about an assumption of the plan.
+    /// Adds an assumption of the plan to the report.
     void assume(std::string sentence) { plan_.assumptions.push_back(std::move(sentence)); }
     void note(std::string sentence) { plan_.note = std::move(sentence); }
 

@@ -88,7 +88,7 @@ std::vector<Shortage> find_shortages(const PlannedStep& plan) {
 
 namespace {
 
-/// An operation in this step (turn 0), the one before (-1), ...
+/// An operation in this step (turn 0), the previous one (-1), ...
 struct Occurrence {
     OperationId operation = -1;
     int turn = 0;
@@ -116,9 +116,10 @@ class WaitChains {
         }
     }
 
-    /// The critical path over `steps` steps, so that one which is not the same in each is averaged:
-    /// from the last compute operation back, calls visit(operation, begin, end) for the time that
-    /// each has on it; from the end of an operation to the start of what waited for it counts too.
+    /// Walks the critical path back over `steps` steps, so that a path which differs between steps
+    /// is averaged. Starts at the last compute operation and calls visit(operation, begin, end) for
+    /// each operation's time on the path. The time from an operation's end to the start of the one
+    /// that waited for it is included.
     template <typename Visit>
     void walk_critical_path(int steps, Visit visit) const {
         Occurrence at = last_compute();
@@ -169,7 +170,7 @@ class WaitChains {
 
     /// Links of a chain through these steps, with as many again to spare; more would be a circle.
     std::size_t longest_chain() const {
-        constexpr std::size_t kOfShortSteps = 100'000;  // which lanes may run many of ahead
+        constexpr std::size_t kOfShortSteps = 100'000;  // lanes that may run many operations ahead
         return std::max(kOfShortSteps, 2 * kSteps * program_.operations.size());
     }
 
@@ -188,7 +189,7 @@ class WaitChains {
         return intervals_[static_cast<std::size_t>(o.operation)].end + o.turn * step_;
     }
 
-    /// What ended last among what `o` had to wait for.
+    /// The dependency of `o` that ended last.
     Occurrence blocker(Occurrence o) const {
         const auto index = static_cast<std::size_t>(o.operation);
         Occurrence latest = before_in_lane_[index];

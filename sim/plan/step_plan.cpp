@@ -67,11 +67,10 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                         training.optimizer_threads, machine.host.cores, machine.id),
             "optimizer_threads");
     }
-    constexpr std::int64_t kMostPasses = 200'000;  // a plan of a million operations or so
+    constexpr std::int64_t kMostPasses = 200'000;  // a plan of about a million operations
     if (model.layer_count() * training.micro_batches() > kMostPasses) {
-        throw InputError(fmt::format("--micro-batch is {}: {} micro-batches through {} layers are "
-                                     "more than the {} passes "
-                                     "that are planned; give a larger one",
+        throw InputError(fmt::format("--micro-batch is {}: {} micro-batches through {} layers "
+                                     "exceed the limit of {} passes; give a larger one",
                                      training.micro_batch, training.micro_batches(),
                                      model.layer_count(), kMostPasses),
                          "micro_batch");

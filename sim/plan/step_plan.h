@@ -1,5 +1,6 @@
-// The plan of one step: from model, machine and training settings to operations, and to which bytes
-// live where, and when, which decides whether the step fits. Simulated and executed.
+// What is the plan of one step? The operations of a model, a machine and training settings, and
+// which bytes live where and when, which decides whether the step fits. It is simulated and
+// executed.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ namespace sluice {
 
 enum class Tier : std::uint8_t { device, host, storage };
 
-/// What a buffer is for; reports add up bytes by kind.
+/// The purpose of a buffer; reports add up bytes by kind.
 enum class MemoryKind : std::uint8_t {
     weights,
     gradients,
@@ -43,41 +44,41 @@ struct Buffer {
     OperationId last = kWholeStep;
 };
 
-/// Host memory of a moment that is not a step: loading, saving. Most out-of-memory reports come
-/// from these.
+/// Host memory at a moment outside of a step: loading, saving. Most reports of exhausted memory
+/// come from these.
 struct HostMoment {
     std::string name;
     Bytes bytes = 0;
-    std::string what;  ///< what is there beyond the steady state, in words
+    std::string what;  ///< memory in addition to the steady state, in words
 };
 
 using BytesByKind = std::array<Bytes, kMemoryKindCount>;
 
-/// Most bytes alive at once on a tier, and what they are at that moment.
+/// The most bytes alive on a tier, and their kinds at that moment.
 struct Peak {
     Bytes bytes = 0;
-    OperationId operation = 0;  ///< where in the program
+    OperationId operation = 0;  ///< index of the operation in the program
     BytesByKind by_kind{};
 };
 
 struct MemoryPlan {
     std::vector<Buffer> buffers;
     std::vector<HostMoment> host_moments;  ///< loading, first step, steady, saving
-    Bytes host_between_steps = 0;          ///< resident when a step has ended
+    Bytes host_between_steps = 0;          ///< resident after a step
 };
 
-/// Walks the program once; a buffer's bytes count from its first to its last operation, ends
+/// Walks the program once; a buffer's bytes count from its first to its last operation, both
 /// included.
 Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count);
 
 struct StepPlan {
     StepProgram program;
     MemoryPlan memory;
-    std::vector<std::string> assumptions;  ///< of the schedule, beside those of the machine
-    std::string note;                      ///< what must be known before any number
+    std::vector<std::string> assumptions;  ///< of the schedule, in addition to the machine's
+    std::string note;                      ///< to be read before any number
 };
 
-/// Throws InputError where model, machine and settings do not go together.
+/// Throws InputError if model, machine and settings are not valid together.
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training);
 
@@ -85,11 +86,11 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);
 
-/// Bytes that device or host offer a plan: capacity less context or system, or the budget where
+/// Bytes that device or host offer to a plan: capacity less context or system, or the budget if
 /// that is smaller.
 Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier);
 
-/// Whether a plan fits, and by how much it does not.
+/// Whether a plan fits, and how much memory is short.
 struct Fit {
     struct OfTier {
         Peak peak;
@@ -97,13 +98,13 @@ struct Fit {
         Bytes shortfall() const { return peak.bytes > usable ? peak.bytes - usable : 0; }
     };
     OfTier device, host;
-    OfTier storage;  ///< usable: the peak itself where the machine's capacity is not known
+    OfTier storage;  ///< usable: the peak itself if the machine's capacity is not known
     bool fits() const {
         return device.shortfall() == 0 && host.shortfall() == 0 && storage.shortfall() == 0;
     }
 };
 
-/// On a machine with unified memory both tiers draw on one pool: `host` then holds the sum.
+/// With unified memory both tiers use one pool: `host` then holds the sum.
 Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training);
 
 }  // namespace sluice

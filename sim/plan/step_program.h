@@ -1,5 +1,5 @@
-// What is done in one training step, in which order, by whom, waiting for what: the plan that is
-// simulated and run.
+// Which operations does one training step have, in which order, on which lane, and what does each
+// wait for? The plan that is simulated and executed.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-/// Whether the rows of a table stand in the order of the values that they are of.
+/// Whether the rows of a table are in the order of the values that they describe.
 template <typename Row, std::size_t Count, typename Of>
 constexpr bool in_order(const Row (&rows)[Count], Of Row::*of) {
     for (std::size_t i = 0; i < Count; ++i)
@@ -22,10 +22,11 @@ constexpr bool in_order(const Row (&rows)[Count], Of Row::*of) {
     return true;
 }
 
-/// A queue that works in order, beside the others. `host` is the thread that collects gradients
-/// (megatrain), or finishes the update (superoffload). The storage lanes move bytes between a disk
-/// and host memory (zero-infinity), the interconnect between GPUs (cluster). `python` is the thread
-/// that issues the GPU's work, where it waits for copies (zero3-offload).
+/// A queue whose operations run in order, at the same time as other lanes. `host` is the thread
+/// that collects gradients (megatrain) or finishes the update (superoffload). The storage lanes
+/// move bytes between a disk and host memory (zero-infinity), the interconnect between GPUs
+/// (cluster). `python` is the thread that issues the GPU's work, in schedules where it waits for
+/// copies (zero3-offload).
 enum class Lane : std::uint8_t {
     host_to_device,
     compute,
@@ -39,7 +40,7 @@ enum class Lane : std::uint8_t {
 };
 inline constexpr int kLaneCount = 9;
 const char* lane_name(Lane lane);
-/// As people say it: "H2D", "compute", "D2H", "optimizer", "host", "read", "write".
+/// For people: "H2D", "compute", "D2H", "optimizer", "host", "read", "write".
 const char* lane_label(Lane lane);
 
 enum class OperationKind : std::uint8_t {
@@ -66,17 +67,17 @@ enum class OperationKind : std::uint8_t {
     write_gradients,
     read_states,  ///< what the optimizer updates: masters, moments, gradients
     write_states,
-    all_gather,  ///< of a layer's weights, here and below (cluster)
+    all_gather,  ///< of a layer's weights, this one and the next (cluster)
     reduce_scatter,
     all_reduce,
     join_gradients,  ///< of a layer, in one buffer that is reduced
     issue,           ///< Python that queues the GPU's work
 };
 const char* operation_name(OperationKind kind);
-/// That works it where a plan does not say another.
+/// The usual lane of an operation, if a plan does not give another.
 Lane usual_lane(OperationKind kind);
 
-/// Work on host memory; each has its own rate on a machine.
+/// Work on host memory; each kind has its own rate on a machine.
 enum class HostWork : std::uint8_t {
     none,
     adam,
@@ -93,7 +94,7 @@ using OperationId = std::int32_t;
 using BufferId = std::int32_t;
 inline constexpr BufferId kNoBuffer = -1;
 
-/// An operation to wait for, of this step or of the step before.
+/// A dependency on an operation of this step or the previous one.
 struct Dependency {
     OperationId operation = 0;
     bool previous_step = false;
@@ -107,21 +108,21 @@ struct Operation {
     Lane lane = Lane::compute;
     std::int32_t layer = 0;
     std::int32_t micro_batch = 0;
-    std::vector<Dependency> waits_for;  ///< of other lanes; its own lane is in order anyway
-    std::vector<BufferId> uses;         ///< buffers alive while it runs
-    std::vector<std::int32_t>
-        kernels;                  ///< indices of StepProgram::kernel_lists, run one after another
-    double eager_operations = 0;  ///< host time of issuing it, in that of an eager PyTorch
-                                  ///< operation (lanes compute, which is no faster, and python)
+    std::vector<Dependency> waits_for;  ///< on other lanes; its own lane is in order anyway
+    std::vector<BufferId> uses;         ///< buffers that are alive while it runs
+    /// Indices of StepProgram::kernel_lists, run one after another.
+    std::vector<std::int32_t> kernels;
+    double eager_operations = 0;  ///< host time of issuing it, in units of an eager PyTorch
+                                  /// operation (lanes compute, which is no faster, and python)
     double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host), or from
                             ///< and to storage (its lanes)
-    bool pageable = false;  ///< that copy is not from or to pinned memory
-    bool to_fresh_pages = false;  ///< but to pageable memory that the system maps meanwhile
+    bool pageable = false;  ///< the copy is not from or to pinned memory
+    bool to_fresh_pages = false;  ///< the copy is to pageable memory that the system maps during it
     Collective collective = Collective::none;  ///< of the lane interconnect
-    double collective_bytes = 0;               ///< of the whole array; link_bytes is what is sent
+    double collective_bytes = 0;  ///< of the whole array; link_bytes is the part that is sent
     HostWork host_work = HostWork::none;
     double host_bytes = 0;  ///< payload of host_work, in the unit of its rate
-    double host_share = 1;  ///< of that rate, where fewer threads than the machine's work
+    double host_share = 1;  ///< share of that rate, if fewer threads than the machine's work on it
 };
 
 /// "backward 12", "loss", "weights in (embedding)": an operation and its layer.
@@ -130,12 +131,12 @@ std::string operation_label(const Operation& operation, int layers);
 struct StepProgram {
     KernelStyle style = KernelStyle::fused;
     std::vector<KernelList> kernel_lists;  ///< shared by operations of equal layers
-    std::vector<Operation>
-        operations;  ///< a valid order of execution: every wait points back, or to the step before
-    Flops flops() const;  ///< executed by one step
+    std::vector<Operation> operations;     ///< a valid order of execution: every dependency points
+                                           ///< back, or to the previous step
+    Flops flops() const;                   ///< executed by one step
 };
 
-/// The first operation of that kind and layer. Throws InternalError where there is none.
+/// The first operation of that kind and layer. Throws InternalError if there is none.
 OperationId find_operation(const StepProgram& program, OperationKind kind, int layer);
 
 }  // namespace sluice

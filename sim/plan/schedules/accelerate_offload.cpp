@@ -37,14 +37,14 @@ namespace {
 // Tensors read or written by _single_tensor_adamw: decay of the parameter 2, first moment 3, second
 // moment 2 + 3, its root 2, corrected 2, epsilon 2, the parameter 4.
 constexpr double kSingleTensorAdamTraffic = 20 * kBf16;
-// How fast the loop on bf16 tensors moves host memory, of what AdamW does in one pass: 0.38 to
-// 0.64, mean 0.505, in six processes on an H200 machine (validation/peers/host_work.py).
+// Rate of the loop on bf16 tensors over the rate of AdamW in one pass: 0.38 to 0.64, mean 0.505, in
+// six processes on an H200 machine (validation/peers/host_work.py).
 constexpr double kLoopShare = 0.505;
-// Alive at once beside them: root and corrected root of one tensor.
+// Temporaries of an update: root and corrected root of one tensor.
 constexpr double kAdamTemporaries = 2 * kBf16;
 
-// Host time of a tensor that arrives or leaves, in that of an eager operation: Accelerate's hooks
-// and the one that copies a gradient, measured as that of the plain model (pytorch.cpp).
+// Host time of a tensor that arrives or leaves, in units of an eager operation: Accelerate's hooks
+// and the hook that copies a gradient. Measured like the plain model's (pytorch.cpp).
 constexpr double kArriveOperations = 23, kLeaveOperations = 3.5;
 
 double largest(const std::vector<std::int64_t>& tensors) {
@@ -59,8 +59,8 @@ class AccelerateOffload : public PyTorchStep {
           keeps_weights_(training.recompute == Recompute::none) {}
 
   private:
-    /// The embedding's copy on the device, and the head's, which a tied model makes a second time:
-    /// cpu_offload does not look for tied tensors.
+    /// The device copies of the embedding and the head. A tied model has two, since cpu_offload
+    /// does not look for tied tensors.
     double head_weights() const {
         return head_bytes(model_) + (model_.tied_embeddings ? table_bytes(model_) : 0);
     }
@@ -80,12 +80,12 @@ class AccelerateOffload : public PyTorchStep {
         not_loaded_ = static_cast<Bytes>(3 * kBf16 * all);
     }
 
-    /// What a module holds: embedding, a layer, or the head.
+    /// The parameters of a module: embedding, a layer, or the head.
     double bytes(int layer) const {
         if (layer == kEmbeddingLayer) return embedding_bytes(model_);
         return layer == layers_ ? head_weights() : layer_bytes(layer);
     }
-    /// On the device, in one forward and backward.
+    /// Device buffers of one forward and backward.
     void begin_pass() override {
         weights_.clear();
         embedding_ = build_.device_buffer("embedding", Kind::weights, bytes(kEmbeddingLayer));
@@ -96,14 +96,14 @@ class AccelerateOffload : public PyTorchStep {
         arrive(kEmbeddingLayer);
     }
 
-    /// Waits for all earlier work: it is on the stream that computes.
+    /// Waits for all earlier work, since it is on the stream that computes.
     void arrive(int layer) {
         Operation copy = copy_operation(bytes(layer));
         copy.pageable = true;
         last_ = build_.add(OperationKind::copy_weights_in, layer, {{last_}}, std::move(copy));
         if (first_in_ < 0) first_in_ = last_;
     }
-    /// Of a layer, tensor by tensor; of embedding and head, which are one.
+    /// The tensors of a layer, one by one; embedding and head are one tensor each.
     void leave(int layer) {
         const bool of_layer = is_layer(layer);
         const double tensor = of_layer ? largest_tensor(layer) : bytes(layer);
@@ -168,16 +168,14 @@ class AccelerateOffload : public PyTorchStep {
         declare_host_moments();
         build_.note(
             "Accelerate's hooks alone do not train, as gradients are lost with the device's "
-            "copies; "
-            "this is the nearest that does");
+            "copies; this schedule adds what is missing");
         build_.assume(
             "Accelerate's hooks alone do not train, as gradients are lost with the device's "
-            "copies; "
-            "planned is the nearest that does: each gradient is copied to the host's parameter, "
-            "updated there by torch.optim.AdamW");
+            "copies; the plan adds what is missing: each gradient is copied to the host's "
+            "parameter, which torch.optim.AdamW updates");
         build_.assume(
             "PyTorch's AdamW loop on the CPU moves host memory 0.505 as fast as one pass of AdamW, "
-            "as on the H200 machine measured");
+            "as on the measured H200 machine");
         if (machine_.link.pageable_device_to_host == 0)
             build_.assume("gradients are copied to pageable memory as fast as weights from it");
         if (training_.micro_batches() > 1) build_.assume(kAddedOnCpuAssumption);
@@ -200,7 +198,7 @@ class AccelerateOffload : public PyTorchStep {
     }
 
     const bool keeps_weights_;
-    std::vector<BufferId> weights_;  ///< of each layer, where autograd keeps them from forward on
+    std::vector<BufferId> weights_;  ///< of each layer, if autograd keeps them from forward on
     BufferId embedding_ = 0, head_ = 0, temporaries_ = 0;
     Bytes not_loaded_ = 0;  ///< gradients and moments
     OperationId first_in_ = -1, last_ = -1;

@@ -1,6 +1,6 @@
 // Data-parallel training with everything in device memory, over several GPUs and nodes: sharded
-// (cluster_sharded.cpp) or replicated, below. The batch is of all GPUs together; each takes an
-// equal part, in micro-batches.
+// (cluster_sharded.cpp) or replicated, below. The batch counts all GPUs; each takes an equal part,
+// in micro-batches.
 #include "sim/plan/schedules/cluster.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ void ClusterStep::finish() {
     build_.host_moments({processes, "plus the file's pages, if they are not dropped"}, {processes},
                         {processes}, {processes, "tensors are copied to the host one at a time"});
     build_.assume(fmt::format(
-        "memory is of each of the {} GPUs, and of the host of one node; tokens/s are of all GPUs",
+        "memory is for each of the {} GPUs and for the host of one node; tokens/s are for all GPUs",
         group_.gpus));
     build_.assume(kMultiTensorAssumption);
     if (group_.gpus == 1) return;
@@ -84,8 +84,8 @@ void ClusterStep::finish() {
         for (const std::string& sentence : interconnect.network_assumptions)
             build_.assume(sentence);
     build_.assume(
-        "collectives are rings, or trees where those are faster, as NCCL's own model has them, "
-        "without NVLink SHARP; they take no multiprocessors from compute");
+        "collectives are rings, or trees where those are faster, as in NCCL's own model, without "
+        "NVLink SHARP; they take no multiprocessors from compute");
     build_.assume("all GPUs work in step: none is slower, and no other traffic is on the network");
 }
 
@@ -100,9 +100,9 @@ void ClusterStep::finish() {
 // gathered while the layers before it are in the next step's forward.
 namespace {
 
-// HBM bytes a parameter. A gradient is added to its fp32 sum: bf16 read, fp32 read and written.
-// Update: gradient read for the norm; master and both moments read and written, gradient read and
-// zeroed, bf16 written.
+// Device memory traffic in bytes per parameter. A gradient is added to its fp32 sum: bf16 read,
+// fp32 read and written. Update: gradient read for the norm; master and both moments read and
+// written, gradient read and zeroed, bf16 written.
 constexpr double kSumTraffic = kBf16 + 2 * kFp32;
 constexpr double kNormTraffic = kFp32, kUpdateTraffic = 7 * kFp32 + kBf16, kZeroTraffic = kFp32;
 
@@ -122,7 +122,7 @@ class Replicated : public ClusterStep {
     double parameters(int layer) const {
         return layer == kEmbeddingLayer ? root_parameters() : parameters_of_layer(model_, layer);
     }
-    /// The part of the states that one GPU has.
+    /// One GPU's share of the states.
     double part(double all) const {
         return shards_states_ ? std::ceil(all / static_cast<double>(group_.gpus)) : all;
     }
@@ -149,7 +149,7 @@ class Replicated : public ClusterStep {
         build_.on_device("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * part(all));
     }
 
-    /// What the step before has updated, in the order in which forward needs it.
+    /// Updates of the previous step, in the order in which forward needs them.
     void gather_updated() {
         for (int layer = kEmbeddingLayer; layer < layers_; ++layer)
             gathers_.push_back(
@@ -160,7 +160,7 @@ class Replicated : public ClusterStep {
 
     void begin_pass() override {
         if (shards_states_ && is_first()) gather_updated();
-        // A tied table's gradient is added to the sum when the embedding's has been added to it.
+        // A tied table's gradient is added to the sum after the embedding's.
         if (model_.tied_embeddings)
             tied_gradient_ =
                 build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));

@@ -1,5 +1,6 @@
-// What the two kinds of data-parallel training on many GPUs share: who has which part, collectives
-// as operations, the optimizer on the GPU. One GPU is planned; all do the same at the same time.
+// What do the two kinds of data-parallel training on many GPUs share: parts of the states,
+// collectives as operations, the optimizer on the GPU? One GPU is planned; all do the same at the
+// same time.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace sluice {
 
-/// A collective of `size` bytes of the whole array, in `messages` calls.
+/// A collective over an array of `size` bytes, in `messages` calls.
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses = {});
 

@@ -24,9 +24,10 @@
 namespace sluice {
 namespace {
 
-// HBM bytes. A shard's parameter: fp32 read, bf16 written. A gathered one: read, written.
-// A gradient: bf16 read, fp32 written. A shard's gradient: fp32 read, for its norm; read and
-// written, to scale it; and AdamW's parameter and moments read and written, gradient read.
+// Device memory traffic in bytes. A shard's parameter: fp32 read, bf16 written. A gathered one:
+// read, written. A gradient: bf16 read, fp32 written. A shard's gradient: fp32 read for its norm,
+// read and written to scale it; AdamW reads and writes parameter and moments, and reads the
+// gradient.
 constexpr double kCastTraffic = kFp32 + kBf16, kCopyOutTraffic = 2 * kBf16;
 constexpr double kJoinTraffic = kBf16 + kFp32;
 constexpr double kShardNormTraffic = kFp32, kShardUpdateTraffic = 2 * kFp32 + 7 * kFp32;
@@ -69,7 +70,7 @@ class Sharded : public ClusterStep {
     const Group& of_layer(int layer) const {
         return layer == kEmbeddingLayer ? root_ : kinds_[kind_of(model_, layer)];
     }
-    /// What one GPU has of all.
+    /// One GPU's buffers of all.
     double part(double all) const { return std::ceil(all / static_cast<double>(group_.gpus)); }
 
     void declare_memory() {
@@ -102,7 +103,7 @@ class Sharded : public ClusterStep {
         if (first_gather_ < 0) first_gather_ = gather_;
     }
 
-    /// The model's own weights; in later micro-batches, when their gradients have left.
+    /// The model's own weights; in later micro-batches, after their gradients have left.
     void begin_pass() override {
         root_weights_ = weights("embedding and head", root_);
         gather(kEmbeddingLayer, is_first() ? -1 : reduced_);
@@ -143,7 +144,7 @@ class Sharded : public ClusterStep {
         reduce(layer, {head_gradient_, gradients});
     }
 
-    /// Gradients are joined when those of the layer after have been reduced; then reduced.
+    /// Gradients are joined after those of the next layer have been reduced; then they are reduced.
     void reduce(int layer, std::vector<BufferId> gradients) {
         const Group& of = of_layer(layer);
         reducing_ =

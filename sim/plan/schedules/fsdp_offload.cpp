@@ -36,15 +36,16 @@ namespace {
 
 using Elements = std::vector<std::int64_t>;
 
-// HBM bytes a parameter. In: fp32 read, bf16 written, and copied. Out: joined, copied, cast.
+// Device memory traffic in bytes per parameter. In: fp32 read, bf16 written, and copied. Out:
+// joined, copied, cast.
 constexpr double kFsdpCastTraffic = kFp32 + 3 * kBf16, kFsdpReduceTraffic = 5 * kBf16 + kFp32;
-// Host bytes a parameter: gradient read; parameter and both moments read and written. To add one
-// up: read, and the sum read and written.
+// Host memory traffic in bytes per parameter: gradient read; parameter and both moments read and
+// written. To add one up: read, and the sum read and written.
 constexpr double kFsdpAdamTraffic = 7 * kFp32, kFsdpAddTraffic = 3 * kFp32;
 // A parameter arrives in three device operations and leaves in one.
 constexpr std::int64_t kCastLaunches = 3, kFsdpReduceLaunches = 1;
-// Host time of a tensor that arrives or leaves, in that of an eager operation: FSDP2's hooks,
-// measured as that of the plain model (pytorch.cpp).
+// Host time of a tensor that arrives or leaves, in units of an eager operation: FSDP2's hooks,
+// measured like the plain model's (pytorch.cpp).
 constexpr double kFsdpArriveOperations = 11, kFsdpLeaveOperations = 6;
 
 double pinned_fp32(const Elements& tensors) {
@@ -200,12 +201,11 @@ class FsdpOffload : public PyTorchStep {
     void finish() override {
         declare_host_moments();
         build_.assume(
-            "PyTorch's fused AdamW on fp32 parameters moves host memory as fast as its AdamW on "
-            "bf16 masters was measured to");
+            "PyTorch's fused AdamW on fp32 parameters moves host memory at the measured rate of "
+            "its AdamW on bf16 masters");
         build_.assume(
-            "PyTorch clips 0.8 as many elements a second in fp32 as in bf16, as on the H200 "
-            "machine "
-            "measured");
+            "PyTorch clips 0.8 times as many elements per second in fp32 as in bf16, as on the "
+            "measured H200 machine");
         if (training_.micro_batches() > 1) build_.assume(kAddedOnCpuAssumption);
     }
 

@@ -29,8 +29,8 @@ namespace {
 
 // bf16 gradient and weight read, weight written, both fp32 moments read and written.
 constexpr double kEagerAdamTraffic = 22;
-// Host time of a kernel, in that of an eager operation: its public code with the model "narrow" of
-// validation/peers (docs/other-systems.md) takes 1,137 a layer, which launches 165 kernels.
+// Host time of a kernel, in units of an eager operation: its public code with the model "narrow" of
+// validation/peers (docs/other-systems.md) takes 1,137 per layer, which launches 165 kernels.
 constexpr double kEagerOperationsPerLaunch = 6.9;
 
 class MegaTrain : public MicroBatchStep {
@@ -82,7 +82,7 @@ class MegaTrain : public MicroBatchStep {
         embedding_ = build_.kernels({embedding_gradient_kernel(model_, pass_)});
     }
 
-    /// PyTorch frees a layer's temporaries when the layer is done, so each run has its own.
+    /// PyTorch frees a layer's temporaries after the layer, so each run has its own.
     BufferId temporaries(const char* name, double bytes_per_token) {
         return build_.device_buffer(name, Kind::activations, tokens(pass_) * bytes_per_token);
     }
@@ -95,7 +95,7 @@ class MegaTrain : public MicroBatchStep {
     }
 
     /// Streams a layer into buffer layer % 2 and copies it into that template. The buffer is free
-    /// once its last content is unflattened, the template once its last gradients have left.
+    /// after its content is unflattened, the template after its last gradients have left.
     void load_layer(int layer) {
         const auto slot = static_cast<std::size_t>(layer % kMegaTrainBuffers);
         const OperationId in =
@@ -206,8 +206,8 @@ class MegaTrain : public MicroBatchStep {
     OperationId first_in_ = -1, last_collected_ = -1, host_waits_for_ = -1;
 };
 
-/// As it times itself; the copy to pinned memory includes the upload of embedding and head that
-/// follows it.
+/// The phases that it times itself; the copy to pinned memory includes the upload of embedding and
+/// head after it.
 std::vector<Phase> megatrain_phases() {
     using At = StepMark::At;
     const auto start = [](OperationKind kind) { return StepMark{At::first_start, kind}; };

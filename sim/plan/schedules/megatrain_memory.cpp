@@ -8,9 +8,9 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kDefaultSlabs = 12;
-// PyTorch's eager kernels, transformers and DeepSpeed, beyond libtorch: estimated.
+// Host memory of PyTorch's eager kernels, transformers and DeepSpeed, beyond libtorch: estimated.
 constexpr double kPythonModules = 0.65e9;
-// glibc returns larger blocks to the system, keeps smaller ones.
+// glibc returns larger blocks to the system and keeps smaller ones.
 constexpr double kLargestHeapBlock = 32.0 * kMiB;
 
 /// All pieces' log-softmax outputs, plus at the start of their backward: the last piece's
@@ -54,13 +54,13 @@ double width_bytes(const ModelSpec& model) {
     return width;
 }
 
-/// A tensor as transformers keeps it, each expert's among them: `count` of so many bytes each.
+/// A tensor as transformers keeps it, or each expert's: `count` tensors of that many bytes each.
 struct HfTensor {
     double bytes;
     std::int64_t count;
 };
 
-/// The layer's matrices; q, k, v, o, gate, up, down are each their own.
+/// The layer's matrices; q, k, v, o, gate, up and down are separate.
 std::vector<HfTensor> hf_tensors(const ModelSpec& model, const LayerSpec& layer) {
     const AttentionSpec& a = layer.attention;
     const FeedForwardSpec& f = layer.feed_forward;
@@ -145,14 +145,14 @@ MegaTrainBuffers declare_megatrain_pass(const ModelSpec& model, const TrainingSp
 }
 
 double megatrain_forward_temporaries(const ModelSpec& model) {
-    // Without gradients: input, residual, normed input, and gate, up and their product at once.
+    // Without gradients: input, residual, normed input, and gate, up and their product together.
     return 3 * hidden_bytes(model) + 3 * width_bytes(model);
 }
 
 double megatrain_backward_temporaries(const ModelSpec& model) {
     // Autograd keeps, per layer: both norms' fp32 inputs (2 x 2) and bf16 outputs before the weight
     // (2), the inputs of qkv and of gate and up (2), q, k, v, attention output and its contiguous
-    // copy (about 4), gate, its SiLU, up and their product (4 widths); backward adds the gradients
+    // copy (about 4), gate, its SiLU, up and their product (4 widths). Backward adds the gradients
     // of product, SiLU and gate (3 widths) and of the input (2).
     return 14 * hidden_bytes(model) + 7 * width_bytes(model);
 }

@@ -1,5 +1,5 @@
-// What does MegaTrain keep where? As PyTorch allocates: pinned tensors rounded up to powers of two,
-// gradients released after the step.
+// Which buffers does MegaTrain keep, as PyTorch allocates them: pinned tensors rounded up to powers
+// of two, gradients released after the step?
 #pragma once
 
 #include <vector>
@@ -11,25 +11,26 @@ namespace sluice {
 inline constexpr std::int64_t kMegaTrainLossPositions = 128;  ///< of a sequence, in one piece
 inline constexpr int kMegaTrainBuffers = 2;                   ///< for weights, and layer templates
 
-/// Buffers of one forward and backward that operations of MegaTrain's schedule name.
+/// Buffers of one forward and backward that operations of MegaTrain's schedule use.
 struct MegaTrainBuffers {
-    std::vector<BufferId> checkpoints;  ///< one an interval
+    std::vector<BufferId> checkpoints;  ///< one per interval
     BufferId hidden = 0;                ///< the hidden state, then its gradient
     BufferId recomputed = 0;            ///< the restored inputs of a block
-    BufferId table_gradient = -1;  ///< tied models only: the loss's, until the embedding's is added
+    BufferId table_gradient =
+        -1;  ///< tied models only: the loss's gradient, until the embedding's is added
     BufferId embedding_gradient = 0;
     BufferId loss_logits = 0;
     BufferId loss_norms = 0;
 };
 
-/// What stands for the whole step, and the gradients on the host, which are returned. `training` is
-/// of one forward and backward, here and below.
+/// Adds the buffers of the whole step, and the gradients on the host, which are returned.
+/// `training` describes one forward and backward, here and below.
 BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& machine,
                                   const TrainingSpec& training, PlanBuilder& build);
 MegaTrainBuffers declare_megatrain_pass(const ModelSpec& model, const TrainingSpec& training,
                                         PlanBuilder& build);
 
-/// Bytes a token of a layer's temporaries.
+/// Bytes per token of a layer's temporaries.
 double megatrain_forward_temporaries(const ModelSpec& model);
 double megatrain_backward_temporaries(const ModelSpec& model);
 

@@ -40,10 +40,10 @@ constexpr KernelStyle kStyle = KernelStyle::plain;
 constexpr double kForwardOperations = 6, kBackwardOperations = 9.7;
 constexpr double kCheckpointForward = 118, kCheckpointBackward = 149;
 
-// Bytes a logit. Forward: bf16, fp32, log-softmax. Backward at its start: log-softmax, its gradient
-// and that of the fp32 logits; bf16 logits and fp32 logits are freed by then.
+// Bytes per logit. Forward: bf16, fp32, log-softmax. At the start of backward: log-softmax, its
+// gradient and the fp32 logits' gradient; bf16 logits and fp32 logits are already freed.
 constexpr double kLogitForward = 10, kLogitBackward = 12;
-// Then the gradient of the bf16 logits, beside which the table's is made.
+// Then the gradient of the bf16 logits, and the table's gradient at the same time.
 constexpr double kLogitGradient = kBf16;
 
 }  // namespace
@@ -127,15 +127,16 @@ SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer)
     const double unnormed =
         a.qk_norm ? static_cast<double>((a.query_width() + a.key_width()) * kBf16) : 0;
     SavedBytes bytes;
-    // Both normed inputs and the state between the halves; q, k, v, the attention's output and a
-    // number a head; gate, its activation, up and their product. Norms also save a number a row.
+    // Both normed inputs and the tensor between the halves; q, k, v, the attention's output and one
+    // number per head; gate, its activation, up and their product. Norms also save one number per
+    // row.
     bytes.saved = (layer.norms + 1) * hidden + layer.norms * static_cast<double>(kFp32) + qkv +
                   unnormed + static_cast<double>(a.output_width() * kBf16 + a.heads * kFp32) +
                   (f.gated ? 4 : 2) * width + copies;
-    // Measured on the H200, 32768 tokens of Qwen2.5-7B: gate's activation, up and their product
-    // beside the residual, the normed input and two more states.
+    // Measured on the H200, 32768 tokens of Qwen2.5-7B: gate's activation, up and their product,
+    // and with them the residual, the normed input and two more tensors of that size.
     bytes.forward_temporary = 4 * hidden + (f.gated ? 3 : 2) * width + copies;
-    // Measured there too: the gradients of activation, up and product, the product freed.
+    // Also measured: the gradients of activation, up and product; the product is freed.
     bytes.backward_temporary = (f.gated ? 2 : 1) * width;
     return bytes;
 }
@@ -163,7 +164,7 @@ void PythonThread::add(int layer) {
 
 namespace {
 
-/// What one GPU does in one pass: its micro-batch as the batch of a training spec of its own.
+/// One pass of one GPU: its micro-batch as the batch of a training spec.
 TrainingSpec training_of_pass(const TrainingSpec& training) {
     TrainingSpec pass = training;
     pass.batch = training.micro_batch_sequences();
@@ -228,7 +229,7 @@ void PyTorchStep::declare_kernels() {
     loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
 }
 
-/// Those of a pass.
+/// The tokens of a pass.
 void PyTorchStep::declare_buffers() {
     const double input = input_bytes(model_, pass_);
     inputs_.clear();

@@ -12,55 +12,56 @@
 
 namespace sluice {
 
-/// Host bytes of PyTorch beyond those of a process with the device and libtorch loaded. Measured
-/// once on the H200 machine: 0.55 GB when an eager layer and its loss have run forward and
-/// backward; and 0.14 GB of torch._dynamo, which optimizers and checkpointing import.
+/// Host bytes of PyTorch in addition to a process with the device and libtorch loaded. Measured
+/// once on the H200 machine: 0.55 GB after forward and backward of an eager layer and its loss, and
+/// 0.14 GB of torch._dynamo, which optimizers and checkpointing import.
 inline constexpr double kPyTorchModules = 0.69e9;
 
-/// Device bytes of cuBLAS workspaces: 32 MiB on Hopper, of the main thread and of autograd's.
+/// Device bytes of cuBLAS workspaces: 32 MiB each on Hopper, for the main thread and for
+/// autograd's.
 inline constexpr double kBlasWorkspaces = 2 * 32.0 * kMiB;
 
 /// Bytes that PyTorch's pinned allocator takes for a tensor: the next power of two.
 double pinned_bytes(double bytes);
 
-/// Bytes of the tensors that malloc maps each time, and the system while they are written:
-/// larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to by itself (mallopt(3)).
-/// Smaller ones are taken to find memory that was freed before.
+/// Bytes of the tensors that malloc maps anew for each allocation, so that the system maps pages
+/// while they are written: larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to by
+/// itself (mallopt(3)). Smaller ones are assumed to reuse freed memory.
 double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element);
-/// Bytes a byte of gradient that is added up: read, and the sum read and written.
+/// Memory traffic per byte of gradient that is added up: read, and the sum read and written.
 inline constexpr double kAddTraffic = 3;
-/// Copies gradients to pageable tensors after what it waits for, one after another: `all` of them,
-/// of which `anew` bytes go to memory that is mapped meanwhile. Returns the last copy.
+/// Copies gradients to pageable tensors, one after another, after the dependencies: `all` bytes, of
+/// which `anew` go to memory that is mapped during the copy. Returns the last copy.
 OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
                              Operation all, double anew);
 
 /// The table's gradient is zeroed, then each token's gradient is added to its row.
 Kernel embedding_gradient_kernel(const ModelSpec& model, const TrainingSpec& pass);
 
-/// Elements of each parameter of a layer, as a PyTorch module keeps them: q, k, v, gate and up
-/// apart, each expert's too.
+/// Elements of each parameter of a layer, as a PyTorch module keeps them: q, k, v, gate and up are
+/// separate, and each expert's tensors too.
 std::vector<std::int64_t> module_tensors(const ModelSpec& model, const LayerSpec& layer);
-/// The same of embedding, final norm and head.
+/// The same for embedding, final norm and head.
 std::vector<std::int64_t> root_tensors(const ModelSpec& model);
 
 /// Width of the feed-forward that a token passes.
 double width_of_token(const FeedForwardSpec& feed_forward);
 
-/// Parameter tensors that an optimizer written in Python goes through.
+/// Number of parameter tensors that an optimizer in Python iterates over.
 std::int64_t parameter_tensors(const ModelSpec& model);
 
-/// Bytes of one token of a layer in bf16, attention through the flash kernel.
+/// Bytes per token of a layer in bf16, with flash attention.
 struct SavedBytes {
-    double saved = 0;               ///< kept by autograd beside the layer's input
-    double forward_temporary = 0;   ///< most alive in forward where nothing is saved
-    double backward_temporary = 0;  ///< most alive in backward beside what is saved
+    double saved = 0;               ///< kept by autograd in addition to the layer's input
+    double forward_temporary = 0;   ///< largest total in forward if nothing is saved
+    double backward_temporary = 0;  ///< largest total in backward in addition to the saved tensors
 };
 SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer);
 
-/// Share of a device copy's rate that PyTorch's multi-tensor kernels reach (clipping, fused AdamW).
-/// Measured on an H200 with torch 2.11.0, 2026-11-22: torch.optim.AdamW(fused=True) on 1e9
-/// parameters in 10 tensors, median of 7 updates 5.19 ms in bf16 (5.08 to 5.26; 14 bytes a
-/// parameter: 2.70 of 4.26 TB/s) and 8.14 ms in fp32 (8.04 to 8.18; 28 bytes: 3.44).
+/// Rate of PyTorch's multi-tensor kernels (clipping, fused AdamW) over a device copy's. Measured on
+/// an H200 with torch 2.11.0, 2026-11-22: torch.optim.AdamW(fused=True) on 1e9 parameters in 10
+/// tensors, median of 7 updates 5.19 ms in bf16 (5.08 to 5.26; 14 bytes per parameter: 2.70 of 4.26
+/// TB/s) and 8.14 ms in fp32 (8.04 to 8.18; 28 bytes: 3.44).
 inline constexpr double kMultiTensorShare = 0.63, kMultiTensorShareFp32 = 0.81;
 
 inline constexpr const char* kAddedOnCpuAssumption =
@@ -69,10 +70,10 @@ inline constexpr const char* kMultiTensorAssumption =
     "PyTorch's clipping and fused AdamW on the GPU reach 0.63 of a device copy's rate in bf16 and "
     "0.81 in fp32, as on the H200 measured";
 
-/// On the host, of processes that train.
+/// Host memory of the training processes.
 void declare_processes(const MachineSpec& machine, double processes, PlanBuilder& build);
 
-/// For PlanBuilder: launches take no time of the compute lane where a PythonThread works them.
+/// For PlanBuilder: launches take no time of the compute lane if a PythonThread issues them.
 inline constexpr double kOfPythonThread = 0;
 
 class PythonThread {
@@ -80,11 +81,11 @@ class PythonThread {
     /// `build` must outlive it.
     explicit PythonThread(PlanBuilder& build) : build_(build) {}
 
-    /// It works on, so many eager operations.
+    /// Python runs for the time of that many eager operations.
     void work(double eager_operations) { not_added_ += eager_operations; }
-    /// It goes on when the operation is done; -1: at once. What it did before is of `layer`.
+    /// Python waits for the operation; -1: not at all. Its earlier work belongs to `layer`.
     void wait_for(OperationId operation, int layer);
-    /// What waits for all that it has done and waited for; adds that to the lane python.
+    /// A dependency on all earlier work and waits; adds that work to the lane python.
     std::vector<Dependency> reached(int layer);
     /// Its first operation of the step, -1 if there is none.
     OperationId first() const { return first_; }
@@ -98,10 +99,10 @@ class PythonThread {
     std::vector<Dependency> waits_;  ///< since its last operation
 };
 
-/// One GPU's step: micro-batch after micro-batch, then the optimizer.
+/// One GPU's step: one micro-batch after another, then the optimizer.
 class MicroBatchStep {
   public:
-    /// All must outlive it. `eager_operations_per_launch`: as PlanBuilder's.
+    /// All must outlive it. `eager_operations_per_launch` is for PlanBuilder.
     MicroBatchStep(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
                    KernelStyle style, double eager_operations_per_launch);
     virtual ~MicroBatchStep() = default;
@@ -115,8 +116,8 @@ class MicroBatchStep {
 
     virtual void declare() = 0;   ///< kernels and memory of all passes
     virtual void pass() = 0;      ///< forward, loss and backward of a micro-batch
-    virtual void optimize() = 0;  ///< after the last
-    virtual void finish() = 0;    ///< the host's memory over a run, and what the plan assumes
+    virtual void optimize() = 0;  ///< after the last micro-batch
+    virtual void finish() = 0;    ///< host memory over a run, and assumptions of the plan
     bool is_first() const { return micro_batch_ == 0; }
     bool is_last() const { return micro_batch_ + 1 == training_.micro_batches(); }
     bool is_layer(int layer) const { return layer >= 0 && layer < layers_; }
@@ -128,7 +129,7 @@ class MicroBatchStep {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& training_;
-    const TrainingSpec pass_;  ///< of one micro-batch, its batch
+    const TrainingSpec pass_;  ///< of one micro-batch, as its batch
     const int layers_;
     PlanBuilder build_;
 
@@ -136,18 +137,19 @@ class MicroBatchStep {
     std::int64_t micro_batch_ = 0;
 };
 
-/// The step of a model as torch.nn has it: RMSNorm in one kernel, flash attention, all logits at
-/// once and their cross-entropy in fp32. With Recompute::full each layer is in
-/// torch.utils.checkpoint. A system says where parameters, gradients and states are.
+/// The step of a model as in torch.nn: RMSNorm in one kernel, flash attention, all logits at once
+/// and their cross-entropy in fp32. With Recompute::full each layer is in torch.utils.checkpoint. A
+/// system defines where parameters, gradients and states are.
 class PyTorchStep : public MicroBatchStep {
   protected:
     PyTorchStep(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
                 double eager_operations_per_launch = 1);
 
     virtual void begin_pass() {}
-    /// The next part of the model at work on the GPU: each layer's forward (the first looks the
-    /// embeddings up), the loss, backward of the head (which holds its gradient as long as it runs)
-    /// and of each layer from the last on, embedding_backward. `layer` of the head is layers_.
+    /// The next part of the model on the GPU: each layer's forward (the first looks up the
+    /// embeddings), the loss, backward of the head (which keeps its gradient as long as it runs)
+    /// and of each layer from the last to the first, then embedding_backward. `layer` of the head
+    /// is layers_.
     virtual void module(OperationKind kind, int layer, Operation work) = 0;
     void pass() override;
     /// Gradients in bf16 of a layer's parameters, or the embedding's.
@@ -175,8 +177,8 @@ class PyTorchStep : public MicroBatchStep {
     std::vector<LayerKernels> kinds_;
     std::int32_t embedding_ = 0, embedding_backward_ = 0, loss_ = 0, loss_backward_ = 0;
     std::vector<BufferId> inputs_;  ///< of each layer
-    std::vector<BufferId> saved_;   ///< of each layer, where nothing is recomputed
-    BufferId last_ = 0;             ///< the last layer's output, and that normed
+    std::vector<BufferId> saved_;   ///< of each layer, if nothing is recomputed
+    BufferId last_ = 0;             ///< the last layer's output, before and after the norm
     BufferId gradient_ = 0;         ///< of the hidden state
 };
 

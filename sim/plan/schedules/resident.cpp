@@ -11,8 +11,8 @@
 namespace sluice {
 namespace {
 
-// Bytes a parameter: gradient read, then read and written; parameter and both moments read and
-// written, gradient read.
+// Device memory traffic in bytes per parameter. Clipping: gradient read, then read and written.
+// Update: parameter and both moments read and written, gradient read.
 constexpr double kClipTraffic = 3 * kBf16, kResidentAdamTraffic = 7 * kBf16;
 
 class Resident : public PyTorchStep {
@@ -29,7 +29,7 @@ class Resident : public PyTorchStep {
 
     void module(OperationKind kind, int layer, Operation work) override {
         if (kind == OperationKind::backward && layer == layers_) {
-            if (!is_first()) sum_gradient(work, head_gradient_);  // whose own it holds itself
+            if (!is_first()) sum_gradient(work, head_gradient_);  // which holds its gradient itself
         } else if (kind == OperationKind::backward) {
             work.uses.push_back(head_gradient_.buffer);
             add_gradient(work, layer_gradients_[static_cast<std::size_t>(layer)]);
@@ -102,7 +102,7 @@ class Resident : public PyTorchStep {
 
     Gradient head_gradient_{}, embedding_gradient_{};
     std::vector<Gradient> layer_gradients_;
-    std::map<std::pair<double, std::int64_t>, std::int32_t> sums_;  ///< by bytes and tensors
+    std::map<std::pair<double, std::int64_t>, std::int32_t> sums_;  ///< number of bytes and tensors
 };
 
 }  // namespace

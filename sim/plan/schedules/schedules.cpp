@@ -16,7 +16,7 @@ template <typename Predicate>
 const ScheduleRecord& record_where(Predicate predicate) {
     const auto& table = schedule_table();
     const auto found = std::find_if(table.begin(), table.end(), predicate);
-    if (found == table.end()) throw InternalError("schedules: none is as asked");
+    if (found == table.end()) throw InternalError("schedules: no schedule has that property");
     return *found;
 }
 

@@ -1,5 +1,5 @@
-// Which schedules are there, and which sizes do all of them ask for? Each file of this folder makes
-// the record of one; plan_step() and all that asks about a schedule read these records.
+// Which schedules are there, and which sizes do all of them use? Each file of this folder makes one
+// record; plan_step() and all other users of schedules read these records.
 #pragma once
 
 #include "sim/base/units.h"
@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-/// The schedules, in the order shown; ours is the first. Beside its file, which defines
-/// `ScheduleRecord NAME_schedule()`, a schedule needs its row here.
+/// The schedules, in the order of display; ours is the first. In addition to its file, which
+/// defines `ScheduleRecord NAME_schedule()`, a schedule needs its row here.
 #define SLUICE_SCHEDULES(row)                                                       \
     row(streamed) row(megatrain) row(fsdp_offload) row(resident) row(zero3_offload) \
         row(zero_infinity) row(superoffload) row(accelerate_offload) row(cluster)
@@ -19,29 +19,30 @@ namespace sluice {
 SLUICE_SCHEDULES(SLUICE_DECLARE_SCHEDULE)
 #undef SLUICE_DECLARE_SCHEDULE
 
-/// What the model of a step leaves out, of the step's time: 5 to 95% is 1 +- this. Chosen from runs
-/// for looking, whose compute was predicted within 3%; with it 86% of 28 held-out steps were in the
+/// The part of the step time that the model leaves out: 5 to 95% is 1 +- this. Chosen from runs for
+/// looking, whose compute was predicted within 3%; with it, 86% of 28 held-out steps were in the
 /// band.
 inline constexpr double kStructuralError = 0.03;
-/// The same of other systems' schedules, which are read from their code. In device memory: seven
-/// steps (validation/peers-h200*.json) took 0.96 to 1.10 of what was predicted; 1.645 times the
-/// root mean square of the logarithms.
+/// The same for other systems' schedules, which follow their code. In device memory: seven steps
+/// (validation/peers-h200*.json) took 0.96 to 1.10 times as long as predicted; 1.645 times the root
+/// mean square of the logarithms.
 inline constexpr double kErrorOnDevice = 0.10;
-/// With host memory: 28 steps took 0.91 to 1.6. The logarithms' median size is 0.05, which is 0.67
-/// standard deviations: 1.645 of those, so that what one row is off by does not set it.
+/// With host memory: 28 steps took 0.91 to 1.6 times as long. The median absolute value of the
+/// logarithms is 0.05, which is 0.67 standard deviations; 1.645 of these, so that one row's error
+/// does not decide it.
 inline constexpr double kErrorOffloading = 0.12;
 
-/// The record's `plan` of a class that is made of the three and has plan().
+/// The record's `plan` for a class that is constructed from the three specs and has plan().
 template <typename Step>
 StepPlan plan_of(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
     return Step(model, machine, training).plan();
 }
 
-/// Forward with the loss, backward until all gradients have arrived, then what the optimizer does,
-/// which begins with clipping.
+/// Phases: forward with the loss; backward until all gradients have arrived; the optimizer, which
+/// begins with clipping.
 std::vector<Phase> plain_phases();
 
-// Sizes as the doubles that bytes and rates are counted in.
+// Sizes as doubles, like bytes and rates.
 
 inline double tokens(const TrainingSpec& training) {
     return static_cast<double>(training.tokens());
@@ -65,7 +66,7 @@ inline double table_bytes(const ModelSpec& model) {
 inline double head_bytes(const ModelSpec& model) {
     return static_cast<double>(head_parameters(model) * kBf16);
 }
-/// Token embedding, and position embedding where there is one.
+/// Token embedding, and position embedding if there is one.
 inline double embedding_bytes(const ModelSpec& model) {
     return static_cast<double>(embedding_parameters(model) * kBf16);
 }
@@ -81,7 +82,7 @@ inline double largest_layer_bytes(const ModelSpec& model) {
 inline bool host_checkpoints(const TrainingSpec& training) {
     return training.checkpoints == CheckpointPlacement::host;
 }
-/// The place of a layer's kind in ModelSpec::kinds.
+/// The index of a layer's kind in ModelSpec::kinds.
 inline std::size_t kind_of(const ModelSpec& model, int layer) {
     return static_cast<std::size_t>(model.layers[static_cast<std::size_t>(layer)]);
 }

@@ -52,7 +52,7 @@ class SuperOffload : public Zero3Pass {
         const double cores = machine.host.cores;
         const double others = std::floor((1 - kCoresOfOptimizer) * cores);
         optimizer_share_ = share_of_threads(cores - others);
-        // No core left means that the training process is bound to none.
+        // 0 if no core is left, since the training process is then bound to none.
         training_share_ = others > 0 ? share_of_threads(others) : 1;
     }
 
@@ -72,7 +72,7 @@ class SuperOffload : public Zero3Pass {
     }
     bool clips() const { return training_.clipping == Clipping::exact; }
 
-    /// Share of the rate that host work has on all threads.
+    /// Share of its rate that host work has on fewer threads.
     double share_of_threads(double threads) const {
         const HostSpec& host = machine_.host;
         const Interpolated& adam = host.adam_bytes_per_s;
@@ -198,20 +198,20 @@ class SuperOffload : public Zero3Pass {
 
     void say_assumptions() {
         build_.assume(kZero3AdamAssumption);
-        build_.assume(
-            "on a part of the cores host work keeps the share of its rate that Adam does");
+        build_.assume("on a part of the cores, host work slows down by the same factor as Adam");
         build_.assume("gradients go to shared memory as fast as weights come from pageable memory");
     }
 
     const std::vector<double> groups_;  ///< elements of sub-groups, in the model's order
-    std::size_t on_gpu_ = 0;            ///< so many of the first are updated on the GPU
+    std::size_t on_gpu_ = 0;            ///< number of first ones that the GPU updates
     double gpu_elements_ = 0;
     double outside_ = 0;  ///< bytes that the system uses outside the processes
-    double optimizer_share_ = 1, training_share_ = 1;  ///< of host work's rate by all threads
-    double not_left_;                                  ///< gradients still to come, in elements
-    std::size_t waiting_;                              ///< sub-groups that are not complete
-    OperationId updated_ = -1;                         ///< the last sub-group updated in backward
-    OperationId updated_on_gpu_ = -1;                  ///< the last sub-group updated there
+    double optimizer_share_ = 1,
+           training_share_ = 1;        ///< over the rate of host work with all threads
+    double not_left_;                  ///< gradients that have not arrived, in elements
+    std::size_t waiting_;              ///< sub-groups that are not complete
+    OperationId updated_ = -1;         ///< the last sub-group updated in backward
+    OperationId updated_on_gpu_ = -1;  ///< the last sub-group updated on the GPU
 };
 
 }  // namespace

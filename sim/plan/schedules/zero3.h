@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-/// What the coordinator of deepspeed 0.19.8 keeps to, in elements of parameters.
+/// Limits of the coordinator of deepspeed 0.19.8, in elements of parameters.
 struct FetchLimits {
     std::int64_t prefetch_bucket = 50'000'000;     ///< stage3_prefetch_bucket_size
     std::int64_t live = 1'000'000'000;             ///< stage3_max_live_parameters
@@ -28,34 +28,34 @@ struct FetchLimits {
 };
 
 /// Parameters on storage (ZeRO-Infinity). A read takes a buffer of host memory, which the parameter
-/// holds until it is dropped from the device.
+/// keeps until it is dropped from the device.
 struct OnStorage {
     std::vector<bool> parameters;  ///< which of them; empty: none
     int buffers = 0;               ///< buffer_count of offload_param
 };
 
-/// Follows the modules of one step in the order in which they are called, forward, recomputed and
-/// backward, with the trace of the step before known, as from the third step on.
+/// Follows the modules of one step in the order of their calls: forward, recomputation and
+/// backward. The trace of the previous step is known, as from the third step on.
 class ParameterFetches {
   public:
-    /// `elements` of each parameter; `calls`: the parameters that each call of a module uses, the
-    /// whole step in order.
+    /// `elements` of each parameter; `calls`: the parameters that each module call of a step uses,
+    /// in order.
     ParameterFetches(std::vector<std::int64_t> elements, std::vector<std::vector<int>> calls,
                      FetchLimits limits = {}, OnStorage on_storage = {});
 
-    /// Parameters by index. Each list is copied in one after another.
+    /// Indices of parameters. Each list is copied in one after another.
     struct Call {
-        std::vector<int> read_first;  ///< of the missing ones, from storage
-        std::vector<int> missing;     ///< copied in now, the module waits
+        std::vector<int> read_first;  ///< missing ones, read from storage
+        std::vector<int> missing;     ///< copied in now; the module waits
         std::vector<int> prefetched;  ///< copied in while it runs
         std::vector<int> read_ahead;  ///< from storage, after those copies
-        std::vector<int> released;    ///< when it has run
-        bool missing_wait = false;    ///< for all reads under way
+        std::vector<int> released;    ///< after it has run
+        bool missing_wait = false;    ///< for all reads in flight
         bool prefetched_wait = false;
     };
-    /// The next `calls` calls as if they were one. Precondition: so many were not made.
+    /// The next `calls` calls, treated as one. Precondition: that many are left.
     Call next(int calls = 1);
-    /// Whether a parameter was missing when no buffer was free: DeepSpeed stops there.
+    /// Whether a parameter was missing when no buffer was free; DeepSpeed then stops with an error.
     bool out_of_buffers() const { return out_of_buffers_; }
     std::size_t calls() const { return calls_.size(); }
 
@@ -83,15 +83,15 @@ class ParameterFetches {
     FetchLimits limits_;
     std::vector<Use> queue_;                   ///< uses in order
     std::size_t queued_ = 0;                   ///< the next one to prefetch
-    std::ptrdiff_t call_ = 0;                  ///< the next one to make
+    std::ptrdiff_t call_ = 0;                  ///< the next one to call
     std::vector<std::ptrdiff_t> fetched_for_;  ///< the last call that a parameter was fetched for
     std::vector<bool> there_;
     std::int64_t live_ = 0;
     std::vector<Place> places_;
     std::vector<int> under_way_;  ///< from storage
     std::vector<bool> on_storage_;
-    std::vector<bool> unused_yet_;      ///< prefetched, and no module has used it since
-    std::int64_t unused_elements_ = 0;  ///< of those
+    std::vector<bool> unused_yet_;      ///< prefetched, but not yet used by a module
+    std::int64_t unused_elements_ = 0;  ///< elements of those
     std::ptrdiff_t window_begin_ = 0, window_end_ = 0;  ///< the calls that count as soon
     std::int64_t window_elements_ = 0;
     std::vector<int> uses_in_window_;  ///< of each parameter
@@ -99,8 +99,9 @@ class ParameterFetches {
     bool out_of_buffers_ = false;
 };
 
-/// Parameters to fetch, by number: the embedding is the first, the head (unless tied) the last.
-/// Tensors of at most stage3_param_persistence_threshold elements stay on the device and have none.
+/// Parameters to fetch, by index: the embedding is the first, the head (unless tied) the last.
+/// Tensors of at most stage3_param_persistence_threshold elements stay on the device and are left
+/// out.
 class Zero3Modules {
   public:
     using Parameters = std::vector<int>;
@@ -108,7 +109,7 @@ class Zero3Modules {
     explicit Zero3Modules(const ModelSpec& model);
 
     const std::vector<std::int64_t>& elements() const { return elements_; }
-    /// How many elements of the model stand before a parameter, in the model's order.
+    /// Number of the model's elements before a parameter, in the model's order.
     const std::vector<double>& elements_before() const { return elements_before_; }
     const Parameters& of_layer(int layer) const {
         return of_layer_[static_cast<std::size_t>(layer)];
@@ -117,8 +118,8 @@ class Zero3Modules {
     /// Modules that are called in a forward of the layer.
     int calls_of(int layer) const;
 
-    /// As recorded: the model, embedding, layers, final norm and head; then backward from the head
-    /// on, each layer forward again before its backward.
+    /// The recorded calls: the model, embedding, layers, final norm and head; then backward from
+    /// the head on, with each layer's forward again before its backward.
     std::vector<Parameters> step_calls() const;
 
   private:
@@ -139,17 +140,17 @@ struct GradientBucket {
     std::int64_t tensors = 0;
     OperationId last = 0;  ///< the operation that computed the last of them
 
-    /// Device bytes while it leaves, beside the bucket itself; `to_optimizer`: as fp32 too, after
-    /// its norm.
+    /// Device bytes while it leaves, in addition to the bucket itself; `to_optimizer`: also in
+    /// fp32, after its norm.
     double device_bytes(bool to_optimizer) const;
-    /// Adds a tensor. Returns what was there before, if both are more than `capacity` elements: it
+    /// Adds a tensor. If that exceeds `capacity` elements, returns the earlier content, which
     /// leaves first.
     std::optional<GradientBucket> add(double tensor_elements, OperationId computed_by,
                                       double capacity);
 };
 
-// CPU Adam's traffic of a parameter: fp32 master and both moments read and written, gradient read
-// (csrc/includes/cpu_adam.h).
+// Memory traffic of CPU Adam per parameter: fp32 master and both moments read and written, gradient
+// read (csrc/includes/cpu_adam.h).
 inline constexpr double kZero3AdamTraffic = 7 * kFp32;
 // An fp32 master becomes a bf16 parameter: HostWork::copy counts a byte read and written as one.
 inline constexpr double kZero3CopyBack = (kFp32 + kBf16) / 2.0;
@@ -159,7 +160,7 @@ inline constexpr const char* kZero3AdamAssumption =
 
 inline constexpr double kReduceBucketElements = 2e8;   ///< DeepSpeed's reduce_bucket_size
 inline constexpr double kZero3SubGroupElements = 1e9;  ///< sub_group_size
-/// As asked, or the schedule's own.
+/// As given, or the schedule's own.
 inline double sub_group_elements(const TrainingSpec& training, double own) {
     const auto asked = static_cast<double>(training.sub_group_elements);
     return asked > 0 ? asked : own;
@@ -173,7 +174,7 @@ std::vector<std::int64_t> zero3_tensors(const ModelSpec& model);
 std::vector<double> zero3_sub_groups(const ModelSpec& model,
                                      double sub_group_size = kZero3SubGroupElements);
 
-/// How ZeRO-Infinity cuts a model for storage. Counts are of elements.
+/// How ZeRO-Infinity divides a model for storage. Counts are of elements.
 struct InfinityLayout {
     /// `modules` must outlive it.
     InfinityLayout(const ModelSpec& model, const Zero3Modules& modules, double sub_group_size);
@@ -182,40 +183,41 @@ struct InfinityLayout {
     const Zero3Modules* modules;
     std::vector<double> sub_groups;  ///< that the optimizer updates at once
     double largest_sub_group = 0;
-    std::size_t sub_groups_on_host = 0;  ///< the first, within max_in_cpu: their parameters stay
-    std::vector<bool> on_storage;        ///< by parameter
-    double elements_on_storage = 0;      ///< parameters; states are there all
-    double largest_tensor = 0;           ///< buffer_size of offload_param
-    int parameter_buffers = 0;           ///< its buffer_count
+    std::size_t sub_groups_on_host =
+        0;  ///< the first ones, within max_in_cpu, whose parameters stay in memory
+    std::vector<bool> on_storage;    ///< by parameter
+    double elements_on_storage = 0;  ///< parameters; all states are on storage
+    double largest_tensor = 0;       ///< buffer_size of offload_param
+    int parameter_buffers = 0;       ///< its buffer_count
 };
 
-/// A system says where parameters come from, where gradients go, and how they are applied.
+/// A system defines where parameters come from, where gradients go, and how they are applied.
 class Zero3Pass : public PyTorchStep {
   protected:
-    /// `bucket_elements`: reduce_bucket_size. All else must outlive it.
+    /// `bucket_elements`: reduce_bucket_size. Everything else must outlive it.
     Zero3Pass(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
               double bucket_elements);
 
     using Parameters = Zero3Modules::Parameters;
 
-    /// What the operation of some modules waits for in addition to their Python's start, and
-    /// which buffers it is the last to use.
+    /// Dependencies of a group of modules in addition to the start of their Python, and buffers
+    /// that they are the last to use.
     struct Fetched {
         Waits waits;
         std::vector<BufferId> released;
     };
     /// The host calls the next `calls` modules, which use the parameters `used` and take
-    /// `eager_operations` of its time, which python_ is to work.
+    /// `eager_operations` of its time; python_ must run for that time.
     virtual Fetched fetch(int calls, int layer, const Parameters& used,
                           double eager_operations) = 0;
     /// The copy of parameters to new buffers on the device.
     Operation gather(const Parameters& parameters);
-    /// Where they are now, each copied in before.
+    /// The parameters' current buffers, after their copies.
     std::vector<BufferId> gathered(const Parameters& parameters) const;
     /// A second or later micro-batch begins; python_ has waited for last_left().
     virtual void trace_again() {}
 
-    /// A bucket's gradients on the device, and the last copy between there and pinned bf16.
+    /// A bucket's gradients on the device, and the last copy between device and pinned bf16.
     struct SentBucket {
         const GradientBucket& bucket;
         BufferId gradients;
@@ -224,7 +226,7 @@ class Zero3Pass : public PyTorchStep {
     /// The last micro-batch's gradients of a bucket go to the optimizer's; `layer` computed the
     /// last of them. Returns the last copy.
     virtual OperationId to_optimizer(const SentBucket& sent, int layer) = 0;
-    /// The last copy of a bucket of any micro-batch; -1 if none has left.
+    /// The last copy of a bucket in any micro-batch; -1 if none has left.
     OperationId last_left() const { return left_.empty() ? -1 : left_.back(); }
     /// The last copy of each bucket, in order.
     const std::vector<OperationId>& buckets_left() const { return left_; }
@@ -234,13 +236,13 @@ class Zero3Pass : public PyTorchStep {
     /// Parameters of at most stage3_param_persistence_threshold elements, on the device.
     void declare_parameters_that_stay();
     void pin(const char* name, Kind kind, double bytes);
-    /// The system's and the driver's tables of all that was pinned; returns their bytes, which are
-    /// outside the process.
+    /// Adds the system's and the driver's tables of all pinned memory; returns their bytes, which
+    /// are outside the process.
     double declare_tables_of_pinned();
     void begin_pass() override;
     void module(OperationKind kind, int layer, Operation work) override;
-    /// A sub-group's gradients are scaled, its masters updated and copied to bf16. Returns the
-    /// last.
+    /// Scales a sub-group's gradients, updates its masters and copies them to bf16. Returns the
+    /// last operation.
     OperationId update_on_cpu(double elements, Waits waits);
 
     const Zero3Modules modules_;
@@ -256,9 +258,9 @@ class Zero3Pass : public PyTorchStep {
     double pinned_ = 0;             ///< bytes
     const double bucket_elements_;  ///< reduce_bucket_size
     GradientBucket filling_;
-    std::vector<BufferId> on_device_;  ///< each parameter's, once it was gathered
+    std::vector<BufferId> on_device_;  ///< of each parameter, after it was gathered
     BufferId tied_gradient_ = kNoBuffer;
-    std::vector<BufferId> embedding_released_;  ///< when the first layer has run
+    std::vector<BufferId> embedding_released_;  ///< after the first layer has run
     std::vector<OperationId> left_;
 };
 

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Modules of a plain layer that hold no parameter to fetch: the layer and its norms. (Transformers'
+// Modules of a plain layer without parameters to fetch: the layer and its norms. (Transformers'
 // models have four more: attention, feed-forward and its activation, rotary embedding.)
 constexpr int kEmptyModules = 3;
 
@@ -96,14 +96,14 @@ void ParameterFetches::take_from_queue(const std::vector<int>& used) {
     }
 }
 
-/// Passes over parameters that are there: their next use is then known to be prefetched.
+/// Skips uses of parameters that are on the device: their next use counts as prefetched.
 std::vector<int> ParameterFetches::prefetch() {
     const std::int64_t most = std::min(limits_.live - live_, limits_.prefetch_bucket);
     std::vector<int> prefetched;
     std::int64_t elements = 0;
     while (queued_ < queue_.size() && elements < most) {
         const Use& use = queue_[queued_];
-        if (places_[at(use.parameter)] == Place::storage) break;  // their order is kept
+        if (places_[at(use.parameter)] == Place::storage) break;  // keeps their order
         ++queued_;
         auto& fetched_for = fetched_for_[at(use.parameter)];
         fetched_for = std::max(fetched_for, use.call);
@@ -132,7 +132,7 @@ std::vector<int> ParameterFetches::read_missing(const std::vector<int>& missing)
     return read;
 }
 
-/// Whether some of them are being read; then all reads under way are waited for.
+/// Whether some of them are being read; then the module waits for all reads in flight.
 bool ParameterFetches::wait_for_reads(const std::vector<int>& parameters) {
     const bool waits = std::any_of(parameters.begin(), parameters.end(), [this](int parameter) {
         return places_[at(parameter)] == Place::under_way;
@@ -160,8 +160,8 @@ std::vector<int> ParameterFetches::read_ahead() {
     return read;
 }
 
-/// The window holds the next calls with `reuse_distance` elements together; calls that were made
-/// leave it.
+/// The window holds the next calls with `reuse_distance` elements together; calls leave it after
+/// they were made.
 void ParameterFetches::move_reuse_window() {
     const auto count = [this](std::ptrdiff_t call, int change) {
         for (const int parameter : calls_[at(call)]) {

@@ -25,7 +25,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kBucketsUnderWay = 3;
-// Dense layers have 7 to fetch, each of which is an operation of its own.
+// Dense layers have 7 parameters to fetch, each of which is an operation.
 constexpr int kTensorsOfAPart = 16;
 
 class Zero3Offload : public Zero3Pass {
@@ -53,7 +53,7 @@ class Zero3Offload : public Zero3Pass {
         double of_sub_groups = 0;
         for (const double elements : sub_groups_) of_sub_groups += pinned_bytes(kFp32 * elements);
         // Each tensor is pinned by itself before it is copied into the flat buffer, which frees it;
-        // but PyTorch's allocator keeps it.
+        // but PyTorch's allocator keeps its memory.
         double first_copies = 0;
         for (const std::int64_t elements : zero3_tensors(model_))
             if (elements > FetchLimits{}.persistence_threshold)
@@ -81,9 +81,9 @@ class Zero3Offload : public Zero3Pass {
         call_ = 0;
     }
 
-    /// Copies in what the modules need and what they prefetch, as the host comes to call them. A
-    /// layer of hundreds of experts is cut into parts: of a part, first half of its Python runs,
-    /// then the host waits, as of one module. That keeps their pace with far fewer operations.
+    /// Copies in what the modules need and prefetch, when the host calls them. A layer of hundreds
+    /// of experts is divided into parts. In each part, half of its Python runs first, then the host
+    /// waits, as in one module. That keeps the pace with far fewer operations.
     Fetched fetch(int calls, int layer, const Parameters& used, double eager_operations) override {
         Fetched fetched;
         const int together = 1 + static_cast<int>(used.size()) / kTensorsOfAPart;
@@ -153,9 +153,9 @@ class Zero3Offload : public Zero3Pass {
     const std::vector<double> sub_groups_;
     const std::vector<Parameters> calls_;  ///< of modules, by the parameters that they use
     ParameterFetches fetches_;
-    std::size_t call_ = 0;                       ///< the next one
+    std::size_t call_ = 0;                       ///< index of the next one
     std::vector<bool> arriving_;                 ///< parameters that the host has not waited for
-    std::vector<Parameters> together_;           ///< which were fetched with a parameter
+    std::vector<Parameters> together_;           ///< parameters that were fetched together
     double outside_ = 0;                         ///< bytes that the system uses outside the process
     OperationId last_copy_ = -1, arrived_ = -1;  ///< the host has waited for the second
 };

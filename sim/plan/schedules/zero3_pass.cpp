@@ -6,20 +6,20 @@
 namespace sluice {
 namespace {
 
-// Bytes a gradient moves on the device to be reduced: into the bucket, joined, divided (4 each); to
-// be added to what came back (6); for the optimizer, widened to fp64 and read for the norm (18),
-// cast to fp32 (6).
+// Device memory traffic of a gradient in bytes. To be reduced: into the bucket, joined, divided (4
+// each). To be added to the copy that came back: 6. For the optimizer: widened to fp64 and read for
+// the norm (18), cast to fp32 (6).
 constexpr double kReduceTraffic = 12, kZero3AddTraffic = 6, kToOptimizerTraffic = 24;
 constexpr std::int64_t kReduceLaunches = 3, kAddLaunches = 1, kToOptimizerLaunches = 5;
 
-// Host time of DeepSpeed's hooks, in that of an eager PyTorch operation, measured as that of the
-// plain model (pytorch.cpp): a module's call, the same in backward, a parameter that is
-// fetched, a gradient that is reduced. Modules that compute nothing gave the first two, 0.24 and
-// 0.38 ms where an operation takes 6 us; what is left of a layer is the others'.
+// Host time of DeepSpeed's hooks, in units of an eager PyTorch operation, measured like the plain
+// model's (pytorch.cpp): a module's call, the same in backward, a parameter that is fetched, a
+// gradient that is reduced. Modules that compute nothing gave the first two (0.24 and 0.38 ms where
+// an operation takes 6 us); the rest of a layer's time gave the others.
 constexpr double kCallOperations = 39, kBackwardCallOperations = 23;
 constexpr double kFetchOperations = 11, kReduceOperations = 54;
 
-/// The norm is taken in fp64, of so many elements at a time.
+/// The norm is taken in fp64, over that many elements at a time.
 constexpr double kNormElements = 2.5e8, kFp64 = 8;
 
 }  // namespace
@@ -69,7 +69,7 @@ void Zero3Pass::pin(const char* name, Kind kind, double bytes) {
 }
 
 double Zero3Pass::declare_tables_of_pinned() {
-    // Of a pinned byte, as memory in use grew when 5.1 GB were pinned on the H200 machine.
+    // Per pinned byte: the growth of used memory when 5.1 GB were pinned on the H200 machine.
     constexpr double kTables = 0.0157;
     build_.on_host("tables of pinned pages", Kind::process, kTables * pinned_);
     return kTables * pinned_;
@@ -93,7 +93,7 @@ void Zero3Pass::module(OperationKind kind, int layer, Operation work) {
     const Parameters& used = of_layer           ? modules_.of_layer(layer)
                              : layer == layers_ ? head_
                                                 : embedding_;
-    // Calls of the host; those of a layer are made forward again before its backward.
+    // Calls of the host; a layer's calls are made forward again before its backward.
     int calls = of_layer ? modules_.calls_of(layer) : is_forward ? 2 : layer == layers_ ? 3 : 1;
     const std::vector<std::int64_t> tensors =
         is_forward ? std::vector<std::int64_t>{} : tensors_with_gradients(layer);
@@ -189,8 +189,8 @@ OperationId Zero3Pass::update_on_cpu(double elements, Waits waits) {
 }
 
 double GradientBucket::device_bytes(bool to_optimizer) const {
-    // Several tensors are joined once more to be reduced; one after another comes back from the
-    // host in bf16 (or is added up with what does), is widened for its norm and cast to fp32.
+    // Several tensors are joined again to be reduced. One after another comes back from the host in
+    // bf16 (or is added to what came back), is widened for its norm and cast to fp32.
     const double joined = tensors > 1 ? kBf16 * elements : 0;
     const double norm = kFp64 * std::min(largest, kNormElements);
     const double fp32 = to_optimizer ? std::max<double>(norm, kFp32 * largest) : 0;

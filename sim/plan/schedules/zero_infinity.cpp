@@ -117,7 +117,7 @@ class ZeroInfinity : public Zero3Pass {
             const std::vector<BufferId> released = gathered(call.released);
             fetched.released.insert(fetched.released.end(), released.begin(), released.end());
         }
-        OperationId last = -1;  // copies run in order: all have arrived when the last one has
+        OperationId last = -1;  // copies run in order, so all have arrived with the last one
         for (const int parameter : used)
             last = std::max(last, copied_[static_cast<std::size_t>(parameter)]);
         fetched.waits = {{last}};
@@ -181,7 +181,7 @@ class ZeroInfinity : public Zero3Pass {
         write_gradients(filled_);
         hold_host(written_.back());
         OperationId read = read_states(0, after_host());
-        OperationId written_before = -1;  // of the sub-group before the last
+        OperationId written_before = -1;  // the sub-group before the last
         for (std::size_t group = 0; group < layout_.sub_groups.size(); ++group) {
             const double elements = layout_.sub_groups[group];
             const OperationId own = read;
@@ -203,7 +203,7 @@ class ZeroInfinity : public Zero3Pass {
     void say_assumptions() {
         for (const std::string& sentence : machine_.storage.assumptions) build_.assume(sentence);
         if (machine_.storage.latency == 0)
-            build_.assume("a read or write of storage takes its bytes' time and no more");
+            build_.assume("a read or write of storage takes only the time of its bytes");
         build_.assume("reads and writes of storage at the same time keep their rates");
         build_.assume("copies to locked pages that CUDA does not know go as to pageable memory");
         build_.assume(kZero3AdamAssumption);
