@@ -25,7 +25,7 @@ std::string groups_words(const std::vector<GroupSummary>& summaries) {
                                          one.throughput.mean_absolute * 100, one.runs,
                                          one.runs == 1 ? "" : "s"));
     if (groups.empty()) return "";
-    return fmt::format("Mean error of tokens/s by group: {}.", fmt::join(groups, ", "));
+    return fmt::format(" Mean error of tokens/s by group: {}.", fmt::join(groups, ", "));
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ class Drawing {
         if (usable > 0)
             add_paragraph(out_, {area.x, area.y + pitch * static_cast<double>(bars.size())},
                           area.width,
-                          "Thick line: memory available to the plan," + pen_.bytes(usable), font_,
+                          "Thick line: memory available to the plan, " + pen_.bytes(usable), font_,
                           paint(Role::muted));
     }
 

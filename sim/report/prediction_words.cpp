@@ -140,7 +140,7 @@ std::string assumption_lines(const std::vector<std::string>& sentences) {
                            one.size() <= kLongest ? one : one.substr(0, kLongest - 3) + "...");
     }
     if (sentences.size() > kMost)
-        out += fmt::format("and {} more; --json prints all in full\n", sentences.size() - kMost);
+        out += fmt::format("  and {} more; --json prints all in full\n", sentences.size() - kMost);
     return out;
 }
 

@@ -87,7 +87,8 @@ void append_speed(std::string& out, const TimedPlan& r, const std::optional<Band
     out += fmt::format("speed        {} a step, {} tokens/s{}\n", format_seconds(r.step.seconds),
                        format_thousands(r.tokens_per_s()), beside_speed(r, band));
     out += fmt::format(
-        "{:.1f} TFLOPS useful (6PT: 6 FLOPs per token and active parameter), {:.1f} executed\n",
+        "             {:.1f} TFLOPS useful (6PT: 6 FLOPs per token and active parameter), {:.1f} "
+        "executed\n",
         r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
     out += fmt::format("bound by     {}\n", bottleneck_text(r.step));
 }

@@ -139,12 +139,12 @@ Finding speed_finding(const Claim& claim, const TrainingSpec& training) {
                             speed_words(r)),
                 ""};
     const bool within = claimed <= r.tokens_per_s_at(r.band->low);
-    return {Verdict::doubtful, "simulated",
-            fmt::format("the highest speed is {}; {} is {}", speed_words(r),
-                        format_thousands(claimed), within ? "within its band" : "beyond its band"),
-            within
-                ? "a machine at the upper end of published results of its kind"
-                : "rates above all published results of such a machine:" + bottleneck_text(r.step)};
+    return {
+        Verdict::doubtful, "simulated",
+        fmt::format("the highest speed is {}; {} is {}", speed_words(r), format_thousands(claimed),
+                    within ? "within its band" : "beyond its band"),
+        within ? "a machine at the upper end of published results of its kind"
+               : "rates above all published results of such a machine: " + bottleneck_text(r.step)};
 }
 
 Finding speedup_finding(const Claim& claim) {

@@ -77,7 +77,7 @@ std::string ours_does_not_fit(const ComparedSystem& ours) {
                           setting_flags(ours.report.advice.suggestions.front().settings),
                           format_thousands(*ours.suggested_tokens_per_s))
             : "";
-    return fmt::format("{} does not fit with the given settings{};", ours.name, changed);
+    return fmt::format("{} does not fit with the given settings{}; ", ours.name, changed);
 }
 
 /// The fastest system that fits, where our own cannot be compared.

@@ -72,7 +72,7 @@ std::string note(std::span<const Comparison> comparisons) {
     std::string words;
     if (fits) words += "Thin line: nine of ten steps should lie there. ";
     if (relative) words += fmt::format("In brackets: as a multiple of {}. ", Schedule()->name);
-    if (cut) words += "A batch that does not fit is split into the largest micro-batches that do.";
+    if (cut) words += "A batch that does not fit is split into the largest micro-batches that do. ";
     if (misfit) words += "Grey: does not fit; the length is the speed without that limit.";
     if (words.ends_with(' ')) words.pop_back();
     return words;
