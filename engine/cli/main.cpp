@@ -76,7 +76,7 @@ void add_run_flags(CLI::App& app, Flags& flags) {
                    "precision of activations: auto, bf16, or fp32 (CPU only)")
         ->capture_default_str();
     app.add_option("--host-memory", s.host_memory,
-                   "host memory, as in 128GiB, if the system reports it wrong");
+                   "host memory, as in 128GiB, if the system reports a wrong size");
     app.add_option("--cpu-threads", s.cpu_threads,
                    "threads of the CPU's kernels; 0: half the cores");
     app.add_option("--log", s.log, "append one JSON object per step to this file")->group("Output");
@@ -90,7 +90,7 @@ void add_run_flags(CLI::App& app, Flags& flags) {
         ->group("Output");
 }
 
-/// Before minutes of training, not after.
+/// Checked before minutes of training, not after.
 void check_folder(const std::optional<std::string>& file) {
     if (!file) return;
     const auto folder = std::filesystem::absolute(*file).parent_path();
@@ -119,7 +119,8 @@ int train(const Flags& flags) {
             fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
     for (const auto& file : {flags.report, flags.trace, flags.timeline}) check_folder(file);
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
-    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
+    std::signal(SIGPIPE,
+                SIG_IGN);  // nobody reads the progress any more, which is no reason to stop
     const bool measure = flags.report || flags.trace || flags.timeline;
     const RunResult result = run_training(model, training, flags.settings, measure);
     if (result.interrupted) {

@@ -1,5 +1,5 @@
-// Which tokens are in which batch? Every window of the data once an epoch, shuffled, resumable by
-// one number.
+// Which tokens are in which batch? Every window of the data once per epoch, shuffled; a single
+// number is enough to resume.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace sluice {
 
-/// A permutation of [0, count) chosen by `key`, computed entry by entry: a Feistel network (Luby
-/// and Rackoff, 1988) on the smallest square power of two (4, 16, 64, ...) that holds `count`,
-/// applied again while the result lies outside (cycle walking; Black and Rogaway, 2002). At most
-/// four times on average, since the square is at most 4 count.
+/// A permutation of [0, count) that depends on `key`, computed entry by entry. A Feistel network
+/// (Luby and Rackoff, 1988) works on the smallest square power of two (4, 16, 64, ...) that holds
+/// `count`, and is applied again while the result lies outside (cycle walking; Black and Rogaway,
+/// 2002). That takes at most four applications on average, since the square is at most 4 count.
 class ShuffledOrder {
   public:
     /// `count` from 1 to 2^62, else InternalError.
@@ -31,26 +31,27 @@ class ShuffledOrder {
 
 struct Batch {
     std::int64_t sequences = 0;
-    std::int64_t seq = 0;               ///< tokens of a sequence
-    std::int64_t position = 0;          ///< sequences drawn before it: seek() here draws it again
+    std::int64_t seq = 0;  ///< tokens per sequence
+    std::int64_t position =
+        0;  ///< sequences drawn before this batch: seek() to this number draws it again
     std::vector<std::int32_t> inputs;   ///< (sequences, seq) token ids
-    std::vector<std::int32_t> targets;  ///< (sequences, seq) the token after each of `inputs`
+    std::vector<std::int32_t> targets;  ///< (sequences, seq) the token after each token of `inputs`
 };
 
-/// Cuts each shard into windows of seq + 1 tokens, the last token of one being the first of the
-/// next: every token is a target once, but for the first of a shard and at most seq - 1 at its end.
-/// Each epoch visits every window once, in an order that follows from seed and epoch. A batch may
-/// hold the end of an epoch and the start of the next.
+/// Cuts each shard into windows of seq + 1 tokens; the last token of a window is the first of the
+/// next. Every token is a target once, except the first of a shard and at most seq - 1 at its end.
+/// Each epoch visits every window once, in an order that depends on seed and epoch. A batch may
+/// hold the end of one epoch and the start of the next.
 class BatchSampler {
   public:
-    /// `sequences` and `seq` at least 1. Throws InputError when a shard is shorter than a window.
+    /// `sequences` and `seq` at least 1. Throws InputError if a shard is shorter than a window.
     BatchSampler(TokenSource tokens, std::int64_t sequences, std::int64_t seq, std::uint64_t seed);
 
-    /// Throws InputError for a token id outside the vocabulary; the position then stays.
+    /// Throws InputError for a token id outside the vocabulary; the position then does not change.
     Batch next();
 
-    /// Sequences drawn so far. With the same files, seq and seed this is the whole state, whatever
-    /// the number of sequences in a batch was.
+    /// Number of sequences drawn so far. With the same files, seq and seed it is the whole state,
+    /// for any batch size.
     std::int64_t position() const { return position_; }
     void seek(std::int64_t position);
 
@@ -62,7 +63,8 @@ class BatchSampler {
     TokenSource tokens_;
     std::int64_t sequences_, seq_;
     std::uint64_t seed_;
-    std::vector<std::int64_t> windows_before_;  ///< (shards + 1) windows in the shards before
+    /// (shards + 1) number of windows in the shards before.
+    std::vector<std::int64_t> windows_before_;
     std::int64_t position_ = 0;
 };
 

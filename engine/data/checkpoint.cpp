@@ -17,7 +17,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "tensors in files are little-endian");
 
 /// IEEE half precision to single: the exponent is 112 larger. Subnormals get the exponent of 2^-14,
-/// which is then subtracted; so no operand is subnormal, which some threads are set to read as 0.
+/// which is then subtracted. So no operand is subnormal, since some threads are set to read those
+/// as 0.
 float half_to_float(std::uint16_t half) {
     constexpr std::uint32_t kExponent = 0x7C00U << 13;
     constexpr std::uint32_t kSmallestNormal = 113U << 23;
@@ -83,11 +84,11 @@ Checkpoint open_index(const std::string& path) {
     std::map<std::string, std::set<std::string>> tensors_of;
     for (const std::string& tensor : weight_map.keys()) {
         const std::string file = weight_map.text(tensor);
-        // Shards lie beside their index; a path could lead anywhere.
+        // Shards are in the folder of their index; a path could lead anywhere.
         if (file.empty() || file.find('/') != std::string::npos)
             throw InputError(
-                fmt::format("{}: weight_map: {} is {}, expected the name of a file beside it; "
-                            "correct the index",
+                fmt::format("{}: weight_map: {} is {}, expected the name of a file in the same "
+                            "folder; correct the index",
                             path, in_quotes(tensor), in_quotes(file)));
         tensors_of[file].insert(tensor);
     }

@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-/// A tensor in a mapped file, valid as long as the checkpoint that it came from (moved or not).
+/// A tensor in a mapped file, valid for the lifetime of its checkpoint (moved or not).
 struct TensorView {
     std::string file;  ///< for messages
     std::string name;
@@ -30,23 +30,24 @@ struct TensorView {
     }
 };
 
-/// Elements [begin, begin + count) as fp32, exact but for F64, which is rounded to nearest. Throws
-/// InputError when the tensor is not F16, BF16, F32 or F64; InternalError for a range outside it.
+/// Elements [begin, begin + count) as fp32, exact except for F64, which is rounded to nearest.
+/// Throws InputError if the tensor is not F16, BF16, F32 or F64; InternalError for a range outside
+/// it.
 void read_as_fp32(const TensorView& tensor, std::int64_t begin, std::int64_t count, float* out);
 
-/// "model.safetensors" of the stem "model": the one file with all tensors.
+/// "model.safetensors" for the stem "model": a single file with all tensors.
 std::string tensors_file(const std::string& stem);
-/// "model.safetensors.index.json": which shard holds which tensor, where there are several.
+/// "model.safetensors.index.json": which of several shards holds which tensor.
 std::string tensors_index(const std::string& stem);
 
 /// The tensors of a model, memory-mapped.
 class Checkpoint {
   public:
-    /// Without tensors; `path` names the whole in messages.
+    /// Without tensors; `path` names the checkpoint in messages.
     explicit Checkpoint(std::string path) : path_(std::move(path)) {}
 
-    /// Maps a safetensors file and adds its tensors: those that `wanted` says. Throws InputError
-    /// for a file that cannot be read or is not what its header says.
+    /// Maps a safetensors file and adds the tensors that `wanted` accepts. Throws InputError for a
+    /// file that cannot be read or does not match its header.
     void add_file(
         const std::string& file,
         const std::function<bool(const std::string& name)>& wanted = [](auto&) { return true; });
@@ -54,7 +55,7 @@ class Checkpoint {
     const std::string& path() const { return path_; }
     std::vector<std::string> names() const;  ///< sorted
     bool has(std::string_view name) const { return tensors_.contains(name); }
-    /// Throws InputError, with the nearest name, when there is no such tensor.
+    /// Throws InputError with the nearest name if there is no such tensor.
     const TensorView& tensor(std::string_view name) const;
 
   private:
@@ -64,8 +65,8 @@ class Checkpoint {
 };
 
 /// Opens a .safetensors file, an index of shards (.json), or a folder with model.safetensors or
-/// else model.safetensors.index.json, as Hugging Face's models have them. Throws InputError when
-/// there is none, a shard is missing or damaged, or the index names a tensor that its shard lacks.
+/// else model.safetensors.index.json, as in Hugging Face's models. Throws InputError if there is
+/// none, a shard is missing or damaged, or the index names a tensor that its shard lacks.
 Checkpoint open_checkpoint(const std::string& path);
 
 }  // namespace sluice

@@ -20,7 +20,7 @@ struct TensorSpec {
     std::vector<std::int64_t> shape;
 };
 
-/// Bytes of such a tensor; InternalError for a shape that none can have.
+/// Bytes of such a tensor; InternalError for an impossible shape.
 std::int64_t tensor_bytes(const TensorSpec& tensor);
 
 /// Fills `chunk` with the bytes from `begin` on (row-major, little-endian) of tensor number
@@ -29,21 +29,20 @@ std::int64_t tensor_bytes(const TensorSpec& tensor);
 using ProduceBytes =
     std::function<void(std::size_t tensor, std::int64_t begin, std::span<std::byte> chunk)>;
 
-/// Chunks of a tensor are at most this large; the only memory that writing needs.
+/// Chunks of a tensor are at most this large; writing needs no other memory.
 inline constexpr std::int64_t kWriteBuffer = std::int64_t{64} << 20;
 
-/// Writes files that are byte for byte those of the `safetensors` package for the same tensors with
-/// the metadata {"format": "pt"}: tensors sorted by dtype (see Dtype), then name; a compact
-/// header, padded with spaces to a multiple of 8 bytes.
+/// Writes the same bytes as the `safetensors` package does for the same tensors with the metadata
+/// {"format": "pt"}: tensors sorted by dtype (see Dtype), then name; a compact header, padded with
+/// spaces to a multiple of 8 bytes.
 class SafetensorsWriter {
   public:
-    /// InternalError when two names are equal.
+    /// InternalError if two names are equal.
     explicit SafetensorsWriter(std::vector<TensorSpec> tensors);
 
     std::int64_t file_bytes() const;
-    /// Returns when the file is on the disk. Throws InputError when it cannot be written, and
-    /// passes on what `produce` throws; there is then no new file. `buffer_bytes`: a multiple
-    /// of 64.
+    /// Returns when the file is on the disk. Throws InputError if it cannot be written, and passes
+    /// on exceptions of `produce`; then there is no new file. `buffer_bytes`: a multiple of 64.
     void write(const std::string& path, const ProduceBytes& produce,
                std::int64_t buffer_bytes = kWriteBuffer) const;
 
@@ -61,14 +60,14 @@ struct ShardPlan {
 };
 
 /// Fills shards in the order of the list while their tensors sum up to at most `max_shard_bytes` (a
-/// larger tensor has a shard of its own): <stem>-00001-of-0000N.safetensors and so on, or
-/// <stem>.safetensors where one is enough.
+/// larger tensor has its own shard): <stem>-00001-of-0000N.safetensors and so on, or
+/// <stem>.safetensors if one is enough.
 std::vector<ShardPlan> plan_shards(const std::string& stem, std::span<const TensorSpec> tensors,
                                    std::int64_t max_shard_bytes);
 
-/// Writes these shards into `folder`, which exists, and last the index, if there are several: a
-/// checkpoint that was interrupted does not open. Each file is on the disk when this returns.
-/// `produce` gets indices into `tensors`. Errors as SafetensorsWriter::write().
+/// Writes these shards into the existing `folder`, and the index last, if there are several, so
+/// that an interrupted checkpoint does not open. Each file is on the disk when this returns.
+/// `produce` gets indices into `tensors`. Errors as in SafetensorsWriter::write().
 void write_checkpoint(const std::string& folder, const std::string& stem,
                       std::span<const TensorSpec> tensors, std::int64_t max_shard_bytes,
                       const ProduceBytes& produce);

@@ -22,7 +22,7 @@ static_assert(std::size(kDtypes) == static_cast<std::size_t>(Dtype::u64) + 1);
 
 const DtypeEntry& entry(Dtype dtype) { return kDtypes[static_cast<std::size_t>(dtype)]; }
 
-/// a * b, or nothing beyond 2^63 - 1; both at least 0.
+/// a * b; empty if it exceeds 2^63 - 1. Both are at least 0.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
     if (b != 0 && a > std::numeric_limits<std::int64_t>::max() / b) return std::nullopt;
     return a * b;

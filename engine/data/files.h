@@ -1,5 +1,5 @@
-// How are large files read without a copy in memory, and written so that they are complete on disk
-// or not there?
+// How are large files read without a copy in memory, and written so that they are on disk whole or
+// not at all?
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-/// A regular file mapped read-only for as long as the object lives. It must not become shorter
-/// meanwhile: the system ends a program that reads behind the end of a mapped file. Replacing it by
-/// renaming another file over it is safe.
+/// A regular file, mapped read-only for the lifetime of the object. It must not become shorter
+/// during that time: the system ends a program that reads past the end of a mapped file. Replacing
+/// it by renaming another file over it is safe.
 class MappedFile {
   public:
-    /// Throws InputError when the file is missing, unreadable, empty or not a regular file.
+    /// Throws InputError if the file is missing, unreadable, empty or not a regular file.
     explicit MappedFile(std::string path);
     ~MappedFile();
     MappedFile(MappedFile&& other) noexcept;
@@ -32,12 +32,12 @@ class MappedFile {
     std::span<const std::byte> bytes_;
 };
 
-/// A file under construction beside its final name (with ".partial" added); commit() gives it that
+/// A file that is written under its final name with ".partial" added; commit() gives it the final
 /// name. Without commit() it is removed. All failures (permission, disk full) are InputErrors that
-/// name the path, the bytes needed and what to do.
+/// name the path, the needed bytes and the remedy.
 class OutputFile {
   public:
-    /// `bytes_needed`: the size it will have, for messages.
+    /// `bytes_needed`: the size that it will have, for messages.
     OutputFile(std::string path, std::int64_t bytes_needed);
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
@@ -60,7 +60,7 @@ class OutputFile {
 /// The same for a whole text.
 void write_output_file(const std::string& path, std::string_view text);
 
-/// Bytes that a user may still write to the file system of `folder`; -1 where it does not say.
+/// Bytes that a user may still write to the file system of `folder`; -1 if it does not say.
 std::int64_t free_disk_bytes(const std::string& folder);
 
 }  // namespace sluice

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kGetAgain = "; the file is damaged, download it again";
 
-/// Builds the list of tensors while the JSON is being parsed. No tree of it is kept, so that a
+/// Builds the list of tensors while the JSON is being parsed. It keeps no JSON tree, so that a
 /// header made to need much memory is refused at its first odd value.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   public:
@@ -41,7 +41,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     }
 
     bool string(std::string& value) override {
-        if (depth_ == 2 && in_metadata_) return true;  // of no use here
+        if (depth_ == 2 && in_metadata_) return true;  // not used here
         if (depth_ != 2 || field_ != Field::dtype) unexpected(in_quotes(value));
         const auto dtype = parse_dtype(value);
         if (!dtype) {
@@ -197,7 +197,7 @@ void check_size(const TensorEntry& tensor, const std::string& path) {
         bytes ? fmt::format("{} bytes", *bytes) : "more than any file holds", kGetAgain));
 }
 
-/// Tensors sorted by offset must follow each other, and end where the data ends.
+/// Tensors sorted by offset must follow each other, and end at the end of the data.
 void check_layout(const std::vector<TensorEntry>& tensors, std::int64_t data_bytes,
                   const std::string& path) {
     std::int64_t previous_end = 0;

@@ -26,7 +26,7 @@ constexpr std::size_t kHeaderBytes = 256 * sizeof(std::int32_t);
 
 constexpr std::int64_t bytes_of(TokenWidth width) { return static_cast<std::int64_t>(width); }
 
-/// The first three numbers of a header; zeros where the file is shorter.
+/// The first three numbers of a header; zeros if the file is shorter.
 struct Header {
     std::int32_t magic = 0, version = 0, tokens = 0;
 };
@@ -110,7 +110,7 @@ void TokenShard::accept_headerless(TokenWidth width) {
 
 void TokenShard::accept_text() {
     tokens_ = static_cast<std::int64_t>(file_.size());
-    // A zero byte near the start tells an archive, array or table from a text.
+    // A zero byte near the start distinguishes an archive, array or table from a text.
     constexpr std::size_t kLooked = 4096;
     const auto start = file_.bytes().first(std::min(file_.size(), kLooked));
     const auto zero = std::find(start.begin(), start.end(), std::byte{0});
@@ -151,7 +151,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the file's name has "val", "valid", "validation" or "test" as a word of its own.
+/// Whether the file's name contains "val", "valid", "validation" or "test" as a word.
 bool is_for_validation(const std::string& path) {
     std::string words = "_";
     for (const char c : fs::path(path).filename().string()) {
@@ -210,8 +210,8 @@ TokenSource::TokenSource(std::vector<TokenShard> shards, std::int64_t vocabulary
     for (const TokenShard& shard : shards_) {
         if (shard.width() == TokenWidth::byte && vocabulary < kByteVocabulary) {
             throw InputError(
-                fmt::format("{}: text is read a token a byte, which needs a vocabulary of at least "
-                            "{}, but the model's is {}; give token shards (*.bin) instead",
+                fmt::format("{}: text is read as one token per byte, which needs a vocabulary of "
+                            "at least {}, but the model's is {}; give token shards (*.bin) instead",
                             shard.path(), kByteVocabulary, vocabulary));
         }
     }

@@ -1,4 +1,4 @@
-// Which tokens does training read: shards and texts, in which order?
+// Which tokens does training read: which shards and texts, in which order?
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,23 @@ namespace sluice {
 /// Bytes of a token id in a file.
 enum class TokenWidth : std::uint8_t { byte = 1, uint16 = 2, uint32 = 4 };
 
-/// Ids that a token of one byte can have: 0 to 255.
+/// Number of ids of one-byte tokens: 0 to 255.
 inline constexpr std::int64_t kByteVocabulary = 256;
 
-/// A file of tokens, memory-mapped. Names that end in .bin are shards of little-endian ids:
-///   with llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520
-///   and version 1 is uint16, magic 20240801 and version 7 is uint32;
-///   without a header (nanoGPT): uint32 where the name ends in .u32.bin, else uint16.
-/// Any other file is text, a token a byte.
+/// A file of tokens, memory-mapped. Names that end in .bin are shards of little-endian ids. With
+/// llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520 and
+/// version 1 is uint16, magic 20240801 and version 7 is uint32. Without a header (nanoGPT): uint32
+/// if the name ends in .u32.bin, else uint16. Any other file is text, one token per byte.
 class TokenShard {
   public:
-    /// Throws InputError for a file that is none of the above.
+    /// Throws InputError for a file that is none of these.
     explicit TokenShard(std::string path);
 
     const std::string& path() const { return file_.path(); }
     TokenWidth width() const { return width_; }
     std::int64_t tokens() const { return tokens_; }
 
-    /// Tokens [begin, begin + out.size()). Throws InputError where an id is not less than
+    /// Tokens [begin, begin + out.size()). Throws InputError if an id is not less than
     /// `vocabulary`, and InternalError for a range outside the file.
     void read(std::int64_t begin, std::int64_t vocabulary, std::span<std::int32_t> out) const;
 
@@ -45,7 +44,7 @@ class TokenShard {
     std::int64_t tokens_ = 0;
 };
 
-/// Token files in the order in which they were given.
+/// Token files in the given order.
 class TokenSource {
   public:
     TokenSource(std::vector<TokenShard> shards, std::int64_t vocabulary);
@@ -53,8 +52,8 @@ class TokenSource {
     std::size_t shard_count() const { return shards_.size(); }
     const TokenShard& shard(std::size_t index) const { return shards_[index]; }
 
-    /// Tokens [begin, begin + out.size()) of a shard; all are less than the vocabulary,
-    /// else InputError.
+    /// Tokens [begin, begin + out.size()) of a shard. Throws InputError unless all are less than
+    /// the vocabulary.
     void read(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const;
 
   private:
@@ -62,10 +61,10 @@ class TokenSource {
     std::int64_t vocabulary_;
 };
 
-/// Opens files (see TokenShard for what they may hold) and folders. A folder stands for its *.bin
-/// files in the order of their names, or, where there are none, for its *.txt and *.md files.
-/// Throws InputError; also for a folder that mixes training shards with those for validation, and
-/// for text when `vocabulary` is less than 256.
+/// Opens files (see TokenShard for their formats) and folders. A folder stands for its *.bin files
+/// in the order of their names, or, if there are none, for its *.txt and *.md files. Throws
+/// InputError; also for a folder that mixes training shards with validation shards, and for text if
+/// `vocabulary` is less than 256.
 TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// The plan on a machine without a GPU: "device" memory is ordinary memory, each lane's thread does
-// its work at once.
+// The device on a machine without a GPU: "device" memory is ordinary memory, and each lane's thread
+// does its work at once.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ class CpuDevice final : public Device {
     void record(Lane, EventId event) override {
         times_[static_cast<std::size_t>(event)] = host_seconds();
     }
-    // Work is done when its call returns, so what was recorded has happened.
+    // Work is done when its call returns, so a recorded event has happened.
     void wait(Lane, EventId) override {}
     void synchronize(EventId) override {}
     Seconds time_of(EventId event) override { return times_[static_cast<std::size_t>(event)]; }

@@ -1,4 +1,4 @@
-// The plan on an NVIDIA GPU: a stream a lane, an event at both ends of each operation.
+// The device on an NVIDIA GPU: one stream per lane, an event at both ends of each operation.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ Bytes bytes_in_use() {
     return static_cast<Bytes>(total - free);
 }
 
-/// The NUMA node that the GPU's slot is at; -1 where the system does not say.
+/// The NUMA node of the GPU's slot; -1 if the system does not say.
 int numa_node_of(int ordinal) {
     std::array<char, 32> bus{};
     SLUICE_CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), ordinal));
@@ -35,7 +35,7 @@ class CudaDevice final : public Device {
   public:
     explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
         attach_thread();
-        SLUICE_CHECK_CUDA(cudaFree(nullptr));  // makes the context
+        SLUICE_CHECK_CUDA(cudaFree(nullptr));  // creates the context
         for (cudaStream_t& stream : streams_)
             SLUICE_CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         SLUICE_CHECK_CUDA(cudaEventCreate(&anchor_));
@@ -93,7 +93,7 @@ class CudaDevice final : public Device {
 
     void create_events(int count) override {
         while (static_cast<int>(events_.size()) < count) {
-            // A waiting thread sleeps: its core belongs to the optimizer.
+            // A waiting thread sleeps, since its core belongs to the optimizer.
             SLUICE_CHECK_CUDA(
                 cudaEventCreateWithFlags(&events_.emplace_back(), cudaEventBlockingSync));
         }
@@ -106,12 +106,12 @@ class CudaDevice final : public Device {
     }
     void synchronize(EventId event) override { SLUICE_CHECK_CUDA(cudaEventSynchronize(at(event))); }
     Seconds time_of(EventId event) override {
-        float milliseconds = 0;  // negative for what was before the anchor
+        float milliseconds = 0;  // negative for times before the anchor
         const cudaError_t status = cudaEventElapsedTime(&milliseconds, anchor_, at(event));
         SLUICE_CHECK_CUDA(status);
         return anchor_seconds_ + 1e-3 * static_cast<double>(milliseconds);
     }
-    /// An event on a stream with nothing else happens at once.
+    /// An event on an otherwise empty stream happens at once.
     void align_clocks() override {
         const Seconds before = host_seconds();
         SLUICE_CHECK_CUDA(cudaEventRecord(anchor_, streams_.back()));

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-/// Makes a GPU the calling thread's, until the end of the scope.
+/// Makes a GPU current for the calling thread, until the end of the scope.
 class OnGpu {
   public:
     explicit OnGpu(int ordinal) {
@@ -28,7 +28,7 @@ class OnGpu {
     int before_ = 0;
 };
 
-/// Random-looking bytes, other ones for each seed.
+/// Pseudorandom bytes, different for each seed.
 std::vector<std::uint64_t> pattern(Bytes bytes, std::uint64_t seed) {
     std::vector<std::uint64_t> words(static_cast<std::size_t>(bytes) / 8);
     std::uint64_t state = seed * 0x9E3779B97F4A7C15;
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> pattern(Bytes bytes, std::uint64_t seed) {
     return words;
 }
 
-/// One GPU's half: its buffer, what it sends with, and whether it reaches the other's memory.
+/// One GPU's half: its buffer, its stream and events, and whether it reaches the other's memory.
 struct Side {
     int ordinal = 0;
     void *sent = nullptr, *received = nullptr;
@@ -65,14 +65,14 @@ struct Side {
         reaches_other = true;
         const cudaError_t status = cudaDeviceEnablePeerAccess(other, 0);
         if (status == cudaErrorPeerAccessAlreadyEnabled) {
-            cudaGetLastError();  // no error to keep
+            cudaGetLastError();  // keeps no error
             return;
         }
         SLUICE_CHECK_CUDA(status);
         enabled_access = true;
     }
     void release(int other) {
-        // No check throws here: this runs in a destructor too.
+        // No check throws here, since this also runs in a destructor.
         int before = 0;
         cudaGetDevice(&before);
         cudaSetDevice(ordinal);
@@ -113,7 +113,7 @@ class CudaPeerCopy final : public PeerCopy {
             enqueue(first_, second_, bytes);
             if (both_ways) enqueue(second_, first_, bytes);
         }
-        // Events of two GPUs have no time between them: the first waits for the second.
+        // There is no time between events of two GPUs, so the first GPU waits for the second.
         if (both_ways) {
             const OnGpu there(second_.ordinal);
             SLUICE_CHECK_CUDA(cudaEventRecord(second_.done, second_.stream));

@@ -1,6 +1,6 @@
-// What does a plan run on? Memory, lanes that copy and compute in order, events between them. Two
-// implementations: cpu_device (anywhere) and cuda_device. And what does a name of the command line
-// mean, and how fast do GPUs of one machine copy to each other?
+// On which device does a plan run? A device has memory, lanes that copy and compute in order, and
+// events between them. There are two implementations: cpu_device (anywhere) and cuda_device. Also:
+// the device that a command line names, and copies between GPUs of one machine.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct DeviceFacts {
     std::string name;
     bool is_gpu = false;
     Bytes memory_capacity = 0;
-    Bytes context = 0;        ///< taken by driver and libraries before the arena
-    int numa_node = -1;       ///< of the host memory nearest to it; -1: not known
+    Bytes context = 0;        ///< used by driver and libraries before the arena
+    int numa_node = -1;       ///< of the nearest host memory; -1: not known
     int multiprocessors = 0;  ///< 0 without a GPU
 };
 
-/// Lanes are host_to_device, compute and device_to_host; each is used by one thread at a time.
+/// Lanes are host_to_device, compute and device_to_host; one thread uses each lane at a time.
 class Device {
   public:
     virtual ~Device() = default;
@@ -38,32 +38,32 @@ class Device {
     /// Makes the calling thread able to use the device.
     virtual void attach_thread() = 0;
 
-    /// The arena, once; kernels get `workspace_bytes` of it at `workspace_offset`.
-    /// The arena's bytes are zero.
+    /// Allocates the arena, once. Kernels get `workspace_bytes` of it at `workspace_offset`. The
+    /// arena's bytes are zero.
     virtual char* allocate_arena(Bytes bytes, Bytes workspace_offset, Bytes workspace_bytes) = 0;
     virtual Kernels& kernels() = 0;
 
-    /// Makes host memory fast to copy from and to (page-locked); until release_host().
+    /// Page-locks host memory, which makes copies fast, until release_host().
     virtual void register_host(void* memory, Bytes bytes) = 0;
     virtual void release_host(void* memory) = 0;
 
     /// Enqueues a copy on a copy lane.
     virtual void copy(Lane lane, void* to, const void* from, Bytes bytes) = 0;
 
-    /// Blocks until all that is enqueued is done; never throws.
+    /// Blocks until all enqueued work is done; never throws.
     virtual void finish_all() = 0;
 
     virtual void create_events(int count) = 0;
-    /// Enqueues the event on the lane: it happens when all before it on the lane is done.
+    /// Enqueues the event on the lane: it happens when all earlier work on the lane is done.
     virtual void record(Lane lane, EventId event) = 0;
     /// Later work on the lane waits for the event. Precondition: it was recorded.
     virtual void wait(Lane lane, EventId event) = 0;
     /// Blocks the calling thread until the event has happened.
     virtual void synchronize(EventId event) = 0;
-    /// When the event happened, in seconds of the clock of host_seconds(). Precondition:
+    /// The time of the event, in seconds of the clock of host_seconds(). Precondition:
     /// synchronized.
     virtual Seconds time_of(EventId event) = 0;
-    /// Ties time_of() to the host's clock again, for events of the last minutes.
+    /// Adjusts time_of() to the host's clock again, for events of the last minutes.
     virtual void align_clocks() = 0;
 };
 
@@ -73,45 +73,46 @@ Seconds host_seconds();
 /// Threads of libtorch's operators.
 std::unique_ptr<Device> make_cpu_device(int threads);
 
-/// Where the program was built with CUDA. Throws InputError where there is no usable GPU.
+/// The CUDA device, if the program was built with CUDA. Throws InputError if there is no usable
+/// GPU.
 std::unique_ptr<Device> make_cuda_device(int ordinal);
 bool built_with_cuda();
 
-/// `name` is auto (the first GPU, or else the CPU), cpu, cuda or cuda:N. `cpu_threads`: of the
-/// CPU's kernels; 0: default_cpu_threads(). Throws InputError where the name is none of them or
-/// means a GPU that cannot be used.
+/// `name` is auto (the first GPU, or else the CPU), cpu, cuda or cuda:N. `cpu_threads`: for the
+/// CPU's kernels; 0: default_cpu_threads(). Throws InputError if the name is none of these or means
+/// a GPU that cannot be used.
 std::unique_ptr<Device> make_device(const std::string& name, int cpu_threads,
                                     const HostFacts& host);
 
-/// Half the CPUs: the others are the optimizer's.
+/// Half the CPUs; the others are for the optimizer.
 int default_cpu_threads(const HostFacts& host);
 
 /// GPUs that CUDA shows to this process; 0 in a build without CUDA.
 int gpu_count();
 
-/// PCI address of a GPU, "0000:1B:00.0"; "" where there is none of that number.
+/// PCI address of a GPU, "0000:1B:00.0"; "" if there is none with that number.
 std::string gpu_bus_id(int ordinal);
 /// Bus id of the GPU that the calling thread is attached to (Device::attach_thread); "" without
 /// CUDA.
 std::string attached_gpu_bus_id();
 
-/// Copies between memory of two GPUs, for measuring.
+/// Copies between the memories of two GPUs, for measuring.
 class PeerCopy {
   public:
     virtual ~PeerCopy() = default;
     /// Whether the GPUs reach each other's memory; else copies pass through host memory.
     virtual bool is_direct() const = 0;
-    /// Seconds that `copies` copies of `bytes` one after another take from the first to the second,
-    /// and at the same time as many back where `both_ways`. Precondition: bytes at most those of
-    /// make_peer_copy().
+    /// Seconds of `copies` consecutive copies of `bytes` from the first to the second GPU, and with
+    /// `both_ways` of as many in the other direction at the same time. Precondition: bytes at most
+    /// those of make_peer_copy().
     virtual Seconds time(Bytes bytes, int copies, bool both_ways) = 0;
     /// Whether `bytes` bytes of the first GPU's pattern have arrived in the second's memory.
     virtual bool arrives(Bytes bytes) = 0;
 };
 
-/// Buffers of `bytes` on both GPUs, filled with bytes that differ. A multiple of
-/// 8. Throws CudaError where the GPUs cannot be used or lack the memory, InternalError where there
-/// are no two such GPUs. Leaves the calling thread attached to the GPU that it was.
+/// Buffers of `bytes` on both GPUs, filled with different bytes. `bytes` is a multiple of 8. Throws
+/// CudaError if the GPUs cannot be used or lack the memory, InternalError if there are no two such
+/// GPUs. The calling thread stays attached to its GPU.
 std::unique_ptr<PeerCopy> make_peer_copy(int first, int second, Bytes bytes);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What a build without CUDA says of GPUs.
+// The GPU functions of a build without CUDA.
 #include "engine/device/device.h"
 #include "sim/base/input_error.h"
 

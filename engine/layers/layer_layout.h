@@ -1,4 +1,4 @@
-// Where does each tensor of a layer stand in its flat range of parameters?
+// Where is each tensor of a layer in its flat range of parameters?
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct TensorPlace {
     std::int64_t elements() const { return rows * columns; }
 };
 
-/// The tensors of one dense layer in the order they are stored. Each starts at a multiple of 8
-/// elements (16 bytes of bf16), which matrix products need.
+/// The tensors of one dense layer in the order of storage. Each starts at a multiple of 8 elements
+/// (16 bytes of bf16), which matrix products need.
 struct LayerLayout {
     TensorPlace input_norm, feed_forward_norm;
     TensorPlace qkv;                   ///< rows of q, then k, then v
@@ -26,13 +26,13 @@ struct LayerLayout {
     TensorPlace output;
     TensorPlace gate_up;  ///< rows of gate, then up
     TensorPlace down;
-    std::int64_t size = 0;  ///< elements, the gaps between tensors included
+    std::int64_t size = 0;  ///< elements, including the gaps between tensors
 };
 
-/// Throws InputError where the trainer has no such layer (mixtures of experts, four norms, ...).
+/// Throws InputError if the trainer has no such layer (mixtures of experts, four norms, ...).
 LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer);
 
-/// Output projection (absent where tied) and final norm.
+/// Output projection (absent if tied) and final norm.
 struct HeadLayout {
     TensorPlace projection, norm;
     std::int64_t size = 0;

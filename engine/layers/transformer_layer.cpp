@@ -10,7 +10,7 @@ RotaryShape rotary_shape(const RotarySpec& r) {
             r.original_positions};
 }
 
-/// dW = dy^T x into its place, and dx = dy W where `dx` is present.
+/// Writes dW = dy^T x, and dx = dy W if `dx` is present.
 struct LinearGradient {
     Matrix dy, x, weight, dweight, dx;
 };
@@ -21,7 +21,7 @@ void linear_backward(Kernels& kernels, const LinearGradient& g, bool accumulate)
                   .b = g.x,
                   .transpose_a = Transpose::yes,
                   .accumulate = accumulate});
-    // Last, since dx may take the place of x.
+    // Last, since dx may replace x.
     kernels.gemm({.d = g.dx, .a = g.dy, .b = g.weight});
 }
 
@@ -101,7 +101,7 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
     pass.linear(a.residual, a.attention_output, layout_.output, x);
 }
 
-/// Tensors of the feed-forward over some of the tokens.
+/// Tensors of the feed-forward for some of the tokens.
 struct TransformerLayer::Chunk {
     std::int64_t begin;  ///< first token
     Matrix residual, normed, product, gate_up;
@@ -169,7 +169,7 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
         kernels.rms_norm(c.normed, c.residual, norm, epsilon_);
         if (!a.gate_up.present()) pass.linear(c.gate_up, c.normed, layout_.gate_up);
         kernels.swiglu(c.product, c.gate_up);
-        // Gradients take the place of what they belong to: the product, gate and up, the norm.
+        // Gradients overwrite their tensors: the product, gate and up, the norm.
         linear_backward(
             kernels,
             {dy, c.product, pass.weight(layout_.down), target.matrix(layout_.down), c.product},
@@ -207,7 +207,7 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
                                    target.vector(layout_.key_norm), add);
     if (layout_.qkv_bias.rows > 0)
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
-    // The residual is not needed any more: its place takes the gradient of the normed input.
+    // The residual is no longer needed; the gradient of the normed input overwrites it.
     linear_backward(
         kernels, {dqkv, normed, pass.weight(layout_.qkv), target.matrix(layout_.qkv), a.residual},
         add);

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// Tensors of forward that backward reads. Those absent are made again by recompute.
+/// Tensors of forward that backward reads. Recomputation makes the absent ones again.
 struct LayerActivations {
     Matrix qkv;                   ///< (tokens, qkv_width) rotated
     Matrix unnormed;              ///< (tokens, q and k) before their norms (Qwen3)
@@ -23,7 +23,8 @@ struct LayerActivations {
     Matrix gate_up;               ///< (tokens, 2 x intermediate)
 };
 
-/// Where gradients of weights go, laid out as the weights: written, or added to sums in fp32.
+/// The destination of weight gradients, in the layout of the weights: written, or added to sums in
+/// fp32.
 struct GradientTarget {
     void* base = nullptr;
     DType type = DType::bf16;
@@ -32,10 +33,10 @@ struct GradientTarget {
     Vector vector(const TensorPlace& place) const { return vector_at(base, type, place); }
 };
 
-/// One layer over one micro-batch. Weights are the layer's flat range on the device (bf16).
+/// One layer for one micro-batch. Weights are the layer's flat range on the device (bf16).
 class TransformerLayer {
   public:
-    /// `activations` is the type of hidden states. Throws InputError as layer_layout().
+    /// `activations` is the type of hidden states. Throws InputError like layer_layout().
     TransformerLayer(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                      DType activations);
 
@@ -44,19 +45,20 @@ class TransformerLayer {
     /// The tensors that `recompute` keeps, taken from `memory`.
     LayerActivations keep(Recompute recompute, Workspace& memory) const;
 
-    /// y = layer(x); x and y (tokens, hidden). Fills what of `kept` is present.
+    /// y = layer(x); x and y are (tokens, hidden). Fills the present tensors of `kept`.
     void forward(Kernels& kernels, void* weights, Matrix x, Matrix y, const LayerActivations& kept,
                  Workspace workspace) const;
 
-    /// Given x and `gradient`, that of y, makes again what is absent in `kept`, writes or adds the
-    /// weights' gradients, and overwrites `gradient` by that of x.
+    /// Given x and `gradient` (of y), makes the absent tensors of `kept` again, writes or adds the
+    /// weights' gradients, and overwrites `gradient` by the gradient of x.
     void backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x, Matrix gradient,
                   const LayerActivations& kept, Workspace workspace) const;
 
   private:
     struct Pass;
     struct Chunk;
-    /// Calls use(Chunk) for the tokens in turn; gate and up are those of `a` where it keeps them.
+    /// Calls use(Chunk) for one chunk of tokens after another; gate and up are in `a` if it keeps
+    /// them.
     template <typename Use>
     void each_chunk(const LayerActivations& a, Workspace& workspace, Use use) const;
     Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;

@@ -1,4 +1,4 @@
-// Parts of a buffer that hold the tensors of one pass, handed out in order.
+// How do the tensors of one pass share a buffer? It is handed out in parts, in order.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@ namespace sluice {
 
 inline constexpr Bytes kPartAlignment = 256;
 
-/// Takes parts from the front of [base, base + bytes). Throws InternalError where the plan's buffer
-/// is too small.
+/// Takes parts from the front of [base, base + bytes). Throws InternalError if the plan's buffer is
+/// too small.
 class Workspace {
   public:
     Workspace(void* base, Bytes bytes) : base_(static_cast<char*>(base)), bytes_(bytes) {}
@@ -31,10 +31,10 @@ class Workspace {
     Matrix matrix(DType type, std::int64_t rows, std::int64_t columns) {
         return {take(rows * columns * bytes_of(type)), type, rows, columns};
     }
-    /// Gives back everything taken after `mark`, a former used().
+    /// Frees everything taken after `mark`, an earlier used().
     void rewind(Bytes mark) { used_ = mark; }
     Bytes used() const { return used_; }
-    Bytes most() const { return most_; }  ///< ever taken at once
+    Bytes most() const { return most_; }  ///< the most ever taken at once
 
   private:
     char* base_;

@@ -1,5 +1,5 @@
-// Not by libhwloc: it knows cores and nodes but none of the limits below, and the bundle for GPU
-// machines without a network carries headers, no compiled libraries.
+// Without libhwloc: it knows cores and nodes but none of the limits below, and the bundle for GPU
+// machines without a network has headers but no compiled libraries.
 #include "engine/machine/host_facts.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 /// Version 1 writes "no limit" as the largest number of pages.
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
 
-/// Path of the process's group among the controllers named: "0::/job" is that of version 2, where
+/// Path of the process's group for the named controllers: "0::/job" is for version 2, where
 /// `controller` is "".
 std::string group_path(const std::string& groups, const std::string& controller) {
     std::istringstream lines(groups);
@@ -33,7 +33,7 @@ std::string group_path(const std::string& groups, const std::string& controller)
 }
 
 /// Folders of the group and of all groups around it up to the mount. Within a container the path
-/// can be the one outside, where there is nothing; the mount is the container's own group then.
+/// may be the one outside, which does not exist here; the mount is then the container's own group.
 std::vector<std::string> folders_of(const std::string& mount, std::string path) {
     std::vector<std::string> folders;
     if (path.find("..") != std::string::npos) path.clear();
@@ -63,7 +63,8 @@ void tighten_cpus(ControlGroupLimits& limits, std::optional<std::int64_t> quota,
 void read_version_2(const SystemFiles& files, const std::string& folder,
                     ControlGroupLimits& limits) {
     tighten_memory(limits, files.integer(folder + "/memory.max"));
-    // Above `high` the kernel takes pages back and makes the process wait: no place to train in.
+    // Above `high` the kernel reclaims pages and slows the process down, so training cannot use
+    // that memory.
     tighten_memory(limits, files.integer(folder + "/memory.high"));
     const std::string cpu = files.text(folder + "/cpu.max");  // "200000 100000", or "max 100000"
     const std::size_t blank = cpu.find(' ');
@@ -190,7 +191,7 @@ class Reader {
         const std::string text = files_.text("sys/kernel/mm/transparent_hugepage/enabled");
         if (text.find("[always]") != text.npos) facts_.huge_pages = HugePages::always;
         if (text.find("[madvise]") != text.npos) facts_.huge_pages = HugePages::madvise;
-        // 0: switched off for this process alone (prctl PR_SET_THP_DISABLE).
+        // 0: switched off for this process only (prctl PR_SET_THP_DISABLE).
         if (text.find("[never]") != text.npos || field(status_, "THP_enabled:") == "0")
             facts_.huge_pages = HugePages::never;
     }

@@ -11,8 +11,8 @@
 namespace sluice {
 namespace {
 
-/// For the operating system. Profiles count from the memory that was bought (H200 machine: 3.3 GB,
-/// of which 2.3 the kernel keeps to itself); MemTotal already lacks the kernel's part.
+/// Reserved for the operating system. Profiles subtract it from the purchased memory (H200 machine:
+/// 3.3 GB, of which the kernel reserves 2.3); MemTotal already lacks the kernel's part.
 constexpr Bytes kSystem = 1'000'000'000;
 
 /// Resident bytes with CUDA, cuBLAS and cuDNN loaded (928 to 960 MiB), as in the profiles; and with
@@ -20,7 +20,7 @@ constexpr Bytes kSystem = 1'000'000'000;
 constexpr Bytes kProcessWithGpu = 1'000'000'000;
 constexpr Bytes kProcessWithoutGpu = 520'000'000;
 
-/// Left to the threads of the lanes.
+/// CPUs for the threads of the lanes.
 constexpr int kOtherThreads = 4;
 
 Bytes capacity_of(const HostFacts& facts, std::optional<Bytes> host_memory) {
@@ -31,7 +31,7 @@ Bytes capacity_of(const HostFacts& facts, std::optional<Bytes> host_memory) {
         "give --host-memory, as in --host-memory 64GB");
 }
 
-/// The system takes its part of what is there, not of a limit that leaves it enough.
+/// The system takes its part of the memory, not of a limit that leaves it enough.
 Bytes system_reserve(const HostFacts& facts, Bytes capacity) {
     const Bytes total = facts.memory_total.value_or(capacity);
     return std::clamp<Bytes>(capacity - (total - kSystem), 0, kSystem);
@@ -42,7 +42,7 @@ HostSpec host_here(const HostFacts& facts, Bytes capacity, bool with_gpu) {
     host.memory_capacity = capacity;
     host.system_reserve = system_reserve(facts, capacity);
     host.process_base = with_gpu ? kProcessWithGpu : kProcessWithoutGpu;
-    // Where the system does not tell which CPUs, the number of them must do.
+    // If the system does not tell which CPUs, their number must do.
     const int cpus = facts.cpus.empty() ? static_cast<int>(std::thread::hardware_concurrency())
                                         : static_cast<int>(facts.cpus.size());
     host.cores = std::max(1, cpus);

@@ -1,4 +1,4 @@
-// What machine does a plan run on here? Sizes and counts, for plan_step() and check_fit().
+// Which machine does a plan run on here? Sizes and counts, for plan_step() and check_fit().
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ namespace sluice {
 struct GpuFacts {
     std::string name;
     Bytes memory_capacity = 0;
-    Bytes context = 0;  ///< taken by driver and libraries before the arena
+    Bytes context = 0;  ///< used by driver and libraries before the arena
 };
 
-/// A machine without rates: it can be planned for, not predicted. Without a GPU the device's memory
-/// is host memory, in one pool. `host_memory` is what the user says there is, and counts more than
-/// what the system shows. Throws InputError where neither is known.
+/// A machine without rates: plans can be checked against it, but not predicted. Without a GPU the
+/// device's memory is host memory, in one pool. `host_memory` is the user's size, which overrides
+/// the system's. Throws InputError if neither is known.
 MachineSpec machine_here(const HostFacts& facts, const std::optional<GpuFacts>& gpu,
                          std::optional<Bytes> host_memory = std::nullopt);
 

@@ -27,7 +27,7 @@ class Placing {
     }
 
   private:
-    /// The GPU's node, or the one with most CPUs where that is not known or not to be used.
+    /// The GPU's node, or the one with the most CPUs if that is not known or not allowed.
     int home_node() const {
         std::map<int, int> cpus;
         for (const Cpu& cpu : facts_.cpus) ++cpus[cpu.node];
@@ -39,9 +39,9 @@ class Placing {
         return most == cpus.end() ? -1 : most->first;
     }
 
-    /// Cores of the home node, then cores of other nodes, whose memory adds bandwidth, and only
-    /// then second CPUs of cores that work already: host work waits for memory, and both CPUs of a
-    /// core share its buffers for outstanding reads.
+    /// Cores of the home node, then cores of other nodes, whose memory adds bandwidth, then second
+    /// CPUs of cores in use: host work waits for memory, and both CPUs of a core share its buffers
+    /// for outstanding reads.
     void place_optimizer() {
         std::set<int> cores;
         std::vector<std::tuple<bool, bool, int, int>> order;
@@ -56,8 +56,8 @@ class Placing {
     }
 
     /// CPUs that the optimizer leaves free, near the GPU if there are enough. The lanes' threads
-    /// mostly sleep: the second CPU of a core will do. With too few, all CPUs: the scheduler knows
-    /// best which one is idle.
+    /// mostly sleep, so the second CPU of a core is enough. With too few, all CPUs, since the
+    /// scheduler knows which one is idle.
     void place_others() {
         const std::set<int> taken(placement_.optimizer_cpus.begin(),
                                   placement_.optimizer_cpus.end());
@@ -122,8 +122,8 @@ class Placing {
             if (wanted <= free) continue;
             placement_.notes.push_back(fmt::format(
                 "host memory: {} should lie on node {}, which has {} free: {} will lie on other "
-                "nodes and be read through the link between them; free memory there, or drop the "
-                "caches of files (sysctl vm.drop_caches=1)",
+                "nodes and be read through the link between them; free memory on that node, or "
+                "drop the caches of files (sysctl vm.drop_caches=1)",
                 format_bytes(wanted), id, format_bytes(free), format_bytes(wanted - free)));
         }
     }

@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-/// Idle pages of other programs move to swap on any machine; more than this was pushed out.
+/// Idle pages of other programs move to swap on any machine; more than this means that memory was
+/// short.
 constexpr Bytes kOrdinarySwap = Bytes{1} << 30;
 
 /// Page faults at the start of a run: 16 threads touched 4 KiB pages at 32.3 and 33.4 GB/s and huge
@@ -42,7 +43,7 @@ class Judge {
         warnings_.push_back(fmt::format(format, std::forward<T>(arguments)...));
     }
 
-    /// A plan that does not fit is refused before; this one did by what the user says there is.
+    /// A plan that does not fit was refused before; this one fits the size that the user gave.
     void memory_size() {
         const auto limit = facts_.limits.memory;
         const auto capacity = host_memory_capacity(facts_);
@@ -55,7 +56,7 @@ class Judge {
         else if (capacity && *capacity < needs_.host_bytes && !facts_.memory_may_grow)
             warn(
                 "host memory: the run needs {}, this machine has {}, and beyond that the kernel "
-                "swaps or kills the run; give --host-memory at most that",
+                "swaps or kills the run; give --host-memory with that size or less",
                 shown(needs_.host_bytes), shown(*capacity));
     }
 
@@ -63,7 +64,7 @@ class Judge {
         const auto capacity = host_memory_capacity(facts_);
         const auto available = facts_.memory_available;
         const bool fits = capacity && *capacity >= needs_.host_bytes;
-        // Where memory grows, what is available grows with it.
+        // If memory grows, available memory grows with it.
         if (!fits || !available || *available >= needs_.host_bytes || facts_.memory_may_grow)
             return;
         warn(
@@ -157,7 +158,7 @@ std::optional<std::string> memory_growth_hint(const HostFacts& facts, Bytes host
     if (!facts.memory_may_grow || !capacity || *capacity >= host_bytes) return std::nullopt;
     return fmt::format(
         "host memory: this virtual machine shows {}, which may grow as memory is used; give "
-        "--host-memory with what it was promised",
+        "--host-memory with the size that was promised",
         shown(*capacity));
 }
 

@@ -1,4 +1,4 @@
-// Was the program asked to stop?
+// Was the program told to stop?
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace sluice {
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP makes stop_requested() true and writes `text` to
-/// stderr; a second one ends the program at once. `text` must stay.
+/// stderr; a second one ends the program at once. `text` must outlive the program's signals.
 void stop_on_signals(std::string_view text);
 bool stop_requested();
 

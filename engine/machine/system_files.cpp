@@ -27,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
 std::string SystemFiles::text(std::string_view path) const {
     const std::ifstream in(std::filesystem::path(root_) / path, std::ios::binary);
     std::ostringstream out;
-    if (in) out << in.rdbuf();  // a folder, or a file that fails when read, gives nothing
+    if (in) out << in.rdbuf();  // a folder, or a file that fails when read, counts as empty
     return out.str();
 }
 

@@ -30,7 +30,7 @@ std::vector<Item> items_of(const MemoryPlan& plan, OperationId operations, int s
     return items;
 }
 
-/// The lowest gap of `bytes` between ranges that are taken.
+/// The lowest gap of `bytes` between taken ranges.
 Bytes lowest_gap(std::vector<std::pair<Bytes, Bytes>> taken, Bytes bytes) {
     std::sort(taken.begin(), taken.end());
     Bytes at = 0;
@@ -41,7 +41,7 @@ Bytes lowest_gap(std::vector<std::pair<Bytes, Bytes>> taken, Bytes bytes) {
     return at;
 }
 
-/// Places items one after another, each as low as those before it allow. Returns their offsets.
+/// Places items one after another, each as low as the earlier ones allow. Returns their offsets.
 std::vector<Bytes> place(const std::vector<Item>& items) {
     std::vector<Bytes> offsets;
     for (const Item& item : items) {
@@ -62,10 +62,10 @@ std::size_t highest(const std::vector<Item>& items, const std::vector<Bytes>& of
     return top;
 }
 
-/// Most bytes alive at once: no layout needs less.
+/// The most bytes alive at once: no layout needs less.
 Bytes most_alive(const std::vector<Item>& items) {
     Bytes most = 0;
-    for (const Item& at : items) {  // a maximum begins where some buffer does
+    for (const Item& at : items) {  // a maximum begins where some buffer begins
         Bytes sum = 0;
         for (const Item& item : items)
             if (item.first <= at.first && at.first <= item.last) sum += item.bytes;
@@ -74,8 +74,8 @@ Bytes most_alive(const std::vector<Item>& items) {
     return most;
 }
 
-/// Keeps in `best` what needs least of: this order, and orders in which what ended highest goes
-/// first, and so lower.
+/// Keeps in `best` the layout that needs the least: of this order, and of orders in which the item
+/// that ended highest goes first, and so lower.
 void improve(std::vector<Item> items, ArenaLayout& best) {
     constexpr int kTries = 12;
     for (int i = 0; i < kTries; ++i) {
@@ -102,12 +102,12 @@ ArenaLayout layout_arena(const MemoryPlan& plan, OperationId operations, int sca
                      std::vector<Bytes>(plan.buffers.size(), 0), 0};
     if (items.empty()) return best;
     const Bytes least = most_alive(items);
-    // First fit. No one order is best: of 7B at batch 8 the longest lived first wastes 16%.
+    // First fit. No single order is best: for 7B at batch 8, the longest lived first wastes 16%.
     std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
         return a.length() != b.length() ? a.length() > b.length() : a.bytes > b.bytes;
     });
     improve(items, best);
-    // Then orders by chance, the same every time: more of them where there are few buffers.
+    // Then pseudorandom orders, the same ones every time; more of them for few buffers.
     std::mt19937 random(1);
     const std::size_t orders = 1 + 10'000 / items.size();
     for (std::size_t i = 0; i < orders && best.total > least; ++i) {

@@ -1,4 +1,4 @@
-// Where in one block of device memory does each buffer of the plan stand?
+// Where is each buffer of the plan in one block of device memory?
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct ArenaLayout {
 };
 
 /// Buffers whose lifetimes do not overlap share memory. Each gets `scale` times its planned bytes
-/// (2 where activations are fp32) and `room` for the alignment of its parts.
+/// (2 if activations are fp32) and `room` for the alignment of its parts.
 ArenaLayout layout_arena(const MemoryPlan& plan, OperationId operations, int scale, Bytes room);
 
 }  // namespace sluice

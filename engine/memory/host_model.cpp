@@ -25,15 +25,14 @@ HostRegion::HostRegion(Bytes bytes, const char* what, ThreadPool& pool, Device* 
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         throw InputError(
-            fmt::format("host memory: the system gives no {:.1f} GB for {} ({}); free memory, or "
-                        "give a smaller "
-                        "--batch or --host-budget",
+            fmt::format("host memory: the system does not give {:.1f} GB for {} ({}); free memory, "
+                        "or give a smaller --batch or --host-budget",
                         static_cast<double>(bytes) / kGiga, what, std::strerror(errno)));
     }
     data_ = static_cast<char*>(memory);
     bytes_ = bytes;
     madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // small pages work too
-    // The first write places a page on the node of the thread that writes.
+    // The first write places a page on the writing thread's node.
     pool.parallel_for(bytes, kHugePage, [this](std::int64_t begin, std::int64_t end) {
         for (std::int64_t at = begin; at < end; at += kPage)
             *static_cast<volatile char*>(data_ + at) = 0;
@@ -164,8 +163,8 @@ std::vector<std::int64_t> section_sizes(const ModelSpec& model) {
     return sizes;
 }
 
-/// Norms and biases do not decay; neither do the gaps between tensors. Ranges of 8-bit moments
-/// begin at whole blocks, so that a vector's decay is that of the block it begins in.
+/// Norms and biases do not decay, nor do gaps between tensors. Ranges of 8-bit moments begin at
+/// whole blocks, so a vector has the decay of the block in which it begins.
 std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int section,
                                   std::int64_t size, std::int64_t multiple) {
     std::vector<DecayRange> ranges;

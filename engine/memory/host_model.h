@@ -1,4 +1,4 @@
-// All parameters and their optimizer state in host memory.
+// Where are all parameters and their optimizer state in host memory?
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-/// A tensor as files name it: a range of rows of a tensor in a section.
+/// A tensor as named in files: a range of rows of a tensor in a section.
 struct NamedTensor {
-    std::string name;         ///< Hugging Face's, "model.layers.0.self_attn.q_proj.weight"
+    std::string name;         ///< Hugging Face's name, "model.layers.0.self_attn.q_proj.weight"
     int section = 0;          ///< layer, or HostModel::head(), HostModel::embedding()
     std::int64_t offset = 0;  ///< in the section, in elements
     std::vector<std::int64_t> shape;
@@ -21,12 +21,12 @@ struct NamedTensor {
     std::int64_t elements() const;
 };
 
-/// Sections: each layer, the head (output projection unless tied, final norm), the embedding.
-/// Upper planes are page-locked, since they are streamed (the embedding's only where it is also the
-/// output projection).
+/// Sections: each layer, the head (output projection unless tied, final norm), the embedding. Upper
+/// planes are page-locked, since they are streamed (the embedding's only if it is also the output
+/// projection).
 class HostModel {
   public:
-    /// Maps and touches everything; values are zeros. Throws InputError where memory is short.
+    /// Maps and touches everything; values are zeros. Throws InputError if memory is short.
     HostModel(const ModelSpec& model, int state_bytes, ThreadPool& pool, Device& device);
 
     int layers() const { return static_cast<int>(sections_.size()) - 2; }
@@ -40,8 +40,8 @@ class HostModel {
     int state_bytes() const { return state_bytes_; }
     Bytes bytes() const { return upper_.bytes() + unstreamed_upper_.bytes() + state_.bytes(); }
 
-    /// Normal-like values of standard deviation `deviation` for matrices, ones for norms, zeros for
-    /// biases, moments zero. The same for the same seed, whatever the threads.
+    /// Approximately normal values of standard deviation `deviation` for matrices, ones for norms,
+    /// zeros for biases and moments. They depend only on the seed, not on the number of threads.
     void initialise(std::uint64_t seed, float deviation, ThreadPool& pool);
 
   private:
@@ -58,7 +58,7 @@ class HostModel {
 };
 
 /// A block of `count` parameters whose planes, moments and scales follow one another in `memory`,
-/// aligned as a workspace's parts are. Throws InternalError where it is too small.
+/// aligned like a workspace's parts. Throws InternalError if it is too small.
 ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory);
 
 /// The tensors of a model in the order of its sections.

@@ -1,5 +1,5 @@
-// Host memory that training lives in: mapped, in huge pages where the system gives them, touched by
-// the threads that will use it, page-locked where the link reads or writes it.
+// How is host memory allocated for training? Mapped, in huge pages if the system gives them,
+// touched by the threads that will use it, page-locked where the link reads or writes it.
 #pragma once
 
 #include <utility>
@@ -14,7 +14,7 @@ class HostRegion {
   public:
     HostRegion() = default;
     /// Maps `bytes` of zeros and touches them on the threads of `pool`. With `device`, the region
-    /// is registered there. Throws InputError where the system gives no such memory.
+    /// is registered with it. Throws InputError if the system does not give the memory.
     HostRegion(Bytes bytes, const char* what, ThreadPool& pool, Device* device = nullptr);
     ~HostRegion();
     HostRegion(HostRegion&& other) noexcept { *this = std::move(other); }
@@ -32,7 +32,7 @@ class HostRegion {
   private:
     char* data_ = nullptr;
     Bytes bytes_ = 0;
-    Device* device_ = nullptr;  ///< where it is registered
+    Device* device_ = nullptr;  ///< the device that it is registered with
 };
 
 }  // namespace sluice

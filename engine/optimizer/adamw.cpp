@@ -15,7 +15,8 @@ namespace {
 
 constexpr AdamWImplementation kPortable = {"portable", adamw_portable};
 
-/// Least elements a piece of a thread's work: 26 bytes each, 0.4 MB, far above the cost of a claim.
+/// Smallest piece of a thread's work, in elements of 26 bytes: 0.4 MB, far above the cost of a
+/// claim.
 constexpr std::int64_t kGrain = std::int64_t{1} << 14;
 static_assert(kGrain % kMomentBlock == 0);
 
@@ -89,7 +90,7 @@ void check_cover(std::span<const DecayRange> ranges, std::int64_t count) {
 
 }  // namespace
 
-/// Formulas of the constants: algorithm 2 of arXiv 1711.05101, ordered as torch.optim.AdamW does.
+/// Formulas of the constants: algorithm 2 of arXiv 1711.05101, in the order of torch.optim.AdamW.
 AdamWConstants constants_of(const AdamWStep& s, bool decay) {
     check_step(s);
     const double beta1 = s.beta1, beta2 = s.beta2, c = s.gradient_scale, s0 = s.speculated_scale,

@@ -11,11 +11,11 @@
 
 namespace sluice {
 
-/// Elements that share one scale where moments have 8 bits.
+/// Elements that share one scale if moments have 8 bits.
 inline constexpr std::int64_t kMomentBlock = 128;
 
-/// A flat range of parameters. Which moment pointers hold what depends on `state_bytes`:
-/// 12: fp32; 8: bf16 rounded stochastically; 6: 8 bits with one fp32 scale a kMomentBlock elements.
+/// A flat range of parameters. `state_bytes` gives the type of the moments: 12: fp32; 8: bf16,
+/// rounded stochastically; 6: 8 bits with one fp32 scale per kMomentBlock elements.
 struct ParameterBlock {
     std::uint16_t* high = nullptr;  ///< (count) bf16, master rounded to nearest
     std::uint16_t* low = nullptr;   ///< (count) master bits minus high << 16, as a signed number
@@ -27,7 +27,7 @@ struct ParameterBlock {
     int state_bytes = 12;
 };
 
-/// Points the lower plane and the moments at take(bytes), for each in turn.
+/// Sets the lower plane and the moments to take(bytes), one after another.
 template <typename Take>
 void place_state(ParameterBlock& block, Take take) {
     const std::int64_t moment = (block.state_bytes - 4) / 2;
@@ -40,7 +40,7 @@ void place_state(ParameterBlock& block, Take take) {
     block.second_scale = reinterpret_cast<float*>(take(scales));
 }
 
-/// The two planes of a master; join_master() gives it back bit by bit.
+/// The two planes of a master; join_master() restores it bit by bit.
 struct MasterPlanes {
     std::uint16_t high, low;
 };
@@ -81,9 +81,9 @@ enum class UpdatePass : std::uint8_t {
     redo,
 };
 
-/// The gradient of a range: the sum of those given, zero where none is. Not yet scaled. Must be
-/// finite, with a finite square in fp32 (below 1e19): moments and parameters are lost else and no
-/// rewind mends them.
+/// The gradient of a range: the sum of the given ones, zero if there is none. Not yet scaled. Must
+/// be finite, with a finite square in fp32 (below 1e19); otherwise moments and parameters are lost,
+/// and no rewind restores them.
 struct GradientRange {
     const std::uint16_t* bf16 = nullptr;
     const float* fp32 = nullptr;
@@ -97,13 +97,13 @@ struct DecayRange {
 
 /// One thread's work: elements [begin, end) of `block`; gradient pointers point at element `begin`.
 /// With 8-bit moments begin must be a multiple of kMomentBlock, and end too unless it is
-/// block.count. Throws InputError where a field of `step` makes no sense, InternalError where the
-/// range does not.
+/// block.count. Throws InputError if a field of `step` is invalid, InternalError if the range is.
 void adamw_range(UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,
                  std::int64_t begin, std::int64_t end, bool decay, GradientRange gradient);
 
-/// The whole block on all threads of the pool; `ranges` cover it in order, each end as in
-/// adamw_range(); gradient pointers point at element 0. The result does not depend on the threads.
+/// The whole block on all threads of the pool. `ranges` cover it in order, each end as in
+/// adamw_range(); gradient pointers point at element 0. The result does not depend on the number of
+/// threads.
 void adamw(ThreadPool& pool, UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,
            std::span<const DecayRange> ranges, GradientRange gradient);
 

@@ -1,5 +1,5 @@
-// Which compiled versions of the AdamW loop are there, and what does each get? Internal to this
-// folder and its tests.
+// Which compiled versions of the AdamW loop are there, and which arguments does each get? Internal
+// to this folder and its tests.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ inline constexpr std::int64_t kSegment = std::int64_t{1} << 20;
 constexpr std::uint64_t key_of_step(const AdamWStep& step) {
     return mixed_bits(mixed_bits(step.seed) ^ static_cast<std::uint64_t>(step.step));
 }
-/// `update` and `redo` of a step round by different bits: the second would else repeat the errors
-/// of the first.
+/// `update` and `redo` of a step round with different bits; otherwise redo would repeat the
+/// rounding errors of update.
 constexpr std::uint64_t key_of_segment(std::uint64_t step_key, std::int64_t segment,
                                        UpdatePass pass) {
     return mixed_bits(mixed_bits(step_key ^ static_cast<std::uint64_t>(segment)) ^
                       static_cast<std::uint64_t>(pass));
 }
 
-/// AdamWStep as the loop needs it: computed in double, rounded to fp32 once.
+/// AdamWStep for the loop: computed in double, rounded to fp32 once.
 struct AdamWConstants {
     float gradient_scale;
     float beta1, one_minus_beta1;
@@ -37,10 +37,10 @@ struct AdamWConstants {
     float redo_second, second_atleast;  ///< (1 - beta2) (c^2 - s^2), (1 - beta2) c^2
 };
 
-/// Throws InputError where a field of `step` makes no sense.
+/// Throws InputError if a field of `step` is invalid.
 AdamWConstants constants_of(const AdamWStep& step, bool decay);
 
-/// The arrays of a block and its gradient from the first element that a call works on.
+/// The arrays of a block and its gradient from the first element of a call on.
 struct AdamWArrays {
     std::uint16_t* high;
     std::uint16_t* low;
@@ -50,8 +50,7 @@ struct AdamWArrays {
     float* second_scale;
     const std::uint16_t* gradient_bf16;
     const float* gradient_fp32;
-    /// Random bits of element i are a hash of (index + i) and the keys, whatever thread computes
-    /// it.
+    /// Random bits of element i are a hash of (index + i) and the keys, on any thread.
     std::uint32_t index;
     std::uint32_t keys[2];
 };
@@ -62,10 +61,10 @@ struct AdamWImplementation {
                 const AdamWArrays& arrays, std::int64_t count);
 };
 
-/// Those that run on this processor, fastest first; never empty. All give the same bits.
+/// The versions that run on this processor, fastest first; never empty. All give the same bits.
 std::span<const AdamWImplementation> adamw_implementations();
 
-/// adamw_range() by a chosen implementation.
+/// adamw_range() with a chosen version.
 void adamw_range_by(const AdamWImplementation& implementation, UpdatePass pass,
                     const AdamWStep& step, const ParameterBlock& block, std::int64_t begin,
                     std::int64_t end, bool decay, GradientRange gradient);

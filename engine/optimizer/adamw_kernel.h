@@ -43,15 +43,15 @@ SLUICE_INLINE void store_master(const AdamWArrays& a, std::int64_t i, typename V
     V::store_16(a.low + i, bits);
 }
 
-/// Zero for magnitudes below the least normal number. The moments of embedding rows that no token
-/// uses would else decay into denormals and stay there, and Intel processors compute with those
-/// only through slow microcode assists; on an EPYC 9004 denormals cost nothing.
+/// Zero for magnitudes below the least normal number. Otherwise the moments of embedding rows that
+/// no token uses would decay into denormals and stay there. Intel processors compute with those
+/// only through slow microcode assists; on an EPYC 9004 they cost nothing.
 template <class V>
 SLUICE_INLINE typename V::Float without_denormals(typename V::Float x) {
     return V::if_less(V::absolute(x), V::set(FLT_MIN), V::set(0), x);
 }
 
-/// Moments of the pass, from those in memory; see UpdatePass.
+/// The new moments, from those in memory; see UpdatePass.
 template <class V, UpdatePass pass>
 SLUICE_INLINE Moments<V> next_moments(const AdamWConstants& k, Moments<V> old,
                                       typename V::Float gradient) {
@@ -71,7 +71,7 @@ SLUICE_INLINE Moments<V> next_moments(const AdamWConstants& k, Moments<V> old,
 }
 
 /// Moves the parameters by the moments; `root` is the square root of the second moment. Rewinding
-/// computes the same `change`, so that it misses only what the two sums and products rounded off.
+/// computes the same `change`, so it differs only by what the two sums and products rounded off.
 template <class V, UpdatePass pass>
 SLUICE_INLINE void move_parameters(const AdamWConstants& k, const AdamWArrays& a, std::int64_t i,
                                    typename V::Float first, typename V::Float root) {
@@ -127,8 +127,8 @@ void adamw_block(const AdamWConstants k, const AdamWArrays a, std::int64_t begin
                                  load_root_code<V>(a, i, a.second_scale[block]));
 }
 
-/// Fewer elements than `body` works on: a copy of them padded with zeros goes through `body`, so
-/// that nothing beyond the arrays is read and the arithmetic is the same.
+/// Fewer elements than `body` works on: `body` gets a copy padded with zeros, so that nothing
+/// beyond the arrays is read and the arithmetic is the same.
 template <class Body>
 void adamw_tail(const AdamWArrays& a, int moment_bytes, std::int64_t count, const Body& body) {
     std::uint16_t high[kMomentBlock] = {}, low[kMomentBlock] = {}, bf16[kMomentBlock] = {};
@@ -155,8 +155,8 @@ void adamw_tail(const AdamWArrays& a, int moment_bytes, std::int64_t count, cons
     std::memcpy(a.second, second, moments);
 }
 
-/// Constants and arrays by value, here and in adamw_block(): what the loop stores could else change
-/// them, and it would load all of them again for each vector.
+/// Constants and arrays by value, here and in adamw_block(). Otherwise the loop's stores could
+/// change them, so it would load all of them again for each vector.
 template <class V, class Format, UpdatePass pass>
 void adamw_vectors(const AdamWConstants k, const AdamWArrays a, std::int64_t count) {
     const std::int64_t whole = count - count % V::kWidth;

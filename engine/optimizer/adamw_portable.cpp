@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-/// "Vectors" of one element. Says what each operation of the others must return, bit by bit.
+/// "Vectors" of one element. They define, bit by bit, the results of each operation of the others.
 struct Scalar {
     static constexpr int kWidth = 1;
     using Float = float;

@@ -8,7 +8,7 @@
 namespace sluice {
 
 enum class LearningRateKind : std::uint8_t { cosine, constant, linear };
-/// As options and checkpoints say them, in that order.
+/// Names as in options and checkpoints, in that order.
 inline constexpr std::array kLearningRateNames = {"cosine", "constant", "linear"};
 
 /// Rises linearly to `peak` over the warm-up, then falls to final_fraction x peak at total_steps
@@ -22,12 +22,12 @@ struct LearningRateSchedule {
 };
 
 /// The rate of `step` (from 1): step warmup_steps has the peak, total_steps and all later ones the
-/// final rate. Throws InputError where the schedule makes no sense, InternalError where step < 1.
+/// final rate. Throws InputError if the schedule is invalid, InternalError if step < 1.
 double learning_rate_at(const LearningRateSchedule& schedule, std::int64_t step);
 
-/// min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it; `norm` is the 2-norm of
-/// all gradients. Nothing where the norm is not finite: the step must not be taken, as no factor
-/// mends it. Throws InputError where the limit is not above 0 (infinity: no limit).
+/// min(1, limit / (norm + 1e-6)), as in torch.nn.utils.clip_grad_norm_; `norm` is the 2-norm of all
+/// gradients. Empty if the norm is not finite: the step must not be taken, since no factor corrects
+/// it. Throws InputError if the limit is not above 0 (infinity: no limit).
 std::optional<double> clip_factor(double norm, double limit);
 
 }  // namespace sluice

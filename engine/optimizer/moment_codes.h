@@ -7,7 +7,8 @@
 
 #include "engine/optimizer/adamw_implementation.h"
 
-/// For what works on one vector: a call a vector would keep nothing in registers.
+/// Forces inlining of functions that work on one vector: a call per vector would keep nothing in
+/// registers.
 #ifdef __CUDACC__
 #define SLUICE_INLINE __device__ __forceinline__
 #else
@@ -22,7 +23,7 @@ struct Moments {
 };
 
 namespace {
-/// The arrays from element `i` on (a multiple of kMomentBlock where moments have scales).
+/// The arrays from element `i` on (a multiple of kMomentBlock if moments have scales).
 inline AdamWArrays from_element(const AdamWArrays& a, std::int64_t i, int moment_bytes) {
     AdamWArrays rest = a;
     rest.high += i;
@@ -38,7 +39,7 @@ inline AdamWArrays from_element(const AdamWArrays& a, std::int64_t i, int moment
 }
 }  // namespace
 
-/// 32 random bits an element: the finalizer of MurmurHash3 (Appleby) over index and keys.
+/// 32 random bits per element: the finalizer of MurmurHash3 (Appleby) over index and keys.
 template <class V>
 SLUICE_INLINE typename V::Bits random_bits(const AdamWArrays& a, std::int64_t i) {
     const auto index = a.index + static_cast<std::uint32_t>(i);
@@ -67,7 +68,7 @@ struct Fp32Moments {
 };
 
 /// 8 bytes: bf16, rounded up with the probability of the part that is cut off. Rounded to nearest,
-/// a second moment would stand still where a step changes it by less than 1/512.
+/// a second moment would not change if a step changes it by less than 1/512.
 template <class V>
 struct Bf16Moments {
     static constexpr int kBytes = 2;
@@ -84,7 +85,7 @@ struct Bf16Moments {
     SLUICE_INLINE static Moments<V> load(const AdamWArrays& a, std::int64_t i) {
         return {load_one(a.first, i), load_one(a.second, i)};
     }
-    /// Returns the moments as stored: the parameters move by these, so that they can be rewound.
+    /// Returns the moments as stored; the parameters move by these, so that they can be rewound.
     SLUICE_INLINE static Moments<V> store(const AdamWArrays& a, std::int64_t i,
                                           Moments<V> moments) {
         const auto random = random_bits<V>(a, i);
@@ -97,8 +98,8 @@ struct Bf16Moments {
 // 6 bytes: with c the code of an element, the first moment is c |c| scale and the root of the
 // second c^2 scale. The square keeps small values apart: the least nonzero first moment is 1/127^2
 // = 6e-5 of its block's largest (a linear code: 8e-3). A second moment above zero has at least code
-// 2: the ratio of its root to the largest is then that of the least first moment, so that a second
-// moment far below its neighbours can not make a step larger than theirs.
+// 2. Its root over the largest is then equal to that ratio of the least first moment, so a second
+// moment far below its neighbours cannot make a step larger than theirs.
 inline constexpr float kFirstLevels = 127, kSecondLevels = 255, kLeastSecondCode = 2;
 
 template <class V>
@@ -114,7 +115,7 @@ SLUICE_INLINE typename V::Float load_root_code(const AdamWArrays& a, std::int64_
     return V::mul(V::mul(code, code), V::set(scale));
 }
 
-/// 1 / the largest moments of a block, 0 where all are zero.
+/// 1 / the largest moments of a block, 0 if all are zero.
 struct CodeScales {
     float first, second;
 };
@@ -138,8 +139,7 @@ SLUICE_INLINE typename V::Float round_code(typename V::Float code, typename V::F
     return V::if_less(V::set(levels), rounded, V::set(levels), rounded);
 }
 
-/// Rounds so that the mean is the moment itself (not its root), since it is the moments that
-/// average.
+/// Rounds so that the mean is the moment itself (not its root), since the moments are averages.
 template <class V>
 SLUICE_INLINE void store_codes(const AdamWArrays& a, std::int64_t i, CodeScales inverse,
                                Moments<V> moments) {

@@ -19,10 +19,10 @@ namespace sluice {
 
 namespace {
 
-/// Pieces a thread: the last one to finish is late by at most 1/32 of its share.
+/// Pieces per thread: the last one to finish is late by at most 1/32 of its share.
 constexpr std::int64_t kPiecesPerThread = 32;
 
-/// How long a thread looks for news before it sleeps: about what waking it up costs.
+/// How long a thread polls before it sleeps: about the cost of waking it up.
 constexpr std::chrono::microseconds kSpin{5};
 
 inline void relax() {
@@ -59,13 +59,13 @@ void pin(std::thread& thread, int cpu) {
 
 }  // namespace
 
-/// Every worker takes part in every call: a call ends when `working` is 0, and then no worker looks
-/// at the job any more, so the next call may change it.
+/// Every worker takes part in every call. A call ends when `working` is 0; then no worker reads the
+/// job any more, so the next call may change it.
 struct ThreadPool::State {
     std::vector<std::thread> workers;
     std::atomic<bool> in_call{false};
 
-    // The job, written before `calls` goes up.
+    // The job, written before `calls` is incremented.
     const std::function<void(std::int64_t, std::int64_t)>* body = nullptr;
     std::int64_t count = 0, piece = 1;
     alignas(64) std::atomic<std::int64_t> next{0};  // first element that no worker has claimed
@@ -151,7 +151,7 @@ void ThreadPool::parallel_for(std::int64_t count, std::int64_t grain,
         throw InternalError(fmt::format("thread pool: grain is {}, expected 1 or more", grain));
     if (count <= 0) return;
     if (state_->in_call.exchange(true))
-        throw InternalError("thread pool: parallel_for was called within or beside another call");
+        throw InternalError("thread pool: parallel_for was called within or during another call");
     const std::int64_t grains = (count + grain - 1) / grain;
     state_->body = &body;
     state_->count = count;

@@ -1,4 +1,4 @@
-// Threads that stay: who does host work, and on which cores.
+// Which threads do host work, and on which cores? Threads that stay for the whole run.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class ThreadPool {
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     int size() const;
-    /// Calls body(begin, end) for pieces of [0, count), each a multiple of `grain` but the last, on
-    /// all workers, and returns when all are done. One call at a time. An exception of a body is
-    /// thrown here again.
+    /// Calls body(begin, end) for pieces of [0, count), each a multiple of `grain` except the last,
+    /// on all workers, and returns when all are done. One call at a time. Throws an exception of a
+    /// body again.
     void parallel_for(std::int64_t count, std::int64_t grain,
                       const std::function<void(std::int64_t, std::int64_t)>& body);
 

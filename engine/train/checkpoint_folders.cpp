@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kPartial = ".partial";
-constexpr std::string_view kReplaced = ".old.partial";  // put aside while another takes its name
+constexpr std::string_view kReplaced =
+    ".old.partial";  // renamed to this while another folder takes its name
 constexpr const char* kLatest = "latest";
 
 std::string path_in(const std::string& folder, std::string_view name) {
@@ -36,7 +37,7 @@ std::string path_in(const std::string& folder, std::string_view name) {
                     what, error.message()));
 }
 
-/// The step of a checkpoint's name; nothing for other names.
+/// The step in a checkpoint's name; empty for other names.
 std::optional<std::int64_t> step_of(std::string_view name) {
     if (!name.starts_with(kPrefix)) return std::nullopt;
     std::int64_t step = 0;
@@ -55,7 +56,7 @@ bool is_whole(const std::string& out, const std::string& name) {
     return step_of(name) && has_record(out, name);
 }
 
-/// Names in `out`; none where it does not exist.
+/// Names in `out`; empty if it does not exist.
 std::vector<std::string> names_in(const std::string& out) {
     std::vector<std::string> names;
     std::error_code error;
@@ -96,7 +97,7 @@ void swap_in(const std::string& from, const std::string& to) {
     fs::remove_all(aside, ignored);
 }
 
-/// Gives checkpoints the name back that a kill within swap_in() took from them.
+/// Renames checkpoints back that a kill within swap_in() left renamed.
 void put_back_replaced(const std::string& out) {
     for (const std::string& name : names_in(out)) {
         if (!name.ends_with(kReplaced)) continue;
@@ -110,7 +111,7 @@ void put_back_replaced(const std::string& out) {
     }
 }
 
-/// Creates `folder` and what is missing above it, each level on the disk.
+/// Creates `folder` and its missing parents, and waits until each is on the disk.
 void create_folders(const std::string& folder) {
     std::error_code error;
     std::vector<std::string> missing;
@@ -131,7 +132,7 @@ void prepare_output_folder(const std::string& out) {
     put_back_replaced(out);
     for (const std::string& name : names_in(out)) {
         if (!name.starts_with(kPrefix) || !name.ends_with(kPartial)) continue;
-        std::error_code ignored;  // PartialFolder tells of what is in its way
+        std::error_code ignored;  // PartialFolder reports what is in its way
         fs::remove_all(path_in(out, name), ignored);
     }
 }
@@ -176,7 +177,7 @@ void remove_older_checkpoints(const std::string& out, std::int64_t step, int kee
     std::error_code ignored;
     for (const std::int64_t older : whole_steps(out)) {
         if (older >= step || keep-- > 0) continue;
-        // Without its name first, half a checkpoint would look whole after a kill.
+        // Renamed first, since otherwise half a checkpoint would look whole after a kill.
         const std::string path = path_in(out, checkpoint_name(older));
         const std::string unnamed = path + std::string(kPartial);
         fs::rename(path, unnamed, ignored);

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// The newest that are kept.
+// Only the newest are kept.
 constexpr std::size_t kMostSteps = 200;
 
 Seconds first_compute_start(const StepProgram& program,

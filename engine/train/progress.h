@@ -1,5 +1,5 @@
-// What does a run say while it goes on? A line a step for people, a JSON object a step for
-// programs.
+// What does a run report while it trains? One line per step for people, one JSON object per step
+// for programs.
 #pragma once
 
 #include <cstdio>
@@ -15,7 +15,7 @@ struct StepRecord {
     std::int64_t step = 0;  ///< from 1
     StepOutcome outcome;
     double learning_rate = 0;
-    Seconds seconds = 0;      ///< since the step before was known
+    Seconds seconds = 0;      ///< since the previous step's loss was known
     std::int64_t tokens = 0;  ///< of the step
     Bytes device = 0;         ///< in use now, less the context
     Bytes host = 0;           ///< resident now
@@ -23,7 +23,7 @@ struct StepRecord {
 
 class Progress {
   public:
-    /// Appends to `log`, where given. Throws InputError where it cannot be written.
+    /// Appends to `log`, if it is given. Throws InputError if it cannot be written.
     Progress(std::int64_t steps, const std::optional<std::string>& log);
     ~Progress();
     Progress(const Progress&) = delete;
@@ -35,7 +35,7 @@ class Progress {
     std::string log_name_;
     std::FILE* log_ = nullptr;
     int redone_in_row_ = 0;
-    Seconds typical_ = 0;  ///< of a step, for the time left
+    Seconds typical_ = 0;  ///< of a step, to estimate the time left
 };
 
 }  // namespace sluice

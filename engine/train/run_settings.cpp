@@ -14,11 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The order of the data follows from these.
+// The order of the data depends on these.
 constexpr std::array<std::string_view, 4> kMustNotChange = {"seq", "seed", "windows_per_epoch",
                                                             "data"};
 
-/// Tells other data of the same size: from some sequences here and there.
+/// A hash of some sequences, which distinguishes other data of the same size.
 std::string fingerprint(TokenSource tokens, std::int64_t seq, std::uint64_t seed) {
     constexpr std::int64_t kSequences = 32;
     std::uint64_t hash = 0;

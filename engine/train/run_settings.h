@@ -1,5 +1,5 @@
-// How is a model trained over many steps, what does that mean for a step, and may a run continue
-// from a checkpoint with other settings?
+// How is a model trained over many steps, which settings has each step, and may a run continue from
+// a checkpoint with other settings?
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct TrainSettings {
     double learning_rate = 3e-4;  ///< its peak
     std::int64_t warmup_steps = 0;
     LearningRateKind schedule = LearningRateKind::cosine;
-    double final_fraction = 0.1;  ///< of the peak at the last step
+    double final_fraction = 0.1;  ///< share of the peak at the last step
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;
     double max_norm = 1;           ///< gradients are clipped to this norm
     std::uint64_t seed = 0;        ///< of initialisation, shuffling and stochastic rounding
@@ -29,26 +29,26 @@ struct TrainSettings {
     std::optional<std::string> load;          ///< safetensors to start from
     std::optional<std::string> out;           ///< folder of checkpoints
     std::int64_t save_every = 0;              ///< steps between checkpoints; 0: only at the end
-    bool resume = false;                      ///< go on from the newest checkpoint in `out`
+    bool resume = false;                      ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
-    std::optional<std::string> log;           ///< one JSON object a step
+    std::optional<std::string> log;           ///< one JSON object per step
 
     std::string device = "auto";     ///< auto, cpu, cuda, cuda:1
     std::string precision = "auto";  ///< of activations: fp32 or bf16; auto: fp32 on the CPU
-    std::optional<std::string> host_memory;  ///< what the host has, where it does not say rightly
+    std::optional<std::string> host_memory;  ///< host memory, if the system reports a wrong size
     int cpu_threads = 0;  ///< of libtorch's operators on the CPU; 0: half the cores
 };
 
 /// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
-/// The settings that a checkpoint keeps, as a JSON object.
-/// `data` and `tokens` are of the same files.
+/// The settings that a checkpoint keeps, as a JSON object. `data` and `tokens` are of the same
+/// files.
 std::string settings_record(const TrainingSpec& training, const TrainSettings& settings,
                             const BatchSampler& data, TokenSource tokens);
 
-/// Compares what a checkpoint keeps with the settings of now. Throws InputError where the position
-/// in the data would mean something else; returns a sentence on every other difference.
+/// Compares a checkpoint's settings with the current ones. Throws InputError if the position in the
+/// data would have another meaning; returns one sentence on every other difference.
 std::string changed_settings(const std::string& folder, const std::string& saved,
                              const std::string& now);
 

@@ -78,7 +78,7 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
 Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
                         const Peak& host_peak, int optimizer_threads) {
     const Bytes host_bytes = host_peak.bytes;
-    constexpr int kOtherThreads = 4;  // lanes and the main one; they mostly sleep
+    constexpr int kOtherThreads = 4;  // of the lanes and the main thread, which mostly sleep
     Placement placement = choose_placement(
         host_facts, {device.numa_node, optimizer_threads, kOtherThreads, host_bytes});
     fmt::print("{}\n", placement.text);

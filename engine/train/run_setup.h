@@ -1,4 +1,4 @@
-// What does a run need before its first step: device, precision, memory, processors?
+// What does a run prepare before its first step: device, precision, memory, processors?
 #pragma once
 
 #include "engine/device/device.h"
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// Type of activations. Throws InputError where the device has no such arithmetic.
+/// Type of activations. Throws InputError if the device does not support it.
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device);
 
 /// Activations in fp32: every device buffer has twice the planned bytes.
@@ -20,10 +20,10 @@ PlannedStep with_double_device_memory(PlannedStep plan);
 void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFacts& device,
                           DType activations);
 
-/// Throws InputError, saying by how much, where the plan does not fit. `hint` is appended.
+/// Throws InputError with the shortage if the plan does not fit. `hint` is appended.
 void refuse_misfit(const PlannedStep& plan, const std::string& hint);
 
-/// Chooses their CPUs, and prints them and what the host is set up badly for.
+/// Chooses the threads' CPUs, and prints them and warnings about the host.
 Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
                         const Peak& host_peak, int optimizer_threads);
 

@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The part of a config that a family alone has.
+/// The part of a config that only one family has.
 void add_llama(const ModelSpec& model, Json& config) {
     config["attention_bias"] = model.layer(0).attention.qkv_bias;
     config["mlp_bias"] = false;
 }
 
 void add_qwen2(const ModelSpec& model, Json& config) {
-    // The first max_window_layers see everything, the others a window.
+    // The first max_window_layers have full attention, the others a window.
     const auto windowed = std::find_if(model.layers.begin(), model.layers.end(), [&](int kind) {
         return model.kinds[static_cast<std::size_t>(kind)].attention.window > 0;
     });
@@ -43,7 +43,7 @@ void add_qwen3(const ModelSpec& model, Json& config) {
 }
 
 void add_mistral(const ModelSpec& model, Json& config) {
-    // Absent means 4096 to transformers, null means none.
+    // If it is absent, transformers uses 4096; null means none.
     config["sliding_window"] = nullptr;
     if (const std::int64_t window = model.layer(0).attention.window; window > 0)
         config["sliding_window"] = window;
@@ -94,7 +94,7 @@ void add_rotary(const RotarySpec& rotary, Json& config) {
     scaling["factor"] = rotary.factor;
     scaling["low_freq_factor"] = rotary.low_frequency_factor;
     scaling["high_freq_factor"] = rotary.high_frequency_factor;
-    // transformers warns of 8192.0.
+    // transformers warns about 8192.0.
     scaling["original_max_position_embeddings"] = std::llround(rotary.original_positions);
 }
 
@@ -115,7 +115,7 @@ std::string hf_config_text(const ModelSpec& model) {
 namespace {
 
 constexpr std::int64_t kFormatVersion = 1;
-constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // JSON numbers are exact up to here
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // JSON numbers are exact up to this value
 
 void check_version(const JsonObject& record) {
     const std::int64_t version = record.integer("format_version", 1, kLargest);
@@ -125,7 +125,7 @@ void check_version(const JsonObject& record) {
                     record.where("format_version"), version, kFormatVersion));
 }
 
-/// The shape is compared as config.json says it, field by field, whatever the order within one.
+/// Compares the shapes as fields of config.json, in any order.
 void check_model(const std::string& path, const nlohmann::json& found, const ModelSpec& model) {
     const auto expected = nlohmann::ordered_json::parse(hf_config_text(model));
     for (const auto& [key, value] : expected.items()) {
@@ -145,7 +145,7 @@ void check_state_bytes(const JsonObject& record, int state_bytes) {
                                  record.where("state_bytes"), found, state_bytes, found));
 }
 
-/// In quotes, since a JSON number is exact only up to 2^53 for most readers.
+/// In quotes, since most readers keep JSON numbers exact only up to 2^53.
 std::uint64_t read_seed(const JsonObject& record) {
     const std::string text = record.text("seed");
     std::uint64_t seed = 0;
@@ -156,7 +156,7 @@ std::uint64_t read_seed(const JsonObject& record) {
         record.where("seed"), record.shown_value("seed")));
 }
 
-/// InternalError where state.settings is no JSON object.
+/// InternalError if state.settings is no JSON object.
 std::string training_record_text(const ModelSpec& model, const TrainingState& state,
                                  int state_bytes) {
     const auto settings = nlohmann::ordered_json::parse(state.settings, nullptr, false);
@@ -174,8 +174,8 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
     return record.dump(2) + "\n";
 }
 
-/// Throws InputError where the file is missing or damaged, of a newer format, or of another model
-/// or state precision.
+/// Throws InputError if the file is missing or damaged, has a newer format, or belongs to another
+/// model or state precision.
 TrainingState read_training_record(const std::string& path, const ModelSpec& model,
                                    int state_bytes) {
     const std::filesystem::path file(path);
@@ -188,7 +188,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     const std::string text = read_text_file(path);
     const JsonObject record = JsonObject::parse(text, path);
     check_version(record);
-    record.object("model");  // refuses what is no object
+    record.object("model");  // refuses anything but an object
     record.object("settings");
     const auto json = nlohmann::ordered_json::parse(text);
     check_model(path, nlohmann::json(json["model"]), model);
@@ -236,7 +236,7 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const HostM
         write_tensors(folder.path(), kWeights, weights, kMaxShardBytes, pool);
         write_tensors(folder.path(), kOptimizer, rest, kMaxShardBytes, pool);
         write_output_file(path_in(folder.path(), kTrainingRecordFile),
-                          record);  // last: it is whole now
+                          record);  // last, since the checkpoint is now whole
         folder.commit();
     }
     point_latest_at(out, name);

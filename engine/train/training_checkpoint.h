@@ -20,27 +20,26 @@ namespace sluice {
 /// "step-00000030".
 std::string checkpoint_name(std::int64_t step);
 
-/// Creates `out` where it is missing, removes what killed runs left unfinished in it, and gives a
-/// checkpoint that they were replacing its name back. Throws InputError where it cannot be created
-/// or renamed.
+/// Creates `out` if it is missing, removes unfinished files of killed runs, and renames a
+/// checkpoint back that they were replacing. Throws InputError if it cannot be created or renamed.
 void prepare_output_folder(const std::string& out);
 
-/// Throws InputError where the disk of `out` has less than `needed` bytes free; `what` begins its
+/// Throws InputError if the disk of `out` has less than `needed` bytes free; `what` begins the
 /// sentence.
 void refuse_full_disk(const std::string& out, const std::string& what, std::int64_t needed);
 
-/// A folder under construction, out/<name>.partial, which is removed unless commit() renames it.
+/// A folder that is written as out/<name>.partial and removed unless commit() renames it.
 class PartialFolder {
   public:
-    /// Throws InputError where it cannot be created or is there already.
+    /// Throws InputError if it cannot be created or exists already.
     PartialFolder(const std::string& out, const std::string& name);
     ~PartialFolder();
     PartialFolder(const PartialFolder&) = delete;
     PartialFolder& operator=(const PartialFolder&) = delete;
 
     const std::string& path() const { return path_; }
-    /// Gives it its name, on the disk too, in place of a folder of that name. Precondition: its
-    /// files and itself are on the disk. Throws InputError.
+    /// Gives the folder its final name, also on the disk, and replaces a folder of that name.
+    /// Precondition: its files and itself are on the disk. Throws InputError.
     void commit();
 
   private:
@@ -50,38 +49,38 @@ class PartialFolder {
 /// Writes out/latest. Throws InputError.
 void point_latest_at(const std::string& out, const std::string& name);
 
-/// Removes the whole checkpoints below `step` but the newest `keep` of them. What cannot be removed
-/// stays; it does no harm, and the next save tries again.
+/// Removes the whole checkpoints below `step`, except the newest `keep` of them. A folder that
+/// cannot be removed stays; it does no harm, and the next save tries again.
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep);
 
-/// Everything but parameters and optimizer state that a run needs to continue exactly.
+/// Everything except parameters and optimizer state that a run needs to continue exactly.
 struct TrainingState {
     std::int64_t step = 0;  ///< steps done
     std::int64_t data_position =
         0;  ///< BatchSampler::position() of the first batch not yet trained on
     std::uint64_t seed = 0;
-    /// JSON object, as nlohmann::ordered_json::dump() writes it, of what must not change when going
-    /// on.
+    /// The settings that must not change when a run continues: a JSON object, as written by
+    /// nlohmann::ordered_json::dump().
     std::string settings;
     double clip_factor = 1;  ///< of the last step: speculative clipping's guess for the next
 };
 
-/// Writes out/step-N in a temporary folder, syncs it, renames it, syncs, points `latest` at it, and
-/// only then removes the checkpoints before it but the newest `keep` of them. A kill at any moment
-/// leaves the old one or the new one whole; what it leaves unfinished is removed first the next
-/// time. Throws InputError where the disk is full or not writable: nothing is lost then.
-/// Precondition: no other run saves into `out`.
+/// Writes out/step-N in a temporary folder, syncs it, renames it, syncs again, sets `latest` to it,
+/// and only then removes earlier checkpoints except the newest `keep`. A kill at any moment leaves
+/// the old one or the new one whole; the next save first removes unfinished files. Throws
+/// InputError if the disk is full or not writable; nothing is lost then. Precondition: no other run
+/// saves into `out`.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const HostModel& host,
                      const TrainingState& state, int keep, ThreadPool& pool);
 
-/// Path of the checkpoint folder that `latest` names, or the highest whole one where it names none
-/// (whole: it has a training.json, which is written last); nothing where there is none. One that a
-/// killed save was replacing gets its name back first. Throws InputError where `out` cannot be read
-/// or it cannot be renamed.
+/// Path of the checkpoint folder that `latest` names, else of the whole checkpoint with the highest
+/// step; empty if there is none. A whole checkpoint has a training.json, which is written last.
+/// First renames a checkpoint back that a killed save was replacing. Throws InputError if `out`
+/// cannot be read or that renaming fails.
 std::optional<std::string> newest_checkpoint(const std::string& out);
 
 /// Fills parameters, moments and state from a checkpoint folder. Throws InputError, before anything
-/// is written, where it is damaged or does not fit the model or the state precision.
+/// is written, if it is damaged or does not match the model or the state precision.
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model, HostModel& host,
                               ThreadPool& pool);
 

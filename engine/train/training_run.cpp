@@ -45,7 +45,7 @@ class Run {
   private:
     void prepare();
     void allocate();
-    /// The batch after `now`, which `step` trains on. Where the data is wrong, what was done is
+    /// The batch after `now`, which `step` trains on. If the data is wrong, the finished steps are
     /// saved first.
     void draw_next(std::int64_t step, const Batch& now, Batch& next);
     [[noreturn]] void stop_at(std::int64_t step, double loss) const;
@@ -80,7 +80,8 @@ class Run {
 };
 
 void Run::prepare() {
-    for (const LayerSpec& kind : model_.kinds) layer_layout(model_, kind);  // refuses what it lacks
+    for (const LayerSpec& kind : model_.kinds)
+        layer_layout(model_, kind);  // refuses unsupported models
     host_facts_ = read_host_facts();
     device_ = make_device(settings_.device, settings_.cpu_threads, host_facts_);
     device_facts_ = device_->facts();
@@ -109,7 +110,7 @@ void Run::prepare() {
     refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(""));
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
-    // Errors in files should be reported before minutes of loading.
+    // Reports errors in files before minutes of loading.
     if (settings_.out) prepare_output_folder(*settings_.out);
     progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
@@ -191,7 +192,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
 void Run::train(bool measure, RunResult& result) {
     if (state_.step >= settings_.steps) return;
     std::size_t current = 0;
-    std::int64_t distinct_before = 0;  // of the step before
+    std::int64_t distinct_before = 0;  // of the previous step
     batches_[0] = sampler_->next();
     last_known_ = host_seconds();
     for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
@@ -203,7 +204,8 @@ void Run::train(bool measure, RunResult& result) {
         const StepRecord record = do_step(step, now, next);
         progress_->report(record);
         if (!record.outcome.finite) stop_at(step, record.outcome.loss);
-        // The first steps build plans and fill caches; the step before is the one that is measured.
+        // The first steps build plans and fill caches; the previous step is the one that is
+        // measured.
         constexpr std::int64_t kWarmUp = 3;
         if (measure && step > state_.step + kWarmUp && !record.outcome.redone)
             measured_.add(plan_.step.program, {step_->intervals_of_step_before(), distinct_before});
@@ -223,7 +225,7 @@ void Run::train(bool measure, RunResult& result) {
 
 void Run::draw_next(std::int64_t step, const Batch& now, Batch& next) {
     if (step == settings_.steps) {
-        next = now;  // rows for a step that does not come
+        next = now;  // rows for a step that does not follow
         next.position = sampler_->position();
         return;
     }
@@ -244,7 +246,7 @@ void Run::stop_at(std::int64_t step, double loss) const {
         saved ? fmt::format(" and {} stays as it was: --resume continues from it", *saved) : ""));
 }
 
-/// A full disk is no reason to lose what comes after: only the last checkpoint must be written.
+/// A full disk must not end the training: only the last checkpoint must be written.
 void Run::save_or_say(std::int64_t step, std::int64_t position, bool last) {
     measured_.pause();
     try {

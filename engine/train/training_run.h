@@ -1,4 +1,4 @@
-// A whole run of training: everything that stands from the first step to the last.
+// How does a whole training run go, from the first step to the last?
 #pragma once
 
 #include "engine/train/run_settings.h"
@@ -11,12 +11,12 @@ namespace sluice {
 struct RunResult {
     std::int64_t steps_done = 0;
     bool interrupted = false;
-    std::optional<TimedPlan> report;  ///< measured; where enough steps ran
+    std::optional<TimedPlan> report;  ///< measured, if enough steps ran
 };
 
-/// Plans, prints the plan's memory, allocates, trains, saves. Throws InputError where something
-/// given is wrong or the plan does not fit; std::runtime_error where training cannot go on (a loss
-/// that is not finite).
+/// Plans, prints the plan's memory, allocates, trains, saves. Throws InputError if the input is
+/// wrong or the plan does not fit; std::runtime_error if training cannot continue (a loss that is
+/// not finite).
 RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
                        bool measure);
 

@@ -129,7 +129,7 @@ void check_tensor(const Checkpoint& file, const NamedTensor& expected, const Mod
                         shown_shape(expected.shape), model.name));
     }
     float ignored = 0;
-    read_as_fp32(tensor, 0, 0, &ignored);  // refuses types that are no weights
+    read_as_fp32(tensor, 0, 0, &ignored);  // refuses types that are not weights
 }
 
 /// Older checkpoints store the projection of a tied model a second time.

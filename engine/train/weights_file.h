@@ -1,4 +1,4 @@
-// Which tensors in files are the host's parameters and moments, and how do they get there and back?
+// Which tensors of files are the host's parameters and moments, and how are they read and written?
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,12 @@ struct HostTensor {
     std::byte* data = nullptr;
 };
 
-/// The upper planes by Hugging Face's names: what transformers loads.
+/// The upper planes with Hugging Face's names, which transformers loads.
 std::vector<HostTensor> weight_tensors(const HostModel& host);
 
-/// The rest of a section each: sections.0.low, .exp_avg, .exp_avg_sq and, of 8-bit moments,
-/// .exp_avg_scale and .exp_avg_sq_scale. Not a tensor each, since scales are shared across tensors.
+/// One tensor each for the other arrays of all sections: sections.0.low, .exp_avg, .exp_avg_sq and,
+/// for 8-bit moments, .exp_avg_scale and .exp_avg_sq_scale. They are not split by tensor, since
+/// scales are shared across tensors.
 std::vector<HostTensor> optimizer_tensors(const HostModel& host);
 
 /// Bytes that a thread copies at a time.
@@ -35,18 +36,18 @@ void write_tensors(const std::string& folder, const std::string& stem,
                    const std::vector<HostTensor>& tensors, std::int64_t max_shard_bytes,
                    ThreadPool& pool);
 
-/// Opens what write_tensors() wrote. Throws InputError unless it holds exactly these tensors.
+/// Opens files of write_tensors(). Throws InputError unless they hold exactly these tensors.
 Checkpoint open_tensors(const std::string& folder, const std::string& stem,
                         const std::vector<HostTensor>& tensors);
 
-/// Fills the tensors from files that open_tensors() found right.
+/// Fills the tensors from files that open_tensors() accepted.
 void copy_tensors(const Checkpoint& from, const std::vector<HostTensor>& tensors, ThreadPool& pool);
 
 /// Fills the parameters from Hugging Face safetensors in BF16, F16, F32 or F64 (a file, an index of
 /// shards, or a folder with either); moments become zero. Throws InputError, before anything is
-/// written, where a tensor is missing, unknown or of another shape or type; and for a value that is
-/// not finite or becomes so in BF16. Buffers named rotary_emb.inv_freq are ignored; so is the
-/// output projection of a tied model if it equals the embedding.
+/// written, if a tensor is missing, unknown or of another shape or type, or a value is not finite,
+/// also in BF16. Ignores buffers named rotary_emb.inv_freq, and the output projection of a tied
+/// model if it equals the embedding.
 void load_weights(const std::string& path, const ModelSpec& model, HostModel& host,
                   ThreadPool& pool);
 

@@ -111,8 +111,9 @@ TEST_CASE("checkpoint: a folder without one and an index that is wrong are refus
     CHECK_THAT(with_index("{}"), ContainsSubstring("weight_map is missing"));
     CHECK_THAT(with_index(R"({"weight_map":{}})"), ContainsSubstring("weight_map is empty"));
     CHECK_THAT(with_index(R"({"weight_map":{"a":1}})"), ContainsSubstring("weight_map.a is 1"));
-    CHECK_THAT(with_index(R"({"weight_map":{"a":"../b"}})"),
-               ContainsSubstring("\"a\" is \"../b\", expected the name of a file beside it"));
+    CHECK_THAT(
+        with_index(R"({"weight_map":{"a":"../b"}})"),
+        ContainsSubstring("\"a\" is \"../b\", expected the name of a file in the same folder"));
     CHECK_THAT(with_index(R"({"weight_map":{"embed":")" + shard + "\"}}"),
                ContainsSubstring("\"embed\" should be in \"" + shard + "\", which has no such "));
     std::filesystem::remove(temp.path(shard));

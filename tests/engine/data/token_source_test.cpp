@@ -64,10 +64,10 @@ TEST_CASE("tokens: any other file is text, a token a byte", "[data]") {
     const TempFolder temp;
     const std::string text = temp.write("poem.md", "h\xC3\xA9!");
     CHECK(all_tokens(open_tokens({text}, 256)) == Tokens{'h', 0xC3, 0xA9, '!'});
-    CHECK(open_error({text}, 255) ==
-          text +
-              ": text is read a token a byte, which needs a vocabulary of at least 256, but the "
-              "model's is 255; give token shards (*.bin) instead");
+    CHECK(open_error({text}, 255) == text +
+                                         ": text is read as one token per byte, which needs a "
+                                         "vocabulary of at least 256, but the "
+                                         "model's is 255; give token shards (*.bin) instead");
     const std::string array = temp.write("x.npy", std::string("\x93NUMPY\x01\0v\0", 10));
     CHECK_THAT(open_error({array}), ContainsSubstring("byte 7 is zero, so this is no text"));
 }

@@ -108,7 +108,8 @@ TEST_CASE("placement: a model larger than the node's free memory goes to the oth
     REQUIRE(placement.notes.size() == 1);
     CHECK(placement.notes[0] ==
           "host memory: 85.9 GB should lie on node 0, which has 64.4 GB free: 21.5 GB will lie on "
-          "other nodes and be read through the link between them; free memory there, or drop the "
+          "other nodes and be read through the link between them; free memory on that node, or "
+          "drop the "
           "caches of files (sysctl vm.drop_caches=1)");
     // Threads on both nodes touch half each.
     needs.optimizer_threads = 8;

@@ -45,7 +45,7 @@ TEST_CASE("setup warnings: less memory than the user said", "[machine]") {
     facts.memory_available = 12 * kGiB;
     CHECK(setup_warnings(facts, kNeeds) ==
           Texts{"host memory: the run needs 100.0 GB, this machine has 17.2 GB, and beyond that "
-                "the kernel swaps or kills the run; give --host-memory at most that"});
+                "the kernel swaps or kills the run; give --host-memory with that size or less"});
     facts.memory_may_grow = true;
     CHECK(setup_warnings(facts, kNeeds) == Texts{});
 }
@@ -57,7 +57,7 @@ TEST_CASE("setup warnings: memory that is too small for a plan may grow", "[mach
     facts.memory_may_grow = true;
     CHECK(memory_growth_hint(facts, kNeeds.host_bytes) ==
           "host memory: this virtual machine shows 17.2 GB, which may grow as memory is used; give "
-          "--host-memory with what it was promised");
+          "--host-memory with the size that was promised");
     facts.limits.memory = 128 * kGiB;
     CHECK_FALSE(memory_growth_hint(facts, kNeeds.host_bytes));
     CHECK_FALSE(memory_growth_hint(HostFacts{}, kNeeds.host_bytes));
