@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "engine/machine/stop_signals.h"
+#include "engine/train/expected_step.h"
 #include "engine/train/training_run.h"
 #include "sim/base/input_error.h"
 #include "sim/command_line/program.h"
@@ -20,7 +21,7 @@ namespace {
 struct Flags {
     ScenarioFlags scenario;
     TrainSettings settings;
-    std::optional<std::string> report, trace, timeline;
+    std::optional<std::string> plan, report, trace, timeline;
 };
 
 void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
@@ -66,6 +67,9 @@ void add_run_flags(CLI::App& app, Flags& flags) {
     TrainSettings& s = flags.settings;
     app.add_option("--data", s.data, "token shards (.bin), text files, or folders of them")
         ->required();
+    app.add_option("--plan", flags.plan,
+                   "a prediction of `sluice predict --json`: train with its settings, and show it "
+                   "beside the measured step");
     app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)");
     app.add_option("--out", s.out, "folder of checkpoints");
     app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
@@ -99,9 +103,28 @@ void check_folder(const std::optional<std::string>& file) {
                                  *file, folder.string()));
 }
 
+/// What the command line says, with the settings of --plan.
+PlannedScenario asked_run(const Flags& flags, const std::optional<ExpectedStep>& expected) {
+    if (!expected) return asked_scenario(flags.scenario);
+    const auto& given = flags.scenario.given.training;
+    std::string other = flags.scenario.training_file ? "--training" : "";
+    for (const Option& option : training_options())
+        if (given.contains(option.field)) other = option_flag(option);
+    if (!other.empty())
+        throw InputError(
+            fmt::format("--plan {}: gives all settings, so {} may not be given; predict with it",
+                        expected->file, other));
+    PlannedScenario asked = flags.scenario.given;
+    asked.training = expected->training;
+    return asked;
+}
+
 int train(const Flags& flags) {
-    const PlannedScenario asked = asked_scenario(flags.scenario);
+    std::optional<ExpectedStep> expected;
+    if (flags.plan) expected = read_expected_step(*flags.plan);
+    const PlannedScenario asked = asked_run(flags, expected);
     const ModelSpec model = read_model(asked.model);
+    if (expected) check_expected_model(*expected, model);
     const TrainingSpec training = read_training(asked);
     if (!training.schedule->ours)
         throw InputError(fmt::format(
@@ -119,9 +142,10 @@ int train(const Flags& flags) {
             fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
     for (const auto& file : {flags.report, flags.trace, flags.timeline}) check_folder(file);
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
-    std::signal(SIGPIPE,
-                SIG_IGN);  // nobody reads the progress any more, which is no reason to stop
-    const bool measure = flags.report || flags.trace || flags.timeline;
+    // Nobody reads the progress any more, which is no reason to stop.
+    std::signal(SIGPIPE, SIG_IGN);
+    const bool writes = flags.report || flags.trace || flags.timeline;
+    const bool measure = writes || expected;
     const RunResult result = run_training(model, training, flags.settings, measure);
     if (result.interrupted) {
         fmt::print("interrupted after step {}{}\n", result.steps_done,
@@ -130,15 +154,18 @@ int train(const Flags& flags) {
     if (!measure) return 0;
     if (!result.report) {
         fmt::print(stderr,
-                   "sluice-train: --report, --trace and --timeline are not written; they need two "
-                   "consecutive steps after the third, without a checkpoint after them and not "
-                   "redone by speculative clipping; give more --steps, or --clipping exact\n");
-        return 1;
+                   "sluice-train: no step was measured: that needs two consecutive steps after the "
+                   "third, without a checkpoint after them and not redone by speculative clipping; "
+                   "give more --steps, or --clipping exact\n");
+        return writes ? 1 : 0;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));
     if (flags.trace) write_file(*flags.trace, report_chrome_trace(*result.report));
     if (flags.timeline) write_file(*flags.timeline, to_svg(step_picture(*result.report)));
     fmt::print("{}", report_text(*result.report));
+    if (expected)
+        fmt::print("\n{}{}\n", to_text(expected_table(*expected, *result.report)),
+                   largest_difference(*expected, *result.report));
     return 0;
 }
 

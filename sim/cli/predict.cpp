@@ -4,13 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "sim/base/input_error.h"
-#include "sim/base/json_text.h"
 #include "sim/cli/commands.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
@@ -29,7 +26,7 @@ struct PlanFlags {
 struct PredictFlags {
     PlanFlags asked;
     bool json = false;
-    std::optional<std::string> trace_file, timeline_file, training_file;
+    std::optional<std::string> trace_file, timeline_file;
 };
 
 /// The prediction with `wanted`, of the plan that was asked for or that is fastest. Options that
@@ -44,19 +41,14 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
     return predict(s.model, s.machine, s.training, wanted);
 }
 
-/// No two of the files are one, and none is without a name.
 void check_files(const PredictFlags& flags) {
-    std::map<std::string, const char*> written;
-    for (const auto& [flag, file] : {std::pair{"--trace", flags.trace_file},
-                                     {"--timeline", flags.timeline_file},
-                                     {"--save-training", flags.training_file}}) {
-        if (!file) continue;
-        if (file->empty())
-            throw InputError(fmt::format("{} needs the name of a file, not an empty one", flag));
-        if (const auto [other, is_new] = written.emplace(*file, flag); !is_new)
-            throw InputError(
-                fmt::format("{} and {} are both {}; give two names", other->second, flag, *file));
+    for (const auto& file : {flags.trace_file, flags.timeline_file}) {
+        if (file && file->empty())
+            throw InputError("--trace and --timeline need the name of a file, not an empty one");
     }
+    if (flags.trace_file && flags.trace_file == flags.timeline_file)
+        throw InputError(
+            fmt::format("--trace and --timeline are both {}; give two names", *flags.trace_file));
 }
 
 int run_predict(const PredictFlags& flags) {
@@ -65,9 +57,6 @@ int run_predict(const PredictFlags& flags) {
         flags.asked, {.band = Wanted::Band::always, .suggestions = true, .remedies = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
-    if (flags.training_file)
-        write_file(*flags.training_file,
-                   readable_json(training_json(prediction.asked.training, true)));
     const std::string text = flags.json ? report_json(prediction) : report_text(prediction);
     std::fputs(text.c_str(), stdout);
     return 0;
@@ -105,10 +94,6 @@ void add_predict(CLI::App& app, Command& chosen) {
                      "write the operations as a Chrome trace (opens in Perfetto)")
         ->group("Output");
     command->add_option("--timeline", flags->timeline_file, "write the lanes over time as SVG")
-        ->group("Output");
-    command
-        ->add_option("--save-training", flags->training_file,
-                     "write the settings, for --training of sluice-train")
         ->group("Output");
     command->callback([&chosen, flags] { chosen = [flags] { return run_predict(*flags); }; });
 }

@@ -1,0 +1,134 @@
+#include "engine/train/expected_step.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+#include "sim/report/report.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kMost = std::numeric_limits<double>::max();
+constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
+
+/// A row of the table.
+struct Compared {
+    std::string name;
+    double expected, measured;
+    std::string (*text)(double);
+};
+
+std::string seconds_text(double value) { return format_seconds(value); }
+std::string bytes_text(double value) { return format_bytes(static_cast<Bytes>(value)); }
+
+std::vector<Compared> compared(const ExpectedStep& expected, const TimedPlan& measured) {
+    const Measurement& memory = *measured.step.measured;
+    const auto number = [](Bytes bytes) { return static_cast<double>(bytes); };
+    const auto tokens = static_cast<double>(measured.asked.training.tokens());
+    std::vector<Compared> out = {
+        {"step", expected.step, measured.step.seconds, seconds_text},
+        {"tokens/s", tokens / expected.step, measured.tokens_per_s(),
+         [](double value) { return format_thousands(value); }},
+        {"device memory", number(expected.device), number(memory.device), bytes_text},
+        {"host memory", number(expected.host), number(memory.host), bytes_text},
+    };
+    for (int i = 0; i < kLaneCount; ++i) {
+        const auto lane = static_cast<Lane>(i);
+        const std::optional<ExpectedStep::Times>& times =
+            expected.lanes[static_cast<std::size_t>(i)];
+        if (!times) continue;
+        const LaneTime& now = measured.step.lane(lane);
+        out.push_back(
+            {fmt::format("{} busy", lane_label(lane)), times->busy, now.busy, seconds_text});
+        if (lane != Lane::compute)
+            out.push_back({fmt::format("{} exposed", lane_label(lane)), times->exposed, now.exposed,
+                           seconds_text});
+    }
+    return out;
+}
+
+}  // namespace
+
+ExpectedStep read_expected_step(const std::string& file) {
+    const JsonObject root = JsonObject::parse(read_text_file(file), file);
+    if (!root.has("lanes") || !root.has("training") || root.boolean_or("measured", true))
+        throw InputError(fmt::format(
+            "{}: is no prediction; write one with: sluice predict ... --json >{}", file, file));
+    if (!root.boolean_or("fits", false))
+        throw InputError(
+            fmt::format("{}: the predicted plan does not fit its machine; choose "
+                        "other settings, or sluice predict --plan auto",
+                        file));
+    ExpectedStep out;
+    out.file = file;
+    out.model = root.object("model").text("name");
+    out.parameters = root.object("model").integer("parameters", 1, kMostWhole);
+    const JsonObject training = root.object("training");
+    TrainingSpec refuses_mistakes;
+    set_options(refuses_mistakes, training);
+    for (const Option& option : training_options())
+        if (training.has(option.field) && has_option(refuses_mistakes.schedule, option))
+            out.training[option.field] = training.scalar_text(option.field);
+    out.step = root.number("step_s", 0, kMost);
+    out.device = root.integer("device_peak_bytes", 0, kMostWhole);
+    out.host = root.integer("host_peak_bytes", 0, kMostWhole);
+    const JsonObject lanes = root.object("lanes");
+    for (int i = 0; i < kLaneCount; ++i) {
+        const char* const name = lane_name(static_cast<Lane>(i));
+        const std::optional<JsonObject> lane = lanes.object_or_none(name);
+        if (!lane) continue;
+        out.lanes[static_cast<std::size_t>(i)] = {
+            lane->number("busy_s", 0, kMost),
+            lane->has("exposed_s") ? lane->number("exposed_s", 0, kMost) : 0};
+    }
+    return out;
+}
+
+void check_expected_model(const ExpectedStep& expected, const ModelSpec& model) {
+    if (expected.parameters == total_parameters(model)) return;
+    throw InputError(fmt::format(
+        "--plan {}: is for {} with {} parameters, but --model has {}; predict with the same "
+        "--model, --layers and --untied",
+        expected.file, expected.model, expected.parameters, total_parameters(model)));
+}
+
+Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
+    return table_of<Compared>(
+        compared(expected, measured),
+        {{"name", "beside the prediction", [](const Compared& row) { return row.name; }},
+         {"predicted", "predicted", Unit::number,
+          [](const Compared& row) { return Cell(row.expected).shown_as(row.text(row.expected)); }},
+         {"measured", "measured", Unit::number,
+          [](const Compared& row) { return Cell(row.measured).shown_as(row.text(row.measured)); }},
+         {"difference", "difference", Unit::change, [](const Compared& row) {
+              return Cell(row.measured / row.expected - 1).hidden_if(row.expected == 0);
+          }}});
+}
+
+std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured) {
+    // A lane adds to the step what compute waits for it; compute adds all of its time.
+    Lane most = Lane::compute;
+    Seconds longest = 0;
+    for (int i = 0; i < kLaneCount; ++i) {
+        const auto lane = static_cast<Lane>(i);
+        const auto& times = expected.lanes[static_cast<std::size_t>(i)];
+        if (!times) continue;
+        const LaneTime& now = measured.step.lane(lane);
+        const Seconds more =
+            lane == Lane::compute ? now.busy - times->busy : now.exposed - times->exposed;
+        if (std::abs(more) <= std::abs(longest)) continue;
+        most = lane;
+        longest = more;
+    }
+    return fmt::format("most of the difference: {} {} is {} {} than predicted, {} of the step",
+                       lane_label(most), most == Lane::compute ? "time" : "exposed time",
+                       format_seconds(std::abs(longest)), longest < 0 ? "shorter" : "longer",
+                       format_percent(std::abs(longest) / expected.step));
+}
+
+}  // namespace sluice

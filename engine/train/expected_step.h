@@ -1,0 +1,42 @@
+// Which step did `sluice predict --json` expect of this run, and how far from it is the measured
+// one?
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sim/plan/step.h"
+#include "sim/report/table.h"
+
+namespace sluice {
+
+/// A prediction, as read from its file.
+struct ExpectedStep {
+    struct Times {
+        Seconds busy = 0, exposed = 0;
+    };
+    std::string file;
+    std::string model;
+    std::int64_t parameters = 0;
+    std::map<std::string, std::string> training;  ///< by field, as typed
+    Seconds step = 0;
+    Bytes device = 0, host = 0;                          ///< at most
+    std::array<std::optional<Times>, kLaneCount> lanes;  ///< nothing: the plan does not use it
+};
+
+/// Throws InputError where the file is no prediction of `sluice predict --json`, or one of a plan
+/// that does not fit.
+ExpectedStep read_expected_step(const std::string& file);
+
+/// Throws InputError where the prediction is of another model.
+void check_expected_model(const ExpectedStep& expected, const ModelSpec& model);
+
+/// Step, memory and lanes: predicted, measured, and how much more was measured.
+Table expected_table(const ExpectedStep& expected, const TimedPlan& measured);
+
+/// "most of the difference: the optimizer's exposed time is 80.0 ms longer, 4.1% of the step".
+std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured);
+
+}  // namespace sluice

@@ -1,0 +1,82 @@
+// Is a prediction read as it was written, and set beside the measured step?
+#include "engine/train/expected_step.h"
+
+#include <fstream>
+
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+#include "tests/sim/base/temporary_folder.h"
+
+using namespace sluice;
+
+namespace {
+
+const std::string kPrediction = R"({
+  "model": {"name": "qwen2.5-0.5b", "parameters": 494032768},
+  "training": {"schedule": "streamed", "batch": 4, "checkpoint_interval": 4, "recompute": "none"},
+  "fits": true, "measured": false, "step_s": 2.0,
+  "device_peak_bytes": 1000000000, "host_peak_bytes": 3000000000,
+  "lanes": {"compute": {"busy_s": 1.5, "exposed_s": null},
+            "optimizer": {"busy_s": 1.0, "exposed_s": 0.25}}})";
+
+struct File {
+    explicit File(const std::string& text) { std::ofstream(name) << text; }
+    test::TemporaryFolder folder;
+    std::string name = (folder.path / "plan.json").string();
+};
+
+std::string with(std::string from, const std::string& to) {
+    std::string out = kPrediction;
+    return out.replace(out.find(from), from.size(), to);
+}
+
+TimedPlan measured() {
+    TimedPlan out;
+    out.asked.training.batch = 4;
+    out.step.seconds = 2.1;
+    out.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 1.52;
+    out.step.lanes[static_cast<std::size_t>(Lane::optimizer)] = {1.1, 0.33};
+    out.step.measured = Measurement{.device = 990'000'000, .host = 3'030'000'000};
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("expected step: settings, memory and lanes of the prediction", "[train]") {
+    const ExpectedStep expected = read_expected_step(File(kPrediction).name);
+    // Options that the schedule does not have are left out.
+    CHECK(expected.training == std::map<std::string, std::string>{{"schedule", "streamed"},
+                                                                  {"batch", "4"},
+                                                                  {"recompute", "none"}});
+    CHECK(expected.step == 2.0);
+    CHECK(expected.host == 3'000'000'000);
+    REQUIRE(expected.lanes[static_cast<std::size_t>(Lane::optimizer)]);
+    CHECK(expected.lanes[static_cast<std::size_t>(Lane::optimizer)]->exposed == 0.25);
+    CHECK_FALSE(expected.lanes[static_cast<std::size_t>(Lane::host_to_device)]);
+    CHECK_NOTHROW(check_expected_model(expected, read_model("qwen2.5-0.5b")));
+    CHECK_THROWS_WITH(check_expected_model(expected, read_model("qwen2.5-1.5b")),
+                      ContainsSubstring("494032768 parameters"));
+}
+
+TEST_CASE("expected step: what is no prediction of a plan that fits is refused", "[train]") {
+    for (const auto& [text, words] :
+         {std::pair{with("\"measured\": false", "\"measured\": true"), "is no prediction"},
+          {std::string("{}"), "is no prediction"},
+          {with("\"fits\": true", "\"fits\": false"), "does not fit"},
+          {with("\"batch\": 4", "\"batch\": 0"), "batch"},
+          {with("2.0", "\"two\""), "step_s"}}) {
+        INFO(words);
+        CHECK_THROWS_WITH(read_expected_step(File(text).name), ContainsSubstring(words));
+    }
+}
+
+TEST_CASE("expected step: the lane that differs most is named", "[train]") {
+    const ExpectedStep expected = read_expected_step(File(kPrediction).name);
+    const std::string table = to_text(expected_table(expected, measured()));
+    for (const char* row : {"step", "+5.0%", "device memory", "-1.0%", "optimizer exposed", "+32"})
+        CHECK_THAT(table, ContainsSubstring(row));
+    CHECK(largest_difference(expected, measured()) ==
+          "most of the difference: optimizer exposed time is 80.0 ms longer than predicted, 4.0% "
+          "of the step");
+}
