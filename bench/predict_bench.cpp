@@ -81,7 +81,7 @@ ScenarioGrid bench_grid() {
     return grid;
 }
 
-/// Configurations a second of predict() one after another, over an even sample.
+/// Configurations per second of predict() calls one after another, over an even sample.
 double naive_rate(const ScenarioGrid& grid) {
     constexpr std::size_t kSample = 200;
     std::size_t done = 0;
@@ -94,7 +94,7 @@ double naive_rate(const ScenarioGrid& grid) {
     return static_cast<double>(done) / seconds_since(start);
 }
 
-/// Prints the rate of a sweep of some 10,000 configurations beside a loop of predict(), as a ratio.
+/// Prints the rate of a sweep of some 10,000 configurations over the rate of a loop of predict().
 /// Precondition: nothing has been simulated in this process.
 void bench_search() {
     const ScenarioGrid grid = bench_grid();
@@ -123,7 +123,7 @@ struct Pair {
     std::string model, machine;
 };
 
-/// Every model on every machine whose profile says enough, in an order that mixes both.
+/// Every model on every machine whose profile is complete, in an order that mixes both.
 std::vector<Pair> all_pairs() {
     std::vector<Pair> pairs;
     const std::vector<std::string> models = library_models(), machines = library_machines();
@@ -137,11 +137,11 @@ std::vector<Pair> all_pairs() {
 }
 
 struct AdviceCheck {
-    double below = 0;    ///< of the best of all combinations
-    double seconds = 0;  ///< that the advice took
+    double below = 0;    ///< over the best of all combinations
+    double seconds = 0;  ///< of the advice
 };
 
-/// Nothing where nothing fits.
+/// Empty if nothing fits.
 std::optional<AdviceCheck> check_advice(const ScenarioGrid& grid, const AdviceRequest& request) {
     const auto start = Clock::now();
     const Advice advice = advise(grid, request, usable_processors());
@@ -158,8 +158,8 @@ std::optional<AdviceCheck> check_advice(const ScenarioGrid& grid, const AdviceRe
     return AdviceCheck{1 - advice.best->tokens_per_s() / best, seconds};
 }
 
-/// Prints how far advice is below the best of simulating every combination, for so many pairs of a
-/// model and a machine on which it fits. Ten minutes for 200 pairs.
+/// Prints how far advice is below the best of all combinations, for that many pairs of a model and
+/// a machine on which it fits. Ten minutes for 200 pairs.
 void bench_advice(std::int64_t batch, std::size_t pairs) {
     AdviceRequest request;
     request.given.batch = batch;

@@ -17,7 +17,7 @@ namespace {
 
 using namespace sluice;
 
-// H200: the best copy within its memory and the best large bf16 product that we measured.
+// H200: the best copy within its memory and the best large bf16 product that were measured.
 constexpr double kBytesPerSecond = 4.26e12;
 constexpr double kFlopsPerSecond = 680e12;
 

@@ -1,4 +1,4 @@
-// The window that is timed: what a person asks of it, until the whole answer is there.
+// The window that is timed: requests a person makes, until the whole answer is there.
 #pragma once
 
 #include <QPushButton>

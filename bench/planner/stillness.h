@@ -1,4 +1,5 @@
-// How long does a window stand still? A timer ticks every 5 ms; where it is late, the window was.
+// How long does a window not respond? A timer ticks every 5 ms; if it is late, the window was
+// blocked.
 #pragma once
 
 #include <QCoreApplication>
@@ -22,7 +23,7 @@ class Stillness {
         busy_since_ = busy_ms();
         longest_ms = longest_busy_ms = 0;
     }
-    /// Events until `done`; false after two minutes.
+    /// Processes events until `done`; false after two minutes.
     template <typename Done>
     bool run_until(Done done) {
         QElapsedTimer all;
@@ -31,7 +32,7 @@ class Stillness {
             QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
         return done();
     }
-    /// Until what was asked to be painted is.
+    /// Until requested painting is done.
     void paint() {
         for (int i = 0; i < 3; ++i) {
             const int before = ticks_;
@@ -40,10 +41,10 @@ class Stillness {
     }
 
     double longest_ms = 0;       ///< between two ticks
-    double longest_busy_ms = 0;  ///< of this thread's processor time between two ticks
+    double longest_busy_ms = 0;  ///< processor time of this thread between two ticks
 
   private:
-    /// Without what other programs on the machine took.
+    /// Without the time of other programs on the machine.
     static double busy_ms() {
         timespec now{};
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -22,21 +22,22 @@ std::vector<Run> runs(const Bench& bench) {
                                    : state_bytes == 12 ? optimizer_thread_counts(most)
                                                        : few_optimizer_thread_counts(most);
         if (bench.quick && state_bytes != 12) threads = {most};
-        // Most first: they touch the memory.
+        // The largest number of threads first, since these touch the memory.
         std::reverse(threads.begin(), threads.end());
         for (const int n : threads) all.push_back({state_bytes, n});
     }
     return all;
 }
 
-/// Seconds of one update: of groups of them after two.
+/// Seconds of one update: from groups of updates, after two that do not count.
 Sample time_updates(OptimizerLoad& load, bool quick) {
     for (int i = 0; i < 2; ++i) load.update();
     return time_groups(quick ? 5 : 9, quick ? 0.02 : 0.04, [&] { load.update(); });
 }
 
-/// Updates of several sizes, for what a call costs beside its parameters: threads wake up, and all
-/// wait for the last one. There and back, so that no drift becomes a difference between sizes.
+/// Updates of several sizes give the fixed cost of a call: threads wake up, and all wait for the
+/// last one. Sizes are measured upwards and downwards, so that drift causes no difference between
+/// them.
 CaseTable sizes_of_updates(Bench& bench, OptimizerLoad& load) {
     CaseTable table{.name = "adam_by_size",
                     .method =

@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-/// Enqueuing a kernel takes the host 3 to 15 us.
+/// The host takes 3 to 15 us to enqueue a kernel.
 constexpr Seconds kShortCall = 20e-6;
 /// CUDA lets some 1000 operations wait in a stream; then the host waits too.
 constexpr std::int64_t kCallsAhead = 700;
@@ -25,7 +25,7 @@ std::int64_t calls_in(Seconds seconds, Seconds seconds_a_call) {
     return static_cast<std::int64_t>(std::ceil(seconds / seconds_a_call));
 }
 
-/// Calls with numbers that go on, and the time between two events.
+/// Calls with consecutive numbers, and the time between two events.
 class Calls {
   public:
     Calls(Device& device, const std::function<void(std::int64_t)>& enqueue)
@@ -35,7 +35,7 @@ class Calls {
         for (std::int64_t i = 0; i < count; ++i) enqueue_(next_++);
     }
     void record(EventId event) { device_.record(Lane::compute, event); }
-    /// Seconds a call of `count` calls, waited for.
+    /// Seconds per call of `count` calls, after waiting for them.
     Seconds time(std::int64_t count) {
         device_.align_clocks();
         record(0);
@@ -55,7 +55,7 @@ class Calls {
 
 CallGroups group_calls(const Timing& timing, Seconds seconds_a_call) {
     CallGroups out;
-    // In all 20 groups' time, or 3 calls.
+    // As many calls as fit into the time of 20 groups, but at least 3.
     const double longest = 20 * timing.group / std::max(timing.group, seconds_a_call);
     out.groups = std::clamp(static_cast<int>(longest), std::min(3, timing.groups), timing.groups);
     out.warm_up_calls =
@@ -72,14 +72,14 @@ Sample time_on_compute_lane(Device& device, const Timing& timing,
                             const std::function<void(std::int64_t)>& enqueue) {
     device.create_events(std::max(2, 2 * timing.groups));
     Calls calls(device, enqueue);
-    calls.time(1);  // the first call chooses an algorithm, compiles it, touches memory
+    calls.time(1);  // the first call chooses an algorithm, compiles it and touches memory
     Seconds estimate = calls.time(1);
     if (estimate < timing.group / 8)
         estimate = calls.time(std::min<std::int64_t>(200, calls_in(timing.group / 4, estimate)));
     const CallGroups plan = group_calls(timing, estimate);
     if (timing.before_group) timing.before_group();
     calls.enqueue(plan.warm_up_calls);
-    // Times are float milliseconds since this: near it they are exact to 15 ns.
+    // Times are float milliseconds since this event: near it they are exact to 15 ns.
     device.align_clocks();
     for (int group = 0; group < plan.groups; ++group) {
         if (timing.before_group) timing.before_group();
@@ -100,16 +100,16 @@ namespace {
 
 constexpr Bytes kLeastArena = Bytes{256} << 20;
 constexpr Bytes kGigabyte = 1'000'000'000;
-// 64 MiB. Not a power of two, so that matrices which begin one apart are not equal; even, so that
-// pairs read as fp32 stay pairs.
+// 64 MiB. Not a power of two, so that matrices at this distance differ; even, so that pairs read as
+// fp32 stay pairs.
 constexpr std::size_t kRandomNumbers = (std::size_t{1} << 25) + 4098;
 
 std::uint16_t bf16_of(float value) {
-    // Rounded to nearest; ties, which a random number does not meet, away from zero.
+    // Rounded to nearest; ties, which random numbers do not have, away from zero.
     return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16);
 }
 
-/// Normal numbers of deviation 1: draws from 65536 of them, since there are not many more in bf16.
+/// Normal numbers of deviation 1, drawn from 65536 of them; bf16 does not have many more.
 std::vector<std::uint16_t> random_numbers() {
     std::mt19937 generator(1);
     std::normal_distribution<float> normal;
@@ -128,7 +128,7 @@ Bytes share_of(double share, Bytes bytes) {
     return static_cast<Bytes>(share * static_cast<double>(bytes));
 }
 
-/// With the kernels' workspace.
+/// Including the kernels' workspace.
 Bytes arena_size(const Device& device, const DeviceFacts& facts, const HostFacts& host) {
     Bytes bytes = 0, free = 0;
     if (facts.is_gpu) {
@@ -163,7 +163,7 @@ void run_large_product(Bench& bench) {
                                  .transpose_b = Transpose::yes});
 }
 
-/// 0 without a GPU, or where its memory is too small to heat it.
+/// 0 without a GPU, or if its memory is too small to heat it.
 Seconds time_large_product(Bench& bench) {
     if (!bench.device_facts.is_gpu || bench.arena_bytes < 4 * kLargeMatrix) return 0;
     return time_on_compute_lane(bench.device, {.groups = 3},
@@ -259,8 +259,8 @@ void enqueue_large_products(Bench& bench, Seconds seconds) {
 }
 
 const std::vector<Case>& all_cases() {
-    // The device's first. What is compared with each other, and drifts on virtual machines (copies,
-    // Adam, mixed load), stands together.
+    // The device's cases come first. Cases that are compared with each other and drift on virtual
+    // machines (copies, Adam, mixed load) are next to each other.
     static const std::vector<Case> cases = {
         {"launch", "What do a kernel launch and an event cost?", 0.5, 0.3, measure_launch},
         {"device_copy", "How fast is the device's memory?", 0.5, 0.3, measure_device_copy},

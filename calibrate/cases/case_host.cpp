@@ -23,7 +23,7 @@ constexpr int kLaneThreads = 4;
 
 constexpr std::int64_t kDistinct = std::int64_t{1} << 20;
 
-/// Columns that have a range right of them.
+/// Columns with a range to their right.
 std::vector<std::size_t> ranged_columns(const CaseTable& table) {
     std::vector<std::size_t> ranged;
     for (std::size_t i = 0; i + 2 < table.columns.size(); ++i)
@@ -44,7 +44,7 @@ Bytes host_memory_budget(const HostFacts& host) {
 Bytes last_level_cache(const HostFacts& host, const std::string& root) {
     const SystemFiles files(root);
     const std::string folder = "sys/devices/system/cpu/cpu0/cache/index3/";
-    // Not sysconf(): glibc shares an AMD processor's cache out by its own rules, 335 MB for 32.
+    // Not sysconf(): glibc divides an AMD processor's cache by its own rules, 335 MB instead of 32.
     const std::string size = files.text(folder + "size");  // "32768K"
     const std::size_t unit = size.find('K');
     if (unit == std::string::npos) return 0;

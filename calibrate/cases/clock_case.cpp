@@ -1,5 +1,5 @@
-// How does a GPU's clock follow its load? It starts at its highest, where all kernels are timed,
-// and falls when its power has been over the limit for some time.
+// How does a GPU's clock follow its load? It starts at its highest, at which all kernels are timed,
+// and falls after its power has exceeded the limit for some time.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-/// Large products one after another from rest, each timed; of some repeats the median.
+/// Large products one after another from rest, each timed; the median over some repeats.
 CaseTable products_after_rest(Bench& bench) {
     constexpr int kProducts = 100, kRepeats = 5;
     constexpr auto kRest = std::chrono::milliseconds(300);
@@ -52,8 +52,8 @@ CaseTable products_after_rest(Bench& bench) {
     return table;
 }
 
-/// Power while products run at the highest clock: bursts shorter than the limit lets them be, with
-/// rests between.
+/// Power of products at the highest clock: in bursts too short for the power limit, with rests
+/// between.
 void measure_burst_power(Bench& bench, const Nvml& gpu, CaseRecord& record) {
     constexpr Seconds kBurst = 0.012, kWarmUp = 0.5, kMeasured = 2;
     constexpr auto kRest = std::chrono::milliseconds(25);
@@ -96,7 +96,7 @@ void measure_burst_power(Bench& bench, const Nvml& gpu, CaseRecord& record) {
 }  // namespace
 
 void measure_clock(Bench& bench, CaseRecord& record) {
-    if (bench.large_product == 0) return;  // no GPU: no clock that falls with the load
+    if (bench.large_product == 0) return;  // no GPU, so no clock that falls under load
     fill_arena(bench);
     record.tables.push_back(products_after_rest(bench));
     bench.report(0.5);

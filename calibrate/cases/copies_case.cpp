@@ -1,4 +1,5 @@
-// How fast are copies between host and device, by size and direction, and both ways at once?
+// How fast are copies between host and device, by size and direction, and in both directions at
+// once?
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,10 +15,10 @@ namespace {
 
 constexpr Bytes kLeastCopy = Bytes{4} << 10;
 constexpr Bytes kMostCopy = 512 * kMiB;
-constexpr Bytes kMostCopyOnCpu = 256 * kMiB;  // by one thread
+constexpr Bytes kMostCopyOnCpu = 256 * kMiB;  // with one thread
 constexpr Bytes kPageable = 256 * kMiB;
 
-/// Copies in use one half of a region, copies out the other, in host memory as on the device.
+/// Copies in use one half of a region, copies out the other, on the host and on the device.
 struct CopyMemory {
     HostRegion host;
     Bytes bytes = 0;  ///< of each half
@@ -30,7 +31,7 @@ std::vector<Bytes> copy_sizes(Bytes most) {
     return sizes;
 }
 
-/// Registered and full of numbers like those of the arena.
+/// Registered and full of numbers like the arena's.
 CopyMemory make_copy_memory(const Bench& bench, ThreadPool& pool) {
     const Bytes most = std::min(host_memory_budget(bench.host), bench.arena_bytes) / 2;
     CopyMemory memory;
@@ -41,7 +42,7 @@ CopyMemory make_copy_memory(const Bench& bench, ThreadPool& pool) {
     return memory;
 }
 
-/// Copies an odd number of bytes in and out again, and requires them back.
+/// Copies an odd number of bytes in and out again, and requires that they are unchanged.
 void check_bytes(const Bench& bench, const CopyMemory& memory) {
     const Bytes bytes = std::min<Bytes>(memory.bytes, 8 * kMiB) - 6;
     char* const device = bench.at(0, bytes);
@@ -85,7 +86,7 @@ class CopyQueue {
     std::int64_t places_, done_ = 0;
 };
 
-/// How many copies take about so long; warms them up.
+/// The number of copies that takes about that long; warms them up.
 std::int64_t copies_in(Seconds seconds, Device& device, CopyQueue& queue) {
     for (std::int64_t count = 2;; count *= 2) {
         const Seconds start = host_seconds();
@@ -98,7 +99,7 @@ std::int64_t copies_in(Seconds seconds, Device& device, CopyQueue& queue) {
     }
 }
 
-/// Seconds of one copy, of groups of copies that follow one another without a gap.
+/// Seconds per copy, from groups of copies that follow one another without a gap.
 Sample time_copies(const Bench& bench, Lane lane, CopyQueue& queue) {
     const int groups = bench.quick ? 5 : 9;
     Device& device = bench.device;
@@ -136,7 +137,7 @@ CaseTable measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memor
     return table;
 }
 
-/// Host memory that is not registered, as a program without care for it would copy from.
+/// Host memory that is not registered, as in a program that ignores pinning.
 CaseTable measure_pageable(const Bench& bench, Lane lane, ThreadPool& pool) {
     const bool in = lane == Lane::host_to_device;
     CaseTable table{.name = in ? "copy_pageable_host_to_device" : "copy_pageable_device_to_host",

@@ -1,4 +1,4 @@
-// What one number or a few say of a GPU: launches, copies within it, copies to the next one.
+// Numbers of a GPU that need one or a few rows: launches, copies within it, copies to the next one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,11 +22,11 @@ constexpr int kKernels = 400;
 
 struct Launches {
     Seconds device = 0;  ///< from before the first kernel to after the last
-    Seconds host = 0;    ///< of enqueuing them
+    Seconds host = 0;    ///< host time to enqueue them
 };
 
-/// Enqueues kernels of 256 elements behind work that lets the host get ahead of the device, with an
-/// event after each where `events`.
+/// Enqueues kernels of 256 elements after work that gives the host a lead, with an event after each
+/// if `events`.
 Launches enqueue_kernels(Bench& bench, const Timing& timing, bool events) {
     constexpr std::int64_t kElements = 256;
     const Vector in{bench.at(0, 4 * kElements), DType::fp32, kElements};
@@ -111,7 +111,7 @@ constexpr int kRepeats = 7;
 constexpr Bytes kLargest = Bytes{256} << 20;
 constexpr std::array kSizes = {Bytes{64} << 10, Bytes{1} << 20, Bytes{16} << 20, kLargest};
 
-/// GB/s of 1 GB a repeat or 500 copies; both ways together.
+/// GB/s of 1 GB or 500 copies per repeat; the sum of both directions.
 Sample rate_gb_per_s(PeerCopy& copies, Bytes bytes, bool both_ways, bool quick) {
     const double amount = quick ? 0.25e9 : 1e9;
     const int count =
@@ -160,13 +160,13 @@ void measure_pair(const Bench& bench, CaseRecord& record) {
 
 }  // namespace
 
-/// With one GPU or none: no table, and no warning, as nothing is wrong.
+/// With one GPU or none: no table, and no warning, since nothing is wrong.
 void measure_gpu_interconnect(Bench& bench, CaseRecord& record) {
     if (!bench.device_facts.is_gpu || gpu_count() < 2) return;
     try {
         measure_pair(bench, record);
     } catch (const std::runtime_error& error) {
-        // The other GPU may be in use or set apart; the machine is calibrated without it.
+        // The other GPU may be in use or reserved; this machine is calibrated without it.
         record.warnings.push_back(
             fmt::format("copies between GPUs were not measured: {}", error.what()));
     }

@@ -26,8 +26,8 @@ double square_distance(const Point& a, const Point& b) {
     return sum;
 }
 
-/// The point that, chosen too, makes the sum of squared distances least; `nearest` are those to the
-/// points chosen so far.
+/// The point whose choice reduces the sum of squared distances most; `nearest` are the distances to
+/// the points chosen so far.
 std::size_t most_central(const std::vector<Point>& points, const std::vector<double>& nearest) {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();

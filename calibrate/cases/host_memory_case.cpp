@@ -21,11 +21,11 @@ constexpr double kLeastBytes = 0.4e9;
 constexpr double kMostBytes = 4e9;
 constexpr Bytes kTouched = 256 * kMiB;
 constexpr Bytes kPage = 4096;
-/// Elements; a piece of a thread's work is at least as large.
+/// Elements of the smallest piece of a thread's work.
 constexpr std::int64_t kGrain = std::int64_t{1} << 16;
 
-/// Bytes of each of the three arrays: 4 times the last level of cache (STREAM's rule), 1 GB in all
-/// where that is not known.
+/// Bytes of each of the three arrays: 4 times the last level of cache (STREAM's rule), or 1 GB in
+/// all if that is not known.
 Bytes array_bytes(const Bench& bench) {
     const Bytes cache = last_level_cache(bench.host);
     const double wanted =
@@ -43,8 +43,8 @@ struct Arrays {
     Bytes bytes() const { return count * kFp32; }
 };
 
-/// Seconds of one call: of groups of calls after one call; of fewer groups where calls are long, as
-/// on one thread.
+/// Seconds per call, from groups of calls after one call; from fewer groups if calls are long, as
+/// with one thread.
 Sample time_calls(bool quick, const std::function<void()>& call) {
     constexpr Seconds kLong = 0.1;
     const Seconds begin = host_seconds();
@@ -62,7 +62,7 @@ struct Loop {
 };
 
 void read_all(ThreadPool& pool, const Arrays& arrays) {
-    static std::atomic<std::uint32_t> sink;  // somebody might look: the loop must run
+    static std::atomic<std::uint32_t> sink;  // uses the result, so that the loop must run
     pool.parallel_for(3 * arrays.count, kGrain, [&](std::int64_t begin, std::int64_t end) {
         sink += read_words(reinterpret_cast<const std::uint32_t*>(arrays.a) + begin, end - begin);
     });
@@ -90,7 +90,7 @@ void copy_all(ThreadPool& pool, const Arrays& arrays) {
 Bytes three_arrays(const Arrays& arrays) { return 3 * arrays.bytes(); }
 Bytes one_array(const Arrays& arrays) { return arrays.bytes(); }
 
-/// In this order: writing leaves one number everywhere.
+/// In this order, since writing leaves one number everywhere.
 constexpr Loop kLoops[] = {
     {"host_read", "sum of words; bytes read", three_arrays, read_all},
     {"host_triad",
@@ -108,7 +108,7 @@ void require_triad(const Arrays& arrays) {
             throw InternalError("the triad over host memory computed something else");
 }
 
-/// The first time, and the times after it: a virtual machine may get its memory only as it is used.
+/// The first time, and later times: a virtual machine may get its memory only when it is used.
 struct FirstTouch {
     Seconds first = 0;
     Sample later;
@@ -139,7 +139,7 @@ class HostMemory {
     }
 
     void measure_all() {
-        // Most threads first: they touch the arrays.
+        // The largest number of threads first, since these touch the arrays.
         std::vector<int> counts = doubling_threads(bench_.optimizer_threads);
         std::reverse(counts.begin(), counts.end());
         for (const int threads : counts) {
@@ -179,7 +179,7 @@ class HostMemory {
         add_rate(touch_, pool.size(), bytes, touch.later);
     }
 
-    /// New ones only where they have to lie on other nodes.
+    /// New arrays only if they have to be on other nodes.
     void make_arrays(ThreadPool& pool, const std::vector<int>& nodes) {
         if (memory_.bytes() == 0 || nodes != nodes_) {
             const Bytes each = array_bytes(bench_);
@@ -202,7 +202,7 @@ class HostMemory {
     HostRegion memory_;
     Arrays arrays_{};
     std::vector<int> nodes_;
-    std::vector<CaseTable> loops_;  ///< as kLoops
+    std::vector<CaseTable> loops_;  ///< the same order as kLoops
     CaseTable touch_ =
         rate_table("host_first_touch",
                    "fresh pages of the process (huge where the system gives them), a "

@@ -29,7 +29,7 @@ constexpr std::array kRoles = {
          "dW (m, n) = dy (k, m)^T x (k, n) in bf16, added: into fp32 sums; as gemm_forward"},
 };
 
-/// A product's matrices without memory.
+/// A product's matrices, without memory.
 Kernels::Product product_of(GemmRole role, const ShapeSize& size, DType activations) {
     const std::int64_t m = size[0], n = size[1], k = size[2];
     const bool added = size[3] != 0;
@@ -63,7 +63,7 @@ Kernels::Product product_of(GemmRole role, const ShapeSize& size, DType activati
 
 Bytes matrix_bytes(const Matrix& matrix) { return matrix.elements() * bytes_of(matrix.type); }
 
-/// Times one shape; false where it does not fit.
+/// Times one shape; false if it does not fit.
 bool measure(Bench& bench, GemmRole role, const KernelShape& shape, KernelRows& rows) {
     Kernels::Product product = product_of(role, shape.size, bench.activations);
     const bool addend = role == GemmRole::forward && shape.size[3] != 0;
@@ -103,7 +103,7 @@ std::vector<Task> mixed_tasks(const ShapeLimits& limits) {
 
 void measure_gemm(Bench& bench, CaseRecord& record) {
     fill_arena(bench);
-    // Longer products exceed what the power limit leaves at the highest clock.
+    // Longer products exceed the energy that the power limit allows at the highest clock.
     const std::vector<Task> tasks =
         mixed_tasks(shape_limits(bench, bench.device_facts.is_gpu ? 0.03 : 0.05));
     std::vector<std::unique_ptr<KernelRows>> tables;
@@ -125,7 +125,7 @@ AttentionShape attention_shape(const ShapeSize& size) {
     return {size[0], size[1], size[2], size[3], size[4], 0};
 }
 
-/// Memory of attention's calls in both directions. A set of inputs belongs to one of outputs:
+/// Memory of attention's calls in both directions. Each set of outputs needs its own inputs:
 /// backward with the statistics of other scores would overflow.
 class Operands {
   public:
@@ -161,7 +161,7 @@ class Operands {
     OperandSets inputs_, outputs_;
 };
 
-/// Times both directions; false where the operands do not fit.
+/// Times both directions; false if the operands do not fit.
 bool measure(Bench& bench, const KernelShape& shape, KernelRows& forward, KernelRows& backward) {
     const AttentionShape attention = attention_shape(shape.size);
     const Operands at(bench, attention);

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Kernels choose an algorithm by alignment too; that of tensors in training is 256 or more.
+// Kernels choose an algorithm by alignment too; tensors in training are aligned to 256 or more.
 constexpr Bytes kAlignment = 4096;
 
 Bytes aligned(Bytes bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -47,7 +47,7 @@ char* OperandSets::at(std::int64_t call, std::size_t which) const {
 namespace {
 
 constexpr double kMostSpread = 0.03;
-/// Lets a GPU rest as long as it worked since it rested last, at most 30 ms. The large product
+/// Lets a GPU rest for as long as it worked since its last rest, at most 30 ms. The large product
 /// after that gives the host time to enqueue short calls.
 class Rest {
   public:
@@ -62,7 +62,7 @@ class Rest {
     }
 
   private:
-    // H200: it may draw some 280 W more than its limit for some 50 ms, and at rest gains 570 W.
+    // H200: it may exceed its limit by some 280 W for some 50 ms, and at rest regains 570 W.
     static constexpr Seconds kLeastRest = 0.005, kMostRest = 0.03;
     Bench* bench_;
     Seconds rested_at_ = 0;

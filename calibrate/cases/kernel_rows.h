@@ -1,5 +1,5 @@
-// How does a table of kernel times come about? A row a shape, each timed on operands that no cache
-// holds, and timed again where the groups lie far apart.
+// How is a table of kernel times measured? One row per shape, timed with operands that no cache
+// holds, and again if the groups differ much.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace sluice {
 struct Zone {
     Bytes begin = 0, bytes = 0;
 };
-/// Kernels only read here: random numbers throughout a case.
+/// Kernels only read this zone: it keeps its random numbers throughout a case.
 Zone input_zone(const Bench& bench);
-/// Kernels write here: never an input, since numbers would grow from call to call.
+/// Kernels write to this zone, which is never an input, since numbers would grow from call to call.
 Zone output_zone(const Bench& bench);
 
-/// How much memory calls go through before they come to the same again: on a GPU 5 times the L2
-/// cache of an H200; on the CPU what some layers of the small models have that it trains.
+/// The amount of memory that calls rotate through: on a GPU 5 times the L2 cache of an H200; on the
+/// CPU as much as some layers of the small models that it trains.
 Bytes rotated_bytes(const Bench& bench);
 
 class OperandSets {
   public:
-    /// Sets of operands of `sizes` bytes each, as many as make up rotated_bytes() and fit in the
-    /// zone. One, without memory, where all sizes are 0.
+    /// Sets of operands of `sizes` bytes each, as many as fit in rotated_bytes() and the zone. One
+    /// set without memory if all sizes are 0.
     OperandSets(const Bench& bench, Zone zone, const std::vector<Bytes>& sizes);
-    /// Whether the zone holds one set at least.
+    /// Whether the zone holds at least one set.
     bool fit() const { return sets_ > 0; }
     std::int64_t sets() const { return sets_; }
     Bytes bytes() const { return sets_ * set_bytes_; }  ///< of all sets
@@ -46,21 +46,21 @@ class OperandSets {
 
 class KernelRows {
   public:
-    /// Columns: those of the shape, us, us_low, us_high and, where `tells_held_out`, held_out (0 or
-    /// 1). Calls are timed as kernel_timing() says.
+    /// Columns: the shape's, us, us_low, us_high and, if `tells_held_out`, held_out (0 or 1). Calls
+    /// are timed as kernel_timing() says.
     KernelRows(Bench& bench, std::string table, const std::vector<std::string>& shape_columns,
                std::string method, bool tells_held_out = true);
 
-    /// Times `enqueue` (see time_on_compute_lane) and adds the row; twice, of which the steadier
-    /// counts, where the spread is more than 3%. `refresh` enqueues what restores
-    /// operands that calls change in place, before each group; numbers that pass a kernel some
-    /// hundred times overflow.
+    /// Times `enqueue` (see time_on_compute_lane) and adds the row. If the spread is more than 3%,
+    /// it is timed again, and the steadier result counts. `refresh` enqueues work before each group
+    /// that restores operands which calls change in place, since numbers overflow after some
+    /// hundred passes.
     void measure(const KernelShape& shape, const std::function<void(std::int64_t)>& enqueue,
                  std::function<void()> refresh = {});
-    /// The shape's operands do not fit in the arena.
+    /// Notes that the shape's operands do not fit in the arena.
     void leave_out(const KernelShape& shape);
-    /// Gives the table to the record, and at most two warnings: of the largest spread, and of what
-    /// was left out.
+    /// Adds the table to the record, and at most two warnings: about the largest spread, and about
+    /// shapes that were left out.
     void finish(CaseRecord& record);
 
   private:
@@ -76,16 +76,16 @@ class KernelRows {
     int left_out_ = 0;
 };
 
-/// How kernels are timed: 3 ms of warm-up and groups of 4 ms, fewer where the bench is quick. A GPU
+/// How kernels are timed: 3 ms of warm-up and groups of 4 ms, fewer if the bench is quick. A GPU
 /// rests before each group, so that its clock is the highest: at its power limit the clock depends
-/// on all that ran in the last 50 ms, and one product was 11% quicker to 15% slower on machines of
-/// one kind. How much slower kernels are at the limit is measured apart (clock_case.cpp).
+/// on all work of the last 50 ms, and one product was 11% quicker to 15% slower on machines of one
+/// kind. The slowdown at the limit is measured separately (clock_case.cpp).
 Timing kernel_timing(Bench& bench);
 
-/// Products or attention that take at most so long, probed with one product.
+/// Shapes of products or attention that take at most that long, estimated from one product.
 ShapeLimits shape_limits(Bench& bench, Seconds longest);
 
-/// Query and key heads that together are `columns` wide, 3 or more queries to a key where that is
+/// Query and key heads that together are `columns` wide, with 3 or more queries per key if
 /// possible, in sequences of at most 8192.
 AttentionShape heads_of(std::int64_t rows, std::int64_t columns, std::int64_t head_dim);
 

@@ -8,7 +8,7 @@ namespace sluice {
 
 namespace {
 
-// As in the models' configs; GPT-2's vocabulary as it is usually padded.
+// As in the models' configs; GPT-2's vocabulary is padded as usual.
 constexpr std::array kFit = {
     LayerSizes{768, 12, 12, 64, 3072, 50304},       // GPT-2
     LayerSizes{896, 14, 2, 64, 4864, 151936},       // Qwen2.5-0.5B
@@ -112,7 +112,7 @@ Sizes thinned(const Sizes& sizes, std::size_t step) {
     return out;
 }
 
-/// `count` shapes out of `candidates`, and those held out.
+/// `count` shapes out of `candidates`, and the held-out ones.
 KernelShapes fit_and_held_out(Sizes candidates, std::size_t count, Sizes held_out,
                               const ShapeLimits& limits) {
     if (limits.quick) {
@@ -126,7 +126,7 @@ KernelShapes fit_and_held_out(Sizes candidates, std::size_t count, Sizes held_ou
     return in_mixed_order(std::move(out));
 }
 
-/// Products with one layer's weights; sums are new and added to in turn.
+/// Products with one layer's weights; sums rotate and are added to.
 void add_gemms(Sizes& out, GemmRole role, const Linear& linear, const std::vector<Size>& tokens,
                const ShapeLimits& limits) {
     for (const Size count : tokens) {
@@ -155,7 +155,7 @@ bool has_heads(MemoryBoundWork work) {
            work == MemoryBoundWork::rotary;
 }
 
-/// The width of the rows that `work` passes over.
+/// The width of the rows that `work` processes.
 Size row_width(MemoryBoundWork work, const LayerSizes& layer) {
     if (has_heads(work)) return layer.query_key_width();
     switch (work) {
@@ -222,7 +222,7 @@ KernelShapes gemm_shapes(GemmRole role, const ShapeLimits& limits) {
         for (const Linear& linear : linears(layer)) all.push_back(linear);
     Sizes candidates;
     for (const Linear& linear : all) {
-        // Also at other numbers of tokens these would tell the fit too much.
+        // At other numbers of tokens these would also tell the fit too much.
         if (held_out.contains({linear.out, linear.in})) continue;
         add_gemms(candidates, role, linear, fit_tokens(limits.is_gpu), limits);
     }

@@ -1,4 +1,4 @@
-// Which shapes of kernels are measured, of layers of which sizes, and in which order?
+// Which shapes of kernels are measured, for layers of which sizes, and in which order?
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace sluice {
 /// Sizes of a kernel, all 0 or more.
 using ShapeSize = std::vector<std::int64_t>;
 
-/// `count` of the candidates, or all; equal ones count as one. Each next is the one that most
-/// lowers the mean squared distance from all candidates to the nearest chosen one, so the first few
-/// are the best few; but every third is the one farthest from those chosen, so that the ends are
-/// reached. Distance counts 1 for twice a size; a size of 0 is taken as half of 1.
+/// `count` of the candidates, or all; equal ones count as one. Each next one reduces the mean
+/// squared distance from all candidates to the nearest chosen one most, so the first few are the
+/// best few. Every third is the one farthest from the chosen ones, so that the ends are reached. A
+/// factor of 2 in a size is a distance of 1; a size of 0 counts as half of 1.
 std::vector<ShapeSize> spread_evenly(std::vector<ShapeSize> candidates, std::size_t count);
 
-/// The same items in an order without pattern: heat and what else changes over a minute then looks
-/// like noise, not like a shape, and those held out meet the same machine as the others.
+/// The same items in an order without pattern. Heat and other changes over a minute then look like
+/// noise, not like a shape, and held-out shapes are measured in the same conditions as others.
 template <typename Item>
 std::vector<Item> in_mixed_order(std::vector<Item> items) {
     std::vector<std::pair<std::uint64_t, std::size_t>> order;
@@ -40,13 +40,13 @@ struct LayerSizes {
     std::int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
 
-/// Layers of models of 0.1B to 405B parameters, none equal to those held out.
-/// `is_gpu`: as they are; else as small(), which a CPU trains.
+/// Layers of models of 0.1B to 405B parameters, none equal to the held-out ones. `is_gpu`: full
+/// size; else as small(), which a CPU trains.
 std::vector<LayerSizes> fit_layers(bool is_gpu);
 /// Layers of Qwen2.5-3B, 14B and 72B, in this order.
 std::vector<LayerSizes> held_out_layers(bool is_gpu);
 
-/// Widths an eighth (to a multiple of 16), the vocabulary a 32nd, half the heads of a quarter.
+/// Widths an eighth (to a multiple of 16), the vocabulary a 32nd, an eighth of the heads.
 LayerSizes small(const LayerSizes& layer);
 
 /// y (tokens, out) = x (tokens, in) W^T.
@@ -60,11 +60,11 @@ struct Linear {
 /// head.
 std::vector<Linear> linears(const LayerSizes& layer);
 
-/// Layers thinner than those of the models: heads' keys and values, low-rank and small ones, where
-/// times are farthest from the trend.
+/// Layers thinner than those of the models: keys and values of few heads, low-rank and small ones,
+/// where times are farthest from the trend.
 std::vector<Linear> thin_linears(bool is_gpu);
 
-/// For which machine shapes are chosen.
+/// The machine that shapes are chosen for.
 struct ShapeLimits {
     bool is_gpu = false;    ///< without one, models are an eighth as wide
     double most_flops = 0;  ///< of a product, or of attention
@@ -75,8 +75,8 @@ struct ShapeLimits {
 /// same shapes.
 double flops_limit(double flops_per_s, Seconds seconds);
 
-/// Sizes as the table's columns say them: products m, n, k, added; attention sequences, sequence,
-/// heads, kv_heads, head_dim; all else rows, columns.
+/// Sizes in the table's columns: products m, n, k, added; attention sequences, sequence, heads,
+/// kv_heads, head_dim; all others rows, columns.
 struct KernelShape {
     ShapeSize size;
     bool held_out = false;
@@ -84,13 +84,14 @@ struct KernelShape {
 /// Those to fit in the order of choice, then those held out.
 using KernelShapes = std::vector<KernelShape>;
 
-/// m, n, k as sim/specs/model/layer_kernels.cpp has them: of d (m, n) and the inner size k.
+/// m, n, k as in sim/specs/model/layer_kernels.cpp: of d (m, n) and the inner size k.
 KernelShapes gemm_shapes(GemmRole role, const ShapeLimits& limits);
 
 /// For both directions: a shape's kernels are compiled once.
 KernelShapes attention_shapes(const ShapeLimits& limits);
 
-/// Where there are heads, of head_dim_of() elements. Precondition: not MemoryBoundWork::other.
+/// With heads of head_dim_of() elements, if there are any. Precondition: not
+/// MemoryBoundWork::other.
 KernelShapes memory_bound_shapes(MemoryBoundWork work, const ShapeLimits& limits);
 std::int64_t head_dim_of(const ShapeLimits& limits);
 

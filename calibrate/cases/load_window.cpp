@@ -26,7 +26,7 @@ class Window {
   public:
     explicit Window(int loads) : begun_(loads), short_of_end_(loads) {}
 
-    /// Blocks until all loads have begun, then says what counts.
+    /// Blocks until all loads have begun, then returns the window that counts.
     void open(Seconds warm_up, Seconds window) {
         begun_.wait();
         begin_ = host_seconds() + warm_up;
@@ -38,7 +38,7 @@ class Window {
     void load_begins() { begun_.count_down(); }
     void load_is_past_end() { --short_of_end_; }
     void load_failed() { failed_ = true; }
-    /// Whether loads may stop: each has completed something after the end.
+    /// Whether loads may stop: each has completed a unit after the end.
     bool over() const { return short_of_end_ == 0 || failed_; }
 
   private:
@@ -52,7 +52,7 @@ class Window {
 /// One load and its thread.
 class Load {
   public:
-    /// `work` calls complete() after each unit until that is false.
+    /// `work` calls complete() after each unit until that returns false.
     Load(Window& window, Device& device, std::function<void(Load&)> work)
         : window_(window), thread_([this, &device, work = std::move(work)] {
               completions_.push_back(host_seconds());
@@ -66,7 +66,7 @@ class Load {
               }
           }) {}
 
-    /// A unit was done at `time`; whether to go on.
+    /// A unit was done at `time`; returns whether to continue.
     bool complete(Seconds time) {
         completions_.push_back(std::max(time, completions_.back()));
         if (!past_end_ && time >= window_.end()) {
@@ -77,7 +77,7 @@ class Load {
     }
 
     void join() { thread_.join(); }
-    /// Units a second in the window. Precondition: joined. Throws what the load threw.
+    /// Units per second in the window. Precondition: joined. Throws what the load threw.
     double rate() const {
         if (error_) std::rethrow_exception(error_);
         return completed_per_second(completions_, window_.begin(), window_.end());
@@ -89,10 +89,10 @@ class Load {
     std::vector<Seconds> completions_;
     bool past_end_ = false;
     std::exception_ptr error_;
-    std::thread thread_;  // last: it uses the others
+    std::thread thread_;  // last member, since it uses the others
 };
 
-/// Keeps kQueued units on a lane; the thread sleeps while they are under way.
+/// Keeps kQueued units on a lane; the thread sleeps while they are in progress.
 void feed_lane(Load& load, Device& device, Lane lane,
                const std::function<void(std::int64_t)>& enqueue) {
     const auto event_of = [lane](std::int64_t unit) {
@@ -100,7 +100,7 @@ void feed_lane(Load& load, Device& device, Lane lane,
     };
     std::int64_t unit = 0;
     for (;; ++unit) {
-        if (unit >= kQueued) {  // the event is that of unit - kQueued
+        if (unit >= kQueued) {  // the event belongs to unit - kQueued
             device.synchronize(event_of(unit));
             if (!load.complete(device.time_of(event_of(unit)))) break;
         }
@@ -133,7 +133,7 @@ void feed_optimizer(Load& load, OptimizerLoad& optimizer) {
 
 /// Precondition: all are joined. Throws what one of them threw.
 LoadRates rates_of(const Loads& loads, const std::array<std::unique_ptr<Load>, 4>& running) {
-    for (const auto& load : running)  // the others ended early: not their rates
+    for (const auto& load : running)  // the others ended early, so their rates are not valid
         if (load && load->failed()) load->rate();
     const auto rate = [&](std::size_t i) { return running[i] ? running[i]->rate() : 0; };
     LoadRates rates;
@@ -186,7 +186,7 @@ LoadRates run_loads(Device& device, const Loads& loads, LoadSet set, Seconds war
     window.open(warm_up, window_seconds);
     for (const auto& load : running)
         if (load) load->join();
-    device.finish_all();  // what a load that failed left behind
+    device.finish_all();  // removes what a failed load left
     return rates_of(loads, running);
 }
 

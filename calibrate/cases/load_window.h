@@ -1,5 +1,5 @@
 // How fast is each of several loads while all of them run (copies in, copies out, the optimizer,
-// products), which are measured together, and in which order?
+// products)? Which sets of loads are measured together, and in which order?
 #pragma once
 
 #include <functional>
@@ -33,29 +33,29 @@ struct Loads {
     std::function<void(std::int64_t)> product;
 };
 
-/// Work per second of each load in the window; 0 where it did not run.
+/// Work per second of each load in the window; 0 if it did not run.
 struct LoadRates {
     double parameters = 0;
     double in_bytes = 0, out_bytes = 0;
     double products = 0;
 };
 
-/// Units a second from `begin` to `end`: completions[0] is when the first unit began,
-/// completions[i] when the i-th was done, ascending; between them work advances evenly. Throws
-/// InternalError where they do not reach from `begin` to `end`.
+/// Units per second from `begin` to `end`: completions[0] is the start of the first unit,
+/// completions[i] the end of the i-th, ascending; between them work progresses evenly. Throws
+/// InternalError if they do not reach from `begin` to `end`.
 double completed_per_second(std::span<const Seconds> completions, Seconds begin, Seconds end);
 
-/// Runs the loads of `set`, each by a thread of its own, and counts what each completes from
-/// `warm_up` after all have begun for `window` seconds. None ends before all are past the window.
+/// Runs the loads of `set`, each in its own thread, and counts the units of each for `window`
+/// seconds, starting `warm_up` after all have begun. None ends before all are past the window.
 /// Precondition: nobody else uses the device's lanes or events.
 LoadRates run_loads(Device& device, const Loads& loads, LoadSet set, Seconds warm_up,
                     Seconds window);
 
-/// The optimizer of one thread count and precision beside the others.
+/// One thread count and precision of the optimizer, with the other loads.
 struct MixedGroup {
     int state_bytes = 12;
     int threads = 1;
-    bool held_out = false;  ///< from the fit
+    bool held_out = false;  ///< held out of the fit
     bool operator==(const MixedGroup&) const = default;
 };
 
@@ -65,18 +65,18 @@ struct MixedMachine {
     bool quick = false;
 };
 
-/// Each (state_bytes, threads) once; those of the same state_bytes follow one another.
+/// Each (state_bytes, threads) once; those with the same state_bytes follow one another.
 std::vector<MixedGroup> mixed_groups(const MixedMachine& machine);
 
-/// The loads in a group's windows: each load alone, then those together. On a GPU, where products
-/// hardly use host memory, these are in only one group.
+/// The loads in a group's windows: each load alone, then sets of loads. Products, which hardly use
+/// host memory on a GPU, are then in only one group.
 std::vector<LoadSet> mixed_windows(const MixedGroup& group, const MixedMachine& machine);
 
 /// How often each is measured.
 int mixed_rounds(const MixedGroup& group, const MixedMachine& machine);
 
-/// About ten from 1 to `most`, evenly spread, with few threads and the last core (the other lanes'
-/// threads want one) in more detail. Precondition: most >= 1.
+/// About ten numbers from 1 to `most`, evenly spread, and denser for few threads and at the last
+/// core (which the other lanes' threads want). Precondition: most >= 1.
 std::vector<int> optimizer_thread_counts(int most);
 
 /// A quarter, half, three quarters and all of `most`, and 1.

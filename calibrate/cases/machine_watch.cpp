@@ -21,7 +21,7 @@ constexpr double kBusyWarning = 0.05;    // a quiet machine with its services sh
 constexpr double kStolenWarning = 0.01;  // 1% of 0.3 s on 16 CPUs is 5 ticks
 constexpr double kHotMargin = 5;         // degrees below the slowdown
 
-// Set by heat, the power supply or the board, not by the workload: training runs in none of these.
+// Set by heat, the power supply or the board, not by the workload: training does not run like this.
 constexpr std::uint64_t kThrottled = clock_events::kHardwareSlowdown |
                                      clock_events::kSoftwareThermal |
                                      clock_events::kHardwareThermal | clock_events::kPowerBrake;
@@ -81,7 +81,7 @@ void warn_of_gpu(const MachineLoad& load, std::vector<std::string>& warnings) {
         const int count = load.gpu_programs->count;
         warnings.push_back(fmt::format(
             "{} other program{} the GPU and hold{} {:.1f} GB of its memory; measurements will be "
-            "too low if they compute meanwhile: stop them or calibrate later",
+            "too low if they compute during them: stop them or calibrate later",
             count, count == 1 ? " uses" : "s use", count == 1 ? "s" : "",
             load.gpu_programs->memory_bytes / kGiga));
     }
@@ -104,7 +104,7 @@ std::string event_names(std::uint64_t events) {
     add(clock_events::kSoftwareThermal, "thermal slowdown by the driver");
     add(clock_events::kHardwareThermal, "thermal slowdown by the hardware");
     add(clock_events::kPowerBrake, "power brake");
-    // The hardware sets this one beside the two above too.
+    // The hardware sets this one in addition to the two above.
     if ((events & (clock_events::kHardwareThermal | clock_events::kPowerBrake)) == 0)
         add(clock_events::kHardwareSlowdown, "hardware slowdown");
     return names;
@@ -123,7 +123,8 @@ std::optional<CpuTicks> parse_cpu_ticks(std::string_view stat, const std::vector
         std::string name;
         fields >> name;
         if (!wanted.contains(name)) continue;
-        // proc(5): user nice system idle iowait irq softirq steal; guest time is in user already.
+        // proc(5): user nice system idle iowait irq softirq steal; user already includes guest
+        // time.
         double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0;
         if (!(fields >> user >> nice >> system >> idle >> wait >> irq >> soft >> steal)) continue;
         found = true;
@@ -162,7 +163,7 @@ void add_clock_sample(ClockRecord& record, std::optional<std::uint64_t> events,
     if ((bits & kThrottled) != 0) ++record.throttled_samples;
     if ((bits & clock_events::kSoftwarePowerCap) != 0) ++record.power_capped_samples;
     record.temperature_high_c = std::max(record.temperature_high_c, temperature_c.value_or(0));
-    // An idle GPU's clock says nothing of the work.
+    // An idle GPU's clock says nothing about the work.
     if (!clock_mhz || (bits & clock_events::kIdle) != 0) return;
     record.clock_low_mhz =
         record.clock_high_mhz == 0 ? *clock_mhz : std::min(record.clock_low_mhz, *clock_mhz);

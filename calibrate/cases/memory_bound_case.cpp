@@ -1,4 +1,4 @@
-// Norms, activations, loss and sums, all bound by memory, by rows and columns.
+// Norms, activations, loss and sums, all memory-bound, by rows and columns.
 #include <array>
 #include <functional>
 #include <string>
@@ -19,7 +19,7 @@ constexpr std::int64_t kMostSharedColumns = 524288, kMostTargets = 8192;
 
 /// Small operands that all calls share, at the end of the arena.
 struct SharedOperands {
-    Vector weight;                          ///< of norms: ones, so that numbers stay of size 1
+    Vector weight;                          ///< for norms: ones, so that numbers stay of size 1
     Vector dweight;                         ///< also bias gradients
     const std::int32_t* targets = nullptr;  ///< below 1000
     double* sum = nullptr;
@@ -47,9 +47,10 @@ SharedOperands make_shared_operands(Bench& bench) {
 
 /// One kernel at one shape.
 struct MemoryBoundCall {
-    std::vector<Bytes> inputs, outputs;  ///< of one set; what is changed in place is an output
+    /// Of one set; operands that are changed in place are outputs.
+    std::vector<Bytes> inputs, outputs;
     std::function<void(std::int64_t call, const OperandSets& in, const OperandSets& out)> run;
-    bool in_place = false;  ///< a call reads what the call before it wrote
+    bool in_place = false;  ///< a call reads the output of the call before it
 };
 
 /// Builds the calls of one shape.
@@ -201,7 +202,7 @@ constexpr std::array kWorks = {
          "of one row of fp32"},
 };
 
-/// False where the operands do not fit.
+/// False if the operands do not fit.
 bool measure(Bench& bench, const SharedOperands& shared, const Work& work, const KernelShape& shape,
              std::int64_t head_dim, KernelRows& rows) {
     const Calls calls(bench, shared, shape.size[0], shape.size[1], head_dim);
@@ -228,7 +229,7 @@ void measure_memory_bound(Bench& bench, CaseRecord& record) {
     fill_arena(bench);
     for (std::size_t i = 0; i < kWorks.size(); ++i) {
         const Work& work = kWorks[i];
-        // The kernel before wrote in place, which leaves less random numbers.
+        // The previous kernel wrote in place, which leaves less random numbers.
         fill_arena(bench, outputs.begin, outputs.bytes);
         const SharedOperands shared = make_shared_operands(bench);
         KernelRows rows(bench, work.table, {"rows", "columns"},

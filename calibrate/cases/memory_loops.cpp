@@ -1,6 +1,6 @@
 #include "calibrate/cases/memory_loops.h"
 
-// As wide as the processor has them; the baseline of x86-64 has 16 bytes only.
+// Vectors as wide as the processor's; the baseline of x86-64 has only 16 bytes.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define SLUICE_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))

@@ -1,5 +1,5 @@
-// The loops that host memory is measured with (McCalpin's STREAM, 1995, and its parts). Compiled
-// for speed in a file of their own.
+// Which loops measure host memory? McCalpin's STREAM (1995) and its parts. Compiled for speed in
+// their own file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How do the optimizer, copies both ways and products slow each other down?
+// How do the optimizer, copies in both directions and products slow each other down?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct ProductShape {
 };
 constexpr ProductShape kGpuProduct{8192, 8192, 8192};
 constexpr ProductShape kCpuProduct{128, 1024, 1024};
-constexpr std::int64_t kCpuProductSets = 16;  // 50 MB of operands in turn: weights are not cached
+constexpr std::int64_t kCpuProductSets =
+    16;  // 50 MB of rotating operands, so that weights are not cached
 
 struct WindowSeconds {
     Seconds warm_up, window;
@@ -43,7 +44,7 @@ class Products {
 
     Bytes bytes() const { return sets_ * set_bytes(); }
 
-    /// y = x W^T as a layer has it.
+    /// y = x W^T as in a layer.
     void enqueue(std::int64_t call) {
         char* const base = bench_.at(call % sets_ * set_bytes(), set_bytes());
         const DType type = bench_.activations;
@@ -104,7 +105,7 @@ struct WorstSpread {
     }
 };
 
-/// All that runs, for one group after another.
+/// Runs all groups, one after another.
 class MixedLoad {
   public:
     explicit MixedLoad(Bench& bench)
@@ -154,8 +155,9 @@ class MixedLoad {
     }
 
   private:
-    /// Groups of one state, in rounds there and back: each set's windows lie over all of the time,
-    /// around its middle, so that a machine that slows down changes no ratio between them.
+    /// Groups of one state, in rounds that alternate in direction: each set's windows are spread
+    /// over the whole time, around its middle. So a machine that slows down changes no ratio
+    /// between them.
     void measure_state(std::span<GroupRates> groups) {
         for (int round = 0; round < mixed_rounds(groups.front().group, machine_); ++round) {
             for (std::size_t i = 0; i < groups.size(); ++i)
@@ -166,7 +168,7 @@ class MixedLoad {
 
     void measure(GroupRates& rates, bool backwards) {
         optimizer_.set(rates.group.state_bytes, rates.group.threads);
-        if (rates.sets.front().windows.empty())  // the first round: moments grow
+        if (rates.sets.front().windows.empty())  // the first round, since moments grow
             for (int i = 0; i < optimizer_.updates_per_pass(); ++i) optimizer_.update();
         const auto [warm_up, window] = window_seconds(machine_);
         for (std::size_t i = 0; i < rates.sets.size(); ++i) {
@@ -247,7 +249,7 @@ std::vector<MixedGroup> mixed_groups(const MixedMachine& machine) {
         add(6, false, {16});
         add(8, true, {8, 16});  // predicted by 12: few processors leave no threads between
     }
-    // Few threads after few: those held out are measured between those that predict them.
+    // With few threads: the held-out numbers are between those that predict them.
     std::stable_sort(groups.begin(), groups.end(), [](const MixedGroup& a, const MixedGroup& b) {
         return std::pair(-a.state_bytes, a.threads) < std::pair(-b.state_bytes, b.threads);
     });
@@ -270,7 +272,7 @@ std::vector<LoadSet> mixed_windows(const MixedGroup& group, const MixedMachine& 
 
 int mixed_rounds(const MixedGroup& group, const MixedMachine& machine) {
     if (machine.quick) return 1;
-    return machine.is_gpu && group.state_bytes == 12 ? 4 : 2;  // what most train with
+    return machine.is_gpu && group.state_bytes == 12 ? 4 : 2;  // the number that most trainings use
 }
 
 void measure_mixed_load(Bench& bench, CaseRecord& record) {

@@ -51,7 +51,7 @@ LoadRates measure_node(const Bench& bench, const std::vector<int>& cpus) {
         return run_loads(bench.device, loads, set, 0.05, window);
     };
     LoadRates out;
-    // A thread's threads run where it may: those that copy on the CPU are on the node, too.
+    // New threads inherit these CPUs, so that copies by the CPU also run on the node.
     ThreadPool on_node(1, {cpus.front()});
     on_node.parallel_for(1, 1, [&](std::int64_t, std::int64_t) {
         bench.device.attach_thread();
@@ -66,7 +66,7 @@ LoadRates measure_node(const Bench& bench, const std::vector<int>& cpus) {
 
 void measure_numa(Bench& bench, CaseRecord& record) {
     const std::vector<int> nodes = usable_nodes(bench.host);
-    if (nodes.size() < 2) return;  // the other cases say all
+    if (nodes.size() < 2) return;  // with one node the other cases tell everything
     CaseTable table{.name = "numa",
                     .method =
                         "memory touched by threads of the node, Adam (12 bytes of state) on its "

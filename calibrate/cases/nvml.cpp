@@ -35,8 +35,8 @@ struct ProcessInfo {  // nvmlProcessInfo_t of the _v3 functions
 };
 constexpr unsigned long long kMemoryNotAvailable = std::numeric_limits<unsigned long long>::max();
 
-/// All but this process. In a container the driver may give process ids of the machine around it;
-/// then this process, which has no arena yet, is the one with the least memory.
+/// All processes except this one. In a container the driver may report process ids of the machine
+/// around it; this process, which has no arena yet, is then the one with the least memory.
 OtherGpuPrograms without_own(std::vector<ProcessInfo> infos) {
     if (infos.empty()) return {};
     auto own = std::find_if(infos.begin(), infos.end(), [](const ProcessInfo& info) {
@@ -59,7 +59,7 @@ OtherGpuPrograms without_own(std::vector<ProcessInfo> infos) {
 
 }  // namespace
 
-/// The library, initialized, until the last Nvml is gone.
+/// The initialized library, until the last Nvml is destroyed.
 struct Nvml::Library {
     void* handle = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
     bool initialized = status("nvmlInit_v2") == kSuccess;
@@ -149,7 +149,7 @@ std::optional<OtherGpuPrograms> Nvml::other_programs() const {
     auto count = static_cast<unsigned>(infos.size());
     const int status =
         library_->status("nvmlDeviceGetComputeRunningProcesses_v3", device_, &count, infos.data());
-    // More than 64: those that fit are enough to warn of.
+    // With more than 64, those that fit are enough for a warning.
     if (status != kSuccess && status != kInsufficientSize) return std::nullopt;
     infos.resize(std::min<std::size_t>(count, infos.size()));
     return without_own(std::move(infos));
@@ -178,7 +178,7 @@ double watts_between(const EnergySample& a, const EnergySample& b) {
     return (b.joules - a.joules) / (b.at - a.at);
 }
 
-/// Power of parts of a quarter of a second each, from step to step.
+/// Power over parts of a quarter of a second each, from step to step.
 std::vector<double> watts_of_parts(const std::vector<EnergySample>& steps) {
     std::vector<double> watts;
     const EnergySample* begin = &steps.front();
@@ -215,7 +215,7 @@ std::optional<PackageEnergy> PackageEnergy::open(SystemFiles files) {
         const auto now = energy.files_.integer(path + "energy_uj");
         const auto range = energy.files_.integer(path + "max_energy_range_uj");
         if (!now || !range) break;
-        // Others, such as psys, count what packages count already.
+        // Others, such as psys, repeat energy of the packages.
         if (!energy.files_.text(path + "name").starts_with("package")) continue;
         energy.packages_.push_back(
             {path + "energy_uj", static_cast<double>(*range), static_cast<double>(*now), 0});

@@ -28,16 +28,16 @@ inline constexpr std::uint64_t kHardwareThermal = 0x40;
 inline constexpr std::uint64_t kPowerBrake = 0x80;
 }  // namespace clock_events
 
-/// Programs with a context on the GPU, this one aside.
+/// Programs with a context on the GPU, except this one.
 struct OtherGpuPrograms {
     int count = 0;
-    double memory_bytes = 0;  ///< of those whose memory the driver tells
+    double memory_bytes = 0;  ///< of those whose memory the driver reports
 };
 
 class Nvml {
   public:
-    /// The GPU at this PCI address ("0000:1b:00.0", as CUDA gives it). Nothing (nullptr) where
-    /// there is no library or no such GPU.
+    /// The GPU at this PCI address ("0000:1b:00.0", as CUDA gives it); null if there is no library
+    /// or no such GPU.
     static std::unique_ptr<Nvml> open(const std::string& pci_bus_id);
     ~Nvml();
     Nvml(const Nvml&) = delete;
@@ -49,17 +49,18 @@ class Nvml {
     std::optional<double> sm_clock_mhz() const;
     std::optional<std::uint64_t> clock_event_bits() const;  ///< of clock_events
     std::optional<double> temperature_c() const;
-    std::optional<double> slowdown_temperature_c() const;  ///< the hardware slows down from here on
-    std::optional<double> busy_share() const;  ///< of the last sample period (0.2 to 1 s)
+    std::optional<double> slowdown_temperature_c()
+        const;                                 ///< the hardware slows down from this temperature on
+    std::optional<double> busy_share() const;  ///< over the last sample period (0.2 to 1 s)
     /// Precondition: this process has a context on the GPU (its Device was made).
     std::optional<OtherGpuPrograms> other_programs() const;
-    /// Whether this GPU and the other reach each other by NVLink.
+    /// Whether NVLink connects this GPU and the other.
     std::optional<bool> nvlink_to(const Nvml& other) const;
 
   private:
     struct Library;
     Nvml(std::shared_ptr<const Library> library, void* device);
-    /// The value that a function of the library gives; nothing where it is missing or refuses.
+    /// The value that a function of the library returns; empty if it is missing or fails.
     template <typename Value, typename... Which>
     std::optional<Value> read(const char* name, Which... which) const;
 
@@ -67,11 +68,11 @@ class Nvml {
     void* device_;
 };
 
-/// A look at the counter while work goes on.
+/// A reading of the counter during work.
 struct EnergySample {
     Seconds at = 0;
     double joules = 0;
-    double done = 0;  ///< of the work, in its unit
+    double done = 0;  ///< of work, in its unit
 };
 
 struct EnergyReading {
@@ -81,17 +82,17 @@ struct EnergyReading {
     double done_per_s = 0;
 };
 
-/// Between the first and the last step of the counter: GPUs count on every 20 to 100 ms only, which
-/// would be an error of 7% over 1.5 s. Nothing where it made fewer than two steps.
+/// Between the first and the last step of the counter: GPUs count only every 20 to 100 ms, which
+/// would be an error of 7% over 1.5 s. Empty if it made fewer than two steps.
 std::optional<EnergyReading> energy_reading(std::span<const EnergySample> samples);
 
 /// The processors' own counters (RAPL, /sys/class/powercap/intel-rapl:N), of all packages.
 class PackageEnergy {
   public:
-    /// Nothing where there are none that this process may read: most systems let only root.
+    /// Empty if this process may not read any: most systems allow it only to root.
     static std::optional<PackageEnergy> open(SystemFiles files);
 
-    /// Since open(). Counters start again from 0 after some 260 kJ: to be called at least every 5
+    /// Joules since open(). Counters restart from 0 after some 260 kJ, so call it at least every 5
     /// minutes.
     double joules();
 

@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
-/// Parameters of a block: 2 ms of 16 threads, so that waking them (0.01 ms) does not count; less on
-/// few threads, so that a call is short beside a window of 0.1 s.
+/// Parameters of a block: 2 ms of 16 threads, so that waking them (0.01 ms) is negligible; fewer
+/// for few threads, so that a call is short against a window of 0.1 s.
 constexpr std::int64_t kBlock = std::int64_t{15} << 20;
 constexpr std::int64_t kBlockOfFewThreads = std::int64_t{3} << 20;
 constexpr int kFewThreads = 4;
@@ -22,17 +22,17 @@ constexpr int kFewThreads = 4;
 constexpr double kMostBytes = 1.8e9;
 constexpr double kMostShareOfBudget = 0.08;
 
-// Beside a GPU, blocks lie all over so much memory, as parameters do in training. Pages differ:
+// With a GPU, blocks are spread over this much memory, like parameters in training. Pages differ:
 // Adam on 1.8 GB in one place was 15 to 30% slower in some processes than in others minutes apart
 // (H200, virtual machine), and than in training, which uses all of it.
 constexpr double kSpreadShare = 0.75, kMostSpreadBytes = 100e9;
 constexpr std::int64_t kMostBlocks = 36;
-// Limit for enlarged blocks: filling them takes longer than measuring.
+// Limit for enlarged blocks, since filling them takes longer than measuring.
 constexpr std::int64_t kMostParameters = std::int64_t{640} << 20;
 constexpr Bytes kPage = 4096;
-// Arrays of a layer begin anywhere within a page. At the same place in it, a load looks as if it
-// needed the store before it to another array (they differ in bits above the 12th only), and bytes
-// of all arrays compete for the same lines of the cache.
+// Arrays of a layer begin anywhere within a page. At the same place of a page, a load seems to
+// depend on an earlier store to another array (they differ only in bits above the 12th), and all
+// arrays compete for the same cache lines.
 constexpr Bytes kStagger = 832, kMostArrays = 8;
 
 constexpr float kParameterDeviation = 0.02F;
@@ -49,7 +49,7 @@ Bytes block_bytes(std::int64_t count, int state_bytes) {
            kMostArrays * kStagger;
 }
 
-/// Lays the arrays of a block one after another from `memory` on; the gradient follows them.
+/// Places the arrays of a block one after another from `memory` on; the gradient follows them.
 ParameterBlock place_block(char* memory, std::int64_t count, int state_bytes) {
     const auto take = [&memory](Bytes bytes) {
         return std::exchange(memory, memory + bytes + kStagger);
@@ -62,7 +62,7 @@ ParameterBlock place_block(char* memory, std::int64_t count, int state_bytes) {
     return block;
 }
 
-/// Memory of the nodes, or of the machine where that is not known, and no more than is free.
+/// Memory of the nodes, or of the machine if that is not known; at most the free part.
 double memory_of(const HostFacts& host, const std::vector<int>& nodes) {
     Bytes bytes = 0;
     for (const int id : nodes) {
@@ -70,7 +70,7 @@ double memory_of(const HostFacts& host, const std::vector<int>& nodes) {
         if (node == nullptr || !node->memory) return 0;
         bytes += *node->memory;
     }
-    // Also a container's limit.
+    // Includes a container's limit.
     const Bytes whole = host_memory_capacity(host).value_or(bytes);
     bytes = nodes.empty() ? whole : std::min(bytes, whole);
     return static_cast<double>(std::min(bytes, host.memory_available.value_or(bytes)));
@@ -101,7 +101,7 @@ void OptimizerLoad::set(int state_bytes, int threads, const std::vector<int>& cp
     const bool stays = memory_.bytes() > 0 && nodes == nodes_;
     if (stays && state_bytes == state_bytes_ && enlarged_ == 1) return;
     if (!stays) {
-        memory_ = HostRegion();  // the old one goes first: both at once may be too much
+        memory_ = HostRegion();  // frees the old one first, since both at once may be too much
         memory_ = HostRegion(memory_bytes(bench_, nodes),
                              "parameters to measure the optimizer with", *pool_);
     }
@@ -145,7 +145,7 @@ void OptimizerLoad::make_parameters() {
         auto* const gradient =
             reinterpret_cast<std::uint16_t*>(memory + each - kBf16 * count - kStagger);
         const auto seed = static_cast<std::uint64_t>(offset);
-        // Lower planes stay 0; moments grow out of the gradients.
+        // Lower planes stay 0; the gradients make moments grow.
         fill_normal(*pool_, block.high, count, kParameterDeviation, seed);
         fill_normal(*pool_, gradient, count, kGradientDeviation, seed + 1);
         blocks_.push_back(block);

@@ -1,4 +1,4 @@
-// How much energy does each kind of work take? From the GPU's own counter, and the processors'.
+// How much energy does each kind of work take? Read from the counters of GPU and processors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr int kGpuLoads = 5, kProcessorLoads = 2;
 
 using Counter = std::function<std::optional<double>()>;
 
-/// Does some 5 to 20 ms of work, or enqueues it, and says how much in the work's unit.
+/// Does or enqueues some 5 to 20 ms of work, and returns its amount in the work's unit.
 using Work = std::function<double()>;
 
 struct PowerTimes {
@@ -38,7 +38,7 @@ PowerTimes times_of(const Bench& bench) {
     return bench.quick ? PowerTimes{0.2, 0.5} : PowerTimes{};
 }
 
-/// Calls `work` again and again and looks at the counter after each.
+/// Calls `work` repeatedly and reads the counter after each call.
 std::optional<EnergyReading> measure(const PowerTimes& times, const Counter& counter,
                                      const Work& work) {
     std::vector<EnergySample> samples;
@@ -61,7 +61,7 @@ Work sleep_work() {
     };
 }
 
-/// Keeps two batches of work enqueued on lanes of the device, and counts those done.
+/// Keeps two batches of work enqueued on lanes of the device, and counts the finished ones.
 class QueuedWork {
   public:
     QueuedWork(Device& device, std::vector<Lane> lanes, double amount,
@@ -161,8 +161,8 @@ Work memory_work(Bench& bench) {
                       copies * 2 * static_cast<double>(bytes) / kGiga, enqueue);
 }
 
-/// Copies over the link, both ways at once; amount in GB, both ways together. The host memory is of
-/// the two halves of `host`.
+/// Copies over the link, in both directions at once; amount in GB, the sum of both. The host memory
+/// is the two halves of `host`.
 Work copy_work(Bench& bench, const HostRegion& host) {
     const auto enqueue = [&bench, &host] {
         for (int copy = 0; copy < 4; ++copy) {
@@ -176,7 +176,7 @@ Work copy_work(Bench& bench, const HostRegion& host) {
                       4 * 2 * static_cast<double>(kCopyBytes) / kGiga, enqueue);
 }
 
-/// A table of one row; `unit` is of the work ("tflop"), "" where none is done.
+/// A table of one row; `unit` is the work's ("tflop"), "" for no work.
 class PowerTables {
   public:
     /// `loads`: how many will be measured, for the progress.

@@ -22,7 +22,7 @@ constexpr Bytes kLargestBlock = 16 * kMiB;
 constexpr int kRepeats = 3;
 constexpr Seconds kRepeat = 0.13, kQuickRepeat = 0.06;  // 18 points, three times: 7 s; 6: 1.1 s
 constexpr Seconds kFill = 1.5, kQuickFill = 0.4;
-// Without direct access the system's cache takes so much in one go; the disk must then write it.
+// The system's cache accepts this much at once without direct access; the disk must then write it.
 constexpr Bytes kBufferedRepeat = 256 * kMiB;
 
 struct Point {
@@ -47,8 +47,8 @@ class StorageBench {
           repeat_(settings.quick ? kQuickRepeat : kRepeat) {
         const Seconds end = host_seconds() + (settings.quick ? kQuickFill : kFill);
         const std::int64_t blocks = bytes / kLargestBlock;
-        // A slow disk gets a smaller file: it is filled for 1.5 s (quick: 0.4 s), and four blocks
-        // at least.
+        // A slow disk gets a smaller file: as much as is filled in 1.5 s (quick: 0.4 s), but at
+        // least four blocks.
         while (blocks_ < blocks && (blocks_ < 4 || host_seconds() < end)) {
             file_.write(random_.at(blocks_), kLargestBlock, blocks_ * kLargestBlock);
             if (!file_.is_direct()) file_.flush();
@@ -61,7 +61,7 @@ class StorageBench {
     Seconds repeat() const { return repeat_; }
     Bytes bytes() const { return blocks_ * kLargestBlock; }
 
-    /// Reads a block in the middle and compares it with what was written there.
+    /// Reads a block in the middle and compares it with what was written.
     bool reads_back() const {
         const std::int64_t block = blocks_ / 2;
         const AlignedBuffer buffer = aligned_buffer(kLargestBlock);
@@ -78,7 +78,7 @@ class StorageBench {
             const Bytes done = run(point, writes, buffers);
             if (writes) file_.flush();
             rates.push_back(static_cast<double>(done) / kGiga / (host_seconds() - begin));
-            if (!writes && !is_direct()) file_.flush();  // what was read leaves the cache
+            if (!writes && !is_direct()) file_.flush();  // drops what was read from the cache
         }
         return summarize(rates);
     }
@@ -134,7 +134,7 @@ class StorageBench {
     RandomBlocks random_;
     Seconds repeat_;
     std::int64_t blocks_ = 0;  ///< of the largest size, filled
-    Bytes next_ = 0;           ///< where the next repeat goes on
+    Bytes next_ = 0;           ///< where the next repeat continues
 };
 
 CaseTable make_table(bool writes, const StorageBench& bench) {

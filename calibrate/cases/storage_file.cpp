@@ -49,7 +49,7 @@ RandomBlocks::RandomBlocks(Bytes most_block)
 }
 
 const char* RandomBlocks::at(std::int64_t index) const {
-    // 389 is prime to 1024: neighbours are far apart.
+    // 389 and 1024 have no common divisor, so neighbours are far apart.
     return memory_.get() + (index * 389) % kDistinct * kStorageAlignment;
 }
 

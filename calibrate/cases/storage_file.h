@@ -1,4 +1,4 @@
-// A nameless file to measure a disk with, past the system's cache where the file system allows it.
+// A nameless file to measure a disk with, past the system's cache if the file system allows it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ using AlignedBuffer = std::unique_ptr<char, decltype(&std::free)>;
 /// Throws std::bad_alloc.
 AlignedBuffer aligned_buffer(Bytes bytes);
 
-/// The data that is written: random, so that no disk or file system makes it smaller.
+/// The data to write: random, so that no disk or file system compresses it.
 class RandomBlocks {
   public:
     explicit RandomBlocks(Bytes most_block);
-    /// `bytes` random bytes, other ones for each `index`; aligned.
+    /// `bytes` random bytes, different for each `index`; aligned.
     const char* at(std::int64_t index) const;
 
   private:
@@ -32,8 +32,8 @@ class RandomBlocks {
 
 class StorageFile {
   public:
-    /// In `folder`, without a name: gone when closed, however the program ends. Throws
-    /// std::system_error where the folder does not allow it.
+    /// In `folder`, without a name: it is gone when closed, however the program ends. Throws
+    /// std::system_error if the folder does not allow it.
     explicit StorageFile(const std::string& folder);
     ~StorageFile();
     StorageFile(const StorageFile&) = delete;
@@ -44,8 +44,8 @@ class StorageFile {
     /// Whole blocks; throws std::system_error.
     void write(const char* from, Bytes bytes, Bytes offset) const;
     void read(char* to, Bytes bytes, Bytes offset) const;
-    /// Waits until what was written is on the disk; without direct access also drops it from the
-    /// cache, so that reads come from the disk.
+    /// Waits until written data is on the disk; without direct access also drops it from the cache,
+    /// so that reads come from the disk.
     void flush() const;
 
   private:
@@ -63,13 +63,13 @@ struct StorageSettings {
     std::function<void(double share)> progress = {};
 };
 
-/// Bytes of the file: at most a tenth of what is free, whole blocks of 16 MiB; 0 where that is less
-/// than four of them.
+/// Bytes of the file: at most a tenth of the free space, whole blocks of 16 MiB; 0 if that is less
+/// than four blocks.
 Bytes storage_file_bytes(Bytes free, Bytes most);
 
 /// Adds the tables storage_write and storage_read: block_bytes, queue_depth, gb_per_s, low, high.
-/// The file has no name from the start, so that nothing stays behind. Never throws for what the
-/// disk or the file system refuses: that is a warning.
+/// The file never has a name, so nothing stays behind. Does not throw if the disk or the file
+/// system refuses; it adds a warning.
 void measure_storage_in(const StorageSettings& settings, CaseRecord& record);
 
 }  // namespace sluice

@@ -22,8 +22,8 @@ CalibrationPlan start_from(const FormerMeasurements& former, const Measurements&
     plan.start = former.measurements;
     plan.start.id = now.id;
     plan.start.facts = now.facts;
-    // The memory of context and libraries shows only after all kernels have run: the most that was
-    // seen.
+    // The memory of context and libraries is complete only after all kernels have run, so the
+    // largest value counts.
     for (const auto bytes : {&MachineFacts::gpu_context_bytes, &MachineFacts::process_base_bytes})
         plan.start.facts.*bytes = std::max(now.facts.*bytes, former.measurements.facts.*bytes);
     return plan;

@@ -1,4 +1,4 @@
-// What is asked of a calibration, which cases does it measure, and which earlier measurements stay?
+// Which cases does a calibration measure, and which earlier measurements does it keep?
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// As given on the command line.
+/// The command line's flags.
 struct MeasureFlags {
     std::string out = {};
     std::vector<std::string> only = {};  ///< names of cases; empty: all
@@ -22,7 +22,7 @@ struct MeasureFlags {
     bool quick = false, resume = false;
 };
 
-/// Measures, and writes measurements after each case and the profile at the end. Returns the exit
+/// Measures; writes measurements after each case and the profile at the end. Returns the exit
 /// status. Throws InputError.
 int measure(const MeasureFlags& flags);
 
@@ -33,12 +33,12 @@ std::string case_list();
 std::string today();
 
 struct CalibrationPlan {
-    Measurements start;              ///< what stays, with the machine's facts of now
-    std::vector<std::string> cases;  ///< to measure, in the order in which they run
-    bool keeps_former = false;       ///< the former file is complete: it gets another name
+    Measurements start;              ///< kept measurements, with the machine's current facts
+    std::vector<std::string> cases;  ///< cases to measure, in the order in which they run
+    bool keeps_former = false;       ///< the earlier file is complete, so it gets another name
 };
 
-/// Measurements of before, and the file that they stand in.
+/// Earlier measurements, and their file.
 struct FormerMeasurements {
     Measurements measurements;
     std::string file;
@@ -48,18 +48,18 @@ struct FormerMeasurements {
 std::vector<std::string> choose_cases(const std::vector<std::string>& only,
                                       const std::vector<std::string>& all);
 
-/// Throws InputError naming all that differs, but for small changes of memory sizes.
+/// Throws InputError with all differences, ignoring small changes of memory sizes.
 void require_same_machine(const FormerMeasurements& former, const MachineFacts& now);
 
-/// `now`: id, date and facts, no cases. With --only, former measurements stay but for those cases;
-/// with --resume, those done stay but for quick ones where a full calibration is asked for. With
-/// neither all is measured: a complete former file gets another name, an unfinished one is refused
-/// (InputError), so that nothing measured is lost.
+/// `now`: id, date and facts, no cases. With --only, earlier measurements stay except those cases;
+/// with --resume, finished cases stay except quick ones if a full calibration is requested. With
+/// neither, all cases are measured: a complete earlier file gets another name, an unfinished one is
+/// refused (InputError), so that no measurement is lost.
 CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former,
                                  const Measurements& now, const MeasureFlags& flags,
                                  const std::vector<std::string>& all);
 
-/// Replaces the case of that name, or adds it where `all` has it, with `today` as its date.
+/// Replaces the case of that name, or adds it at its place in `all`, with `today` as its date.
 void store_case(Measurements& measurements, CaseRecord record, const std::string& today,
                 const std::vector<std::string>& all);
 
@@ -67,19 +67,19 @@ void store_case(Measurements& measurements, CaseRecord record, const std::string
 std::vector<std::string> missing_cases(const Measurements& measurements,
                                        const std::vector<std::string>& all);
 
-/// Calls measure_and_store() for one case after another, until stop(). Returns how many are done.
-/// Where a case throws, throws an error of the same kind (InputError, InternalError, or else
-/// std::runtime_error) that names the case, says that those before are kept in `file`, and gives
-/// both commands: to go on, and to leave the case out.
+/// Calls measure_and_store() for one case after another, until stop(). Returns the number of
+/// finished cases. If a case throws, throws an error of the same kind (InputError, InternalError,
+/// or else std::runtime_error) that names the case, says that the earlier ones are kept in `file`,
+/// and gives two commands: one to continue, and one to leave the case out.
 std::size_t run_cases(const MeasureFlags& flags, const std::string& file,
                       const std::vector<std::string>& cases,
                       const std::function<void(const std::string& name)>& measure_and_store,
                       const std::function<bool()>& stop);
 
-/// The command that measures `cases` in the way that `flags` say.
+/// The command that measures `cases` with these flags.
 std::string command_for(const MeasureFlags& flags, const std::vector<std::string>& cases);
 
-/// The command that goes on where those of `flags` ended before `left` were measured.
+/// The command that continues a calibration with `flags` that ended before `left` were measured.
 std::string command_to_go_on(const MeasureFlags& flags, const std::vector<std::string>& left);
 
 }  // namespace sluice

@@ -16,8 +16,8 @@ namespace sluice {
 namespace {
 
 constexpr const char* kBaseHelp =
-    "profile (a name of the library or a path) for what is not measured: datasheet peaks, prices, "
-    "PyTorch's rates; each number keeps its origin";
+    "profile (a name of the library or a path) for numbers that are not measured: datasheet peaks, "
+    "prices, PyTorch's rates; each number keeps its origin";
 
 void add_measure(CLI::App& app, Command& chosen) {
     const auto flags = std::make_shared<MeasureFlags>();
@@ -54,7 +54,8 @@ void add_measure(CLI::App& app, Command& chosen) {
             }
             if (flags->out.empty())
                 throw InputError(
-                    "--out is missing: which profile to write? As in --out hwprofiles/NAME.json");
+                    "--out is missing; name the profile to write, as in --out "
+                    "hwprofiles/NAME.json");
             return measure(*flags);
         };
     });
@@ -70,7 +71,7 @@ void add_fit(CLI::App& app, Command& chosen) {
     CLI::App* const fit = app.add_subcommand(
         "fit",
         "Makes a profile from kept measurements, on any machine. Several files of one machine are "
-        "pooled: a rate is their mean, and its range covers all of theirs");
+        "pooled: a rate is their mean, and its range covers all their ranges");
     const auto flags = std::make_shared<FitFlags>();
     fit->add_option("measurements", flags->measurements,
                     "hwprofiles/measurements/NAME.json; further files hold the same machine at "
@@ -124,7 +125,7 @@ void add_transfer(CLI::App& app, Command& chosen) {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-    CLI::App app("Measures the machine it runs on and writes a profile that sluice predicts from.",
+    CLI::App app("Measures the machine it runs on and writes a profile for sluice's predictions.",
                  "sluice-calibrate");
     sluice::Command command;
     sluice::add_measure(app, command);

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kInterrupted = 130;  // as shells say it of SIGINT
+constexpr int kInterrupted = 130;  // as shells report SIGINT
 
 std::vector<std::string> case_names() {
     std::vector<std::string> names;
@@ -54,9 +54,8 @@ void add_gpu(const DeviceFacts& device, const Nvml* gpu, MachineFacts& facts) {
     facts.gpu_power_limit_w = gpu->power_limit_w().value_or(0);
 }
 
-/// `device` was just made: driver and libraries are loaded, as far as they are before work, and no
-/// buffer is there yet. `gpu` may be null. Throws InputError where the system does not tell how
-/// much memory it has.
+/// `device` was just made: driver and libraries are loaded, and there are no buffers yet. `gpu` may
+/// be null. Throws InputError if the system does not tell its memory size.
 MachineFacts read_machine_facts(const Device& device, const HostFacts& host, const Nvml* gpu,
                                 int compute_threads) {
     const DeviceFacts device_facts = device.facts();
@@ -76,14 +75,14 @@ MachineFacts read_machine_facts(const Device& device, const HostFacts& host, con
     facts.cpus = machine.host.cores;
     facts.physical_cores = host.cpus.empty() ? machine.host.cores : host.physical_cores();
     facts.numa_nodes = static_cast<double>(std::max<std::size_t>(1, host.nodes.size()));
-    // Where it cannot be read, the value of machine_here().
+    // If it cannot be read, the value of machine_here().
     facts.process_base_bytes =
         static_cast<double>(read_process_memory().resident().value_or(machine.host.process_base));
     return facts;
 }
 
-/// Bytes of device memory that driver and libraries take, once all kernels have run: what is in
-/// use, less the `arena` and what other programs had.
+/// Bytes of device memory of driver and libraries, after all kernels have run: the used memory,
+/// less the `arena` and other programs' memory.
 double context_bytes(const Device& device, const Nvml* gpu, Bytes arena) {
     if (!device.facts().is_gpu) return 0;
     double others = 0;
@@ -92,7 +91,7 @@ double context_bytes(const Device& device, const Nvml* gpu, Bytes arena) {
     return std::max(0.0, static_cast<double>(device.memory_in_use() - arena) - others);
 }
 
-/// A complete former file becomes NAME.DATE.json, or NAME.DATE.2.json where that is taken.
+/// A complete earlier file becomes NAME.DATE.json, or NAME.DATE.2.json if that exists.
 void move_aside(const FormerMeasurements& former) {
     const fs::path path(former.file);
     fs::path aside;
@@ -104,7 +103,7 @@ void move_aside(const FormerMeasurements& former) {
     fmt::print(stderr, "{}: kept as {}\n", former.file, aside.string());
 }
 
-/// Anonymous bytes of the process less the bench's own: what device, handles and libraries hold.
+/// Anonymous bytes of the process without the bench's own: memory of device, handles and libraries.
 double heap_without_buffers(const BenchMachine& machine) {
     const Bench& bench = *machine.bench;
     Bytes own = static_cast<Bytes>(machine.random.size() * sizeof(machine.random[0]));
@@ -117,7 +116,7 @@ class Calibration {
   public:
     explicit Calibration(const MeasureFlags& flags)
         : flags_(flags), file_(measurements_file(flags.out)), host_(read_host_facts()) {
-        choose_cases(flags.only, case_names());  // a wrong name is reported before anything starts
+        choose_cases(flags.only, case_names());  // reports a wrong name before anything starts
         former_ = read_former(file_);
         compute_threads_ = flags.cpu_threads > 0 ? flags.cpu_threads : default_cpu_threads(host_);
         device_ = make_device(flags.device, compute_threads_, host_);
@@ -202,7 +201,7 @@ class Calibration {
         progress.end(record.seconds, clocks);
         for (const std::string& warning : record.warnings)
             fmt::print(stderr, "warning: {}\n", warning);
-        // Shown already, and of the whole run: the first case keeps them.
+        // Shown already; they concern the whole run, and the first case keeps them.
         record.warnings.insert(record.warnings.begin(), busy_.begin(), busy_.end());
         busy_.clear();
         store(std::move(record), bench);
@@ -237,7 +236,7 @@ class Calibration {
     std::unique_ptr<Nvml> gpu_;
     CalibrationPlan plan_;
     double libraries_heap_ = 0;
-    std::vector<std::string> busy_;  ///< warnings of before the first case, which keeps them
+    std::vector<std::string> busy_;  ///< warnings from before the first case, which keeps them
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which case is measured, how far is it, how much time is left?
+// Which case is being measured, how far is it, and how much time is left?
 #pragma once
 
 #include <cstdio>
@@ -17,12 +17,12 @@ struct PlannedCase {
 /// "1:05".
 std::string minutes_and_seconds(Seconds seconds);
 
-/// Time left of a case that has run for `elapsed` and is at `share` (0 to 1). It follows from the
-/// time taken once a twentieth is done, before that from what was expected; never negative.
+/// Time left of a case that has run for `elapsed` and is at `share` (0 to 1). Once a twentieth is
+/// done it follows from the elapsed time, before that from the expected time; never negative.
 Seconds time_left(Seconds expected, Seconds elapsed, double share);
 
-/// A line a case: on a terminal redrawn while the case runs, else written when it is done. May be
-/// called from one thread at a time.
+/// One line per case: on a terminal redrawn while the case runs, else written when it is done. May
+/// be called from one thread at a time.
 class Progress {
   public:
     Progress(std::vector<PlannedCase> cases, std::FILE* out, bool is_terminal);
@@ -30,7 +30,7 @@ class Progress {
     /// The next case begins.
     void begin();
     void report(double share);
-    /// The case took so long; `detail` is shown after it.
+    /// The case is done after that time; `detail` is shown after it.
     void end(Seconds seconds, const std::string& detail);
     Seconds left(double share, Seconds elapsed) const;
 

@@ -116,7 +116,7 @@ std::string absent(const Measurements& measurements) {
     return out;
 }
 
-/// Beyond these, predictions rest on errors as large as what they are asked for.
+/// With larger errors, a prediction is as uncertain as the differences that it should show.
 constexpr double kMostMeanPercent = 3, kMostWorstPercent = 10, kMostMixedPercent = 7;
 constexpr int kMostNoiseDoublings = 12;  ///< of the shapes concerned; then of all
 
@@ -126,17 +126,16 @@ std::string fit_warnings(const MachineFits& fits) {
                              double most_worst) {
         if (error.mean_percent <= most_mean && error.worst_percent <= most_worst) return;
         out += fmt::format(
-            "warning: {}: {:.1f}% off on average, {:.1f}% at worst, on what was not "
-            "fitted, expected {:g}% and {:g}% at most; measure again on an idle "
-            "machine\n",
+            "warning: {}: {:.1f}% off on average, {:.1f}% at worst, on held-out rows, expected "
+            "{:g}% and {:g}% at most; measure again on an idle machine\n",
             what, error.mean_percent, error.worst_percent, most_mean, most_worst);
     };
     for (const auto& [id, fit] : fits.kernels) {
         warn(kernel_table_name(id), fit.held_out, kMostMeanPercent, kMostWorstPercent);
         if (fit.noise_doublings > kMostNoiseDoublings) {
             out += fmt::format(
-                "warning: {}: larger shapes took less time than smaller ones, so that only the "
-                "trend is left of them; measure again on an idle machine\n",
+                "warning: {}: larger shapes took less time than smaller ones, so the fit keeps "
+                "only their trend; measure again on an idle machine\n",
                 kernel_table_name(id));
         }
     }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Measured by this program, or transferred.
+/// Whether this program measured or transferred it.
 bool is_calibrated(const std::string& file) {
     const std::string text = read_text_file(file);
     const auto sources = JsonObject::parse(text, file).object_or_none("sources");
@@ -28,8 +28,8 @@ bool is_calibrated(const std::string& file) {
                        [](const Quantity& q) { return q.method == Method::transferred; });
 }
 
-/// Cases without which nothing can be predicted from measurements alone; what the others measure
-/// has a stated assumption in its place.
+/// Cases without which measurements alone predict nothing; a stated assumption replaces the other
+/// cases.
 constexpr std::array kNeededCases = {"device_copy", "gemm", "host_memory", "copies"};
 
 std::vector<std::string> missing_needed_cases(const Measurements& measurements) {
@@ -56,7 +56,7 @@ void check_same_machine(const MachineProfile& profile, const std::string& file,
                     file, there, profile.name));
 }
 
-/// Whether it can be predicted from.
+/// Whether predictions can use it.
 void check_resolves(const MachineProfile& profile, const Measurements& measurements) {
     try {
         resolve_machine(profile);
@@ -64,8 +64,8 @@ void check_resolves(const MachineProfile& profile, const Measurements& measureme
         const std::vector<std::string> missing = missing_needed_cases(measurements);
         if (missing.empty()) throw;
         throw MissingCases(
-            fmt::format("no profile yet: a prediction also needs what the cases {} measure, or "
-                        "--base PROFILE with it; what was measured is kept",
+            fmt::format("no profile yet: a prediction also needs the cases {}, or --base PROFILE "
+                        "with their numbers; the measurements are kept",
                         fmt::join(missing, ", ")),
             missing);
     }
@@ -90,10 +90,11 @@ void check_profile_file(const std::string& file, const std::optional<std::string
     std::error_code ignored;
     if (!fs::exists(file) || (base && fs::equivalent(file, *base, ignored))) return;
     if (!is_calibrated(file))
-        throw InputError(fmt::format(
-            "--out {}: is there and not written by sluice-calibrate, so its numbers would be lost; "
-            "name another file, or calibrate with --base {} to keep what is not measured",
-            file, file));
+        throw InputError(
+            fmt::format("--out {}: exists and was not written by sluice-calibrate, so its numbers "
+                        "would be lost; name another file, or calibrate with --base {} to keep the "
+                        "numbers that are not measured",
+                        file, file));
 }
 
 std::string example_model(const MachineSpec& machine) {
@@ -113,7 +114,7 @@ void write_checked(const std::string& text, const std::string& file,
     resolve_machine(profile);
     check_same_machine(profile, file, base);
     write_file(file, text);
-    // A name without a folder would be looked for in the library.
+    // A name without a folder would be searched in the library.
     const std::string path = fs::path(file).has_parent_path() ? file : "./" + file;
     const MachineSpec machine = resolve_machine(read_machine_profile(path));
     for (const std::string& assumption : machine.assumptions)

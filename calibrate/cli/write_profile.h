@@ -1,4 +1,4 @@
-// How do measurements become the profile on disk, checked and shown?
+// How do measurements become the checked profile on disk?
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ namespace sluice {
 /// hwprofiles/measurements/NAME.json of the profile hwprofiles/NAME.json.
 std::string measurements_file(const std::string& profile_file);
 
-/// Throws InputError where the folder of `file` is missing, or `file` is there and was neither
-/// measured nor transferred by this program: its numbers would be lost, unless `base` names it.
+/// Throws InputError if the folder of `file` is missing, or `file` exists and was neither measured
+/// nor transferred by this program: its numbers would be lost, unless `base` names it.
 void check_profile_file(const std::string& file, const std::optional<std::string>& base);
 
-/// A prediction needs cases that neither were measured nor have their numbers in a base.
+/// A prediction needs cases that were not measured and are not in the base.
 struct MissingCases : InputError {
     MissingCases(const std::string& message, std::vector<std::string> names)
         : InputError(message), cases(std::move(names)) {}
@@ -29,23 +29,23 @@ struct MissingCases : InputError {
 };
 
 /// Fits, makes the profile, proves that it can be read and resolved, writes it whole or not at all,
-/// and prints the summary and the command that uses it. Throws InputError, MissingCases where it is
-/// that; then `file` is untouched.
+/// and prints the summary and the command that uses it. Throws InputError (or MissingCases); then
+/// `file` is unchanged.
 void write_profile(const Measurements& measurements, const std::string& file,
                    const std::optional<std::string>& base);
 
-/// A model of the library to predict first: qwen2.5-3b where a step with the default settings fits
-/// on a machine with a GPU, else qwen2.5-0.5b.
+/// A model of the library to predict first: qwen2.5-3b if a step with the default settings fits on
+/// a machine with a GPU, else qwen2.5-0.5b.
 std::string example_model(const MachineSpec& machine);
 
-/// The same for a profile that is ready: proves, writes, prints what it assumes and the command.
-/// Throws InputError where `file` is another machine's profile, unless `base` names it.
+/// The same for a finished profile: proves and writes it, prints its assumptions and the command.
+/// Throws InputError if `file` is another machine's profile, unless `base` names it.
 void write_checked(const std::string& text, const std::string& file,
                    const std::optional<std::string>& base = std::nullopt);
 
-/// Numbers of the profile that were measured here, with their ranges; curves; how well kernel times
-/// and rates under mixed load are predicted that were measured but not fitted; what is not there;
-/// warnings. `profile` is what make_profile() made of the two.
+/// Numbers measured here, with their ranges; curves; errors of kernel times and rates under mixed
+/// load at held-out rows; missing numbers; warnings. `profile` is what make_profile() made of the
+/// two.
 std::string summary_text(const MachineProfile& profile, const Measurements& measurements,
                          const MachineFits& fits);
 

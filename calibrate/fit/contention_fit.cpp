@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<double LaneShares::*, kLanes> kShares = {&LaneShares::compute, &LaneShares::in,
                                                               &LaneShares::out, &LaneShares::work};
 
-// Windows of so nearly the same work are one: they repeat, or differ in the state's precision.
+// Windows of nearly the same work are one: they repeat, or differ in the state's precision.
 constexpr double kSameWork = 0.03;
-// A knot is left out where the line between the others misses it by less.
+// A knot is left out if the line between the others is this near to it.
 constexpr double kKnotTolerance = 0.005;
 
 using Curve = std::vector<ContentionPoint>;  // of one set of lanes, ascending work
@@ -34,7 +34,7 @@ ContentionPoint measured_point(const LoadWindows& windows, const LoadWindow& win
     ContentionPoint point{{window.runs[kCompute], window.runs[kIn], window.runs[kOut], work}, {}};
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
         if (!window.runs[lane]) continue;
-        // Nothing gets faster by company: above 1 is drift.
+        // No lane gets faster under contention: above 1 is drift.
         point.shares.*kShares[lane] =
             std::min(1.0, window.rate[lane] / windows.alone(window, lane));
     }
@@ -45,8 +45,8 @@ bool by_work(const ContentionPoint& a, const ContentionPoint& b) {
     return a.active.work < b.active.work;
 }
 
-/// The windows that are fitted, by what runs beside the optimizer. One lane without it has all of
-/// its rate.
+/// The windows to fit, by the lanes that run with the optimizer. A single lane without it has its
+/// full rate.
 Curves measured_curves(const LoadWindows& windows) {
     Curves curves;
     for (const LoadWindow& window : windows.all()) {
@@ -103,7 +103,7 @@ std::vector<double> smooth_shares(std::size_t lane, const std::vector<double>& m
                                                                                      : rising;
 }
 
-/// Precondition: merged. Where no work runs, its share is that of the least work measured.
+/// Precondition: merged. Without work, its share is the one of the least work measured.
 void smooth(Curve& curve) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
         const auto share = kShares[lane];
@@ -119,7 +119,8 @@ void smooth(Curve& curve) {
     }
 }
 
-/// How far the line between `left` and `right` is from a point between them, in the worst share.
+/// The largest distance of a share between the line from `left` to `right` and a point between
+/// them.
 double miss(const ContentionPoint& left, const ContentionPoint& right,
             const ContentionPoint& point) {
     const double t =
@@ -132,8 +133,8 @@ double miss(const ContentionPoint& left, const ContentionPoint& right,
     return worst;
 }
 
-/// The points between two knots that the line needs: that which it misses most, if by more than the
-/// tolerance, and those needed on both sides of it (Ramer, Douglas and Peucker).
+/// The points between two knots that the line needs: the farthest one, if it exceeds the tolerance,
+/// and those needed on both sides of it (Ramer, Douglas and Peucker).
 void add_knots(const Curve& curve, std::size_t left, std::size_t right, Curve& knots) {
     double most = kKnotTolerance;
     std::size_t middle = left;
@@ -158,7 +159,7 @@ Curve few_knots(const Curve& curve) {
 }
 
 /// The curve without compute, each lane times the mean factor between `with` and it where `with`
-/// was measured; compute as `with` has it.
+/// was measured; compute as in `with`.
 Curve with_compute(const Curve& without, const Curve& with) {
     const Contention plain(without), measured(with);
     LaneShares factor{0, 0, 0, 0};
@@ -219,7 +220,7 @@ std::string window_text(const LoadWindow& window) {
     return text.substr(0, text.size() - 2);
 }
 
-/// Compares predicted and measured rates of each lane in the windows held out.
+/// Compares predicted and measured rates of each lane in held-out windows.
 void measure_held_out(const LoadWindows& windows, ContentionFit& fit) {
     const Contention contention(fit.points);
     std::array<std::vector<double>, kLanes> predicted, measured;

@@ -1,4 +1,5 @@
-// What ran in each window of load, how fast alone, and how fast is each lane while others run?
+// Which loads ran in each window, how fast is each alone, and which share of that rate does each
+// lane have under contention?
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace sluice {
 
-/// Lanes of the table mixed_load, indices of the arrays below. Adam runs on the last.
+/// Lanes of the table mixed_load, as indices of the arrays below. Adam runs on the last.
 enum LoadLane : std::size_t { kCompute, kIn, kOut, kWork };
 inline constexpr std::size_t kLanes = 4;
 /// Columns of the lanes' rates.
@@ -23,27 +24,27 @@ struct LoadWindow {
     std::size_t row = 0;
     double state_bytes = 0, threads = 0;
     std::array<bool, kLanes> runs{};
-    std::array<double, kLanes> rate{};  ///< in the units of kRates; 0 where it does not run
+    std::array<double, kLanes> rate{};  ///< in the units of kRates; 0 if it does not run
     bool held_out = false;
-    double calibration = 0;  ///< which of those pooled
+    double calibration = 0;  ///< index of the pooled measurement
 
     auto lanes() const { return std::count(runs.begin(), runs.end(), true); }
 };
 
 class LoadWindows {
   public:
-    /// Throws InputError naming table, row and value where the rate of a lane that runs is not
-    /// positive. `table` must outlive this.
+    /// Throws InputError with table, row and value if the rate of a running lane is not positive.
+    /// `table` must outlive this.
     explicit LoadWindows(const CaseTable& table);
     const std::vector<LoadWindow>& all() const { return windows_; }
 
-    /// Rate of this window's lane in the nearest row of its own calibration where it runs alone, of
-    /// those not held out (of Adam: same threads and state). Throws InputError where there is none.
+    /// Rate of this window's lane alone, in the nearest row of its own calibration that is not held
+    /// out (for Adam: same threads and state). Throws InputError if there is none.
     double alone(const LoadWindow& window, std::size_t lane) const;
 
-    /// Gparam/s of Adam alone: the means of windows not held out, linear between their threads,
-    /// constant outside; where this state has none, the nearest window held out. It is the
-    /// mean over all calibrations, which a profile gives for another time.
+    /// Gparam/s of Adam alone: the means of windows that are not held out, linear between their
+    /// threads, constant outside; if this state has none, the nearest held-out window. It is the
+    /// mean over all calibrations, as in a profile.
     double alone_adam_by_threads(const LoadWindow& window) const;
 
   private:
@@ -56,16 +57,16 @@ class LoadWindows {
     std::vector<LoadWindow> windows_;
 };
 
-/// Bytes of host memory that the optimizer reads and writes for one parameter whose state takes
+/// Bytes of host memory that the optimizer reads and writes for one parameter with a state of
 /// `state_bytes`: the bf16 gradient read, the state read and written.
 double adam_bytes_per_parameter(double state_bytes);
 
 struct ContentionFit {
     std::vector<ContentionPoint> points;  ///< of all sets of lanes, ascending work
-    /// By LoadLane: errors of rates in held-out windows with several lanes, the alone rate times
-    /// the share.
+    /// By LoadLane: errors of rates in held-out windows with several lanes; the prediction is the
+    /// alone rate times the share.
     std::array<FitError, kLanes> errors;
-    std::string worst_window;  ///< of those held out, with predicted and measured rate; "" for none
+    std::string worst_window;  ///< the worst, with predicted and measured rate; "" for none
 };
 
 /// `windows` has state_bytes, threads, compute, in, out, adam_gparams_per_s, in_gb_per_s,

@@ -16,12 +16,12 @@ namespace {
 constexpr double kDeviationsOfRange = 3.29;
 // A smaller spread is the luck of few groups of calls.
 constexpr double kLeastDeviation = 0.002;
-// So many shapes tell more than a constant and a slope.
+// That many shapes determine more than a constant and a slope.
 constexpr std::size_t kFewShapes = 4;
-// As profiles may have them.
+// The limits of profiles.
 constexpr double kLargestSize = 1e8, kLargestRow = 1e12;
-// Where a size hardly matters (short kernels, idle multiprocessors), times of doubled sizes differ
-// by what measurements do.
+// If a size hardly matters (short kernels, idle multiprocessors), times of doubled sizes differ by
+// measurement errors.
 constexpr double kNoise = 0.03;
 
 std::string shape_text(KernelTableId id, std::span<const double> shape) {
@@ -31,7 +31,7 @@ std::string shape_text(KernelTableId id, std::span<const double> shape) {
     return text;
 }
 
-/// Looks kernels of one table up, as the planner does.
+/// Looks up kernels of one table, like the planner.
 class Model {
   public:
     Model(KernelTableId id, double multiprocessors) : id_(id), multiprocessors_(multiprocessors) {}
@@ -117,7 +117,7 @@ Rows split_rows(KernelTableId id, const CaseTable& table) {
     return rows;
 }
 
-/// Few shapes determine only the feature that grows fastest with all sizes, and a constant.
+/// Few shapes determine only a constant and the feature that grows fastest with all sizes.
 std::vector<std::size_t> trend_features(KernelTableId id, std::size_t shapes) {
     const std::vector<std::string>& names = kernel_feature_names(id);
     const auto gflop = std::find(names.begin(), names.end(), "us_per_gflop");
@@ -160,7 +160,7 @@ bool can_double(const std::vector<std::string>& columns, const std::vector<doubl
     return 2 * shape[size] <= shape[static_cast<std::size_t>(heads)];
 }
 
-/// Those that decrease and those that they decrease to.
+/// Shapes that decrease and those that they decrease to.
 std::vector<bool> takes_part(const std::vector<std::vector<double>>& shapes,
                              const std::vector<Decrease>& decreases) {
     std::vector<bool> result(shapes.size(), false);
@@ -172,8 +172,8 @@ std::vector<bool> takes_part(const std::vector<std::vector<double>>& shapes,
     return result;
 }
 
-/// Noise is doubled until no shape decreases, first that of the shapes that do and then all:
-/// without residuals the trend is left, which rises with all sizes.
+/// Noise is doubled until no shape decreases, first for shapes that do and then for all. Without
+/// residuals the trend is left, which rises with all sizes.
 Kriging monotone_kriging(KernelTableId id, std::span<const double> residual, double multiprocessors,
                          const std::vector<std::vector<double>>& shapes, KernelFit& fit) {
     constexpr int kMostDoublings = 40, kLocalDoublings = 12;

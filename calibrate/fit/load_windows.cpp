@@ -50,7 +50,7 @@ std::optional<double> LoadWindows::nearest_alone(const LoadWindow& window, std::
     const LoadWindow* nearest = nullptr;
     for (const LoadWindow& other : windows_) {
         if (!other.runs[lane] || other.lanes() != 1 || other.held_out != held_out) continue;
-        // At the seam of two calibrations the other's may be nearer.
+        // At the boundary of two calibrations, the other's row may be nearer.
         if (other.calibration != window.calibration) continue;
         if (lane == kWork &&
             (other.threads != window.threads || other.state_bytes != window.state_bytes))
@@ -64,8 +64,8 @@ std::optional<double> LoadWindows::nearest_alone(const LoadWindow& window, std::
 double LoadWindows::alone(const LoadWindow& window, std::size_t lane) const {
     if (const auto rate = nearest_alone(window, lane, false)) return *rate;
     wrong(window.row,
-          fmt::format("{} beside other lanes, but no row has it alone (held_out 0{})", kRates[lane],
-                      lane == kWork ? ", same threads and state_bytes" : ""));
+          fmt::format("{} is given with other lanes, but no row has it alone (held_out 0{})",
+                      kRates[lane], lane == kWork ? ", same threads and state_bytes" : ""));
 }
 
 double LoadWindows::alone_adam_by_threads(const LoadWindow& window) const {

@@ -10,12 +10,12 @@ namespace sluice {
 
 namespace {
 
-/// Weighted rows, each column scaled to length 1: features of very different units (1, GFLOP) then
-/// meet the same tolerances.
+/// Weighted rows, with each column scaled to length 1, so that one tolerance fits features of very
+/// different units (1, GFLOP).
 struct ScaledProblem {
     Eigen::MatrixXd rows;
     Eigen::VectorXd values;
-    Eigen::VectorXd scale;  ///< of each column; a coefficient is the scaled one over it
+    Eigen::VectorXd scale;  ///< of each column; a coefficient is the scaled one divided by it
 };
 
 ScaledProblem scaled_problem(const FeatureRows& features, std::span<const double> values,
@@ -50,8 +50,8 @@ Eigen::VectorXd solve_free(const ScaledProblem& problem, const std::vector<Eigen
     return solution;
 }
 
-/// From `from`, where all is >= 0, towards `to` up to where the first free coefficient becomes 0;
-/// those that are 0 there are no longer free.
+/// Moves from `from`, where all coefficients are >= 0, towards `to` until the first free
+/// coefficient becomes 0; those that are 0 then are no longer free.
 Eigen::VectorXd step_to_bound(const Eigen::VectorXd& from, const Eigen::VectorXd& to,
                               std::vector<Eigen::Index>& free) {
     double share = 1;
@@ -74,7 +74,7 @@ bool all_positive(const Eigen::VectorXd& solution, const std::vector<Eigen::Inde
     return std::all_of(free.begin(), free.end(), [&](auto j) { return solution[j] > 0; });
 }
 
-/// The column at 0 that lowers the error most steeply; -1 where none does.
+/// The column at 0 that reduces the error most steeply; -1 if there is none.
 Eigen::Index steepest(const ScaledProblem& problem, const Eigen::VectorXd& solution,
                       const std::vector<Eigen::Index>& free) {
     const double tolerance = 1e-12 * problem.values.norm();
@@ -129,7 +129,7 @@ std::vector<double> non_negative_least_squares(const FeatureRows& features,
     const ScaledProblem problem = scaled_problem(features, values, weights);
     Eigen::VectorXd solution = Eigen::VectorXd::Zero(problem.rows.cols());
     std::vector<Eigen::Index> free;
-    // In exact arithmetic the error falls in each round; rounding of near-collinear columns could
+    // In exact arithmetic the error falls in each round; rounding with near-collinear columns could
     // make it cycle.
     const Eigen::Index most_rounds = 10 * problem.rows.cols();
     for (Eigen::Index round = 0; round < most_rounds; ++round) {
@@ -149,8 +149,8 @@ std::vector<double> non_negative_least_squares(const FeatureRows& features,
 double student_t_quantile(double probability, double degrees) {
     if (probability < 0.5) return -student_t_quantile(1 - probability, degrees);
     // P(|T| > t) is the regularized incomplete beta function at degrees / (degrees + t^2)
-    // (Abramowitz and Stegun, 26.7.1), which rises with its argument: bisection. Eigen has that
-    // function; Boost.Math, for this one number, would add 606 headers to the engine's bundle.
+    // (Abramowitz and Stegun, 26.7.1), which rises with its argument, so it is bisected. Eigen has
+    // that function; Boost.Math would add 606 headers to the trainer's bundle for this one number.
     const double outside = 2 * (1 - probability);
     double low = 0, high = 1;
     for (int i = 0; i < 100; ++i) {

@@ -1,5 +1,4 @@
-// Which relation goes through these measurements, what do they say of the points between them, and
-// how sure is that?
+// Which function fits these measurements, what does it predict between them, and how sure is that?
 #pragma once
 
 #include <span>
@@ -7,7 +6,7 @@
 
 namespace sluice {
 
-/// One row a measurement, one number a feature; all rows of the same length.
+/// One row per measurement, one number per feature; all rows have the same length.
 using FeatureRows = std::vector<std::vector<double>>;
 
 struct LinearFit {
@@ -18,14 +17,15 @@ struct LinearFit {
     int degrees_of_freedom = 0;
 };
 
-/// Weights that make errors shares of what was measured: 1 / value. Precondition: no value is 0.
+/// Weights that make errors relative to the measured values: 1 / value. Precondition: no value is
+/// 0.
 std::vector<double> relative_weights(std::span<const double> values);
 
 /// Minimizes the sum of (weight (value - coefficient . features))^2. Errors and ranges assume
-/// independent normal residuals of one deviation once weighted (Student's t); they are infinite
-/// where there are not more measurements than features, or features are collinear (then the
-/// coefficients are the smallest ones). Precondition: at least one row and feature, one value and
-/// weight a row.
+/// independent normal residuals of one deviation after weighting (Student's t). They are infinite
+/// if there are no more measurements than features, or features are collinear (the coefficients are
+/// then the smallest ones). Precondition: at least one row and feature, one value and weight per
+/// row.
 LinearFit least_squares(const FeatureRows& features, std::span<const double> values,
                         std::span<const double> weights);
 
@@ -41,32 +41,33 @@ double student_t_quantile(double probability, double degrees);
 
 enum class Monotone { increasing, decreasing };
 
-/// The monotone values that minimize the sum of weight (value - result)^2, in the order given: pool
+/// The monotone values that minimize the sum of weight (value - result)^2, in the given order: pool
 /// adjacent violators (Barlow, Bartholomew, Bremner and Brunk 1972). Equal neighbours are allowed.
-/// Precondition: one weight a value, all > 0.
+/// Precondition: one weight per value, all > 0.
 std::vector<double> isotonic(std::span<const double> values, std::span<const double> weights,
                              Monotone direction);
 
-/// Simple kriging with mean 0 and covariance variance x exp(-distance / length): the value expected
+/// Simple kriging with mean 0 and covariance variance x exp(-distance / length): the expected value
 /// at x is the sum over points i of weight_i exp(-|x - x_i| / length).
 struct Kriging {
     double length = 1;  ///< in the unit of the coordinates
     double variance = 0;
-    std::vector<double> noise;           ///< variance of each measurement
-    std::vector<double> weight;          ///< of each measurement
-    std::vector<double> left_out_error;  ///< measured less what the others say of it
+    std::vector<double> noise;   ///< variance of each measurement
+    std::vector<double> weight;  ///< of each measurement
+    /// Measured value less the prediction from the other points.
+    std::vector<double> left_out_error;
 };
 
-/// With this length and noise; the variance is the mean square of the values. Weights are
-/// (K + noise)^-1 value (Rasmussen and Williams, Gaussian Processes for Machine Learning,
-/// eq. 2.25), errors without one point theirs of eq. 5.12. Precondition: a value and a noise > 0
-/// for each point, at least one.
+/// With this length and noise; the variance is the mean square of the values. Weights are (K +
+/// noise)^-1 value (Rasmussen and Williams, Gaussian Processes for Machine Learning, eq. 2.25),
+/// leave-one-out errors follow eq. 5.12. Precondition: one value and noise > 0 per point, at least
+/// one point.
 Kriging krige(const std::vector<std::vector<double>>& points, std::span<const double> values,
               const std::vector<double>& noise, double length);
 
-/// The length of 0.5, 1, 2, 4, 8, 16 and the noise, from a hundredth to three times the variance
-/// but at least `least_noise` of each point, whose errors without one point have the least mean
-/// square.
+/// Tries lengths of 0.5, 1, 2, 4, 8, 16 and noises from a hundredth to three times the variance,
+/// but at least each point's `least_noise`. Takes those with the smallest mean square of
+/// leave-one-out errors.
 Kriging best_kriging(const std::vector<std::vector<double>>& points, std::span<const double> values,
                      const std::vector<double>& least_noise);
 

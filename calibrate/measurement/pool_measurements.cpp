@@ -31,21 +31,21 @@ std::vector<std::string> machine_differences(const MachineFacts& before, const M
 
 namespace {
 
-/// Columns that say what was measured; every other one is what came out: a value, or, where its
-/// name ends so, the low or the high end of a range.
+/// Columns that say what was measured. All others are results: a value, or, by the ends of their
+/// names, the low or the high end of a range.
 constexpr std::array kKeys = {"m",        "n",     "k",           "added",       "sequences",
                               "sequence", "heads", "kv_heads",    "head_dim",    "rows",
                               "columns",  "bytes", "block_bytes", "queue_depth", "threads",
                               "node",     "tflop", "state_bytes", "held_out",    "parameters"};
 
-/// Each row is a moment of its own, and is kept.
+/// Each row is a moment, and is kept.
 constexpr const char* kWindows = "mixed_load";
 
 bool is_key(const std::string& column) {
     return std::find(kKeys.begin(), kKeys.end(), column) != kKeys.end();
 }
 
-/// Rows with the same key are told apart by their order: which of them, from 0.
+/// Rows with the same key are distinguished by their order, from 0.
 using Key = std::pair<std::vector<double>, int>;
 
 std::vector<Key> keys_of(const CaseTable& table) {
@@ -136,7 +136,7 @@ const CaseTable* find_table(const CaseRecord& record, const std::string& name) {
     return found == record.tables.end() ? nullptr : &*found;
 }
 
-/// The tables of this name. Throws InputError where their columns differ.
+/// The tables of this name. Throws InputError if their columns differ.
 std::vector<const CaseTable*> tables_named(const std::string& name,
                                            const std::vector<CaseOfFile>& cases) {
     std::vector<const CaseTable*> tables;
@@ -194,7 +194,8 @@ void require_same(const MeasurementsFile& first, const MeasurementsFile& other) 
                     other.file, fmt::join(found, "; "), first.file));
 }
 
-/// The memory of context and libraries shows only after all kernels have run: the most seen.
+/// The memory of context and libraries is complete only after all kernels have run, so the largest
+/// value counts.
 void take_larger(MachineFacts& facts, const MachineFacts& other) {
     for (const auto bytes : {&MachineFacts::gpu_context_bytes, &MachineFacts::process_base_bytes})
         facts.*bytes = std::max(facts.*bytes, other.*bytes);

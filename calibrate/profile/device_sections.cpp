@@ -13,7 +13,7 @@ void add_sizes(const Measurements& m, ProfileJson& profile) {
     const MachineFacts& facts = m.facts;
     if (facts.has_gpu) {
         const Origin driver = measured_here(m, "as the driver says");
-        profile.set_text("gpu.maker", "NVIDIA");  // kernels are measured with CUDA alone
+        profile.set_text("gpu.maker", "NVIDIA");  // kernels are measured with CUDA only
         profile.set_text("gpu.name", facts.gpu_name);
         profile.set_number("gpu.memory_capacity_gb", facts.gpu_memory_bytes / kGiga, {}, driver);
         if (facts.multiprocessors > 0)
@@ -28,7 +28,7 @@ void add_sizes(const Measurements& m, ProfileJson& profile) {
     profile.set_number("gpu.memory_capacity_gb",
                        (facts.host_memory_bytes - facts.system_reserve_bytes) / kGiga, {},
                        measured_here(m, "host memory less what the system keeps; one pool"));
-    // Quantities of a profile are above 0: one byte stands for none.
+    // Quantities of a profile are above 0, so one byte stands for none.
     profile.set_number("gpu.context_gb", 1 / kGiga, {},
                        measured_here(m, "none: no GPU, so no driver's memory"));
     profile.set_number("gpu.multiprocessors", 1, {},
@@ -65,7 +65,7 @@ void add_best_product(const Measurements& m, ProfileJson& profile) {
             const auto tflops = [&](const char* us) {
                 return 2 * sizes[0] * sizes[1] * sizes[2] / rows.at(i, us) * kMega / kTera;
             };
-            // A product that got quicker or slower meanwhile did not run at one clock.
+            // A product whose speed changed during the measurement did not run at one clock.
             if (tflops("us_low") > kSteady * tflops("us_high") || tflops("us") <= best) continue;
             best = tflops("us");
             range = {tflops("us_high"), tflops("us_low")};
@@ -82,8 +82,8 @@ void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& pro
                        "{:.1f}%, worst {:.0f}%; predictions take the tables; what is scaled to "
                        "other machines takes this",
                        line.products, line.mean_error_percent, line.worst_error_percent));
-    origin.date = m.date_of("gemm_forward");  // all products are of one case
-    // The tables are of the highest clock.
+    origin.date = m.date_of("gemm_forward");  // all products belong to one case
+    // The tables are for the highest clock.
     const MeasuredRows after_rest(m, "clock_after_rest");
     if (const auto clock = after_rest ? fit_clock(*m.find("clock_after_rest")) : std::nullopt) {
         const auto tflops = [&](double us) { return after_rest.at(0, "tflop") * kMega / us; };
@@ -104,7 +104,7 @@ void add_launches(const Measurements& m, ProfileJson& profile) {
     for (const auto& [path, column] : {std::pair("kernels.launch_us", "kernel_us"),
                                        {"kernels.other.event_us", "event_us"},
                                        {"kernels.other.host_launch_us", "host_us"}}) {
-        // An event can cost less than the noise of what it is the difference of.
+        // An event may cost less than the noise of the two times that it is the difference of.
         const auto range = launch.range(0, fmt::format("{}_", column));
         if (const double us = launch.at(0, column); us > 0)
             profile.set_number(path, us, range && range->low > 0 ? range : std::nullopt,
@@ -140,10 +140,10 @@ void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJ
 
 namespace {
 
-/// Chunks from here on reach the full rate, as the engine's do.
+/// Chunks from this size on reach the full rate, like the trainer's.
 constexpr double kLargeChunk = 64 << 20;
 
-/// bytes, GB/s, low, high. Times are made to rise with size: more bytes take no less.
+/// bytes, GB/s, low, high. Times are made to rise with size, since more bytes take no less time.
 std::vector<std::vector<double>> copy_curve(const MeasuredRows& copies) {
     auto points = copies.points({"bytes", "us", "us_high", "us_low"});
     std::vector<double> us;
@@ -170,7 +170,7 @@ void add_direction(const Measurements& m, const std::string& direction, ProfileJ
                        copies.origin(fmt::format("copies of {:.4g} MB", largest[0] / kMega)));
     profile.set_curve(fmt::format("link.curve.{}_gb_per_s_by_bytes", direction),
                       {"bytes", "gb_per_s", "low", "high"}, std::move(points), copies.origin());
-    // Without a GPU no memory is registered: any copy is one of pageable memory.
+    // Without a GPU no memory is registered, so every copy is one of pageable memory.
     if (!m.facts.has_gpu)
         profile.set_number(fmt::format("link.other.pageable_{}_gb_per_s", direction), largest[1],
                            range, copies.noted("without a GPU as from any other memory"));

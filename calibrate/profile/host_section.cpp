@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-/// Quantities of a profile are above 0: a megabyte stands for none.
+/// Quantities of a profile are above 0, so a megabyte stands for none.
 constexpr double kLeastGb = 1e-3;
 
 void add_sizes(const Measurements& m, ProfileJson& profile) {
@@ -52,7 +52,7 @@ void add_memory_rates(const Measurements& m, ProfileJson& profile) {
     }
 }
 
-/// Gparam/s in the windows, not held out, in which Adam ran alone with so many threads.
+/// Gparam/s in windows that are not held out in which Adam ran alone with that many threads.
 std::vector<double> adam_windows(const MeasuredRows& mixed, double state_bytes, double threads) {
     std::vector<double> rates;
     for (std::size_t row = 0; mixed && row < mixed.size(); ++row) {
@@ -64,10 +64,10 @@ std::vector<double> adam_windows(const MeasuredRows& mixed, double state_bytes, 
     return rates;
 }
 
-/// Gparam/s of Adam alone, with its range, by threads: of its own case and, where the same threads
-/// are fitted there, of the windows of mixed load in which it ran alone. The mean of the case and
-/// of these windows' mean: shares under mixed load are of the latter, and a virtual machine is not
-/// the same for a minute.
+/// Gparam/s of Adam alone, with its range, by threads: from its own case, and, if the same threads
+/// are fitted there, from the windows of mixed load in which it ran alone. It is the mean of the
+/// case and of these windows' mean, since shares under mixed load refer to the latter, and a
+/// virtual machine changes from one minute to the next.
 std::vector<std::vector<double>> adam_by_threads(const Measurements& m, double state_bytes) {
     const MeasuredRows adam(m, "adam"), mixed(m, "mixed_load");
     if (!adam) return {};
@@ -109,8 +109,8 @@ void add_adam(const Measurements& m, ProfileJson& profile) {
                                   "and moments read and written"));
 }
 
-/// Host work that the engine does beside Adam, with as many threads as Adam with fp32 state is
-/// fastest with, which is what training takes; where that was not measured, with the best.
+/// Host work that the trainer does at the same time as Adam, with the number of threads at which
+/// Adam with fp32 state is fastest, as in training; if that was not measured, with the best number.
 void add_work(const Measurements& m, ProfileJson& profile) {
     const MeasuredRows copies(m, "host_copy");
     if (!copies) return;

@@ -18,10 +18,10 @@ namespace {
 constexpr std::array kGemmTables = {KernelTableId::gemm_forward, KernelTableId::gemm_input_gradient,
                                     KernelTableId::gemm_weight_gradient};
 
-/// A profile's numbers are above 0; an overhead below a nanosecond is none.
+/// A profile's numbers are above 0, so an overhead below a nanosecond counts as none.
 constexpr double kLeastOverhead = 1e-3;
 
-/// Times of calls, to be fitted by a constant and by how much they did.
+/// Times of calls, to be fitted by a constant and their amount of work.
 struct Calls {
     FeatureRows features;  ///< 1, GFLOP or parameters
     std::vector<double> us;
@@ -41,10 +41,10 @@ Calls products_of(const Measurements& measurements) {
     return products;
 }
 
-/// TFLOPS of so many microseconds a GFLOP.
+/// TFLOPS, given microseconds per GFLOP.
 double tflops(double us_per_gflop) { return kGiga / us_per_gflop * kMega / kTera; }
 
-/// Without a constant, where it would be negative.
+/// Without a constant, if it would be negative.
 LinearFit fit_line(const Calls& products) {
     const std::vector<double> weights = relative_weights(products.us);
     LinearFit fit = least_squares(products.features, products.us, weights);
@@ -94,8 +94,8 @@ std::set<int> fitted_states(const CaseTable& mixed) {
     return states;
 }
 
-/// The windows of that state; those of kernels and copies without an optimizer, which hold for all;
-/// and, with 12 bytes, of states that are not fitted, which are predicted by it.
+/// The windows of that state, and those of kernels and copies without an optimizer, which apply to
+/// all states. With 12 bytes also those of states that are not fitted, which it predicts.
 CaseTable windows_of(const CaseTable& mixed, int state_bytes, const std::set<int>& fitted) {
     CaseTable out = mixed;
     out.rows.clear();
@@ -138,7 +138,7 @@ constexpr double kLeast = 1e-3;
 std::vector<double> cost_of(const Calls& calls) {
     const LinearFit fit = least_squares(calls.features, calls.us, relative_weights(calls.us));
     const auto at_least = [](double us) { return std::max(kLeast, us); };
-    // With as many sizes as coefficients nothing is known of the range.
+    // With as many sizes as coefficients the range is not known.
     const bool known = fit.degrees_of_freedom > 0;
     return {at_least(fit.coefficient[0]), at_least(known ? fit.low[0] : fit.coefficient[0]),
             at_least(known ? fit.high[0] : fit.coefficient[0])};

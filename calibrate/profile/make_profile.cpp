@@ -34,7 +34,7 @@ void take_from_base(const BaseProfile& base, ProfileJson& profile) {
                     taken.size()));
 }
 
-/// Predictions take measured times of all kernels or of none.
+/// Predictions use measured times of all kernels or of none.
 void drop_incomplete_kernels(ProfileJson& profile) {
     std::vector<std::string> present, missing;
     for (int i = 0; i < kKernelTables; ++i) {

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value, int digits) { return json_number(rounded(value, digits)); }
 
-/// Sizes and counts are whole numbers and stay exact, so that the same size is the same number.
+/// Sizes and counts are whole numbers and stay exact, so that equal sizes are equal numbers.
 Json row_json(const std::vector<double>& row) {
     Json out = Json::array();
     for (const double value : row)
@@ -46,7 +46,7 @@ Json error_json(const HeldOutError& error) {
             {"high_percent", number(error.high_percent, 4)}};
 }
 
-/// A number, a curve or a kernel table, or a plain text or truth value.
+/// A number, a curve or a kernel table, or a plain text or boolean.
 bool is_leaf(const Json& entry) {
     return !entry.is_object() || entry.contains("value") || entry.contains("points");
 }
@@ -67,7 +67,7 @@ Json in_order(const Json& entries, const std::vector<std::string>& order) {
     return out;
 }
 
-/// Of the entry at a path with dots.
+/// The source of the entry at a path with dots.
 Json::json_pointer pointer_of(std::string_view path) {
     Json::json_pointer pointer;
     for (std::size_t start = 0; start <= path.size();) {
@@ -114,7 +114,7 @@ void ProfileJson::set_number(std::string_view path, double value,
                              const std::optional<RateRange>& range, const Origin& origin) {
     Json entry = {{"value", number(value, kNumberDigits)}};
     if (range) {
-        // As many digits as the value: rounding keeps low <= value <= high.
+        // With as many digits as the value, rounding keeps low <= value <= high.
         entry["low"] = number(range->low, kNumberDigits);
         entry["high"] = number(range->high, kNumberDigits);
     }
@@ -142,7 +142,7 @@ void ProfileJson::set_kernel_table(const KernelMeasurement& table, const Origin&
         for (const double size : point.row) row.push_back(json_number(size));
         for (const double us : {point.us, point.us_low, point.us_high})
             row.push_back(number(us, kPointDigits));
-        // Weights are of logarithms of time: one this small is none.
+        // Weights are logarithms of time, so one this small counts as none.
         constexpr double kNoWeight = 1e-9;
         row.push_back(std::abs(point.weight) < kNoWeight ? Json(0)
                                                          : number(point.weight, kNumberDigits));

@@ -1,4 +1,4 @@
-// What does a profile's JSON look like: numbers, curves and kernel tables, each with its origin?
+// How is a profile written as JSON: numbers, curves and kernel tables, each with its origin?
 // (docs/machine-profiles.md has the schema.)
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace sluice {
 
-/// Significant digits of a profile: a rounded number differs by at most 5e-6, a point of a curve by
-/// at most 5e-5, which no prediction shows.
+/// Significant digits of a profile: rounding changes a number by at most 5e-6, a point of a curve
+/// by at most 5e-5, which no prediction shows.
 inline constexpr int kNumberDigits = 6;
 inline constexpr int kPointDigits = 5;
 
-/// Where a number comes from, as in Quantity; `source` is a key of the profile's sources.
+/// The origin of a number, as in Quantity; `source` is a key of the profile's sources.
 struct Origin {
     Method method = Method::measured;
     std::string source;
@@ -28,8 +28,8 @@ struct Origin {
     std::string note;  ///< how it was measured; "" is left out
 };
 
-/// A profile under construction. Paths are those of machine_number.h: "link.copy_latency_us". Where
-/// a path is set twice, the last one counts.
+/// A profile under construction. Paths are those of machine_number.h: "link.copy_latency_us". If a
+/// path is set twice, the last one counts.
 class ProfileJson {
   public:
     explicit ProfileJson(const std::string& name);
@@ -44,17 +44,17 @@ class ProfileJson {
     /// `range`: 5th to 95th percentile, in the number's unit.
     void set_number(std::string_view path, double value, const std::optional<RateRange>& range,
                     const Origin& origin);
-    /// Rows ascending in the first column. `columns`: the names, with units.
+    /// Rows in ascending order of the first column. `columns`: the names, with units.
     void set_curve(std::string_view path, const std::vector<std::string>& columns,
                    std::vector<std::vector<double>> points, const Origin& origin);
     void set_kernel_table(const KernelMeasurement& table, const Origin& origin);
     bool has(std::string_view path) const;
     void remove(std::string_view path);
 
-    /// Takes from another profile's text what is not set here, each with its own origin, and the
-    /// sources that these need; not what stands at or below one of the paths `left_out`. `id` tells
-    /// the other's sources from those of the same key here. Returns the paths taken.
-    /// Precondition: the text is a profile that parse_machine_profile() accepts.
+    /// Takes entries that are not set here from another profile's text, each with its own origin,
+    /// and the sources that these need; not those at or below one of the paths `left_out`. `id`
+    /// distinguishes the other's sources from those with the same key here. Returns the paths
+    /// taken. Precondition: the text is a profile that parse_machine_profile() accepts.
     std::vector<std::string> take_missing(std::string_view profile, const std::string& id,
                                           const std::vector<std::string>& left_out);
 
@@ -63,7 +63,7 @@ class ProfileJson {
 
   private:
     nlohmann::ordered_json& at(std::string_view path);
-    /// The key here of another profile's source; adds it where it is new.
+    /// The key here of another profile's source; adds it if it is new.
     std::string own_source(const std::string& key, const std::string& text, const std::string& id);
 
     std::unique_ptr<nlohmann::ordered_json> root_;

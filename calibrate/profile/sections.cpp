@@ -61,7 +61,7 @@ void add_storage(const Measurements& measurements, ProfileJson& profile) {
     }
 }
 
-/// Each table power_<work> of one row: watts with their range, and joules for what was done.
+/// Each table power_<work> with one row: watts with their range, and joules per unit of work.
 void add_power(const Measurements& measurements, ProfileJson& profile) {
     constexpr std::string_view kPrefix = "power_";
     for (const CaseRecord& record : measurements.cases) {

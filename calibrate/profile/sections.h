@@ -12,28 +12,28 @@
 
 namespace sluice {
 
-/// The key in a profile's sources of what this program measured.
+/// The key in a profile's sources for what this program measured.
 inline constexpr const char* kCalibrationSource = "calibration";
 
 /// The origin of facts about the machine. `note`: how they are known, in one sentence.
 Origin measured_here(const Measurements& measurements, std::string note);
 
-/// The rows of one table, and what a profile says of them.
+/// The rows of one table, and their origin for a profile.
 class MeasuredRows {
   public:
-    /// False where the table is missing or has no rows.
+    /// False if the table is missing or has no rows.
     MeasuredRows(const Measurements& measurements, std::string_view table);
     explicit operator bool() const { return table_ != nullptr; }
 
     std::size_t size() const { return table_->rows.size(); }
     double at(std::size_t row, std::string_view column) const { return table_->at(row, column); }
-    /// The columns <of>low and <of>high of a row; nothing where the table lacks them.
+    /// The columns <of>low and <of>high of a row; empty if the table lacks them.
     std::optional<RateRange> range(std::size_t row, const std::string& of = "") const;
     /// The row with the largest value in a column.
     std::size_t largest(std::string_view column) const;
     /// These columns of all rows, ascending.
     std::vector<std::vector<double>> points(const std::vector<std::string>& columns) const;
-    /// On the day of the table's case, with its method.
+    /// With the date of the table's case and its method.
     Origin origin() const { return noted(table_->method); }
     Origin origin(const std::string& what) const { return noted(what + "; " + table_->method); }
     /// The same with a note in place of the method.
@@ -44,7 +44,7 @@ class MeasuredRows {
     const CaseTable* table_;
 };
 
-/// Each adds what was measured; tables that are missing add nothing.
+/// Each adds the measured numbers of its section; missing tables add nothing.
 void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile);
 void add_link(const Measurements& measurements, ProfileJson& profile);
 void add_host(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile);
@@ -53,17 +53,18 @@ void add_power(const Measurements& measurements, ProfileJson& profile);
 void add_clock(const Measurements& measurements, ProfileJson& profile);
 void add_gpu_interconnect(const Measurements& measurements, ProfileJson& profile);
 
-/// How a GPU's clock falls when it is at work.
+/// How a GPU's clock falls under load.
 struct ClockFit {
     double rested_us = 0;  ///< of one product at the highest clock
-    double limit_us = 0, limit_us_low = 0, limit_us_high = 0;        ///< at the power limit
-    double time_share = 1, time_share_low = 1, time_share_high = 1;  ///< of that at the limit
+    double limit_us = 0, limit_us_low = 0, limit_us_high = 0;  ///< at the power limit
+    double time_share = 1, time_share_low = 1,
+           time_share_high = 1;      ///< time of that product at the limit
     Seconds seconds_at_highest = 0;  ///< from rest on; time at clocks between counts in part
 };
-/// From the table clock_after_rest. Nothing where the clock does not fall.
+/// From the table clock_after_rest. Empty if the clock does not fall.
 std::optional<ClockFit> fit_clock(const CaseTable& after_rest);
 
-/// GB/s of so many bytes in so many microseconds.
+/// GB/s of that many bytes in that many microseconds.
 double gb_per_s(double bytes, double us);
 
 }  // namespace sluice

@@ -10,28 +10,29 @@
 namespace sluice {
 namespace {
 
-// Ranges: the share of a peak that is reached was compared between all pairs of machines for which
+// Ranges: the achieved share of a peak was compared between all pairs of machines for which
 // hwprofiles/ has both; 5 to 95% is exp(+-1.645 r), r the root mean square of the logarithms of
 // their ratios.
 
 // The best bf16 product of 8 NVIDIA GPUs (A100 SXM and PCIe, H100, B200, B300, GB200, RTX 3090, RTX
-// 4090) over the dense rate falls from 1.07 to 0.73 with TDP over dense rate: its logarithm goes by
-// 0.14 of the latter's (least squares, residuals 2.9%). Then r is 0.039, without 0.179. TDP over
-// multiprocessors instead says nothing across generations: exponent -0.18, residuals 11%.
+// 4090) over the dense rate falls from 1.07 to 0.73 as TDP over dense rate falls: its logarithm is
+// proportional to the latter's with a factor of 0.14 (least squares, residuals 2.9%). Then r is
+// 0.039, without it 0.179. TDP over multiprocessors does not explain it across generations:
+// exponent -0.18, residuals 11%.
 constexpr double kPowerExponent = 0.14;
 constexpr RateRange kComputeWithPower = {0.94, 1.07};
 constexpr RateRange kComputeAlone = {0.74, 1.34};
 
-// A new architecture may have no attention as good yet: flash over cuDNN on the H200 measured is
-// 0.61 forward and 0.62 backward at 4096 tokens.
+// A new architecture may not have an equally good attention yet: flash over cuDNN on the measured
+// H200 is 0.61 forward and 0.62 backward at 4096 tokens.
 constexpr double kOtherAttention = 0.61;
 
 // DGX Spark 0.85, GB200 0.82, GH200 0.93, H200 0.89 of the peak.
 constexpr RateRange kMemory = {0.88, 1.14};
 
-// PCIe one way: A100 and RTX 4090 0.82 to 0.86, RTX 5090 0.89 to 0.91, H200 0.88 of the raw rate.
-// Both ways, to the device: 0.40 (A100), 0.44 (RTX 4090), 0.81 (RTX 5090), 0.76 (H200). NVLink-C2C
-// one way: 0.43 to 0.84.
+// PCIe in one direction: A100 and RTX 4090 0.82 to 0.86, RTX 5090 0.89 to 0.91, H200 0.88 of the
+// raw rate. In both directions at once, to the device: 0.40 (A100), 0.44 (RTX 4090), 0.81 (RTX
+// 5090), 0.76 (H200). NVLink-C2C in one direction: 0.43 to 0.84.
 constexpr RateRange kSameLink = {0.91, 1.10};
 constexpr RateRange kOtherLink = {0.48, 1.10};
 constexpr double kBothWaysLow = 0.43;
@@ -76,9 +77,9 @@ double largest_rate(const MachineProfile& profile, const char* path) {
     return most;
 }
 
-/// Peak of the host's memory. For a machine that hides it, the peak that would give the best rate
-/// measured there: STREAM leaves out what is read only to be overwritten, so reads and Adam show
-/// more.
+/// Peak of the host's memory. For a machine that hides it, the peak that would give the best
+/// measured rate: STREAM does not count reads of lines that are only overwritten, so reads and Adam
+/// show more.
 double host_peak(const MachineProfile& measured) {
     if (const auto peak = known(measured, "host.memory_bandwidth_gb_per_s")) return *peak;
     const double adam = known(measured, "host.adam_bytes_per_parameter").value_or(0) *
@@ -91,7 +92,7 @@ double host_peak(const MachineProfile& measured) {
     return of_measured(measured, "host.memory_bandwidth_gb_per_s");
 }
 
-/// "PCIe 5.0 x16" and "PCIe 4.0 x16" are of a kind, "NVLink-C2C" is another.
+/// "PCIe 5.0 x16" and "PCIe 4.0 x16" are of one kind, "NVLink-C2C" is of another.
 std::string kind_of_link(const MachineProfile& profile) {
     const std::string type = profile.text("link.type");
     return type.substr(0, type.find_first_of(" ,"));

@@ -14,18 +14,18 @@
 namespace sluice {
 namespace {
 
-/// The time of a part of the trend on the new GPU, as a factor of its time before.
+/// The time of a part of the trend on the new GPU over its time on the old one.
 double time_factor(std::string_view feature, const Scales& scales) {
-    // Launch and latency; so is what a wave of tiles begins and ends with.
+    // Launch and latency, and the begin and end of a wave of tiles.
     if (feature == "us" || feature.find("per_wave") != std::string_view::npos) return 1;
     if (feature.find("gflop") != std::string_view::npos) return 1 / scales.compute;
-    // Exponentials: as many a multiprocessor and clock since Volta.
+    // Exponentials: the same number per multiprocessor and clock since Volta.
     if (feature.find("scores") != std::string_view::npos) return 1 / scales.multiprocessors;
     return 1 / scales.memory;  // bytes, rows and elements
 }
 
-/// A part of the trend in what takes longer, moving bytes or computing, on a machine of so many
-/// FLOPs a byte.
+/// A part of the trend with the larger of the times for bytes and for FLOPs, on a machine of that
+/// many FLOPs per byte.
 struct Balance {
     std::string_view feature;
     double flops_a_byte;
@@ -34,9 +34,9 @@ constexpr std::array kBalances = {Balance{"us_per_mb_or_100_mflop", 100},
                                   Balance{"us_per_mb_or_200_mflop", 200},
                                   Balance{"us_per_mb_or_400_mflop", 400}};
 
-/// Adds `us` a MB or so many MFLOP, whichever takes longer. It is linear in bytes a FLOP but for
-/// sizes near the balance, so that balances in between are a mixture; beyond them all, bytes or
-/// FLOPs alone make up the rest.
+/// Adds `us` per MB or per the corresponding MFLOP, whichever takes longer. That is linear in bytes
+/// per FLOP except for sizes near the balance, so balances in between are a mixture; beyond them
+/// all, bytes or FLOPs alone make up the rest.
 void add_balance(double us, double bytes_a_flop,
                  const std::function<double&(std::string_view)>& to) {
     const auto bytes_of = [](const Balance& balance) { return 1 / balance.flops_a_byte; };
@@ -83,8 +83,8 @@ std::vector<double> scaled_trend(const KernelMeasurement& measured, const Scales
 
 using Coordinates = std::vector<double>;
 
-/// Weights that make the residual at the measured points what it was `shift` further along the
-/// first coordinate.
+/// Weights with which the residual at the measured points has its former value `shift` further
+/// along the first coordinate.
 std::vector<double> shifted_weights(const KernelTable& table, double shift,
                                     std::vector<double>& residuals) {
     const auto count = static_cast<Eigen::Index>(table.at.size());
@@ -100,7 +100,7 @@ std::vector<double> shifted_weights(const KernelTable& table, double shift,
                 KernelTable::closeness(point, table.at[static_cast<std::size_t>(j)], table.length);
     }
     residuals.assign(values.begin(), values.end());
-    // Least norm, so that a shape listed twice has an answer too.
+    // Least norm, so that a shape listed twice has a solution too.
     const Eigen::VectorXd weights = close.completeOrthogonalDecomposition().solve(values);
     return {weights.begin(), weights.end()};
 }
@@ -130,7 +130,7 @@ KernelMeasurement transfer_kernels(const KernelMeasurement& measured, const Scal
     const KernelTable table = measured.table();
     out.trend = scaled_trend(measured, scales);
 
-    // Waves are tiles over multiprocessors: with more of these a shape is like a smaller one.
+    // Waves are tiles over multiprocessors: with more of these, a shape behaves like a smaller one.
     const bool has_waves = is_gemm(measured.id) || is_attention(measured.id);
     const double shift = has_waves ? -std::log2(scales.multiprocessors) : 0;
     std::vector<double> residuals;

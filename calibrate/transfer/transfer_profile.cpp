@@ -43,7 +43,7 @@ void add_method(Json& entry, const std::string& where) {
 }  // namespace
 
 std::string datasheet_as_profile(std::string_view text, const std::string& file) {
-    const JsonObject root = JsonObject::parse(text, file);  // says what is wrong with the syntax
+    const JsonObject root = JsonObject::parse(text, file);  // reports errors of the syntax
     if (root.text("schema") != kSchema) {
         throw InputError(
             fmt::format("{} is \"{}\", expected \"{}\"; see "
@@ -63,7 +63,7 @@ namespace {
 
 constexpr const char* kSource = "transfer";
 
-/// The names of a curve's columns; of one without names, from its path.
+/// The names of a curve's columns; for one without names, from its path.
 std::vector<std::string> columns_of(const nlohmann::ordered_json& profile,
                                     const std::string& path) {
     std::string pointer = "/" + path;
@@ -134,7 +134,7 @@ class Transfer {
     }
 
   private:
-    /// Nothing for what the datasheet says already.
+    /// Empty if the datasheet already has it.
     std::optional<TransferRule> rule_of(const std::string& path) const {
         return out_.has(path) ? std::nullopt : transfer_rule(path, scales_);
     }

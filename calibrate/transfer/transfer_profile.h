@@ -26,8 +26,8 @@
 namespace sluice {
 
 /// A datasheet ("sluice-datasheet/1", as in b200.json): sections, keys and units of a profile, each
-/// number {"value", "source", "date", "note"}. Returns the text of a profile of these numbers
-/// alone, with the method "datasheet". Throws InputError: file, field, value, expected.
+/// number {"value", "source", "date", "note"}. Returns the text of a profile with only these
+/// numbers, with the method "datasheet". Throws InputError: file, field, value, expectation.
 std::string datasheet_as_profile(std::string_view text, const std::string& file);
 
 /// A file's text and its name, for messages.
@@ -38,10 +38,10 @@ struct NamedText {
 
 /// JSON text of a profile (schema "sluice-machine/1"). Every number derived from `measured` (a
 /// profile) has method "transferred", the note "transferred from NAME: rule", and a range widened
-/// by how far the rule misses among published figures; those of `datasheet` ("sluice-datasheet/1",
-/// see b200.json) are taken as they are. What belongs to one machine only (storage, prices, node
-/// power) is left out unless the datasheet has it. `date`: of today, "2026-11-21". Throws
-/// InputError naming file, field and value.
+/// by the rule's error among published figures. Numbers of `datasheet` ("sluice-datasheet/1", see
+/// b200.json) are used unchanged. Numbers of one machine only (storage, prices, node power) are
+/// left out unless the datasheet has them. `date`: today's, "2026-11-21". Throws InputError with
+/// file, field and value.
 std::string transfer_profile(const NamedText& measured, const NamedText& datasheet,
                              const std::string& date);
 

@@ -25,7 +25,7 @@ Transfer transfer_of_free_key(std::string_view path) {
         return is_rate ? Transfer::host_memory : Transfer::as_measured;
     }
     if (!path.starts_with("power.") || contains(path, "cpu") || contains(path, "node"))
-        return Transfer::left_out;  // of one machine only: storage, network, other GPUs, prices
+        return Transfer::left_out;  // specific to one machine: storage, network, other GPUs, prices
     if (contains(path, "joules_per_tflop")) return Transfer::joules_of_products;
     if (contains(path, "copy_joules")) return Transfer::joules_of_copies;
     return contains(path, "joules_per_gb") ? Transfer::joules_of_memory : Transfer::watts;
@@ -49,7 +49,8 @@ double value_at(const std::vector<std::vector<double>>& points, std::size_t colu
     return y0;
 }
 
-/// Threads do what they did, up to a limit `factor` times as high: the curve is stretched in both.
+/// Each thread keeps its rate, up to a limit `factor` times as high: the curve is stretched in both
+/// directions.
 std::vector<std::vector<double>> stretched_by_threads(
     const std::vector<std::vector<double>>& points, double factor, double cores) {
     std::vector<std::vector<double>> out;

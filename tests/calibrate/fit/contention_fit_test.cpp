@@ -241,7 +241,7 @@ TEST_CASE("contention: a lane without a rate or without its alone rate is refuse
     lonely.add(machine.row(12, 0, false, true, false, false));
     lonely.add(machine.row(12, 4, false, true, false, false));
     REQUIRE_THROWS_WITH(fit_contention(lonely),
-                        ContainsSubstring("row 1: adam_gparams_per_s beside other lanes") &&
+                        ContainsSubstring("row 1: adam_gparams_per_s is given with other lanes") &&
                             ContainsSubstring("same threads and state_bytes"));
 }
 
