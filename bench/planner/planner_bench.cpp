@@ -149,7 +149,7 @@ class Bench : public BenchedWindow {
             (void)pages.svg();
         });
     }
-    /// What pages ask for, of a model of 80 layers.
+    /// Requests of pages, for a model of 80 layers.
     void jobs() {
         Pages& pages = window_.pages();
         window_.files().start(dense("80", "4096", 16));

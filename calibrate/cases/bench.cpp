@@ -55,7 +55,7 @@ class Calls {
 
 CallGroups group_calls(const Timing& timing, Seconds seconds_a_call) {
     CallGroups out;
-    // As many calls as fit into the time of 20 groups, but at least 3.
+    // The number of calls that fits into the time of 20 groups, but at least 3.
     const double longest = 20 * timing.group / std::max(timing.group, seconds_a_call);
     out.groups = std::clamp(static_cast<int>(longest), std::min(3, timing.groups), timing.groups);
     out.warm_up_calls =

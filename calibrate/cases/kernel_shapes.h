@@ -81,7 +81,7 @@ struct KernelShape {
     ShapeSize size;
     bool held_out = false;
 };
-/// Those to fit in the order of choice, then those held out.
+/// First the shapes to fit, in the order of choice, then the held-out ones.
 using KernelShapes = std::vector<KernelShape>;
 
 /// m, n, k as in sim/specs/model/layer_kernels.cpp: of d (m, n) and the inner size k.

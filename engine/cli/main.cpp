@@ -103,7 +103,7 @@ void check_folder(const std::optional<std::string>& file) {
                                  *file, folder.string()));
 }
 
-/// What the command line says, with the settings of --plan.
+/// The settings of the command line, with those of --plan.
 PlannedScenario asked_run(const Flags& flags, const std::optional<ExpectedStep>& expected) {
     if (!expected) return asked_scenario(flags.scenario);
     const auto& given = flags.scenario.given.training;

@@ -14,8 +14,8 @@ namespace {
 // with 128 12.0 ms, with 256 17.5 ms: smaller blocks skip more of the keys after their queries.
 constexpr std::int64_t kQueryBlock = 64;
 
-/// Scores of a block that each thread computes at once, of as many key/value heads as that is. The
-/// backward pass keeps four times as much.
+/// Scores of a block that each thread computes at once, for as many key/value heads as that allows.
+/// The backward pass keeps four times as much.
 constexpr std::int64_t kScores = std::int64_t{1} << 18;
 
 /// Queries [begin, end) of a sequence and the keys [first_key, end) that any of them sees.

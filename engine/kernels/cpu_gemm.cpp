@@ -5,8 +5,8 @@
 namespace sluice::cpu {
 namespace {
 
-/// Rows and columns of what is converted at once. 512: each number of a tile is used in 512
-/// multiplications, beside which its conversion is little.
+/// Rows and columns that are converted at once. 512: each number of a tile is used in 512
+/// multiplications, so its conversion costs little.
 constexpr std::int64_t kTile = 512;
 
 /// Indices [begin, begin + count) of a dimension.
@@ -14,7 +14,7 @@ struct Range {
     std::int64_t begin, count;
 };
 
-/// Calls function(Range) for all of `size`, in parts of kTile where `tiled`.
+/// Calls function(Range) for all of `size`, in parts of kTile if `tiled`.
 template <typename Function>
 void for_each_part(std::int64_t size, bool tiled, Function function) {
     const std::int64_t step = tiled ? kTile : size;

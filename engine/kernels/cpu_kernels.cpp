@@ -23,11 +23,11 @@ using cpu::store_or_add;
 using cpu::view;
 using cpu::view_heads;
 
-/// Elements that each thread computes at once. Kernels go through their rows in pieces, so that
-/// what libtorch allocates for intermediate results stays small, and in the caches.
+/// Elements that each thread computes at once. Kernels process their rows in pieces, so that
+/// libtorch's intermediate results stay small and in the caches.
 constexpr std::int64_t kPieceElements = std::int64_t{1} << 16;
 
-/// Every call of a kernel needs this of libtorch: no autograd, and our number of threads, which
+/// Settings of libtorch for every call of a kernel: no autograd, and our number of threads, which
 /// libtorch keeps for each calling thread.
 class Call {
   public:
@@ -138,7 +138,7 @@ class CpuKernels : public Kernels {
         require_heads("rotary", shape, qkv);
         require(shape.head_dim % 2 == 0, "rotary", "an even head_dim");
         const Tensor frequencies = frequencies_of_pairs(rotary, shape.head_dim);
-        // In fp32, as models are trained elsewhere, e.g. with transformers.
+        // In fp32, as in other training programs such as transformers.
         const Tensor angles =
             at::arange(shape.sequence, at::kFloat).unsqueeze(1) * frequencies.unsqueeze(0);
         const Tensor cosine = angles.cos().unsqueeze(1);

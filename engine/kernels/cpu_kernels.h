@@ -1,5 +1,5 @@
-// How does a layer compute on the CPU? With libtorch, in fp32; also what the GPU's kernels are
-// compared with.
+// How does a layer compute on the CPU? With libtorch, in fp32. It is also the reference for the
+// GPU's kernels.
 #pragma once
 
 #include <memory>

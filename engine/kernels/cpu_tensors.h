@@ -54,7 +54,7 @@ inline void store(const at::Tensor& destination, const at::Tensor& values) {
     destination.copy_(values);
 }
 
-/// Writes or, where the view is fp32 and `accumulate`, adds.
+/// Writes or, if the view is fp32 and `accumulate`, adds.
 inline void store_or_add(const at::Tensor& destination, const at::Tensor& values, bool accumulate) {
     if (accumulate && destination.scalar_type() == at::kFloat) {
         require_place(destination, values);
@@ -64,12 +64,13 @@ inline void store_or_add(const at::Tensor& destination, const at::Tensor& values
     }
 }
 
-/// As Kernels::gemm. Needs three tiles of 1 MiB at most, whatever the size of the matrices: larger
-/// copies of them would be memory that no plan counts, which the C library maps again at each call.
+/// Like Kernels::gemm. Needs three tiles of 1 MiB at most, whatever the size of the matrices:
+/// larger copies of them would be memory that no plan counts, which the C library maps again at
+/// each call.
 void gemm(const Kernels::Product& product);
 
-/// As Kernels::attention, in blocks of queries: all scores of a sequence never exist at once.
-/// statistics: (sequences, heads, sequence) log-sum-exp of the scaled scores of each query.
+/// Like Kernels::attention, in blocks of queries, so that all scores of a sequence never exist at
+/// once. statistics: (sequences, heads, sequence) log-sum-exp of the scaled scores of each query.
 void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics);
 
 /// Recomputes each block's probabilities from the statistics (arXiv 2205.14135, section 3.1).
@@ -92,10 +93,10 @@ NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at:
 /// Turns element i < d/2 of heads (..., d) with element i + d/2, in place.
 void rotate(const at::Tensor& heads, const at::Tensor& cosine, const at::Tensor& sine);
 
-/// Overwrites gate and up by their gradients, given that of silu(gate) * up.
+/// Overwrites gate and up by their gradients, given the gradient of silu(gate) * up.
 void swiglu_backward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& dproduct);
 
-/// The rows' sum of losses; overwrites logits by scale x their gradients. Targets as
+/// The rows' sum of losses; overwrites logits by scale x their gradients. Targets as in
 /// Kernels::cross_entropy.
 double cross_entropy(const Matrix& logits, const std::int32_t* targets, float scale);
 

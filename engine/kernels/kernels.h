@@ -47,18 +47,18 @@ struct RotaryShape {
 struct StepSums {
     double loss = 0;
     double norm_square = 0;
-    /// The square of a larger gradient is infinite in fp32, and with it the second moment.
+    /// The square of a larger gradient is infinite in fp32, and so is the second moment.
     constexpr bool finite() const { return loss - loss == 0 && norm_square < 1e38; }
 };
 
-/// AdamW on a block of parameters on the device, whose gradient lies there too.
+/// AdamW on a block of parameters in device memory, with its gradient there.
 struct BlockUpdate {
     UpdatePass pass = UpdatePass::update;
     AdamWStep step;
     ParameterBlock block;
-    std::span<const DecayRange> decay;        ///< as adamw() takes them
+    std::span<const DecayRange> decay;        ///< in the form that adamw() takes
     const std::uint16_t* gradient = nullptr;  ///< (count) bf16; null to rewind
-    const StepSums* sums = nullptr;  ///< on the device; where they are not finite nothing is done
+    const StepSums* sums = nullptr;  ///< on the device; if they are not finite, nothing is done
 };
 
 enum class Transpose : std::uint8_t { no, yes };
@@ -67,10 +67,10 @@ class Kernels {
   public:
     virtual ~Kernels() = default;
 
-    /// d = op(a) op(b) [+ addend] [+ bias on every row], or d += op(a) op(b) where `accumulate` (d
-    /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and
-    /// is another matrix than d; bias has d.columns elements. Used as: y = x W^T + b; dx = dy W; dW
-    /// = dy^T x.
+    /// d = op(a) op(b) [+ addend] [+ bias on every row], or d += op(a) op(b) if `accumulate` (d
+    /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and is
+    /// another matrix than d; bias has d.columns elements. Used for: y = x W^T + b; dx = dy W; dW =
+    /// dy^T x.
     struct Product {
         Matrix d, a, b;
         Transpose transpose_a = Transpose::no, transpose_b = Transpose::no;
@@ -83,16 +83,16 @@ class Kernels {
     /// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row (arXiv 1910.07467).
     virtual void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) = 0;
     /// Given dy and x: dx = (add_to_dx ? dx : 0) + gradient with respect to x; dweight = sum over
-    /// rows of dy x / rms, added where dweight is fp32 and `accumulate`. dx may be x or dy.
+    /// rows of dy x / rms, added if dweight is fp32 and `accumulate`. dx may be x or dy.
     virtual void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
                                    float epsilon, Vector dweight, bool accumulate) = 0;
 
     /// Norms each head of q and k of `qkv` (tokens, qkv_width) in place; weights have head_dim
-    /// elements. Where `unnormed` (tokens, query_width + key_width) is present, q and k as they
-    /// were are stored there first.
+    /// elements. If `unnormed` (tokens, query_width + key_width) is present, the former q and k are
+    /// stored there first.
     virtual void head_norm(const AttentionShape& shape, Matrix qkv, Vector query_weight,
                            Vector key_weight, float epsilon, Matrix unnormed) = 0;
-    /// Overwrites the q and k parts of dqkv by the gradients with respect to `unnormed`; weights'
+    /// Overwrites the q and k parts of dqkv by the gradients with respect to `unnormed`; weight
     /// gradients as in rms_norm_backward.
     virtual void head_norm_backward(const AttentionShape& shape, Matrix dqkv, Matrix unnormed,
                                     Vector query_weight, Vector key_weight, float epsilon,
@@ -102,12 +102,12 @@ class Kernels {
                         bool backward) = 0;
 
     /// Causal attention softmax(q k^T / sqrt(head_dim)) v. out (tokens, query_width); statistics
-    /// (heads x tokens) fp32: log-sum-exp of each query's scores, of whatever order the
+    /// (heads x tokens) fp32: log-sum-exp of each query's scores, in the order that the
     /// implementation's backward reads.
     virtual void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
                            float* statistics) = 0;
-    /// dqkv (tokens, qkv_width), every element written. `workspace` as attention_workspace_bytes()
-    /// says.
+    /// dqkv (tokens, qkv_width), every element written. `workspace` has
+    /// attention_workspace_bytes().
     virtual void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
                                     const float* statistics, Matrix dout, Matrix dqkv,
                                     void* workspace) = 0;
@@ -116,15 +116,15 @@ class Kernels {
     /// product = silu(gate) * up, with gate_up (tokens, 2 x width): gate in the first half of a
     /// row, up in the second.
     virtual void swiglu(Matrix product, Matrix gate_up) = 0;
-    /// Overwrites gate_up by its gradient, given that of the product.
+    /// Overwrites gate_up by its gradient, given the gradient of the product.
     virtual void swiglu_backward(Matrix gate_up, Matrix dproduct) = 0;
 
-    /// dbias = sum of the rows of dy; added where dbias is fp32 and `accumulate`.
+    /// dbias = sum of the rows of dy; added if dbias is fp32 and `accumulate`.
     virtual void bias_backward(Vector dbias, Matrix dy, bool accumulate) = 0;
 
     /// Cross-entropy of each row against targets (rows) int32 on the device. Adds scale x its sum
     /// to *loss (fp32 or wider, on the device; see new_loss) and overwrites logits by scale x
-    /// (softmax - onehot). A negative target counts nothing: its row becomes 0.
+    /// (softmax - onehot). A negative target is ignored: its row becomes 0.
     virtual void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,
                                double* loss) = 0;
 
@@ -132,7 +132,7 @@ class Kernels {
     virtual void sum_squares(Vector values, double* sum) = 0;
     /// bf16 out = fp32 in, rounded to nearest.
     virtual void round_to_bf16(Vector out, Vector in) = 0;
-    /// What adamw() does, to the bit. Tensors of the block begin at multiples of 8 elements.
+    /// The same as adamw(), to the bit. Tensors of the block begin at multiples of 8 elements.
     virtual void adamw(const BlockUpdate& update) = 0;
     virtual void fill_zero(void* data, std::int64_t bytes) = 0;
 };

@@ -1,4 +1,4 @@
-// How is memory of the device seen as numbers? Views; nobody here owns memory.
+// How are numbers in device memory addressed? Through views, which own no memory.
 #pragma once
 
 #include <cstdint>

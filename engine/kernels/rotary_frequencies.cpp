@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-/// Long waves turn `factor` times slower, short ones as before, those between in proportion. Where
-/// the two limits are equal nothing is between.
+/// Long waves turn `factor` times slower, short ones as before, those between are interpolated. If
+/// the two limits are equal, none is between.
 double scaled(double frequency, const RotaryShape& rotary) {
     const double waves = rotary.original_positions * frequency / (2 * std::numbers::pi);
     if (waves <= rotary.low_frequency_factor) return frequency / rotary.factor;

@@ -111,7 +111,7 @@ double EmbeddingRows::sum_row(const Index& index, std::int64_t place, std::int64
 double EmbeddingRows::scatter(std::int64_t step, Matrix gradients,
                               const std::uint16_t* head_gradient) {
     const Index& index = index_of(step);
-    // In pieces of a row too, since a few tokens may make up most of a batch.
+    // Also in pieces of a row, since a few tokens may make up most of a batch.
     const std::int64_t pieces = (hidden_ + kScatterColumns - 1) / kScatterColumns;
     const std::int64_t count = static_cast<std::int64_t>(index.rows.size()) * pieces;
     std::vector<double> squares(static_cast<std::size_t>(count));
@@ -123,7 +123,7 @@ double EmbeddingRows::scatter(std::int64_t step, Matrix gradients,
                         gradients, head_gradient);
         }
     });
-    // In order: the same every time.
+    // In order, so that the result is the same every time.
     return std::accumulate(squares.begin(), squares.end(), 0.0);
 }
 

@@ -14,23 +14,23 @@ namespace sluice {
 
 class EmbeddingRows {
   public:
-    /// `table` (vocabulary, hidden); `most_tokens` of a batch.
+    /// `table` is (vocabulary, hidden); `most_tokens` in a batch.
     EmbeddingRows(ThreadPool& pool, ParameterBlock table, std::int64_t vocabulary,
                   std::int64_t hidden, std::int64_t most_tokens, float* sums);
-    /// Elements that `sums` must have room for.
+    /// Elements of the memory that `sums` points to.
     static std::int64_t sum_elements(std::int64_t vocabulary, std::int64_t hidden,
                                      std::int64_t most_tokens);
 
-    /// Which rows a step's batch and the next one use. While a step is prepared, the last updates
-    /// of the one before may still run: `step` says which of the two is meant, here and below.
+    /// Sets the rows that a step's batch and the next one use. While a step is prepared, the last
+    /// updates of the previous one may still run: `step` distinguishes the two, here and below.
     void begin_step(std::int64_t step, std::span<const std::int32_t> tokens,
                     std::span<const std::int32_t> next);
 
     /// rows (tokens, hidden) of the table's upper plane, in the type of `rows`.
     void gather(std::span<const std::int32_t> tokens, Matrix rows) const;
-    /// Sums gradients of the batch's rows by token. `head_gradient` (vocabulary, hidden) bf16 is
-    /// added in the tied case. Returns what this adds to the square of the gradient's norm, of
-    /// which `head_gradient` already counts.
+    /// Sums gradients of the batch's rows by token. In the tied case, `head_gradient` (vocabulary,
+    /// hidden) bf16 is added. Returns the increase of the square of the gradient's norm, in which
+    /// `head_gradient` is already counted.
     double scatter(std::int64_t step, Matrix gradients, const std::uint16_t* head_gradient);
     /// Updates the rows that the next batch uses, or all others.
     void update(std::int64_t step, UpdatePass pass, const AdamWStep& adam,

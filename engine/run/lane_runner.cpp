@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-/// Thrown in the other lanes when one has failed.
+/// Thrown in the other lanes after one has failed.
 struct Stopped {};
 
 }  // namespace
@@ -18,7 +18,7 @@ LaneRunner::LaneRunner(const StepProgram& program, Device& device, Work work)
       device_(device),
       work_(std::move(work)),
       states_(program.operations.size()) {
-    // A start and an end of each operation, for a step and the one before.
+    // A start and an end of each operation, for a step and the previous one.
     device_.create_events(static_cast<int>(4 * program.operations.size()));
     for (int lane = 0; lane < kLaneCount; ++lane) {
         const auto has_lane = [lane](const Operation& op) {
@@ -36,7 +36,7 @@ LaneRunner::~LaneRunner() {
     }
     changed_.notify_all();
     for (std::thread& thread : threads_) thread.join();
-    device_.finish_all();  // copies use host memory that may go next
+    device_.finish_all();  // copies use host memory that may be freed next
 }
 
 EventId LaneRunner::start_event(OperationId id, std::int64_t step) const {

@@ -1,6 +1,6 @@
-// Executes a plan's operations: one thread a lane, in order, each operation once what it waits for
-// is done. Copies and kernels are enqueued on the device, so their lanes' threads run ahead of it;
-// host work is done by its lane's thread.
+// How are a plan's operations executed? One thread per lane, in order, each operation after its
+// dependencies. Copies and kernels are enqueued on the device, so the lanes' threads run ahead of
+// it; a lane's thread does its host work itself.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace sluice {
 
 class LaneRunner {
   public:
-    /// Enqueues or does the work of an operation of a step, on its lane's thread.
+    /// Enqueues or does an operation of a step, on its lane's thread.
     using Work = std::function<void(OperationId, std::int64_t step)>;
 
     /// `program` and `device` must outlive the runner.
@@ -29,8 +29,8 @@ class LaneRunner {
 
     /// The number of the step that submit() starts, from 0.
     std::int64_t next_step() const { return submitted_; }
-    /// Starts one more step. Operations wait for those of the step before as the plan says; steps
-    /// may overlap by that much.
+    /// Starts one more step. Operations wait for those of the previous step according to the plan;
+    /// otherwise steps overlap.
     void submit();
     /// Waits until an operation of the last submitted step is done. Throws what a lane threw.
     void wait_for(OperationId operation);
@@ -43,7 +43,8 @@ class LaneRunner {
 
   private:
     struct State {
-        std::int64_t issued = 0;  ///< steps in which the operation was enqueued (host work: done)
+        std::int64_t issued =
+            0;  ///< number of steps in which the operation was enqueued (host work: done)
         std::array<OperationInterval, 2> host;  ///< of host work, in even and odd steps
     };
     static bool on_device(Lane lane) {

@@ -23,8 +23,8 @@ void ResidentLayers::copy(Lane lane) {
     device_.finish_all();
 }
 
-/// Gradients that are held until the norm is known lie where other buffers were before, and the
-/// norm reads the gaps between tensors, too. Most models have none.
+/// Gradients that are held until the norm is known are where other buffers were before, and the
+/// norm also reads the gaps between tensors. Most models have none.
 void ResidentLayers::begin_gradients(int layer) {
     const std::int64_t size = host_.block(layer).count;
     if (buffers_.holds_gradients() && size != layer_parameters(model_, model_.layer(layer)))

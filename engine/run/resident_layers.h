@@ -1,4 +1,4 @@
-// How do the layers that stay on the device get there and back, and how are they updated?
+// How do the resident layers get to the device and back, and how are they updated?
 #pragma once
 
 #include "engine/run/step_buffers.h"
@@ -13,13 +13,12 @@ class ResidentLayers {
         : model_(model), host_(host), device_(device), buffers_(buffers) {}
 
     bool has(int section) const { return section >= 0 && section < buffers_.resident_layers(); }
-    /// All parameters and states: from the host model (host_to_device) or to it (device_to_host).
-    /// Returns once they are there.
+    /// Copies all parameters and states from the host model (host_to_device) or to it
+    /// (device_to_host). Returns when they have arrived.
     void copy(Lane lane);
     /// To be called before the first products of a step that write the layer's gradient.
     void begin_gradients(int layer);
-    /// On the compute lane, from the layer's gradient; does nothing where loss or norm are not
-    /// finite.
+    /// On the compute lane, from the layer's gradient; does nothing if loss or norm are not finite.
     void update(int layer, UpdatePass pass, const AdamWStep& step);
     void rewind(int layer, const AdamWStep& step);
 

@@ -113,8 +113,8 @@ class Parts {
     Bytes end_ = 0;
 };
 
-/// Where each section's gradients go: a place of its own where clipping needs all of them at once,
-/// else slabs in turn.
+/// Where each section's gradients are: each in its own place if clipping needs all of them at once,
+/// else in slabs in turn.
 std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel& host,
                                    const ModelSpec& model, Parts& parts) {
     std::vector<Bytes> places;
@@ -132,7 +132,7 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel
             places.push_back(hold || before < resident + slabs ? parts.add(largest)
                                                                : places[before - slabs]);
     }
-    // The device's head has an output projection even where it is the embedding.
+    // The device's head has an output projection even if it is the embedding.
     places.push_back(parts.add(kBf16 * HeadLoss(model, 1).elements()));
     return places;
 }

@@ -1,4 +1,4 @@
-// Which memory do the operations of a step work on: the device's arena, and what of the host the
+// Which memory do the operations of a step use: the device's arena, and the host memory that the
 // link reads and writes?
 #pragma once
 
@@ -19,14 +19,14 @@ class DeviceBuffers {
                   Device& device, DType activations);
 
     Bytes arena_bytes() const { return layout_.total; }
-    /// Of a resident layer, its own weights.
+    /// For a resident layer: its own weights.
     void* weight_slot(int layer) const;
     void* gradient_slab(int layer) const;
     /// A resident layer's parameters and states.
     const ParameterBlock& resident(int layer) const {
         return resident_[static_cast<std::size_t>(layer)];
     }
-    /// Gradients of resident layers have places of their own.
+    /// Gradients of resident layers have their own places.
     bool holds_gradients() const { return !ids_.resident_gradients.empty(); }
     int resident_layers() const { return static_cast<int>(resident_.size()); }
     void* gradient_sums() const { return at(ids_.gradient_sums); }  ///< null: none are kept
@@ -35,7 +35,7 @@ class DeviceBuffers {
     std::int32_t* targets() const { return static_cast<std::int32_t*>(at(ids_.targets)); }
     StepSums* sums() const { return static_cast<StepSums*>(at(ids_.sums)); }
 
-    /// Rows of micro-batch `j` of a layer's input; of the last layer's output where layer is the
+    /// Rows of micro-batch `j` of a layer's input; of the last layer's output if layer is the
     /// number of layers.
     Matrix hidden(int layer, std::int64_t j) const;
     /// The rows of all micro-batches.
@@ -45,7 +45,7 @@ class DeviceBuffers {
     Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
     Workspace backward_workspace() const { return workspace(ids_.backward_workspace); }
     Workspace logits() const { return workspace(ids_.logits); }
-    /// Tensors that a layer keeps of micro-batch `j`; an empty workspace where it keeps nothing.
+    /// Tensors that a layer keeps of micro-batch `j`; an empty workspace if it keeps nothing.
     Workspace kept(int layer, std::int64_t j) const;
 
   private:

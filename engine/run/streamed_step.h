@@ -1,4 +1,5 @@
-// Runs training steps by the streamed schedule's plan: what each of its operations does.
+// How does a training step run by the streamed schedule's plan? Each of its operations is defined
+// here.
 #pragma once
 
 #include <array>
@@ -21,9 +22,9 @@ struct StepOutcome {
     double gradient_norm = 0;  ///< before clipping
     double clip_factor = 1;
     bool redone = false;  ///< speculative clipping had guessed another factor
-    /// Loss and gradients were. If not, the step has stopped: nothing was updated where the loss
-    /// was not finite or clipping is exact, else perhaps layers above the one whose gradients were
-    /// not.
+    /// Whether loss and gradients were finite. If not, the step has stopped. Nothing was updated if
+    /// the loss was not finite or clipping is exact; else layers above the one whose gradients were
+    /// not may have been.
     bool finite = true;
 };
 
@@ -33,15 +34,15 @@ class StreamedStep {
     StreamedStep(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
                  HostModel& host, Device& device, ThreadPool& pool, DType activations);
 
-    /// One step on `now`; `next` are the tokens of the step after it. Returns when loss and norm
-    /// are known; updates may go on until the next call or finish(). adam.gradient_scale is set
+    /// One step on `now`; `next` are the tokens of the next step. Returns when loss and norm are
+    /// known; updates may continue until the next call or finish(). adam.gradient_scale is set
     /// here.
     StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm);
-    /// Goes on from a step that was clipped by this factor.
+    /// Continues from a step that was clipped by this factor.
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
     /// Waits for all updates.
     void finish() { runner_.finish(); }
-    /// The same, and brings what resident layers have to the host model, to be saved.
+    /// The same, and copies the states of resident layers to the host model, to be saved.
     void bring_home() {
         finish();
         resident_.copy(Lane::device_to_host);
@@ -53,8 +54,8 @@ class StreamedStep {
     }
 
   private:
-    /// State that the operations of a step share. The last updates of a step run while the next is
-    /// under way.
+    /// State that the operations of a step share. The last updates of a step run during the next
+    /// step.
     struct State {
         StepTokens now, next;
         AdamWStep adam;
@@ -81,7 +82,8 @@ class StreamedStep {
     const TransformerLayer& layer(int index) const;
     std::int64_t backward_index(const Operation& op) const;
     const std::uint16_t* tied_gradient() const;
-    /// Whether what left the device with these gradients is finite; if not, the step stops here.
+    /// Whether everything that left the device with these gradients is finite; if not, the step
+    /// stops here.
     static bool finite(State& state, const StepSums& sums);
     StepOutcome redo(const State& clipped);
 
@@ -99,8 +101,8 @@ class StreamedStep {
     ResidentLayers resident_;
     EmbeddingRows rows_;
     OperationId scatter_ = 0, first_rows_ = 0;
-    /// The plan updates rows that the next batch does not use in an operation of their own; not
-    /// where a batch may use all rows.
+    /// Whether the plan updates rows that the next batch does not use in a separate operation; not
+    /// if a batch may use all rows.
     bool other_rows_later_ = true;
 
     std::array<State, 2> states_;

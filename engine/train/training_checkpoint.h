@@ -1,5 +1,5 @@
 // How does a run survive its end? A checkpoint is a folder that transformers loads as a model, with
-// the optimizer's state beside it.
+// the optimizer's state in further files.
 //
 //   out/step-00000030/config.json, model.safetensors (bf16: the upper planes) or shards with index
 //                     optimizer.safetensors or shards (lower planes, moments), training.json

@@ -1,4 +1,4 @@
-// Which jobs does a session do besides verdicts, and what are their results?
+// Which jobs does a session do in addition to verdicts, and what are their results?
 #pragma once
 
 #include <optional>

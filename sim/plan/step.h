@@ -99,7 +99,7 @@ inline const char* precision_name(Precision precision) {
 /// With fewer steps, 5% and 95% are the fastest and the slowest.
 inline constexpr int kFewSteps = 20;
 
-/// What only a measured step has.
+/// Data that only a measured step has.
 struct Measurement {
     Bytes device = 0;  ///< largest use as the driver reports, less the context
     Bytes host = 0;    ///< largest resident memory of the process

@@ -168,7 +168,7 @@ struct Range {
     const StepSums* sums;
 };
 
-/// The first of this thread's eight elements; at or beyond the end where it has none.
+/// The first of this thread's eight elements; at or beyond the end if it has none.
 __device__ std::int64_t first_element(const Range& range) {
     return range.begin +
            Eight::kWidth * (std::int64_t{blockIdx.x} * kThreads + std::int64_t{threadIdx.x});
@@ -204,7 +204,7 @@ __device__ float largest_of_block(float x) {
     return x;
 }
 
-/// As adamw_block(), whose elements beyond the end are zeros.
+/// Like adamw_block(), with zeros in place of elements beyond the end.
 template <UpdatePass pass>
 __global__ void __launch_bounds__(kThreads) blocks_kernel(const Range range) {
     if (stops(range.sums)) return;
@@ -256,7 +256,7 @@ void launch(cudaStream_t stream, UpdatePass pass, int state_bytes, const Range& 
     }
 }
 
-/// What lies between two tensors belongs to the range before it.
+/// A gap between two tensors belongs to the range before it.
 std::int64_t whole_vectors(std::int64_t element) {
     return divide_up(element, Eight::kWidth) * Eight::kWidth;
 }

@@ -49,7 +49,7 @@ struct Denominator {
     }
 };
 
-/// That of all threads' values; in a fixed order.
+/// The sum over all threads' values, in a fixed order.
 __device__ Denominator block_denominator(Denominator mine) {
     __shared__ float2 parts[kThreads / kWarpThreads];  // max, sum
     for (int offset = kWarpThreads / 2; offset > 0; offset /= 2) {
@@ -103,7 +103,7 @@ __device__ Denominator read_row(const Arguments& in, const Bf16* row) {
     return block_denominator(denominator);
 }
 
-/// row = scale (exp(row - log_sum) - onehot). Each thread meets the packets that it has kept.
+/// row = scale (exp(row - log_sum) - onehot). Each thread processes the packets that it has kept.
 template <int W>
 __device__ void write_gradient(const Arguments& in, Bf16* row, float log_sum, int target) {
     const Packet<W>* kept = shared_packets<W>();

@@ -26,7 +26,7 @@ std::uint32_t alignment_of(const void* data) {
     return static_cast<std::uint32_t>(address & (~address + 1));
 }
 
-/// The matrix that beta multiplies; d itself where beta is 0.
+/// The matrix that beta multiplies; d itself if beta is 0.
 const Matrix& added(const Kernels::Product& product) {
     return product.addend.present() ? product.addend : product.d;
 }
@@ -136,7 +136,7 @@ CublasGemm::Plan CublasGemm::make_plan(const Kernels::Product& product) const {
     };
     Plan plan{};
     SLUICE_CHECK_CUBLAS(cublasLtMatmulDescInit(&plan.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
-    // d = a b is d^T = b^T a^T, and column-major reading transposes by itself: b comes first.
+    // d = a b is d^T = b^T a^T, and column-major reading transposes each matrix, so b comes first.
     set(plan.operation, CUBLASLT_MATMUL_DESC_TRANSA, operation_of(product.transpose_b));
     set(plan.operation, CUBLASLT_MATMUL_DESC_TRANSB, operation_of(product.transpose_a));
     if (product.bias.present()) {
@@ -159,7 +159,7 @@ cublasLtMatmulAlgo_t CublasGemm::choose_algorithm(const Kernels::Product& produc
     SLUICE_CHECK_CUBLAS(cublasLtMatmulPreferenceInit(&preference));
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
         static_cast<std::uint64_t>(scratch_.bytes));
-    // Parts of a sum that is split are added in fp32, in a fixed order; never in a bf16 output.
+    // Parts of a split sum are added in fp32, in a fixed order; never in a bf16 output.
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(product.b.data));

@@ -21,11 +21,11 @@ class CublasGemm {
     CublasGemm(const CublasGemm&) = delete;
     CublasGemm& operator=(const CublasGemm&) = delete;
 
-    /// Throws InternalError where the matrices do not fit each other or cuBLASLt has no algorithm.
+    /// Throws InternalError if the matrices' shapes do not match or cuBLASLt has no algorithm.
     void run(const Kernels::Product& product);
 
   private:
-    /// All that the choice of an algorithm depends on; see key_of() for the order.
+    /// All inputs of the choice of an algorithm; see key_of() for the order.
     using Key = std::array<std::int64_t, 16>;
     struct KeyHash {
         std::size_t operator()(const Key& key) const;

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-/// What a user can do about `status`; "" where we know nothing better than its name.
+/// A remedy for `status`; "" if its name says as much.
 const char* hint_for(cudaError_t status) {
     switch (status) {
         case cudaErrorMemoryAllocation:

@@ -15,8 +15,8 @@ class CudaError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// `rms_norm.cu:88 cudaMalloc(&p, n): out of memory. HINT: ...`; `file` may be a path. The hint is
-/// left out where `hint` is empty.
+/// `rms_norm.cu:88 cudaMalloc(&p, n): out of memory. HINT: ...`; `file` may be a path. Without a
+/// hint if `hint` is empty.
 [[noreturn]] void throw_cuda_error(const char* file, int line, const char* expression,
                                    const std::string& reason, const std::string& hint);
 

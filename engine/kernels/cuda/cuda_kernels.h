@@ -20,14 +20,14 @@ struct Scratch {
     std::int64_t bytes = 0;
 };
 
-/// What cuBLASLt is advised to have on Hopper, and more than any sum of ours needs.
+/// The workspace that cuBLASLt's documentation advises on Hopper; no sum needs more.
 inline constexpr std::int64_t kCudaScratchBytes = std::int64_t{32} << 20;
 
-/// Activations are bf16. Rows are read 16 bytes at a time where data and stride allow it (multiples
-/// of 16 bytes), else element by element. Results are the same from run to run on one kind of GPU,
-/// those of attention_backward where `Options` asks for it. All of it runs on one stream, from one
-/// thread at a time. Throws InputError for models out of reach of cuDNN, InternalError for matrices
-/// that do not fit each other, CudaError.
+/// Activations are bf16. Rows are read 16 bytes at a time if data and stride allow it (multiples of
+/// 16 bytes), else element by element. Results are the same from run to run on one kind of GPU,
+/// those of attention_backward only if `Options` says so. Everything runs on one stream, from one
+/// thread at a time. Throws InputError for models that cuDNN cannot compute, InternalError for
+/// matrices whose shapes do not match, CudaError.
 class CudaKernels final : public Kernels {
   public:
     struct Options {

@@ -49,7 +49,7 @@ void check_graph(fe::error_t error, const char* step, const AttentionShape& shap
     throw CudaError(text);
 }
 
-/// What cuDNN documents as out of its reach, said in the words of the model's config.
+/// The documented limits of cuDNN, in the terms of the model's config.
 void require_supported(const AttentionShape& shape) {
     if (shape.head_dim % 8 != 0 || shape.head_dim > 256) {
         throw InputError(fmt::format(
@@ -64,7 +64,7 @@ void require_supported(const AttentionShape& shape) {
     }
 }
 
-/// Where the heads of q, k or v are within a matrix of tokens x `stride`.
+/// The place of the heads of q, k or v within a matrix of tokens x `stride`.
 struct HeadsView {
     std::int64_t heads;
     std::int64_t stride;
@@ -92,13 +92,13 @@ void set_statistics(fe::graph::Tensor_attributes& tensor, const AttentionShape& 
         .set_data_type(fe::DataType_t::FLOAT);
 }
 
-/// Scale and mask, which forward and backward have in common.
+/// Scale and mask, which forward and backward share.
 template <typename Attributes>
 void set_mask(Attributes& attributes, const AttentionShape& shape) {
     attributes.set_attn_scale(1.0F / std::sqrt(static_cast<float>(shape.head_dim)))
         .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
         .set_diagonal_band_right_bound(0);
-    // cuDNN keeps key j of query i where j + bound > i: the window counts the query itself.
+    // cuDNN keeps key j of query i if j + bound > i: the window includes the query itself.
     if (shape.window > 0 && shape.window < shape.sequence)
         attributes.set_diagonal_band_left_bound(static_cast<int>(shape.window));
 }

@@ -24,11 +24,11 @@ class CudnnAttention {
     CudnnAttention(const CudnnAttention&) = delete;
     CudnnAttention& operator=(const CudnnAttention&) = delete;
 
-    /// As in Kernels. Throw InputError for shapes that cuDNN cannot compute: a head_dim that is no
-    /// multiple of 8 or above 256 (128 on GPUs other than Hopper), sequences of one token.
+    /// As in Kernels. They throw InputError for shapes that cuDNN cannot compute: a head_dim that
+    /// is no multiple of 8 or above 256 (128 on GPUs other than Hopper), sequences of one token.
     void forward(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics);
     void backward(const Backward& call, void* workspace);
-    /// Builds the plan for rows without padding. Rows with padding need as much.
+    /// Builds the plan for rows without padding, which also fits rows with padding.
     std::int64_t workspace_bytes(const AttentionShape& shape);
 
   private:

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads) head_norm_kernel(Heads in) {
     }
 }
 
-/// As in rms_norm_backward.cu, on one head; adds to dweight.
+/// As in rms_norm_backward.cu, for one head; adds to dweight.
 template <int W, int N>
 __device__ void head_backward(const Heads& in, const Place<W, N>& place,
                               const float (&weight)[N][W], float (&dweight)[N][W]) {
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(kThreads) head_norm_backward_kernel(Heads in) 
         if (place.column(in, n) < in.head_dim)
             Packet<W>::load(in.weight + place.column(in, n)).unpack(weight[n]);
     }
-    // All lanes of a warp go round as often as its first group, which starts first.
+    // All lanes of a warp repeat as often as its first group, which starts first.
     const std::int64_t ahead = (threadIdx.x % kWarpThreads) / in.lanes;
     for (; place.index - ahead < in.count; place.index += place.groups)
         head_backward(in, place, weight, dweight);
@@ -171,7 +171,7 @@ Heads heads_of(const AttentionShape& shape, bool keys, Matrix data, Matrix unnor
     return heads;
 }
 
-/// Checks arguments; whether all heads may be read 16 bytes at a time.
+/// Checks the arguments; returns whether all heads may be read 16 bytes at a time.
 bool check(const char* operation, const AttentionShape& shape, Matrix data, Matrix unnormed,
            Vector query_weight, Vector key_weight) {
     require_bf16(operation, "qkv", data, shape.tokens(), shape.qkv_width());

@@ -1,4 +1,5 @@
-// Do the matrices of a call fit each other? Checks shared by all operations; plain C++.
+// Do the matrices of a call have matching shapes and types? Checks shared by all operations; plain
+// C++.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@ namespace sluice {
 /// Throws InternalError unless `holds`: `operation: expected what`.
 void require(bool holds, const char* operation, const char* what);
 
-/// Throws InternalError unless `matrix` is bf16, has `rows` x `columns` elements, one at least, and
-/// rows that do not overlap. `name` is that of the operation's argument.
+/// Throws InternalError unless `matrix` is bf16, has `rows` x `columns` elements, at least one, and
+/// rows that do not overlap. `name` is the operation's name for the argument.
 void require_bf16(const char* operation, const char* name, const Matrix& matrix, std::int64_t rows,
                   std::int64_t columns);
 /// The same for a vector of `size` elements.
@@ -29,7 +30,7 @@ inline constexpr std::int64_t divide_up(std::int64_t count, std::int64_t size) {
     return (count + size - 1) / size;
 }
 
-/// Blocks of a launch; throws InternalError where `count` is none or more than CUDA's 2^31 - 1.
+/// Blocks of a launch; throws InternalError if `count` is 0 or more than CUDA's 2^31 - 1.
 unsigned grid_of(const char* operation, std::int64_t count);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Whole vectors, whatever they mean: the sum of squares, fp32 to bf16.
+// Kernels on whole vectors, independent of their meaning: the sum of squares, fp32 to bf16.
 #include <algorithm>
 
 #include "engine/kernels/cuda/block_sum.cuh"

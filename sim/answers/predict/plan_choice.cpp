@@ -46,7 +46,7 @@ class PlanSearch {
         }
     }
 
-    /// Nothing where the training does not fit or breaks a rule.
+    /// Empty if the training does not fit or breaks a rule.
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
         if (!fits(training)) return std::nullopt;
         return predict(model_, machine_, training).step.seconds;

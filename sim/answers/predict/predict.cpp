@@ -45,7 +45,7 @@ Step predict_step(const StepPlan& plan, const MachineSpec& machine, const Traini
     return step;
 }
 
-/// As predict() below; `choice` is how the training was chosen, if it was.
+/// predict() with a plan; `choice` is how the training was chosen, if it was.
 Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training, std::optional<PlanChoice> choice,
                         const Wanted& wanted,

@@ -69,8 +69,9 @@ class FsdpOffload : public PyTorchStep {
     /// Parameters that arrive and leave together.
     struct Group {
         double parameters = 0, pinned = 0;
-        double arriving = 0;  ///< device bytes beside the weights while the largest tensor arrives
-        double largest = 0;   ///< elements of one tensor
+        double arriving =
+            0;  ///< device bytes in addition to the weights while the largest tensor arrives
+        double largest = 0;      ///< elements of one tensor
         double mapped_anew = 0;  ///< bytes, where gradients are copied to pageable memory
         double tensors = 0;
         std::int32_t cast = 0, reduce = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kDefaultHostSlabs = 4;
 constexpr Bytes kSums = 256;
 // Chosen, not measured: room for two halves of 32 MiB, one filled while the other is written, and
-// nothing beside the rest of the host's memory.
+// little compared with the rest of the host's memory.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 
 class StreamedDeclaration {

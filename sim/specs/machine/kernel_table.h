@@ -48,13 +48,13 @@ constexpr const char* kernel_table_case(KernelTableId id) {
 /// The table for a kernel; empty for work that the trainer has no kernel for.
 std::optional<KernelTableId> kernel_table_of(const Kernel& kernel);
 
-/// What a row of a table says of the shape: gemm m, n, k, added; attention sequences, sequence,
-/// heads, kv_heads, head_dim; all others rows, columns.
+/// The columns that describe the shape in a table's row: gemm m, n, k, added; attention sequences,
+/// sequence, heads, kv_heads, head_dim; all others rows, columns.
 const std::vector<std::string>& kernel_columns(KernelTableId id);
 /// The kernel of such a row. Precondition: one number a column, each at least 1 (`added` 0 or 1).
 Kernel kernel_of_row(KernelTableId id, std::span<const double> row);
 
-/// What a kernel's trend is made of, with units in the names: us, us_per_gflop, ... .
+/// The features of a kernel's trend, with units in the names: us, us_per_gflop, ... .
 const std::vector<std::string>& kernel_feature_names(KernelTableId id);
 /// In units of kernel_feature_names(); `multiprocessors` as in GpuSpec.
 std::vector<double> kernel_features(KernelTableId id, const Kernel& kernel, double multiprocessors);

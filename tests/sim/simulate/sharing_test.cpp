@@ -128,7 +128,7 @@ TEST_CASE("sharing: on unified memory a kernel and Adam draw on one pool", "[sim
     CHECK(duration(step, adam) == Approx(0.1).epsilon(1e-6));
 }
 
-TEST_CASE("sharing: the H200 measured has 55.5 and 55.4 GB/s alone, 51.8 and 49.4 at once",
+TEST_CASE("sharing: the measured H200 has 55.5 and 55.4 GB/s alone, 51.8 and 49.4 at once",
           "[simulate]") {
     // At once beside a kernel: shares of 0.934 in and 0.892 out in the profile's contention.
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));

@@ -185,7 +185,7 @@ TEST_CASE("curve checks: more work leaves copies in and kernels no more, but for
 }
 
 TEST_CASE("curve checks: more work may leave copies out and the work itself more", "[machine]") {
-    // As on the H200 measured, where copies in lose what the two gain.
+    // As on the measured H200, where copies in lose what the other two gain.
     json profile = small_profile();
     profile["host"]["contention"] = contention_entry();
     json& points = profile["host"]["contention"]["points"];
