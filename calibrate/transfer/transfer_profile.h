@@ -1,21 +1,22 @@
-// What profile would a machine have that cannot be measured? A measured one, scaled by the ratio of
-// what the datasheets of both say.
+// What profile would a machine have that cannot be measured? A measured profile, scaled by the
+// ratios of both datasheets.
 //
 // S multiprocessors, P dense bf16 FLOP/s, W watts (TDP), B device memory, L link and D host memory
-// bytes/s as the datasheets have them; ' is the new machine.
+// bytes/s as in the datasheets; ' is the new machine.
 //
-// Products: a shape has the efficiency (of P) that the measured GPU reached with as many waves of
-// 128 x 128 tiles over its multiprocessors: seconds' = trend'(m, n, k) x residual(m S / S', n, k).
-// The trend's part in FLOPs goes by P / P', its parts in bytes by B / B', its constants stay (a
-// launch, a wave); where it has the larger of both, so goes each of them. The residual is read
-// where the waves are the same. Attention likewise, with its waves over sequences; its part in
-// scores (exponentials) goes by S / S'. A GPU in large products runs at its power limit, so the
-// efficiency also goes by
-// ((W' / P') / (W / P)) ^ 0.14, where both TDPs are known: see kPowerExponent in scales.cpp.
-// Memory-bound kernels go by B / B' but for the constant. Copies: rate x L' / L, latency as is, so
-// a curve's sizes go by L' / L too. Adam: what a thread does is kept and the limit goes by D' / D,
-// so the curve over threads is stretched in both by D' / D. Shares of contention are kept over work
-// stretched by D' / D.
+// Products: a shape has the efficiency (of P) that the measured GPU reached with the same number of
+// waves of 128 x 128 tiles over its multiprocessors: seconds' = trend'(m, n, k) x residual(m S /
+// S', n, k). The trend's part in FLOPs scales by P / P', its parts in bytes by B / B'. Its
+// constants stay (a launch, a wave). Where the trend takes the larger of two parts, each of them
+// scales. The residual is read where the waves are the same. Attention scales likewise, with its
+// waves over sequences; its part in scores (exponentials) scales by S / S'. A GPU in large products
+// runs at its power limit, so the efficiency also scales by ((W' / P') / (W / P)) ^ 0.14, if both
+// TDPs are known: see kPowerExponent in scales.cpp. Memory-bound kernels scale by B / B' except for
+// the constant.
+//
+// Copies: rate x L' / L with the same latency, so a curve's sizes scale by L' / L too. Adam: each
+// thread keeps its rate and the limit scales by D' / D, so the curve over threads is stretched in
+// both directions by D' / D. Shares under contention are kept over work stretched by D' / D.
 #pragma once
 
 #include <string>

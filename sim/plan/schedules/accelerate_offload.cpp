@@ -2,30 +2,31 @@
 // accelerate 1.15.0.dev0 (commit 16cb6eb, big_modeling.py, hooks.py, utils/modeling.py) and
 // torch 2.11.0 (torch/optim/adam.py, torch/utils/checkpoint.py).
 //
-// accelerate.cpu_offload is for inference (its guide says so; issues 3770 and 3785): before a
-// module runs, AlignDevicesHook makes new parameters on the device from the host's state dict, and
-// after it puts "meta" tensors in their place. Backward runs, as autograd keeps the device's
-// parameters; but the gradients are theirs and go with them: the optimizer's parameters never get
-// one, and a step changes nothing. What is planned here is the least that does train: each gradient
-// is copied to the host's parameter as soon as it is made (a post-accumulate-grad hook on the
-// device's), and torch.optim.AdamW updates those. bf16 parameters, gradients and moments. A step:
+// accelerate.cpu_offload is for inference (its guide says so; issues 3770 and 3785). Before a
+// module runs, AlignDevicesHook makes new parameters on the device from the host's state dict;
+// afterwards it replaces them by "meta" tensors. Backward runs, since autograd keeps the device's
+// parameters. But the gradients belong to these and are lost with them: the optimizer's parameters
+// never get one, and a step changes nothing. This plan adds the least that trains: a hook on the
+// device's parameters (post-accumulate-grad) copies each gradient to the host's parameter, and
+// torch.optim.AdamW updates that. Parameters, gradients and moments are bf16. A step:
 //
-// Forward: each module's tensors are copied from pageable memory by Tensor.to(), on the stream that
-// computes, before its kernels: no prefetch, no overlap either way.
+// Forward: before a module's kernels, Tensor.to() copies its tensors from pageable memory on the
+// stream that computes, without prefetch or overlap.
 //
-// Python: a hook looks each tensor up and sets it, between the copies; the GPU works meanwhile.
+// Python: between the copies, a hook looks up and sets each tensor while the GPU works.
 //
-// Backward: with checkpointing (recompute full; use_reentrant=True, as the other kind keeps
-// forward's graph and with it the parameters) a layer's hooks run again in its recomputed forward,
-// and its tensors stay until its backward is done. Without, autograd keeps the tensors of forward,
-// so that by its end the whole model is on the device. Gradients leave tensor by tensor, the stream
-// waiting for each.
+// Backward with checkpointing (recompute full; use_reentrant=True, since the other kind keeps
+// forward's graph and with it the parameters): a layer's hooks run again in its recomputed forward,
+// and its tensors stay until its backward is done. Without checkpointing, autograd keeps the
+// tensors of forward, so that the whole model is on the device at the end of forward. Gradients
+// leave tensor by tensor, and the stream waits for each.
 //
-// Micro-batches: all of that again in each; a later one's gradients are copied to pageable memory
-// and added to the host's there, as autograd would (accumulate_grad.h).
+// Micro-batches: each repeats all of this. Later gradients are copied to pageable memory and added
+// to the host's, as autograd does (accumulate_grad.h).
 //
-// Optimizer, on the CPU, when all has left: clip_grad_norm_, then AdamW's loop over tensors, the
-// default for parameters that are not all on the GPU: eight operations, each over whole tensors.
+// Optimizer, on the CPU, after all gradients have left: clip_grad_norm_, then AdamW's loop over
+// tensors, the default for parameters that are not all on the GPU: eight operations, each over
+// whole tensors.
 #include <algorithm>
 #include <cmath>
 

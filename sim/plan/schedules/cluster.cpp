@@ -92,12 +92,12 @@ void ClusterStep::finish() {
 // Replicated: a whole model on every GPU, in the mixed precision of Megatron-LM's
 // DistributedDataParallel (megatron/core/distributed and its guide to the distributed optimizer: 18
 // bytes a parameter): bf16 parameters, fp32 gradients that all micro-batches add to, fp32 masters
-// and moments. One step: forward and backward of each micro-batch; in the last one's backward a
-// layer's gradients are all-reduced while the layer before is worked on; then, when all have
-// arrived, the norm, AdamW on the masters, and bf16 parameters from them. With --sharding states
-// (ZeRO-1, Megatron's distributed optimizer: 6 bytes a parameter and 12 over the number of GPUs)
-// gradients are reduce-scattered instead, each GPU updates its part, and a layer's parameters are
-// gathered while the layers before it are in the next step's forward.
+// and moments. One step: forward and backward of each micro-batch. In the last backward, a layer's
+// gradients are all-reduced during the previous layer's work. After all have arrived: the norm,
+// AdamW on the masters, and bf16 parameters from them. With --sharding states (ZeRO-1, Megatron's
+// distributed optimizer: 6 bytes a parameter and 12 over the number of GPUs) gradients are
+// reduce-scattered instead, each GPU updates its part, and a layer's parameters are gathered while
+// the layers before it run the next step's forward.
 namespace {
 
 // Device memory traffic in bytes per parameter. A gradient is added to its fp32 sum: bf16 read,

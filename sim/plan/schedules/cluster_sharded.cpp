@@ -4,16 +4,15 @@
 // reshard_after_forward. One step, for each micro-batch:
 //
 // Forward: a layer's shards are cast to bf16 and gathered, then copied from the gathered buffer
-// into the layer's parameters on the stream that computes. Gathers are on a stream of their own:
-// the next layer's runs beside this one's work, and waits only until the layer before has been
+// into the layer's parameters on the stream that computes. Gathers have their own stream: the next
+// layer's gather runs during this layer's work, and waits only until the previous layer has been
 // copied out. So two gathered buffers and one layer's parameters are alive. Embedding, final norm
 // and head are the model's own group: gathered first, kept until backward ends.
 //
-// Backward: the layer before is gathered while this one is worked on. A layer's bf16 gradients are
-// joined in one fp32 buffer, once the buffer of the layer after it has been reduced, and
-// reduce-scattered beside the work on the layer before. Each GPU adds its part to its fp32 shard,
-// in each micro-batch. Collectives run one at a time, in the order of their calls (one
-// communicator).
+// Backward: the previous layer is gathered during this layer's work. A layer's bf16 gradients are
+// joined in one fp32 buffer after the next layer's buffer has been reduced. They are
+// reduce-scattered during the previous layer's work. Each GPU adds its part to its fp32 shard, in
+// each micro-batch. Collectives run one at a time, in the order of their calls (one communicator).
 //
 // Optimizer, on the shards: clip_grad_norm_ (an all-reduce of one number), AdamW(fused=True).
 #include <algorithm>

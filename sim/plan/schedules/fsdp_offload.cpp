@@ -4,26 +4,26 @@
 // host, param_dtype and reduce_dtype bf16. One step:
 //
 // Forward: before a layer, each of its parameters is copied to the device in fp32, cast to bf16 and
-// copied into its unsharded place. With one rank there is no collective and no prefetch: all this
-// is on the stream that computes, so that a copy waits for the layer before and the layer for the
-// copy. After a layer its weights are freed. Embedding, final norm and head are the model's own
+// copied into its unsharded place. With one rank there is no collective and no prefetch. All of
+// this is on the stream that computes: a copy waits for the previous layer, and the layer waits for
+// the copy. After a layer its weights are freed. Embedding, final norm and head are the model's own
 // group: they arrive first and stay until backward ends.
 //
-// Backward: each layer's parameters arrive again, once; a checkpointed forward finds them there.
-// Gradients are joined in bf16, copied ("reduced") and cast to fp32 on a stream of their own,
-// and copied tensor by tensor into pinned memory while the layer before is worked on. Before a
-// layer's gradients are joined, those of the layer after it must have been reduced, and so those
-// of the layer after that one have left. The model's own group leaves last.
+// Backward: each layer's parameters arrive again, once; a checkpointed forward uses the same
+// copies. Gradients are joined in bf16, copied ("reduced") and cast to fp32 on their own stream,
+// and copied tensor by tensor into pinned memory during the previous layer's work. Before a layer's
+// gradients are joined, the next layer's must have been reduced, which means that those of the
+// layer after it have left. The model's own group leaves last.
 //
 // Python: the host issues a layer's copies, then its work, and waits for neither.
 //
-// Micro-batches: all of that again in each, with requires_gradient_sync left at its default (else
-// all gradients stay on the device until the last). The first one's gradients are the host's; a
-// later one's are copied, tensor by tensor, to pageable memory and added to those, and meanwhile
-// the host issues nothing (foreach_reduce in _fsdp_collectives.py: the copy is non-blocking only
-// where there is no gradient yet). After each backward the host waits for what has not left.
+// Micro-batches: each repeats all of this, with requires_gradient_sync at its default (otherwise
+// all gradients stay on the device until the last). The first gradients become the host's. Later
+// ones are copied, tensor by tensor, to pageable memory and added to those; the host issues nothing
+// during that time (foreach_reduce in _fsdp_collectives.py: the copy is non-blocking only if there
+// is no gradient yet). After each backward the host waits for the remaining copies.
 //
-// Optimizer, on the CPU, when all gradients have arrived: clip_grad_norm_ tensor by tensor, then
+// Optimizer, on the CPU, after all gradients have arrived: clip_grad_norm_ tensor by tensor, then
 // AdamW(fused=True) on fp32 parameters, gradients and moments.
 #include <algorithm>
 #include <numeric>

@@ -4,16 +4,17 @@
 // Forward, without gradients: each layer's flat weights arrive in one of two buffers and are copied
 // ("unflattened") into one of two layer templates; every 4th layer input is kept.
 //
-// Loss, in pieces of 128 positions; but the pieces' log-softmax outputs all stay alive until its
+// Loss, in pieces of 128 positions; but all pieces' log-softmax outputs stay alive until its
 // backward.
 //
-// Backward, block by block of 4 layers: weights again and forward again to restore inputs; then,
-// from the block's last layer on, weights a third time, forward with gradients, backward. Gradients
-// leave into one of 12 pinned slabs, and one host thread copies them into freshly allocated
-// gradient tensors.
+// Backward, in blocks of 4 layers: weights and forward again to restore inputs; then, from the
+// block's last layer on, weights a third time, forward with gradients, backward. Gradients leave
+// into one of 12 pinned slabs, and one host thread copies them into newly allocated gradient
+// tensors.
 //
-// Micro-batches (gradient_accumulation_steps of its configurations): all of that again; the thread
-// adds a later one's gradients to those tensors. At the end of each the host waits for the thread.
+// Micro-batches (gradient_accumulation_steps in its configurations): each repeats all of this; the
+// thread adds later gradients to those tensors. At the end of each micro-batch the host waits for
+// the thread.
 //
 // Tail, on the main thread, one after another: clip_grad_norm_; CPU Adam on bf16 masters with fp32
 // moments; copy of all weights to the pinned flats; upload of embedding and head from pageable

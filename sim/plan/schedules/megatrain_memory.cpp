@@ -13,18 +13,18 @@ constexpr double kPythonModules = 0.65e9;
 // glibc returns larger blocks to the system and keeps smaller ones.
 constexpr double kLargestHeapBlock = 32.0 * kMiB;
 
-/// All pieces' log-softmax outputs, plus at the start of their backward: the last piece's
-/// logits (a variable still refers to them), the gradient of nll and that of log-softmax. The
-/// final norm ran twice under autograd: the run in forward keeps the normed state before and
-/// after its weight, the run for the loss also the fp32 input; the pieces of the hidden state
-/// are contiguous copies. From the second piece on the head's gradient is there, and while one
-/// more is added to it, both and their sum: published device memory of 20 runs, of tables of
-/// 0.27 to 1.56 GB, is a table more than with a sum in place (validation/published).
+/// All pieces' log-softmax outputs, and at the start of their backward: the last piece's logits (a
+/// variable still refers to them), the gradients of nll and of log-softmax. The final norm ran
+/// twice under autograd: the run in forward keeps the normed state before and after its weight, the
+/// run for the loss also the fp32 input. The pieces of the hidden state are contiguous copies. From
+/// the second piece on the head's gradient exists, and while one more is added, both and their sum.
+/// Published device memory of 20 runs, with tables of 0.27 to 1.56 GB, is one table more than with
+/// a sum in place (validation/published).
 ///
-/// flash-attn's cross-entropy (inplace_backward, as there) saves the logits themselves and
-/// writes their gradients over them: and no further tensor of a piece. The hidden state's
-/// gradient is then what comes on top: a slice's backward fills one of the whole state with
-/// zeros, and from the second piece on two are added.
+/// flash-attn's cross-entropy (with inplace_backward, as there) saves the logits themselves, writes
+/// their gradients over them, and needs no further tensor of a piece. The largest addition is then
+/// the hidden state's gradient: a slice's backward fills one of the whole state with zeros, and
+/// from the second piece on two are added.
 void declare_loss(const ModelSpec& model, const TrainingSpec& training, PlanBuilder& build,
                   MegaTrainBuffers& buffers) {
     const double vocabulary_bytes = static_cast<double>(model.vocabulary * kBf16);

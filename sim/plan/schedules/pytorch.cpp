@@ -32,11 +32,11 @@ void split(Elements& out, const ParameterTensor& tensor, const LayerSpec& layer)
 
 constexpr KernelStyle kStyle = KernelStyle::plain;
 
-// Host time of a plain PyTorch model, in that of an eager operation (measured with
-// validation/peers' model "narrow", of which the GPU has next to nothing to do, on an H200 machine:
-// 28 layers less 8, over the launch of an operation in the same process; docs/other-systems.md
-// has the rows): Python and autograd of a kernel, and what torch.utils.checkpoint adds to a layer's
-// forward and backward.
+// Host time of a plain PyTorch model, in units of an eager operation: Python and autograd of a
+// kernel, and the addition of torch.utils.checkpoint to a layer's forward and backward. Measured
+// with validation/peers' model "narrow", which leaves the GPU nearly idle, on an H200 machine: 28
+// layers less 8, over the launch of an operation in the same process (docs/other-systems.md has the
+// rows).
 constexpr double kForwardOperations = 6, kBackwardOperations = 9.7;
 constexpr double kCheckpointForward = 118, kCheckpointBackward = 149;
 

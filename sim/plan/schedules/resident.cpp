@@ -1,9 +1,9 @@
-// Everything in device memory, as a plain PyTorch loop trains a model that fits (from reading
-// torch 2.11.0: torch/optim/adamw.py, torch/nn/utils/clip_grad.py, torch/utils/checkpoint.py).
-// Parameters, gradients and moments are in bf16, 8 bytes a parameter. One step: forward, loss and
-// backward of each micro-batch (the first one's gradients are kept, autograd adds the others' to
-// them: torch/csrc/autograd/functions/accumulate_grad.h); clip_grad_norm_ (one pass for the norm,
-// one to scale); AdamW(fused=True); gradients are freed (zero_grad sets them to none).
+// Everything in device memory, as in a plain PyTorch loop for a model that fits (from reading torch
+// 2.11.0: torch/optim/adamw.py, torch/nn/utils/clip_grad.py, torch/utils/checkpoint.py).
+// Parameters, gradients and moments are bf16, 8 bytes a parameter. One step: forward, loss and
+// backward of each micro-batch (the first gradients are kept, and autograd adds the others to them:
+// torch/csrc/autograd/functions/accumulate_grad.h); clip_grad_norm_ (one pass for the norm, one to
+// scale); AdamW(fused=True); gradients are freed (zero_grad sets them to none).
 #include <map>
 
 #include "sim/plan/schedules/pytorch.h"

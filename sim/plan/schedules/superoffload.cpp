@@ -11,16 +11,16 @@
 // torch.optim.AdamW, from fp32 masters, moments and gradients that stay there.
 //
 // Gradients: a full bucket goes tensor by tensor to pinned bf16, back for its norm, and as fp32 to
-// its sub-group's gradient. All that is on the stream of backward, which goes on after it. As that
-// gradient is handed to the other process, its memory is shared from then on and no longer pinned.
-// Micro-batches: zero3.h; sub-groups are queued in the last one.
+// its sub-group's gradient. All of this is on the stream of backward, which continues after it.
+// That gradient is handed to the other process, so its memory is shared from then on and no longer
+// pinned. Micro-batches: zero3.h; sub-groups are queued in the last one.
 //
-// Update: a sub-group whose gradients are complete is queued at once for the process, which copies
-// them to a pinned buffer and runs CPU Adam. When all are done, the training process takes the
-// sub-groups one after another: it scales the gradients (also those that were applied), turns fp32
-// masters to bf16 on the cores left to it and copies them to the GPU, waiting for the copy. With
-// gradient_clipping (--clipping exact) each sub-group is updated only there: this version does not
-// speculate then.
+// Update: a sub-group with complete gradients is queued for the process at once, which copies them
+// to a pinned buffer and runs CPU Adam. When all are done, the training process handles one
+// sub-group after another. It scales the gradients (also those that were applied), turns fp32
+// masters into bf16 on its remaining cores, copies them to the GPU and waits for the copy. With
+// gradient_clipping (--clipping exact) sub-groups are updated only there, since this version does
+// not speculate then.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,16 +1,16 @@
-// What do all uses of ZeRO-3 on one GPU share: the model's forward and backward, parameters that
-// come before a module and gradients that leave in buckets after it.
+// What do all uses of ZeRO-3 on one GPU share? The model's forward and backward, parameters that
+// arrive before a module, and gradients that leave in buckets after it.
 //
 // Micro-batches are DeepSpeed's gradient_accumulation_steps (runtime/zero/stage3.py's
 // partition_grads, parameter_offload.py's start of forward; the same in 0.19.8 and at edaa722).
-// Each fetches the parameters again, by the trace of one forward and backward. The first one's
-// gradients are copied to pinned bf16 (data_types.grad_accum_dtype is that of the model unless it
-// is set) and back; a later one's are added on the device to what is copied there, and the sum is
-// copied out again. Only the last one's sums go on to the optimizer's fp32 gradients, after their
-// norm. At the end of each backward the host waits until all has left.
+// Each fetches the parameters again, by the trace of one forward and backward. The first gradients
+// are copied to pinned bf16 and back (data_types.grad_accum_dtype is the model's type unless it is
+// set). Later ones are added on the device to the copy that came back, and the sum is copied out
+// again. Only the sums of the last micro-batch become the optimizer's fp32 gradients, after their
+// norm. At the end of each backward the host waits until all gradients have left.
 //
-// Python: modules run on the GPU while the host still issues them, so that they begin when it does;
-// what follows them, gradients that leave too, comes after its Python.
+// Python: modules run on the GPU while the host still issues them, so they begin when it does.
+// Operations after a module, such as gradients that leave, come after the module's Python.
 #pragma once
 
 #include <utility>

@@ -5,18 +5,19 @@
 // stage3_prefetch_bucket_size 5e7, stage3_param_persistence_threshold 1e5, sub_group_size 1e9
 // unless asked for, all else at its default.
 //
-// Parameters: each module's are copied in, and those of the next modules while it runs
-// (zero3.h). With one rank a gather is a plain copy on a stream of its own. The host waits
-// for copies but not for compute, so that it allocates and copies well ahead where its Python is
-// faster than the GPU. Parameters that are fetched together share a handle: the first use of one
-// waits for the whole stream, what was fetched since included.
+// Parameters: each module's parameters are copied in, and those of the next modules while it runs
+// (zero3.h). With one rank a gather is a plain copy on its own stream. The host waits for copies
+// but not for compute, so it allocates and copies well ahead if its Python is faster than the GPU.
+// Parameters that are fetched together share a handle: the first use of one waits for the whole
+// stream, including later fetches.
 //
-// Gradients: copied into a bucket; a full one is reduced on a second stream, tensor by tensor: to
-// pinned bf16, back to the device for its norm, and as fp32 to the sub-group's pinned buffer. The
-// third bucket before must have left before the next one does. Micro-batches: zero3.h.
+// Gradients: they are copied into a bucket. A full bucket is reduced on a second stream, tensor by
+// tensor: to pinned bf16, back to the device for its norm, and as fp32 to the sub-group's pinned
+// buffer. A bucket leaves only after the third one before it has left. Micro-batches: zero3.h.
 //
-// Update, when all has left: sub-group by sub-group the fp32 gradients are scaled (also where
-// nothing is clipped), CPU Adam updates fp32 masters, and these are copied to the bf16 parameters.
+// Update, after all gradients have left: sub-group by sub-group the fp32 gradients are scaled (even
+// if nothing is clipped), CPU Adam updates fp32 masters, and these are copied to the bf16
+// parameters.
 #include <algorithm>
 
 #include "sim/plan/schedules/zero3.h"

@@ -8,20 +8,21 @@
 // updated, one read), buffer_size the largest tensor and buffer_count the least of at least 5 with
 // which no fetch finds all buffers taken (the defaults of 1e8 and 5 fail); max_in_cpu 1e9.
 //
-// Parameters: a module's are read into buffers of host memory, all reads under way are waited for,
-// then they are copied to the device; those after the prefetched ones are read ahead
-// (zero3.h). A parameter keeps its buffer as long as it is on the device. DeepSpeed's
-// buffers are locked pages that CUDA does not know, so that copies from and to them hold the host
-// up and go as from pageable memory. What stands twice in what is read ahead, as where a module is
+// Parameters: a module's parameters are read into buffers of host memory. The module waits for all
+// reads in flight; then they are copied to the device. Parameters after the prefetched ones are
+// read ahead (zero3.h). A parameter keeps its buffer as long as it is on the device. DeepSpeed's
+// buffers are locked pages that CUDA does not know, so their copies block the host and are as slow
+// as from pageable memory. A parameter that occurs twice in the read-ahead, as where a module is
 // recomputed and then differentiated, is read once (the source would stop there).
 //
-// Gradients: as under zero3-offload, but the fp32 ones go to the optimizer's buffers, each written
-// when it is full. The host waits for every bucket. Micro-batches (zero3.h): only the last
-// one's go to those buffers; the others' sums are in host memory.
+// Gradients: as in zero3-offload, but the fp32 ones go to the optimizer's buffers, and each buffer
+// is written when it is full. The host waits for every bucket. Micro-batches (zero3.h): only the
+// last gradients go to those buffers; the sums of the others are in host memory.
 //
-// Update: sub-group by sub-group masters, moments and gradients are read (the next while one is
-// updated), scaled, updated, the bf16 parameters written while the host waits, then masters and
-// moments while the next is updated; before those of the next are, the host waits for them.
+// Update: sub-group by sub-group, masters, moments and gradients are read (the next sub-group while
+// one is updated), scaled and updated. The host waits while the bf16 parameters are written.
+// Masters and moments are written while the next sub-group is updated; the host waits for them
+// before it writes the next sub-group's.
 #include <fmt/format.h>
 
 #include <algorithm>
