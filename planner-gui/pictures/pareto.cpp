@@ -149,7 +149,7 @@ Picture pareto_picture(const std::vector<MachineSystem>& rows, CostAxis axis, By
     if (plotted == rows.end()) return {};
     return cost_speed_picture(plotted->value.model + ": speed and money",
                               "predicted; thin lines: 5 to 95%; blue: none is faster for less; "
-                              "grey: another one is faster for less",
+                              "grey: the others",
                               {cost_speed(rows, axis, units)}, space);
 }
 

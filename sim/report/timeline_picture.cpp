@@ -26,7 +26,7 @@ constexpr double kFaintest = 0.25;  // opacity of several operations drawn as on
 constexpr double kExposedPart =
     0.3;  // share of a row's height that is hatched while compute waits for it
 constexpr const char* kNote =
-    "The step repeats: a block that is cut at one edge continues at the other. Exposed: compute "
+    "The step repeats: blocks cut at one edge continue at the other. Exposed: compute "
     "waits for that lane. Point at a block to see its times and bytes.";
 
 std::string row_title(const Timeline& timeline, const TimelineRow& row) {
@@ -55,7 +55,7 @@ std::vector<LegendEntry> legend(const Timeline& timeline) {
         if (used[static_cast<std::size_t>(i)])
             entries.push_back(
                 {family_name(static_cast<Family>(i)), family_paint(static_cast<Family>(i))});
-    entries.push_back({"compute waits; at the foot of a lane: for that lane", paint(Role::waiting),
+    entries.push_back({"compute waits; at a lane's foot: for that lane", paint(Role::waiting),
                        LegendEntry::Mark::hatched});
     return entries;
 }

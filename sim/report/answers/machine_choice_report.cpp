@@ -177,8 +177,8 @@ Picture machine_choices_picture(const MachineChoices& choices) {
     if (!choices.machines.empty()) {
         title = choices.machines.front().report.asked.model_name + ": speed and money by machine";
         subtitle = fmt::format(
-            "predicted{}; thin lines: 5 to 95%; blue: no machine is faster for less; grey: another "
-            "machine is faster for less",
+            "predicted{}; thin lines: 5 to 95%; blue: no machine is faster for less; grey: the "
+            "others",
             batch_words(choices));
     }
     return cost_speed_picture(
