@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # How near are predictions to every measured step that is kept here? ./dev validate builds and calls it.
-#   peers-h200.json                  other systems' steps, on a machine of the kind of the one named below
+#   peers-h200.json                  other systems' steps, on a machine of the same kind as the one named below
 #   peers-h200-other-settings.json   the same with other models and batches
 #   peers-h200-3.json                more of them, on machines with a slower host, of the kind of ...-3
-#   published/*.json                 steps that others have published, each with its machine
+#   published/*.json                 published steps, each with its machine
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/elsewhere of
 #                                    another machine of the kind
-#   MACHINE/limit.txt                how far predictions may be off, a line each; none: as far as they are
+#   MACHINE/limit.txt                limits of errors, one per line; without the file there is no limit
 #       tokens_per_s_worst 5%        tokens/s of each run
 #       tokens_per_s_mean 2%         tokens/s, the mean over all runs
 #       memory_worst 1%              device and host memory of each run
-# Exit status 1 if any is further off, or one of published/ is by more than 15% and does not say why.
+# Exit status 1 if an error exceeds its limit, or exceeds 15% in published/ without an explanation.
 # usage: compare_all.sh SLUICE [FOLDER]
-#   FOLDER  holds these files; that of this script if not said
+#   FOLDER  holds these files; default: the folder of this script
 set -euo pipefail
 
 [ $# = 1 ] || [ $# = 2 ] || { sed -n 13,14p "$0" >&2; exit 2; }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Is a prediction right on this machine? Calibrates it, predicts a few training runs of a small model, trains them,
-# and compares. On the GPU where there is one, else on the processor. ./dev loop builds and calls it.
+# and compares. Uses the GPU if there is one, else the processor. ./dev loop builds and calls it.
 # In OUT_FOLDER: profile.json, reports/ of the measured steps, validation.json; on standard output the comparison.
 # usage: loop.sh [--quick] [--cpu] PROGRAM_FOLDER OUT_FOLDER
-#   --quick  a rough calibration and two short runs: whether it works, not how good predictions are
-#   --cpu    on the processor, also where there is a GPU
+#   --quick  a rough calibration and two short runs: shows whether it works, not how good predictions are
+#   --cpu    on the processor, even if there is a GPU
 set -euo pipefail
 
 quick='' device=cuda
@@ -57,8 +57,8 @@ logged() {
     return 1
 }
 
-# ticks FILE: by /proc/stat, processor time (1/100 s) of the whole machine but this script's: other programs', and what
-# other guests of a virtual machine took. Then all there was, idle too. print of mawk would write 2.1e+09 above 2^31.
+# ticks FILE: prints from /proc/stat, in 1/100 s, the processor time of other programs and of other guests of a virtual
+# machine, then the processor time of the whole machine, idle included. print of mawk would write 2.1e+09 above 2^31.
 ticks() {
     awk -v own="$(cut -d ' ' -f 14-17 "/proc/$$/stat")" '/^cpu / {
         for (i = 2; i <= 9; ++i) all += $i
@@ -67,19 +67,19 @@ ticks() {
     }' "$1"
 }
 
-# undisturbed COMMAND...: says so where others used more than a twentieth of the processors meanwhile.
+# undisturbed COMMAND...: runs it, and reports if others used more than a twentieth of the processors during it.
 undisturbed() {
     local others all others_after all_after rc=0
     read -r others all < <(ticks /proc/stat)
     "$@" || rc=$?
     read -r others_after all_after < <(ticks /proc/stat)
     local percent=$((100 * (others_after - others) / (all_after - all + 1)))
-    [ $percent -le 5 ] || say "other programs took $percent% of the processors meanwhile: not a fair measurement"
+    [ $percent -le 5 ] || say "other programs took $percent% of the processors during that time, so the measurement is not fair"
     return $rc
 }
 
-# calibrate: all cases but those that no prediction of a step rests on. A time that another program disturbed may be so
-# far from all others that there is no profile: then the case that the message names is measured again.
+# calibrate: measures all cases that a prediction of a step uses. If another program disturbed a time so much that there
+# is no profile, the case that the message names is measured again.
 calibrate() {
     local cases
     cases=$("$programs/sluice-calibrate" --list |
@@ -97,7 +97,7 @@ calibrate() {
     return 1
 }
 
-# predict_and_train NAME FLAG...: real text, a byte a token. A norm of 1000 is never reached: no step is done twice.
+# predict_and_train NAME FLAG...: real text, one token per byte. A norm of 1000 is never reached, so no step is redone.
 predict_and_train() {
     local name=$1
     shift

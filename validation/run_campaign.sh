@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trains every configuration of configurations.txt on this machine's GPU and leaves a report of each in
-# OUT_FOLDER/GROUP/NAME.json, and in OUT_FOLDER/machine.txt what the machine is.
-# Configurations with a report there already are left out, so that an interrupted campaign goes on.
+# Trains every configuration of configurations.txt on this machine's GPU. Writes a report of each to
+# OUT_FOLDER/GROUP/NAME.json, and a description of the machine to OUT_FOLDER/machine.txt.
+# Skips configurations that already have a report, so that an interrupted campaign continues.
 # usage: run_campaign.sh SLUICE_TRAIN TEXT OUT_FOLDER [look | held-out]
 set -euo pipefail
 [ $# = 3 ] || [ $# = 4 ] || { sed -n 5p "$0" >&2; exit 2; }
@@ -12,10 +12,10 @@ fail() { echo "run_campaign.sh: $*" >&2; exit 2; }
 command -v "$program" >/dev/null || fail "$program is no program; give the path of sluice-train"
 [ -r "$text" ] || fail "$text cannot be read; give a text file to train on"
 case $wanted in '' | look | held-out) ;; *) fail "group \"$wanted\", expected look or held-out" ;; esac
-# sluice-train ends well when it is interrupted, with a report of fewer steps.
+# An interrupted sluice-train ends normally, with a report of fewer steps.
 trap 'exit 130' INT TERM HUP
 
-# gpu_id: tells two machines of one kind apart. Hashed, since reports are shown to others.
+# gpu_id: distinguishes two machines of one kind. Hashed, since reports are shown to others.
 gpu_id() {
     local uuids
     uuids=$(nvidia-smi --query-gpu=uuid --format=csv,noheader 2>/dev/null | sort) || return 0
@@ -30,7 +30,7 @@ machine_facts() {
     gpu_id
 }
 
-# record_machine: its facts after the date of the first start. Another machine's reports are not added to.
+# record_machine: writes the date of the first start and the machine's facts. Fails if the reports are another machine's.
 # Older files have no GPU id.
 record_machine() {
     local file=$out/machine.txt unknown='^$'
@@ -45,8 +45,8 @@ record_machine() {
     mv "$file.partial" "$file"
 }
 
-# train GROUP NAME FLAG...: random weights and real text, a byte a token. A norm of 1000 is never reached: no step
-# is done twice. A report has its name only when it is whole.
+# train GROUP NAME FLAG...: random weights and real text, one token per byte. A norm of 1000 is never reached, so no
+# step is redone. A report gets its name when it is complete.
 train() {
     local report=$out/$1/$2.json log=$out/$1/$2.log name=$2 start=$SECONDS
     shift 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times PyTorch's work on the host that systems do in different precisions or ways, on the same elements: 10^9 of them a second.
+"""Times host work of PyTorch that systems do in different precisions or ways, on the same elements, in 10^9 elements per second.
 
 scale_bf16, scale_fp32   Tensor.mul_() of gradients by a factor
 norm_bf16, norm_fp32     torch.linalg.vector_norm

@@ -28,9 +28,9 @@ def clocked(call):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=float, nargs="+", default=[0.5, 4.7, 27.5, 135, 467], help="1e6 bytes of a tensor")
-    parser.add_argument("--total-gb", type=float, default=2, help="copied in a repeat of one size, as many tensors as that takes")
+    parser.add_argument("--total-gb", type=float, default=2, help="bytes per repeat and size, in as many tensors as necessary")
     parser.add_argument("--repeats", type=int, default=4, help="the first is not counted")
-    parser.add_argument("--thread", action="store_true", help="copy in a thread of its own, as autograd's hooks do")
+    parser.add_argument("--thread", action="store_true", help="copy in a separate thread, as autograd's hooks do")
     args = parser.parse_args()
     if args.thread:
         with ThreadPoolExecutor(1) as thread:

@@ -1,11 +1,11 @@
-"""A plain PyTorch model of Qwen2's shape with untied embeddings, for the scripts beside this file."""
+"""A plain PyTorch model of Qwen2's shape with untied embeddings, for the scripts in this folder."""
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 # hidden, feed-forward, heads, key and value heads, layers, vocabulary; all have heads of hidden / heads. `tiny` is for trying a
-# script without a GPU. Of `narrow` the GPU has next to nothing to do, so that a step takes as long as the host's Python, and each
+# script without a GPU. `narrow` leaves the GPU nearly idle, so that a step takes as long as the host's Python, and each
 # matrix is still above ZeRO-3's stage3_param_persistence_threshold of 1e5.
 MODELS = {
     "tiny": (128, 256, 4, 2, 4, 1024),

@@ -1,4 +1,4 @@
-"""Steps timed by phase, and the JSON row that comes of them, for the scripts beside this file."""
+"""Times steps by phase and makes their JSON row, for the scripts in this folder."""
 import argparse
 import json
 import math
@@ -24,7 +24,7 @@ def arguments(about, systems):
     parser.add_argument("--seq", type=int, default=1024, help="tokens of a sequence")
     parser.add_argument("--steps", type=int, default=6, help="the first 2 are not counted; at least 3")
     parser.add_argument("--recompute", choices=["full", "none"], default="full")
-    parser.add_argument("--empty-modules", type=int, default=0, help="modules a layer that compute nothing, to time what hooks cost")
+    parser.add_argument("--empty-modules", type=int, default=0, help="modules per layer that compute nothing, to time hooks")
     parser.add_argument("--append", help="a file that the row is added to as a line")
     return parser
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times training steps of PyTorch's own ways to train on this machine's GPU, for rows like those of ../peers-h200.json.
+"""Times training steps of plain PyTorch, FSDP2 and Accelerate on this machine's GPU, for rows like those of ../peers-h200.json.
 
 resident            everything in device memory, bf16, AdamW(fused) on the GPU
 fsdp-offload        FSDP2 with CPUOffloadPolicy (pinned), fp32 parameters on the host, AdamW(fused) on the processor
