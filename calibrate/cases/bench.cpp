@@ -245,8 +245,8 @@ void require_finite(Bench& bench, const char* what, const void* data, DType type
         const float value = bf16_to_float(halves[i]);
         if (!std::isfinite(value)) {
             throw InternalError(
-                fmt::format("{}: element {} of the output is {}, so its time is "
-                            "not that of training; please report this",
+                fmt::format("{}: element {} of the output is {}, so its time differs from "
+                            "training; please report this",
                             what, i / step, value));
         }
     }

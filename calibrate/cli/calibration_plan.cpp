@@ -88,8 +88,8 @@ CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former
                                  const std::vector<std::string>& all) {
     if (flags.resume && !flags.only.empty())
         throw InputError(
-            "--resume and --only together: --resume measures what is missing, --only what it "
-            "names; give one of them");
+            "--resume and --only together: --resume measures the missing cases, --only the named "
+            "ones; give one of them");
     std::vector<std::string> cases = choose_cases(flags.only, all);
     if (!former) return {now, std::move(cases), false};
     if (flags.resume) return resume(*former, now, flags.quick, all);
@@ -133,10 +133,11 @@ std::string failure_text(const MeasureFlags& flags, const std::string& file,
                          const std::vector<std::string>& left, const std::string& reason) {
     const std::vector<std::string> others(left.begin() + 1, left.end());
     const bool has_former = std::filesystem::exists(file);
-    std::string text = fmt::format(
-        "the case {} failed: {} ({}; continue with: {}", left.front(), reason,
-        has_former ? "what was measured before is kept in " + file : "nothing was measured before",
-        command_to_go_on(flags, left));
+    std::string text =
+        fmt::format("the case {} failed: {} ({}; continue with: {}", left.front(), reason,
+                    has_former ? "earlier measurements are kept in " + file
+                               : "there are no earlier measurements",
+                    command_to_go_on(flags, left));
     if (!others.empty()) {
         text += fmt::format("; leave {} out with: {}", left.front(), command_for(flags, others));
     } else if (has_former) {

@@ -22,10 +22,11 @@ constexpr const char* kBaseHelp =
 void add_measure(CLI::App& app, Command& chosen) {
     const auto flags = std::make_shared<MeasureFlags>();
     const auto list = std::make_shared<bool>(false);
-    app.add_option("--out", flags->out,
-                   "the profile to write; the measurements go to measurements/ beside it, after "
-                   "each case. Earlier complete measurements are kept under another name; "
-                   "unfinished ones are continued with --resume, never overwritten");
+    app.add_option(
+        "--out", flags->out,
+        "the profile to write; the measurements go to measurements/ in its folder, after "
+        "each case. Earlier complete measurements are kept under another name; "
+        "unfinished ones are continued with --resume, never overwritten");
     app.add_flag("--quick", flags->quick, "fewer shapes and shorter repeats: 30 s, less certain");
     app.add_option(
            "--only", flags->only,

@@ -134,7 +134,7 @@ class Calibration {
                                          command_for(flags_, missing.cases)));
         } catch (const InputError& error) {
             throw InputError(
-                fmt::format("no profile yet: {} (what was measured is kept in {}: fit it "
+                fmt::format("no profile yet: {} (the measurements are kept in {}: fit them "
                             "again with sluice-calibrate fit {} --out {})",
                             error.what(), file_, file_, flags_.out));
         }

@@ -152,7 +152,7 @@ double UpdateCost::long_rate(double threads, double usual_rate) const {
     const Seconds cost = us_by_threads.at(threads) / kMega;
     if (cost >= call) {
         throw InputError(fmt::format(
-            "table adam_by_size: a call costs {:.0f} us beside its parameters with {:g} threads, "
+            "table adam_by_size: the fixed cost of a call is {:.0f} us with {:g} threads, "
             "but one of {:g} parameters takes {:.0f} us in all; measure it again: sluice-calibrate "
             "--only adam,mixed_load",
             cost * kMega, threads, usual_parameters, call * kMega));

@@ -193,7 +193,7 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
     const auto validation = std::find_if(files.begin(), files.end(), is_for_validation);
     if (validation != files.end() && !std::all_of(files.begin(), files.end(), is_for_validation)) {
         throw InputError(
-            fmt::format("{}: holds {} beside shards for training, which would train on the "
+            fmt::format("{}: holds {} together with shards for training, which would train on the "
                         "validation set; name the shards themselves",
                         folder, fs::path(*validation).filename().string()));
     }

@@ -100,7 +100,7 @@ void check_expected_model(const ExpectedStep& expected, const ModelSpec& model) 
 Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
     return table_of<Compared>(
         compared(expected, measured),
-        {{"name", "beside the prediction", [](const Compared& row) { return row.name; }},
+        {{"name", "against the prediction", [](const Compared& row) { return row.name; }},
          {"predicted", "predicted", Unit::number,
           [](const Compared& row) { return Cell(row.expected).shown_as(row.text(row.expected)); }},
          {"measured", "measured", Unit::number,

@@ -158,9 +158,10 @@ void add_report(CLI::App& app, Command& chosen) {
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
-    command->add_option("--by", flags->aim,
-                        "what the best machine has: the least cost per token (cost, default) or "
-                        "the highest speed (speed)");
+    command->add_option(
+        "--by", flags->aim,
+        "the criterion of the best machine: the least cost per token (cost, default) or "
+        "the highest speed (speed)");
     command->add_flag(
         "--advise", flags->advise,
         "search the best settings for each machine; settings given as flags stay fixed");

@@ -124,7 +124,7 @@ void append_lanes(std::string& out, const TimedPlan& r, const std::vector<Remedy
     for (const Utilization& used : r.step.utilization)
         shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", used.resource,
                               format_percent(used.share));
-    if (!shares.empty()) out += fmt::format("used: {}\n", shares);
+    if (!shares.empty()) out += fmt::format("utilization: {}\n", shares);
 }
 
 /// One row per kind that any memory holds.

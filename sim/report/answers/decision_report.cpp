@@ -136,7 +136,8 @@ Table sources_table(const Candidate& c) {
     if (payment && !payment->given.empty())
         add_given(payment->name == "bought" ? "--price-usd" : payment->name, payment->given);
     if (c.cost.energy && c.cost.power.host_given)
-        add_given("--host-watts", fmt::format("{:g} W of host power for each GPU", *c.cost.power.host_w));
+        add_given("--host-watts",
+                  fmt::format("{:g} W of host power for each GPU", *c.cost.power.host_w));
     return out;
 }
 
@@ -261,8 +262,7 @@ std::string decision_html(const Decision& decision) {
     if (decision.chosen)
         body +=
             section("Other systems on " + decision.best()->machine.id, other_systems(decision)) +
-            section("What upgrades of " + decision.best()->name + " would gain",
-                    upgrades(decision));
+            section("Gains of upgrades of " + decision.best()->name, upgrades(decision));
     body += section("How good predictions have been", track_record(decision)) +
             section("Assumptions", assumptions(decision)) +
             section("Numbers and their sources", all_sources(decision));

@@ -46,7 +46,7 @@ Table upgrades_table(const Sensitivity& all) {
         all.upgrades,
         {{"name", "change", &Upgrade::name},
          {"gain", "gain", Unit::change, &Upgrade::gain,
-          "tokens/s over those of the machine as it is, less 1"},
+          "tokens/s over the unchanged machine's, less 1"},
          {"gain_{}_percent", "5 to 95%", Unit::change,
           [](auto& one) {
               return Range{one.gain_low, one.gain_high};

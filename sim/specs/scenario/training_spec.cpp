@@ -70,7 +70,7 @@ std::vector<Option> declare_training_options() {
         "GPUs that train together: up to those of a node, or whole nodes (cluster only)"));
     options.push_back(
         option<&T::sharding>("sharding", "", 0, 2,
-                             "what is split over the GPUs (cluster only): everything as in FSDP2 "
+                             "tensors split over the GPUs (cluster only): everything as in FSDP2 "
                              "and ZeRO-3, optimizer states as in ZeRO-1, nothing as in DDP",
                              {{"full", index(Sharding::full)},
                               {"states", index(Sharding::states)},
@@ -92,7 +92,8 @@ std::vector<Option> declare_training_options() {
         option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
                                         "pinned layer gradients that wait for the optimizer; 0: "
                                         "the schedule's own (streamed 4, megatrain 12)"));
-    options.push_back(option<&T::recompute>("recompute", "", 0, 2, "what backward computes again",
+    options.push_back(option<&T::recompute>("recompute", "", 0, 2,
+                                            "tensors that backward computes again",
                                             {{"full", index(Recompute::full)},
                                              {"keep_attention", index(Recompute::keep_attention)},
                                              {"none", index(Recompute::none)}}));
@@ -103,7 +104,7 @@ std::vector<Option> declare_training_options() {
         "first layers whose weights and optimizer states stay in device memory, where the GPU "
         "updates them"));
     options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
-                                              "where layer inputs wait for backward",
+                                              "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},
                                                {"host", index(CheckpointPlacement::host)}}));
     options.push_back(option<&T::checkpoint_interval>(

@@ -71,7 +71,7 @@ TEST_CASE("run cases: a case that throws loses no other, and both ways on are sa
     run.gemm = [] { throw std::runtime_error("cuda_device.cpp:88: out of memory"); };
     CHECK_THROWS_WITH(
         run.run(kAll),
-        "the case gemm failed: cuda_device.cpp:88: out of memory (what was measured before is kept "
+        "the case gemm failed: cuda_device.cpp:88: out of memory (earlier measurements are kept "
         "in " +
             run.file +
             "; continue with: sluice-calibrate --out my.json --resume --quick; leave gemm out "
@@ -100,9 +100,10 @@ TEST_CASE("run cases: the last one is left out by a fit, where there is somethin
     run.flags.only = {"gemm"};
     run.flags.base = "h200-sxm-pcie5";
     run.gemm = [] { throw std::runtime_error("broken"); };
-    CHECK_THROWS_WITH(run.run({"gemm"}),
-                      "the case gemm failed: broken (nothing was measured before; continue with: "
-                      "sluice-calibrate --out my.json --only gemm --base h200-sxm-pcie5)");
+    CHECK_THROWS_WITH(
+        run.run({"gemm"}),
+        "the case gemm failed: broken (there are no earlier measurements; continue with: "
+        "sluice-calibrate --out my.json --only gemm --base h200-sxm-pcie5)");
     run.run({"launch"});
     CHECK_THROWS_WITH(run.run({"gemm"}),
                       ContainsSubstring("leave gemm out with: sluice-calibrate fit " + run.file +

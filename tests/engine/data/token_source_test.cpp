@@ -97,7 +97,7 @@ TEST_CASE("tokens: a folder that mixes training and validation shards is refused
     temp.write_numbers("text_valley_001.bin", Ids16{1});
     CHECK(open_error({temp.path()}) ==
           temp.path() +
-              ": holds text_val_000.bin beside shards for training, which would train on "
+              ": holds text_val_000.bin together with shards for training, which would train on "
               "the validation set; name the shards themselves");
     const TempFolder empty;
     CHECK(open_error({empty.path()}) == empty.path() +
