@@ -68,8 +68,8 @@ void add_run_flags(CLI::App& app, Flags& flags) {
     app.add_option("--data", s.data, "token shards (.bin), text files, or folders of them")
         ->required();
     app.add_option("--plan", flags.plan,
-                   "a prediction of `sluice predict --json`: train with its settings, and show it "
-                   "beside the measured step");
+                   "a prediction of `sluice predict --json`: trains with its settings, and "
+                   "compares it with the measured step");
     app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)");
     app.add_option("--out", s.out, "folder of checkpoints");
     app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
@@ -154,9 +154,9 @@ int train(const Flags& flags) {
     if (!measure) return 0;
     if (!result.report) {
         fmt::print(stderr,
-                   "sluice-train: no step was measured: that needs two consecutive steps after the "
-                   "third, without a checkpoint after them and not redone by speculative clipping; "
-                   "give more --steps, or --clipping exact\n");
+                   "sluice-train: no step was measured: a measurement needs two consecutive steps "
+                   "after the third, without a checkpoint after them, and not redone by "
+                   "speculative clipping; give more --steps, or --clipping exact\n");
         return writes ? 1 : 0;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));

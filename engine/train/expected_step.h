@@ -1,5 +1,5 @@
-// Which step did `sluice predict --json` expect of this run, and how far from it is the measured
-// one?
+// Which step did `sluice predict --json` expect for this run, and how far is the measured step from
+// it?
 #pragma once
 
 #include <array>
@@ -23,17 +23,17 @@ struct ExpectedStep {
     std::map<std::string, std::string> training;  ///< by field, as typed
     Seconds step = 0;
     Bytes device = 0, host = 0;                          ///< at most
-    std::array<std::optional<Times>, kLaneCount> lanes;  ///< nothing: the plan does not use it
+    std::array<std::optional<Times>, kLaneCount> lanes;  ///< empty: the plan does not use it
 };
 
-/// Throws InputError where the file is no prediction of `sluice predict --json`, or one of a plan
-/// that does not fit.
+/// Throws InputError if the file is no prediction of `sluice predict --json`, or its plan does not
+/// fit.
 ExpectedStep read_expected_step(const std::string& file);
 
-/// Throws InputError where the prediction is of another model.
+/// Throws InputError if the prediction is for another model.
 void check_expected_model(const ExpectedStep& expected, const ModelSpec& model);
 
-/// Step, memory and lanes: predicted, measured, and how much more was measured.
+/// Step, memory and lanes: predicted, measured, and their difference.
 Table expected_table(const ExpectedStep& expected, const TimedPlan& measured);
 
 /// "most of the difference: the optimizer's exposed time is 80.0 ms longer, 4.1% of the step".

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-/// What predict and explain both take.
+/// Flags that predict and explain share.
 struct PlanFlags {
     ScenarioFlags scenario;
     bool choose_plan = false;
@@ -29,8 +29,8 @@ struct PredictFlags {
     std::optional<std::string> trace_file, timeline_file;
 };
 
-/// The prediction with `wanted`, of the plan that was asked for or that is fastest. Options that
-/// the user gave stay.
+/// The prediction with `wanted`, for the given plan or the fastest one. Options that the user gave
+/// do not change.
 Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
     const PlannedScenario asked = asked_scenario(flags.scenario);
     const Scenario s = resolve(asked);
@@ -76,8 +76,8 @@ void add_plan_flags(CLI::App& command, PlanFlags& flags) {
                 throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
             flags.choose_plan = text == "auto";
         },
-        "auto: recomputation, micro-batches and resident layers, where no flag gives them, are "
-        "those with the fastest step; given: they have their defaults (default)");
+        "auto: chooses the recomputation, micro-batches and resident layers of the fastest step, "
+        "unless flags give them; given: uses the defaults (default)");
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ class PlanSearch {
         return predict(model_, machine_, training).step.seconds;
     }
 
-    /// How layers may pass: what backward recomputes, in how many micro-batches, with checkpoints
-    /// on the host only where they do not fit the device.
+    /// Ways to pass the layers: recomputation, number of micro-batches, and checkpoints on the host
+    /// only if they do not fit the device.
     std::vector<TrainingSpec> passes() const {
         std::vector<TrainingSpec> out;
         std::vector<Recompute> recompute = {asked_.recompute};
@@ -77,7 +77,7 @@ class PlanSearch {
         return out;
     }
 
-    /// The most layers, up to all, with which the training fits. It fits with none.
+    /// The largest number of layers with which the training fits. It fits with none.
     std::int64_t most_layers(TrainingSpec training, Layers layers) const {
         std::int64_t low = 0, high = model_.layer_count() + 1;
         while (high - low > 1) {
@@ -87,8 +87,9 @@ class PlanSearch {
         return low;
     }
 
-    /// Resident layers leave less memory for what backward needs, so neither none nor the most need
-    /// be the fastest: steps of a quarter of the range, then of an eighth around the best, ...
+    /// Resident layers leave less memory for activations, so the fastest number may be between 0
+    /// and the largest one. Tries steps of a quarter of the range, then of an eighth around the
+    /// best, ...
     void try_layers(TrainingSpec training) {
         if (!is_free("resident_layers")) {
             try_kept_layers(training);
@@ -119,7 +120,7 @@ class PlanSearch {
         }
     }
 
-    /// Seconds with the most last layers that keep everything for backward.
+    /// Seconds with the largest number of last layers that keep everything for backward.
     Seconds try_kept_layers(TrainingSpec training) {
         if (is_free("keep_last_layers") && training.recompute != Recompute::none)
             training.keep_last_layers = most_layers(training, &TrainingSpec::keep_last_layers);
@@ -131,7 +132,7 @@ class PlanSearch {
         return seconds;
     }
 
-    /// Takes back each change that is not worth its memory; what the step takes without each of the
+    /// Takes back each change that is not worth its memory; notes the step time without each of the
     /// others.
     std::vector<ChosenSetting> needed_settings(TrainingSpec& chosen) const {
         std::vector<ChosenSetting> out;

@@ -8,10 +8,10 @@
 
 namespace sluice {
 
-/// The fastest training with the asked batch, sequence, states and schedule that fits the machine.
-/// Options of `fixed`, by their fields, stay as asked. Simulates some hundred steps: 0.5 s for 80
-/// layers. Where nothing fits, or the schedule has no resident layers, the choice is what was
-/// asked. Throws InputError where the training breaks a rule.
+/// The fastest training that fits the machine with the given batch, sequence, states and schedule.
+/// Options of `fixed`, by their fields, keep their values. Simulates some hundred steps: 0.5 s for
+/// 80 layers. If nothing fits, or the schedule has no resident layers, the choice is the given
+/// training. Throws InputError if the training breaks a rule.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed);
 
