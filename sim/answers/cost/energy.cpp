@@ -58,8 +58,8 @@ void take_host(PowerSpec& power, const MachineProfile& profile) {
     if (node && gpus && tdp && *node > *gpus * *tdp) {
         power.host_w = *node / *gpus - *tdp;
         power.host_assumption = fmt::format(
-            "{:.0f} W of host power for each GPU: its part of what a node of {:g} GPUs draws at "
-            "most ({:g} W) without its GPUs",
+            "{0:.0f} W of host power for each GPU: the largest power of a node ({2:g} W) less its "
+            "{1:g} GPUs, shared by them",
             *power.host_w, *gpus, *node);
     } else {
         power.host_assumption = "the host's power is not known and not counted; give --host-watts";
