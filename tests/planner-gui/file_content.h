@@ -1,4 +1,4 @@
-// What a file holds.
+// The contents of a file.
 #pragma once
 
 #include <QFile>

@@ -1,4 +1,4 @@
-// What tests ask about where any scenario will do.
+// A scenario for tests that work with any.
 #pragma once
 
 #include <string>

@@ -95,8 +95,9 @@ TEST_CASE("load window: no load is our mistake", "[cases]") {
     CHECK_THROWS_AS(run_loads(*small.device, small.loads(), {}, 0.01, 0.01), InternalError);
 }
 
-TEST_CASE("optimizer load: updates move parameters of every precision, and memory is made anew",
-          "[cases]") {
+TEST_CASE(
+    "optimizer load: updates move parameters of every precision, and memory is allocated again",
+    "[cases]") {
     SmallCopies small;
     Bench bench{.device = *small.device, .device_facts = {}, .host = {}, .optimizer_threads = 2};
     bench.host.memory_total = Bytes{6} * 1'000'000'000;  // 120 MB of parameters

@@ -51,7 +51,7 @@ TEST_CASE("machine watch: a quiet machine gives no warning", "[cases]") {
     CHECK(load_warnings(MachineLoad{}).empty());
 }
 
-TEST_CASE("machine watch: busy processors are said in percent", "[cases]") {
+TEST_CASE("machine watch: busy processors are stated in percent", "[cases]") {
     MachineLoad load = quiet();
     load.cpu_busy_share = 0.34;
     load.load_average = 15;  // says the same: one sentence
@@ -65,13 +65,13 @@ TEST_CASE("machine watch: a load that pauses is seen in the load average", "[cas
     CHECK_THAT(only(load_warnings(load)), ContainsSubstring("0.8 threads a processor"));
 }
 
-TEST_CASE("machine watch: what the host of a virtual machine takes is said", "[cases]") {
+TEST_CASE("machine watch: what the host of a virtual machine takes is stated", "[cases]") {
     MachineLoad load = quiet();
     load.cpu_stolen_share = 0.07;
     CHECK_THAT(only(load_warnings(load)), ContainsSubstring("took 7% of the processors' time"));
 }
 
-TEST_CASE("machine watch: a GPU in use and a hot GPU are said in numbers", "[cases]") {
+TEST_CASE("machine watch: a GPU in use and a hot GPU are stated in numbers", "[cases]") {
     MachineLoad load = quiet();
     load.gpu_busy_share = 0.97;
     CHECK_THAT(only(load_warnings(load)), ContainsSubstring("GPU was 97% busy"));
@@ -86,7 +86,7 @@ TEST_CASE("machine watch: a GPU in use and a hot GPU are said in numbers", "[cas
     CHECK_THAT(only(load_warnings(load)), ContainsSubstring("at 86 C before the start"));
 }
 
-TEST_CASE("machine watch: the power limit is said in the summary and is no warning", "[cases]") {
+TEST_CASE("machine watch: the power limit is stated in the summary and is no warning", "[cases]") {
     ClockRecord record;
     add_clock_sample(record, clock_events::kIdle, 345, 30);
     add_clock_sample(record, clock_events::kSoftwarePowerCap, 1467, 58);
@@ -113,7 +113,7 @@ TEST_CASE("machine watch: throttling by heat or by the board is a warning with n
     CHECK_THAT(only(clock_warnings(brake)), ContainsSubstring("(power brake) in 100%"));
 }
 
-TEST_CASE("machine watch: without samples nothing is said", "[cases]") {
+TEST_CASE("machine watch: without samples nothing is stated", "[cases]") {
     CHECK(clock_warnings(ClockRecord{}).empty());
     CHECK(clock_summary(ClockRecord{}).empty());
     ClockRecord unknown;

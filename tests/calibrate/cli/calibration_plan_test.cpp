@@ -88,7 +88,7 @@ TEST_CASE("calibration plan: resume measures what is missing, and what was quick
                       ContainsSubstring("--resume and --only together"));
 }
 
-TEST_CASE("calibration plan: nothing measured is lost where all is measured anew") {
+TEST_CASE("calibration plan: nothing measured is lost where everything is measured again") {
     CHECK_THROWS_WITH(plan_calibration(former({record("copies"), record("adam")}), now(), {}, kAll),
                       ContainsSubstring("measurements/x.json holds 2 of 3 cases") &&
                           ContainsSubstring("--resume"));

@@ -65,7 +65,7 @@ TEST_CASE("run cases: one after another, until the user stops") {
     CHECK(stopped.on_disk() == Names{"launch", "gemm"});
 }
 
-TEST_CASE("run cases: a case that throws loses no other, and both ways on are said") {
+TEST_CASE("run cases: a case that throws loses no other, and both ways on are stated") {
     Run run;
     run.flags.quick = true;
     run.gemm = [] { throw std::runtime_error("cuda_device.cpp:88: out of memory"); };

@@ -29,7 +29,7 @@ struct TemporaryFolder {
 
 }  // namespace
 
-TEST_CASE("measurements file: in measurements/ beside the profile") {
+TEST_CASE("measurements file: in measurements/ in the folder of the profile") {
     CHECK(measurements_file("hwprofiles/h200.json") == "hwprofiles/measurements/h200.json");
     CHECK(measurements_file("h200.json") == "measurements/h200.json");
 }

@@ -149,7 +149,7 @@ TEST_CASE("contention: windows held out change errors only", "[fit]") {
     const CaseTable table = grid(Machine{});
     CaseTable absurd = table;
     for (auto& row : absurd.rows) {
-        if (row[9] == 1) row[5] *= 2;  // Adam, alone and beside others
+        if (row[9] == 1) row[5] *= 2;  // Adam, alone and under contention
     }
     const ContentionFit fit = fit_contention(table), other = fit_contention(absurd);
     REQUIRE(fit.points.size() == other.points.size());
@@ -184,7 +184,7 @@ TEST_CASE("contention: Adam's share may rise with its threads, that of copies in
     CHECK(at(8).in == Approx(0.65));  // 0.6 and 0.7 are pooled
     CHECK(at(16).in == Approx(0.65));
     CHECK(at(2).in == Approx(0.9));  // half way from 1 without Adam
-    // Beside compute, copies in and compute were measured to rise: their mean is left.
+    // With compute, copies in and compute were measured to rise; the fit keeps their mean.
     const LaneShares beside = contention.shares({true, true, false, 16 * 26e9});
     CHECK(beside.in == Approx(0.5));
     CHECK(beside.compute == Approx(0.5));

@@ -1,4 +1,4 @@
-// What does each number of a profile say of how it was measured?
+// Which method, source and date has each number of a profile?
 #include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "sim/specs/machine/machine_profile.h"

@@ -1,4 +1,4 @@
-// What a call of the optimizer costs beside its parameters, from calls of several sizes.
+// The fixed cost of a call of the optimizer, from calls of several sizes.
 #include "calibrate/profile/make_profile.h"
 #include "sim/base/input_error.h"
 #include "tests/calibrate/profile/synthetic_machine.h"

@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-TEST_CASE("transfer: what is wrong is said with file, field and value", "[transfer]") {
+TEST_CASE("transfer: what is wrong is stated with file, field and value", "[transfer]") {
     const auto transferred_text = [](const Json& from, const Json& to) {
         return transfer_profile({from.dump(), "profiles/syn.json"}, {to.dump(), "sheets/new.json"},
                                 "2026-11-21");

@@ -1,5 +1,4 @@
-// What does a layer compute? The same in float64, as its formulas stand, with gradients by
-// autograd.
+// What does a layer compute? Its formulas in float64, with gradients by autograd.
 #pragma once
 
 #include <map>

@@ -7,7 +7,7 @@ using namespace sluice;
 
 namespace {
 
-/// What a run of a layer is given besides its case.
+/// Inputs of a layer's run in addition to its case.
 struct Settings {
     DType type;
     Recompute recompute;

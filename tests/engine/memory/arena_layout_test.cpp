@@ -100,7 +100,7 @@ TEST_CASE("arena layout: buffers alive at the same time never meet", "[memory]")
     });
 }
 
-TEST_CASE("arena layout: at most 0.5% above the planned peak, beside the room asked for",
+TEST_CASE("arena layout: at most 0.5% above the planned peak, without the requested room",
           "[memory]") {
     double worst = 0;
     each_plan(kModels, [&](const ModelSpec& model, const TrainingSpec& t) {

@@ -1,4 +1,4 @@
-// What happens to parameters where a step's gradients are too large, or not finite.
+// What happens to parameters if a step's gradients are too large, or not finite?
 #include <cmath>
 #include <cstdio>
 
@@ -28,7 +28,7 @@ double largest_difference(const std::vector<float>& x, const std::vector<float>&
     return static_cast<double>(most);
 }
 
-/// One step from a model with a NaN: everything is as before, and is said so.
+/// One step from a model with a NaN: nothing changes, and the result says so.
 void check_not_taken(TinyTraining& tiny) {
     const std::string before = tiny.state();
     const StepOutcome outcome = tiny.run();

@@ -1,4 +1,4 @@
-// Is a prediction read as it was written, and set beside the measured step?
+// Is a prediction read as it was written, and compared with the measured step?
 #include "engine/train/expected_step.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Which steps a measured report counts, on plain intervals.
+// Which steps does a measured report count? On plain intervals.
 #include "engine/train/measured_report.h"
 
 #include "sim/report/report.h"

@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Saves contents that depend on the step, beside all the checkpoints before.
+/// Saves contents that depend on the step, and keeps all earlier checkpoints.
 void save(TinyHost& tiny, const std::string& out, std::int64_t step) {
     constexpr int kKeep = 100;
     tiny.fill(static_cast<std::uint64_t>(step));

@@ -1,4 +1,4 @@
-// What a person does beside typing: menus, file dialogs, answers to questions.
+// What does a person do apart from typing? Menus, file dialogs, answers to questions.
 #pragma once
 
 #include <QAction>

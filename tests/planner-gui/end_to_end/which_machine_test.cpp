@@ -1,5 +1,5 @@
-// Which machine should train this model? A person who never saw the command line asks the window,
-// and leaves with the numbers of `sluice predict`, to the digit that is shown.
+// Which machine should train this model? A person who does not know the command line uses the
+// window and gets the numbers of `sluice predict`, to the displayed digit.
 #include <fmt/format.h>
 
 #include <QListView>
@@ -31,7 +31,7 @@ QString band(const nlohmann::json& answer, const std::string& key,
              text(format(answer[key + "_95_percent"].get<double>())));
 }
 
-/// What the window shows of a scenario is what the command line says of it.
+/// The window shows the same numbers for a scenario as the command line.
 void check_verdict(const WindowDriver& driver, const QString& scenario) {
     const auto cli = test::printed_json({QStringLiteral("predict"), QStringLiteral("--json"),
                                          QStringLiteral("--scenario"), scenario});

@@ -62,7 +62,7 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     CHECK(button(page, QStringLiteral("Run"))->isEnabled());
 }
 
-TEST_CASE("explore: wrong values are said and cannot be run", "[pages]") {
+TEST_CASE("explore: wrong values are stated and cannot be run", "[pages]") {
     ExplorePage page;
     show(page);
     auto* const x = page.findChildren<AxisEditor*>().first();

@@ -94,7 +94,7 @@ TEST_CASE("operations before, after and on other lanes", "[pictures]") {
     CHECK(timeline.below(TimelinePlace{2, 1}, 1) == TimelinePlace{2, 1});
 }
 
-TEST_CASE("a measured step lies under the predicted one, lane beside lane", "[pictures]") {
+TEST_CASE("a measured step lies under the predicted one, lane by lane", "[pictures]") {
     const Timeline timeline(one_layer(), slower(1.5));
     REQUIRE(timeline.rows().size() == 6);
     CHECK(timeline.length() == Approx(1.5));

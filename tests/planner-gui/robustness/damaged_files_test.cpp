@@ -1,4 +1,5 @@
-// What opens a file that is damaged, of another version or gone: one sentence, and all stays.
+// What happens when a file is damaged, of another version or gone? One sentence says so, and
+// nothing else changes.
 #include <QFile>
 #include <QMessageBox>
 

@@ -79,7 +79,7 @@ TEST_CASE("robust: a window whose project cannot be saved stays open", "[robustn
     CHECK(read_planned_scenario(file.toStdString()).training.at("batch") == "32");
 }
 
-TEST_CASE("robust: what a crash left is kept until it is written anew", "[robustness]") {
+TEST_CASE("robust: what a crash left is kept until it is written again", "[robustness]") {
     const QTemporaryDir left;
     const QString recovery = left.filePath(QStringLiteral("recovery"));
     QDir().mkpath(recovery);

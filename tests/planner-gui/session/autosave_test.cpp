@@ -88,7 +88,7 @@ TEST_CASE("autosave: a damaged recovery file keeps nobody from starting", "[sess
     CHECK(Autosave::find(folder.path()).isEmpty());
 }
 
-TEST_CASE("autosave: a disk that takes nothing is said once", "[session]") {
+TEST_CASE("autosave: a disk that takes nothing is stated once", "[session]") {
     const QTemporaryDir folder;
     ScenarioStack stack;
     Autosave autosave(stack, folder.path() + QStringLiteral("/gone"));

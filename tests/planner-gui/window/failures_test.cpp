@@ -163,7 +163,7 @@ TEST_CASE("failures: of the machines", "[window]") {
     QTest::mouseClick(button(page, "Stop"), Qt::LeftButton);
 }
 
-TEST_CASE("failures: of measured runs, beside those that are shown", "[window]") {
+TEST_CASE("failures: of measured runs, with those that are shown", "[window]") {
     Window window;
     ValidationPage& page = window.pages().validation();
     const auto open = [&](const QString& file) {

@@ -69,7 +69,7 @@ void set_age(const QString& file, int seconds) {
 
 }  // namespace
 
-TEST_CASE("files on disk: a profile that changes is predicted anew, beside others too",
+TEST_CASE("files on disk: a profile that changes is predicted again, also side by side",
           "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;

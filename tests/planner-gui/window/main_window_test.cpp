@@ -32,7 +32,7 @@ TEST_CASE("window: a first start opens the example with three questions", "[wind
     CHECK(driver.window->verdict().headline().contains(QStringLiteral("Does not fit")));
 }
 
-TEST_CASE("window: the example's questions are beside the example alone", "[window]") {
+TEST_CASE("window: the example's questions are shown for the example only", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     driver.openExample();

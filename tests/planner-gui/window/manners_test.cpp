@@ -1,4 +1,4 @@
-// What a hand at the keyboard, a screen reader and a file that is gone meet.
+// How does the window behave with a keyboard, a screen reader and a file that is gone?
 #include <QAccessible>
 #include <QAction>
 #include <QCheckBox>

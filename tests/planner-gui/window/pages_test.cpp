@@ -102,7 +102,7 @@ TEST_CASE("pages: machines with systems come row by row, and one of them is adop
     CHECK(driver.settled()->planned == buffered);
 }
 
-TEST_CASE("pages: a cluster is tried on all machines beside the systems of one GPU", "[window]") {
+TEST_CASE("pages: a cluster is tried on all machines with the systems of one GPU", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     PlannedScenario planned = small_scenario();

@@ -130,7 +130,7 @@ TEST_CASE("verdict: nothing below it moves while a value is wrong or a price is 
     CHECK(window.pages().mapTo(&window, QPoint()).y() == below);
 }
 
-TEST_CASE("verdict: a machine without a price to buy at fits all the same", "[window]") {
+TEST_CASE("verdict: a machine without a purchase price fits anyway", "[window]") {
     const WindowDriver driver;
     PlannedScenario planned = example_scenario();
     planned.machine.machine = "mi355x";

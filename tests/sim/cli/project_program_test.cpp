@@ -52,7 +52,7 @@ TEST_CASE("project file: a scenario in it gives what its flags give", "[cli]") {
     check_sluice_mistake("predict --scenario no-such-file.json", {"no-such-file.json"});
 }
 
-TEST_CASE("project file: advice chooses what changes only speed, and the batch if a most is said",
+TEST_CASE("project file: advice chooses what changes only speed, and the batch if a most is stated",
           "[cli]") {
     const TemporaryFolder folder;
     Project project = example_project();

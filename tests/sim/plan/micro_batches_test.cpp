@@ -1,5 +1,5 @@
-// What another micro-batch costs a system that offloads, counted by hand: what crosses the link
-// again, what is added up where, and how much less is on the device.
+// What does another micro-batch cost a system that offloads? Counted by hand: bytes that cross the
+// link again, gradients that are added up, and device memory that is saved.
 #include <functional>
 #include <string>
 

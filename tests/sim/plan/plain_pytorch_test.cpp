@@ -1,4 +1,4 @@
-// What `resident` and `fsdp-offload` keep, counted by hand, and the order of their operations.
+// Buffers of `resident` and `fsdp-offload`, counted by hand, and the order of their operations.
 #include <algorithm>
 
 #include "sim/plan/schedules/pytorch.h"
@@ -119,7 +119,8 @@ TEST_CASE("pinned memory: the next power of two", "[plan]") {
     CHECK(pinned_bytes(4097) == 8192);
 }
 
-TEST_CASE("pageable memory: tensors above 32 MiB are mapped anew while they are copied", "[plan]") {
+TEST_CASE("pageable memory: tensors above 32 MiB are mapped again while they are copied",
+          "[plan]") {
     const std::vector<std::int64_t> tensors = {1 << 20, 16 << 20, (16 << 20) + 1};
     CHECK(mapped_anew(tensors, 2) == 2 * ((16 << 20) + 1));
     CHECK(mapped_anew(tensors, 4) == 4 * ((32 << 20) + 1));
@@ -137,7 +138,7 @@ TEST_CASE("pageable memory: tensors above 32 MiB are mapped anew while they are 
     CHECK(fresh.waits_for.front().operation == 1);
 }
 
-TEST_CASE("plain PyTorch: checkpointing costs host time beside the kernels'", "[plan]") {
+TEST_CASE("plain PyTorch: checkpointing costs host time in addition to the kernels'", "[plan]") {
     const auto host_time = [](Recompute recompute, OperationKind kind) {
         TrainingSpec training;
         training.schedule = Schedule("resident");

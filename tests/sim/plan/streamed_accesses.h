@@ -1,5 +1,5 @@
-// Which places in memory does each operation of the streamed schedule read and write? Said here a
-// second time, apart from the schedule, so that a race check does not believe the schedule.
+// Which places in memory does each operation of the streamed schedule read and write? Written a
+// second time, independently of the schedule, so that a race check does not rely on it.
 #pragma once
 
 #include <cstdint>

@@ -124,7 +124,7 @@ TEST_CASE("chrome trace: an arrow leads from what held an operation up", "[repor
     CHECK(ends[0]["ts"] == 200'000.0);
 }
 
-TEST_CASE("chrome trace: two reports of one plan, lane beside lane from one zero", "[report]") {
+TEST_CASE("chrome trace: two reports of one plan, lane by lane from one zero", "[report]") {
     const Prediction predicted = one_layer_report();
     Prediction measured = one_layer_report();
     measured.step.measured.emplace();

@@ -1,4 +1,4 @@
-// What a measured report says of the steps that its time is the median of.
+// How does a measured report describe the steps behind its median?
 #include <nlohmann/json.hpp>
 
 #include "sim/report/report.h"

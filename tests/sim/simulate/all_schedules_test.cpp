@@ -1,5 +1,5 @@
-// What must hold of every schedule on machines of every kind: more of a resource never slows a
-// step, and what fits still fits.
+// Rules for every schedule on machines of every kind: more of a resource never slows a step, and a
+// step that fits still fits.
 #include <fmt/format.h>
 
 #include <string>

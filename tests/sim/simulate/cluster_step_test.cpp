@@ -1,4 +1,4 @@
-// Steps of a cluster: collectives take what their formula says, beside compute.
+// Steps of a cluster: collectives take the time of their formula, also during compute.
 #include "sim/answers/predict/predict.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/specs/machine/collective_time.h"

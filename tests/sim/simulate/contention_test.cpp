@@ -1,5 +1,4 @@
-// What flows get of their rates where a machine has measured what lanes keep beside each other. By
-// hand, to 1e-9.
+// Rates of flows on a machine with measured contention. By hand, to 1e-9.
 #include <algorithm>
 #include <numeric>
 
@@ -72,7 +71,7 @@ TEST_CASE("contention: when the update stops the copy has all of its rate again"
     CHECK(duration(step, t.ids[0]) == Approx(1.5).epsilon(1e-9));
 }
 
-TEST_CASE("contention: a copy that starts beside an update slows it from then on", "[simulate]") {
+TEST_CASE("contention: a copy that starts during an update slows it from then on", "[simulate]") {
     // Expectation: the copy in (0.5 s, then out waits for it) and Adam (3 s alone). In at 0.5: ends
     // at 1 s, Adam has done 0.8. Out (40 GB, 1 s alone) keeps its rate: ends at 2 s, Adam has done
     // 0.8 + 0.6 = 1.4. The other 1.6 s alone: 3.6 s.
@@ -86,7 +85,7 @@ TEST_CASE("contention: a copy that starts beside an update slows it from then on
     CHECK(duration(step, adam) == Approx(3.6).epsilon(1e-9));
 }
 
-TEST_CASE("contention: an update that starts beside a copy has all of its rate once that ends",
+TEST_CASE("contention: an update that starts during a copy has all of its rate once that ends",
           "[simulate]") {
     // Expectation: both ways at (0.8, 0.75): out (30 GB over 30 GB/s) ends at 1 s; in (2 s alone)
     // has 1.2 s left. Adam (2 s alone) starts then, at (0.5, 0.8): in ends 2.4 s later, Adam has
@@ -101,7 +100,8 @@ TEST_CASE("contention: an update that starts beside a copy has all of its rate o
     CHECK(duration(step, adam) == Approx(2.48).epsilon(1e-9));
 }
 
-TEST_CASE("contention: neither host memory nor the link limit beside the shares", "[simulate]") {
+TEST_CASE("contention: neither host memory nor the link limits more than the shares",
+          "[simulate]") {
     // Expectation: both ways 0.8 x 50 and 0.75 x 40 = 70 GB/s, though 60 both ways together and 1
     // GB/s of host memory are stated: 50 GB in over 40 GB/s, 37.5 GB out over 30.
     MachineSpec machine = machine_with();

@@ -1,4 +1,4 @@
-// What is asked where any model that fits will do.
+// A model, a machine and settings for tests that work with any model that fits.
 #pragma once
 
 #include "sim/answers/predict/predict.h"

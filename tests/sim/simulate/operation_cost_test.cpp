@@ -59,8 +59,7 @@ TEST_CASE("operation cost: smaller states have the rates by threads measured wit
     CHECK(adam_rate(machine, 8, 2) == Approx(2.6e9 * 18));  // half way in log(threads)
 }
 
-TEST_CASE("operation cost: each update has the cost of a call beside its parameters",
-          "[simulate]") {
+TEST_CASE("operation cost: each update has the fixed cost of a call", "[simulate]") {
     nlohmann::json profile = small_profile();
     nlohmann::json& host = profile["host"];
     host["adam_gparams_per_s_by_threads"] = measured_points({{1, 1}, {4, 3}});
@@ -153,7 +152,7 @@ TEST_CASE("operation cost: memory that is mapped meanwhile is copied to at its o
     CHECK(demand_of(made, machine).rate == Approx(2e9));
 }
 
-TEST_CASE("prediction: what only PyTorch's schedules rest on is said of those alone",
+TEST_CASE("prediction: what only PyTorch's schedules rest on is stated of those alone",
           "[simulate]") {
     MachineSpec machine = round_machine();
     machine.gpu.fused_attention.forward = machine.gpu.fused_attention.backward =

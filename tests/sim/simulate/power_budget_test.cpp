@@ -1,4 +1,4 @@
-// How long kernels take while the GPU may exceed its power limit, and after. By hand.
+// How long do kernels take while the GPU may exceed its power limit, and afterwards? By hand.
 #include "sim/simulate/operation_cost.h"
 #include "tests/catch.h"
 

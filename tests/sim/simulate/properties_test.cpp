@@ -1,5 +1,5 @@
-// What must hold whatever the numbers: more of a resource never slows a step, shares stay below
-// one, time adds up.
+// Rules for any numbers: more of a resource never slows a step, shares stay below one, times add
+// up.
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/memory_timeline.h"

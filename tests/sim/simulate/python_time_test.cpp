@@ -27,7 +27,7 @@ TEST_CASE("zero3: with few tokens the step takes as long as its Python, and is n
     CHECK(slow.step.seconds - fast.step.seconds == Approx(busy(fast, Lane::python)).epsilon(0.05));
 }
 
-TEST_CASE("FSDP offload: Python goes on beside copies, and is not counted twice", "[simulate]") {
+TEST_CASE("FSDP offload: Python continues during copies, and is not counted twice", "[simulate]") {
     const ModelSpec model = read_model("qwen2.5-1.5b");
     MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     TrainingSpec training;

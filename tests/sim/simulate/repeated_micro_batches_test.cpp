@@ -90,7 +90,7 @@ TEST_CASE("alike micro-batches: a row of them, without one that waits for someth
     CHECK(alike_of(without_micro_batches(plan), round_machine()).count == 0);
 }
 
-TEST_CASE("alike micro-batches: the others are as if they had been simulated", "[simulate]") {
+TEST_CASE("equal micro-batches: the others have the times of a full simulation", "[simulate]") {
     const StepPlan plan = made_plan(200, 0.1, 1e9);
     CHECK(repeats(plan, round_machine(), 10));
     check_as_if_all(plan, round_machine());

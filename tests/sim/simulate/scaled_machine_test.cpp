@@ -45,7 +45,7 @@ TEST_CASE("scaled machine: a group's operations take longer by its factor, other
     check(times_with(RateGroup::host_work, 0.8), plain);
 }
 
-TEST_CASE("scaled machine: a slower optimizer's calls cost more beside their parameters too",
+TEST_CASE("scaled machine: a slower optimizer's calls also have a larger fixed cost",
           "[simulate]") {
     const auto adam_time = [](double factor) {
         MachineSpec machine = test::round_machine();

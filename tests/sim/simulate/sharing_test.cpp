@@ -1,5 +1,5 @@
-// What flows get of the resources they share. Each case states what is expected by hand; without
-// contention the simulation agrees to 1e-9.
+// Rates of flows that share resources. Each case states its expectation by hand; without contention
+// the simulation agrees to 1e-9.
 #include "sim/specs/machine/machine_profile.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"

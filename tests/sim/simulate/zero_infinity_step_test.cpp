@@ -1,4 +1,4 @@
-// How long ZeRO-Infinity's step takes on storage, and what its report says of it.
+// How long does ZeRO-Infinity's step take on storage, and how does its report show storage?
 #include <algorithm>
 
 #include "sim/answers/predict/predict.h"

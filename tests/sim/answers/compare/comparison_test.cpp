@@ -209,8 +209,9 @@ TEST_CASE("comparison: zero-infinity is compared where the machine's storage is 
                                 ContainsSubstring("--set storage.read_gb_per_s=NUMBER"));
 }
 
-TEST_CASE("compare: clusters stand beside the machine, with the same batch and names of their own",
-          "[compare]") {
+TEST_CASE(
+    "compare: clusters are compared with the machine, with the same batch and their own names",
+    "[compare]") {
     const MachineSpec node = resolve_machine(read_machine_profile("h100-sxm-pcie5"));
     TrainingSpec asked;
     asked.batch = 32;

@@ -120,7 +120,7 @@ TEST_CASE("cost: mistakes are one sentence", "[cost]") {
     check_sluice_mistake(cost + "--buy --usd-per-hour 2", {"two ways to pay; give one"});
 }
 
-TEST_CASE("cost: what the host draws is of each GPU, and is said", "[cost]") {
+TEST_CASE("cost: what the host draws is of each GPU, and is stated", "[cost]") {
     const std::string eight =
         "cost --model qwen2.5-7b --machine h100-sxm-pcie5 --schedule cluster --gpus 8 --batch 8 ";
     CHECK_THAT(run_sluice(eight + "--host-watts 300").output,

@@ -69,7 +69,7 @@ TEST_CASE("decision: by speed where asked, and where no price is known", "[decis
                ContainsSubstring("No price is known for b, so it cannot be chosen by cost"));
 }
 
-TEST_CASE("decision: what does not fit is no choice; it is said what would", "[decision]") {
+TEST_CASE("decision: what does not fit is no choice; it is stated what would", "[decision]") {
     const Decision decision =
         made_decision({made_misfit_candidate("small"), made_candidate("large", 1000, 9)});
     CHECK(decision.best()->name == "large");

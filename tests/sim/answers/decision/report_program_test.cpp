@@ -131,7 +131,7 @@ TEST_CASE("report: mistakes are one sentence, exit status 2 and no file", "[deci
                          {"cannot be written"});
 }
 
-TEST_CASE("report: same settings everywhere are said, and prices given are among the sources",
+TEST_CASE("report: same settings everywhere are stated, and prices given are among the sources",
           "[decision]") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;

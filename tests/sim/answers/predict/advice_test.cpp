@@ -43,7 +43,7 @@ TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate
     CHECK(c.asked().advice.suggestions.empty());
 }
 
-TEST_CASE("suggestions: what is said in vain takes other units", "[simulate]") {
+TEST_CASE("suggestions: messages use the chosen units", "[simulate]") {
     const auto in_bytes = [](double bytes) { return fmt::format("{:.0f} B", bytes); };
     CHECK(no_suggestion_text({true, 1000}, in_bytes) ==
           "no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is needed "

@@ -103,7 +103,7 @@ TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {
     mistake("--buffer-depth 0", {"--buffer-depth"});
 }
 
-TEST_CASE("advise: where rules leave out everything, they are said", "[search]") {
+TEST_CASE("advise: where rules leave out everything, they are stated", "[search]") {
     const std::string cluster =
         "advise --model qwen2.5-7b --machine h100-sxm-pcie5 --schedule cluster --most-batch 48 ";
     const Result twelve = run_sluice(cluster + "--gpus 12");

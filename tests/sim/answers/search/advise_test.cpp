@@ -108,7 +108,7 @@ TEST_CASE("advise: where nothing fits it says by how much; states only if allowe
     CHECK(some.best->training.state_bytes < 12);
 }
 
-TEST_CASE("advise: what is fixed stays, a budget holds, a rule that is broken is said",
+TEST_CASE("advise: what is fixed stays, a budget holds, a rule that is broken is stated",
           "[search]") {
     AdviceRequest request;
     request.fixed = {"recompute", "checkpoints", "batch", "device_budget_bytes"};

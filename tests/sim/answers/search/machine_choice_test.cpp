@@ -47,8 +47,9 @@ TEST_CASE("machine choice: where none does it", "[search]") {
     CHECK_THAT(machine_choices_text(none), ContainsSubstring("no machine of the library"));
 }
 
-TEST_CASE("machine choice: no machine with memory that it cannot have, and what more costs is said",
-          "[search]") {
+TEST_CASE(
+    "machine choice: no machine with memory that it cannot have, and what more costs is stated",
+    "[search]") {
     // 14B needs 184 GB of host memory: not a DGX Spark, whose 128 GB are soldered.
     const MachineChoices choices =
         choose_machine(read_model("qwen2.5-14b"), {}, 0, false, {}, 1e12);

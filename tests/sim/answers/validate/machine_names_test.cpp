@@ -38,8 +38,7 @@ TEST_CASE("machine names: GPU, CPUs and memory decide, not how memory is written
         CHECK_FALSE(alike(kMachine, other));
 }
 
-TEST_CASE("machine names: runs of another machine are named, and compared all the same",
-          "[validate]") {
+TEST_CASE("machine names: runs of another machine are named, and compared anyway", "[validate]") {
     MachineSpec machine = small_machine();
     machine.name = kMachine;
     const auto validation_of = [&](const char* name) {

@@ -1,4 +1,4 @@
-// Which operations explain a wrong step, by hand.
+// Which operations explain a wrong step? By hand.
 #include "sim/answers/validate/operation_errors.h"
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,8 @@ using namespace sluice;
 
 namespace {
 
-/// Compute a 2 s, then the update that the next step's compute waits for; a copy out beside it.
+/// Compute takes 2 s, then comes the update that the next step's compute waits for; a copy out runs
+/// at the same time.
 StepProgram chain() {
     StepProgram program;
     program.operations = {
@@ -38,7 +39,7 @@ RunComparison run_of(std::vector<OperationInterval> measured, Seconds measured_s
 
 }  // namespace
 
-TEST_CASE("operation errors: on the critical path all of an error counts, beside it none",
+TEST_CASE("operation errors: on the critical path all of an error counts, elsewhere none",
           "[validate]") {
     // Measured 2 + 8 s, predicted 3 + 5; the copy is wrong by 4 s, but nothing waits for it.
     const std::vector<Seconds> explained =

@@ -1,4 +1,4 @@
-// What `accelerate-offload` copies and keeps, counted by hand, and the order of its operations.
+// Copies and buffers of `accelerate-offload`, counted by hand, and the order of its operations.
 #include <algorithm>
 
 #include "sim/plan/step_plan.h"

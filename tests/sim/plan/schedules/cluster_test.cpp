@@ -1,4 +1,4 @@
-// What each GPU of a cluster keeps and sends, counted by hand, and what is refused.
+// Buffers and collectives of each GPU of a cluster, counted by hand, and settings that are refused.
 #include <algorithm>
 
 #include "sim/plan/step_plan.h"

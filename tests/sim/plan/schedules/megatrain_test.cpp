@@ -1,4 +1,4 @@
-// What MegaTrain's schedule keeps, counted by hand.
+// Buffers of MegaTrain's schedule, counted by hand.
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -50,7 +50,8 @@ TEST_CASE("megatrain: gradients of every expert stay in the heap where they are 
     CHECK(kept() - dense == 2 * 7 * 3 * 1024 * 512 * 2);
 }
 
-TEST_CASE("megatrain: flash-attn's cross-entropy keeps the logits and no piece besides", "[plan]") {
+TEST_CASE("megatrain: flash-attn's cross-entropy keeps the logits and no piece in addition",
+          "[plan]") {
     // 2 sequences of 1024 tokens, hidden 512, a vocabulary of 50000: pieces of 128 positions.
     const ModelSpec model = parse_generic_model("layers=2,hidden=512,vocabulary=50000");
     TrainingSpec training;

@@ -1,4 +1,4 @@
-// What the streamed schedule does and keeps, counted by hand on real shapes.
+// Operations and buffers of the streamed schedule, counted by hand for real shapes.
 #include <algorithm>
 #include <set>
 #include <string_view>

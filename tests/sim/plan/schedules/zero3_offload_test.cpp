@@ -1,4 +1,4 @@
-// What ZeRO-3 with offload keeps where, counted by hand.
+// Buffers of ZeRO-3 with offload, counted by hand.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// What ZeRO-Infinity moves from and to storage, and what it keeps where, counted by hand.
+// Storage traffic and buffers of ZeRO-Infinity, counted by hand.
 #include <algorithm>
 #include <numeric>
 #include <utility>

@@ -1,4 +1,4 @@
-// What a comparison says in words, of systems with given speeds.
+// Which sentences follow from a comparison of systems with given speeds?
 #include "sim/report/answers/findings.h"
 
 #include "tests/catch.h"
@@ -26,7 +26,7 @@ TEST_CASE("compare: a faster system is named, with both speeds", "[compare]") {
                     "1,000, 1.05x; their bands overlap"});
 }
 
-TEST_CASE("compare: where no other system is faster, or none fits, it is said", "[compare]") {
+TEST_CASE("compare: where no other system is faster, or none fits, it is stated", "[compare]") {
     const Comparison slower{{made_system(kOurs, 1000), made_system(kPeer, 900)}};
     CHECK(verdict(slower) == Sentences{"no other system that fits is faster than streamed"});
     const Comparison alone{{made_system(kOurs, 1000), made_misfit(kPeer, 2000, 800)}};
@@ -37,8 +37,9 @@ TEST_CASE("compare: where no other system is faster, or none fits, it is said", 
 TEST_CASE("compare: a system that would be faster with another batch is named", "[compare]") {
     const Comparison c{{made_system(kOurs, 1000), made_misfit(kPeer, 2000, 1600)}};
     CHECK(verdict(c) ==
-          Sentences{"zero3-offload does not fit with the given settings, but with --batch 5 is faster "
-                    "than streamed: 1,600 tokens/s against 1,000"});
+          Sentences{
+              "zero3-offload does not fit with the given settings, but with --batch 5 is faster "
+              "than streamed: 1,600 tokens/s against 1,000"});
     CHECK(misfit_words(c, c.systems[1]) ==
           Sentences{"device needs 90.0 GB, has 80.0 GB (short 10.0 GB); "
                     "largest: activations 88.0 GB",
@@ -72,9 +73,9 @@ TEST_CASE("compare: where ours does not fit or is not asked for, the fastest tha
           "[compare]") {
     const Comparison misfit{{made_misfit(kOurs, 1000, 500), made_system(kPeer, 100),
                              made_system(Schedule("fsdp-offload"), 200)}};
-    CHECK(verdict(misfit) ==
-          Sentences{"streamed does not fit with the given settings (with --batch 5: 500 tokens/s); the fastest "
-                    "that fits is fsdp-offload: 200 tokens/s"});
+    CHECK(verdict(misfit) == Sentences{"streamed does not fit with the given settings (with "
+                                       "--batch 5: 500 tokens/s); the fastest "
+                                       "that fits is fsdp-offload: 200 tokens/s"});
     const Comparison others{{made_system(kPeer, 300), made_system(Schedule("megatrain"), 200)}};
     CHECK(verdict(others) == Sentences{"the fastest that fits is zero3-offload: 300 tokens/s"});
     const Comparison nobody{{made_misfit(kOurs, 1000, 500), made_misfit(kPeer, 100, 50)}};
@@ -93,7 +94,7 @@ TEST_CASE("compare: a faster system with other states is said to have them", "[c
     CHECK(states_of(small_states) == "fp32 master + bf16 moments");
 }
 
-TEST_CASE("compare: nothing near fits is said as such", "[compare]") {
+TEST_CASE("compare: nothing near fits is stated as such", "[compare]") {
     Comparison c{{made_misfit(kOurs, 1000, 500)}};
     c.systems[0].report.advice.suggestions.clear();
     c.systems[0].suggested_tokens_per_s.reset();

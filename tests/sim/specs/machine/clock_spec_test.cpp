@@ -1,8 +1,7 @@
-// What do a profile's numbers say of the GPU's clock, and what do kernels cost at both clocks? By
+// How do a profile's numbers describe the GPU's clock, and what do kernels cost at both clocks? By
 // hand.
-#include "sim/specs/machine/machine_spec.h"
-
 #include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "tests/sim/specs/machine/measured_kernels.h"
 #include "tests/sim/specs/machine/small_profile.h"
 #include "tests/sim/specs/model/input_error_of.h"
@@ -71,7 +70,7 @@ KernelCost cost_of(const GpuSpec& gpu, const Kernel& kernel) {
 
 }  // namespace
 
-TEST_CASE("clock: energies are those beside what idling takes", "[machine]") {
+TEST_CASE("clock: energies are those in addition to idle power", "[machine]") {
     const ClockSpec clock = resolve(profile_with_clock()).gpu.clock;
     CHECK(clock.headroom_j == 15);
     CHECK(clock.idle_w == 100);

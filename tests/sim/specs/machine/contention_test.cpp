@@ -1,4 +1,4 @@
-// What does each lane keep of its rate beside others? By hand.
+// Which share of its rate does each lane have under contention? By hand.
 #include <algorithm>
 
 #include "sim/specs/machine/curves.h"
@@ -57,7 +57,7 @@ TEST_CASE("contention: lanes that were not measured together keep their rates", 
     check(small().shares({kOff, kOff, kOn, 100}), {1, 1, 1, 1});
 }
 
-TEST_CASE("contention: compute that was not measured beside others changes nothing for them",
+TEST_CASE("contention: compute that was not measured under contention changes nothing for others",
           "[machine]") {
     check(small().shares({kOn, kOn, kOff, 125}), {1, 0.8, 1, 0.75});
     check(small().shares({kOn, kOn, kOn, 0}), {1, 0.85, 0.75, 1});
@@ -65,7 +65,7 @@ TEST_CASE("contention: compute that was not measured beside others changes nothi
     check(small().shares({kOn, kOff, kOff, 100}), {1, 1, 1, 1});
 }
 
-TEST_CASE("contention: compute that was measured beside others yields and takes", "[machine]") {
+TEST_CASE("contention: compute that was measured under contention yields and takes", "[machine]") {
     std::vector<ContentionPoint> points = small().points();
     points.push_back({{kOn, kOn, kOff, 100}, {0.95, 0.7, 1, 0.75}});
     const Contention contention(points);

@@ -1,4 +1,4 @@
-// Which table is a kernel looked up in, what is its trend made of and how far do measured kernels
+// Which table has a kernel's time, which features has its trend, and how far do measured kernels
 // reach? By hand.
 #include "sim/specs/machine/kernel_table.h"
 

@@ -1,4 +1,4 @@
-// How long kernels and copies take, computed by hand for a machine of round numbers.
+// How long do kernels and copies take? Computed by hand for a machine of round numbers.
 #include "sim/specs/machine/kernel_time.h"
 
 #include "tests/catch.h"
@@ -74,8 +74,10 @@ TEST_CASE("kernel time: a thin product takes the time of its bytes", "[machine]"
                       KernelStyle::fused) == Approx(4e-6 + 2 * (4096.0 * 4096 + 2 * 4096) / 1e12));
 }
 
-TEST_CASE("kernel time: what a product adds takes its bytes on top, beside arithmetic too",
-          "[machine]") {
+TEST_CASE(
+    "kernel time: what a product adds takes the time of its bytes in addition, also when "
+    "arithmetic limits",
+    "[machine]") {
     // 1024 x 1024 elements over 1 TB/s: 2 bytes each read by forward; 6 more each by a gradient's
     // sum in fp32.
     const auto extra = [](GemmRole role) {

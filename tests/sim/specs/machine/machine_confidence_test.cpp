@@ -1,5 +1,5 @@
-// How far is a machine's spec trusted, what does it say is assumed, and on which numbers does it
-// rest?
+// How far is a machine's spec trusted, which assumptions does it state, and which numbers does it
+// use?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST_CASE("confidence: where every rate is measured nothing is assumed", "[machi
     CHECK(machine.assumptions.empty());
 }
 
-TEST_CASE("confidence: each rate that is missing is said in one sentence", "[machine]") {
+TEST_CASE("confidence: each rate that is missing is stated in one sentence", "[machine]") {
     struct Gap {
         const char* pointer;
         const char* sentence;
@@ -66,7 +66,8 @@ TEST_CASE("confidence: each rate that is missing is said in one sentence", "[mac
              {"/kernels/launch_us", "launch overheads"},
              {"/host/adam_gparams_per_s_by_threads", "GB/s a thread, as on the H200 machine"},
              {"/host/copy_traffic_weight", "a byte copied over the link"},
-             {"/link/both_ways_host_to_device_gb_per_s", "copies in both directions at once reach"}}) {
+             {"/link/both_ways_host_to_device_gb_per_s",
+              "copies in both directions at once reach"}}) {
         CAPTURE(pointer);
         const MachineSpec machine = resolve(measured_without(pointer));
         CAPTURE(machine.assumptions);
@@ -77,7 +78,7 @@ TEST_CASE("confidence: each rate that is missing is said in one sentence", "[mac
     }
 }
 
-TEST_CASE("confidence: what only PyTorch's schedules rest on is said apart and weakens no other",
+TEST_CASE("confidence: what only PyTorch's schedules rest on is stated apart and weakens no other",
           "[machine]") {
     // The streamed schedule runs neither flash attention nor eager launches, and of the host work
     // only the copy (streamed.cpp); the others are MegaTrain's.
@@ -135,7 +136,7 @@ TEST_CASE("confidence: numbers of PyTorch's schedules only, of any method, weake
     }
 }
 
-TEST_CASE("confidence: host work without any rate is said of the copy, and of others' work apart",
+TEST_CASE("confidence: host work without any rate is stated of the copy, and of others' work apart",
           "[machine]") {
     const MachineSpec machine = resolve(measured_without("/host/work"));
     CHECK(machine.confidence == Confidence::transferred);
@@ -186,7 +187,7 @@ TEST_CASE("confidence: an estimated rate or curve that the spec rests on weakens
     }
 }
 
-TEST_CASE("confidence: an estimate that a measured share is taken of is said beside the share",
+TEST_CASE("confidence: an estimate that a measured share is taken of is stated with the share",
           "[machine]") {
     for (const char* key : {"bf16_achieved_gemm_tflops", "bf16_dense_tflops"}) {
         CAPTURE(key);
@@ -204,7 +205,7 @@ TEST_CASE("confidence: an estimate that a measured share is taken of is said bes
     }
 }
 
-TEST_CASE("confidence: both ways that differ are shared evenly, which is said", "[machine]") {
+TEST_CASE("confidence: both ways that differ are shared evenly, which is stated", "[machine]") {
     json profile = measured_profile();
     profile["link"]["both_ways_host_to_device_gb_per_s"] = measured_number(46);
     CHECK(resolve(profile).assumptions.empty());

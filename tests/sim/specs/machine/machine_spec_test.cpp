@@ -1,5 +1,4 @@
-// Is every gap of a profile filled by its rule, said in a sentence, and held against the
-// confidence?
+// Does a rule fill every gap of a profile, with an assumption and less confidence?
 #include "sim/specs/machine/machine_spec.h"
 
 #include <algorithm>
@@ -264,7 +263,8 @@ TEST_CASE("machine spec: a machine sold without memory asks for --host-memory", 
           64'000'000'000);
 }
 
-TEST_CASE("machine spec: Apple publishes no bf16 rate, and how to give one is said", "[machine]") {
+TEST_CASE("machine spec: Apple publishes no bf16 rate, and how to give one is stated",
+          "[machine]") {
     MachineProfile profile = read_machine_profile("apple-m3-ultra");
     CHECK_THAT(input_error_of([&] { resolve_machine(profile); }),
                ContainsSubstring("hwprofiles/apple-m3-ultra.json") &&

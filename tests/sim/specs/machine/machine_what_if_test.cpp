@@ -87,7 +87,7 @@ TEST_CASE("machine profile: --set takes only what a profile may hold", "[machine
 
 namespace sluice {
 
-TEST_CASE("machine spec: memory that such a machine cannot have is said before all else",
+TEST_CASE("machine spec: memory that such a machine cannot have is stated before all else",
           "[machine]") {
     const auto first = [](const std::string& name) {
         return resolve_machine(read_machine_profile(name)).assumptions.front();

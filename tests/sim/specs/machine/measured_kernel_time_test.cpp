@@ -1,4 +1,4 @@
-// Which kernels take the times that were measured of their tables, in which style? By hand.
+// Which kernels take measured times from their tables, in which style? By hand.
 #include <algorithm>
 
 #include "sim/specs/machine/kernel_time.h"

@@ -1,8 +1,7 @@
-// What is known of a machine's storage, and what has to be said of it.
+// Which numbers of a machine's storage are known, and which assumptions follow?
 #include <algorithm>
 
 #include "sim/specs/machine/machine_profile.h"
-#include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "tests/catch.h"
 

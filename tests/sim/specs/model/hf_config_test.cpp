@@ -1,4 +1,4 @@
-// What does a Hugging Face config.json say, and what is said when it is wrong?
+// How is a Hugging Face config.json read, and which messages do mistakes give?
 #include <nlohmann/json.hpp>
 
 #include "sim/specs/model/read_model.h"

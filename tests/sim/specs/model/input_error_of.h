@@ -1,4 +1,4 @@
-// What does the user read when this goes wrong? For tests of messages.
+// The message of a mistake, for tests of messages.
 #pragma once
 
 #include <string>

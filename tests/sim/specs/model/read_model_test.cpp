@@ -1,4 +1,4 @@
-// Which models can be named, and what is said when a name or a file is wrong?
+// Which models can be named, and which messages do wrong names and files give?
 #include "sim/specs/model/read_model.h"
 
 #include <filesystem>

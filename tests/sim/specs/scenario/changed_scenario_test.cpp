@@ -36,7 +36,7 @@ TEST_CASE("changed scenario: a number of the machine has one value", "[scenario]
     CHECK(with_value(planned(), "gpu.memory_capacity_gb", "80").machine.settings.size() == 2);
 }
 
-TEST_CASE("changed scenario: how much the host holds is said once", "[scenario]") {
+TEST_CASE("changed scenario: how much the host holds is stated once", "[scenario]") {
     const PlannedScenario upgraded = with_settings(
         planned(), {{"gpu.memory_capacity_gb", "141.1"}, {"host.memory_capacity_gb", "624.5"}});
     CHECK(upgraded.machine.host_memory == "624.5GB");
