@@ -27,8 +27,7 @@ struct CompareFlags {
 void check_flags(const CompareFlags& flags) {
     if (flags.json && flags.csv)
         throw InputError("--json and --csv both go to standard output; give one");
-    if (flags.svg_file && flags.svg_file->empty())
-        throw InputError("--svg needs the name of a file, not an empty one");
+    check_files({{"--svg", flags.svg_file}});
 }
 
 /// Ignores a project's own schedule.

@@ -41,18 +41,8 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
     return predict(s.model, s.machine, s.training, wanted);
 }
 
-void check_files(const PredictFlags& flags) {
-    for (const auto& file : {flags.trace_file, flags.timeline_file}) {
-        if (file && file->empty())
-            throw InputError("--trace and --timeline need the name of a file, not an empty one");
-    }
-    if (flags.trace_file && flags.trace_file == flags.timeline_file)
-        throw InputError(
-            fmt::format("--trace and --timeline are both {}; give two names", *flags.trace_file));
-}
-
 int run_predict(const PredictFlags& flags) {
-    check_files(flags);
+    check_files({{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}});
     const Prediction prediction = predict_asked(
         flags.asked, {.band = Wanted::Band::always, .suggestions = true, .remedies = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));

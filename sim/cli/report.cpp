@@ -100,8 +100,7 @@ std::string today() {
 }
 
 void check_flags(const ReportFlags& flags) {
-    if (flags.out_file.empty())
-        throw InputError("--out needs the name of a file, not an empty one");
+    check_files({{"--out", flags.out_file}});
     if (flags.aim != "cost" && flags.aim != "speed")
         throw InputError(fmt::format("--by is \"{}\", expected cost or speed", flags.aim));
     if (flags.workers < 0 || flags.workers > 4096)

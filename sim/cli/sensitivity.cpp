@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
@@ -21,8 +20,7 @@ struct SensitivityFlags {
 };
 
 int run_sensitivity(const SensitivityFlags& flags) {
-    if (flags.svg_file && flags.svg_file->empty())
-        throw InputError("--svg needs the name of a file, not an empty one");
+    check_files({{"--svg", flags.svg_file}});
     if (!flags.gpu.empty())
         read_machine_profile(flags.gpu, "--next-gpu");  // first, to refuse an unknown one
     const Scenario s = resolve(asked_scenario(flags.scenario));

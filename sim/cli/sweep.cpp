@@ -109,10 +109,8 @@ int processes_of(int workers) {
 void check_output(const SweepFlags& flags) {
     if (flags.json && flags.csv)
         throw InputError("--json and --csv are two forms of one table; give one");
-    if (!flags.out_file) return;
-    if (flags.out_file->empty())
-        throw InputError("--out needs the name of a file, not an empty one");
-    if (!std::ofstream(*flags.out_file, std::ios::app))
+    check_files({{"--out", flags.out_file}});
+    if (flags.out_file && !std::ofstream(*flags.out_file, std::ios::app))
         throw InputError(fmt::format(
             "{}: cannot be written; check that the folder exists, is writable and has space",
             *flags.out_file));

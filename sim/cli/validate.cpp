@@ -75,17 +75,9 @@ void check_flags(const ValidateFlags& flags) {
         throw InputError("--json and --csv both go to standard output; give one");
     if (flags.csv && flags.operations)
         throw InputError("--csv has one line per run; for --operations give --json or neither");
-    std::vector<std::string> names;
-    for (const auto& file : {flags.overlay_file, flags.html_file, flags.svg_file}) {
-        if (!file) continue;
-        if (file->empty())
-            throw InputError(
-                "--overlay, --html and --svg need the name of a file, not an empty one");
-        if (std::find(names.begin(), names.end(), *file) != names.end())
-            throw InputError(fmt::format(
-                "--overlay, --html and --svg: {} is named twice; give two names", *file));
-        names.push_back(*file);
-    }
+    check_files({{"--overlay", flags.overlay_file},
+                 {"--html", flags.html_file},
+                 {"--svg", flags.svg_file}});
 }
 
 std::string overlay_of(const Validation& validation) {

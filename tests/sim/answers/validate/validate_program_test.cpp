@@ -128,7 +128,7 @@ TEST_CASE("validate: mistakes are one sentence and exit 2", "[validate]") {
     check_mistake(two.runs() + " --overlay x.json --html " + page,
                   "--overlay shows one run, but 2 are given");
     CHECK_FALSE(std::filesystem::exists(page));
-    check_mistake(two.runs() + " --html x --svg x", "x is named twice");
+    check_mistake(two.runs() + " --html x --svg x", "--html and --svg are both x");
     check_mistake(two.runs() + " --html ''", "not an empty one");
     json older = exact_report();
     older.erase("operations");
