@@ -6,10 +6,11 @@
 #include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
-#include "planner-gui/pages/memory_page.h"
 #include "planner-gui/pages/pareto_page.h"
+#include "planner-gui/pages/prediction_page.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
+#include "planner-gui/pictures/memory_stack.h"
 #include "planner-gui/window/side_by_side.h"
 #include "sim/report/answers/findings.h"
 #include "sim/specs/scenario/changed_scenario.h"
@@ -34,7 +35,9 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     : QTabWidget(parent), stack_(stack), session_(session) {
     setDocumentMode(true);
     timeline_ = add(new TimelinePage, tr("Timeline"), QStringLiteral("timeline"));
-    memory_ = add(new MemoryPage, tr("Memory"), QStringLiteral("memory"));
+    memory_ =
+        add(new PredictionPage({tr("Memory of device and host"), memory_picture, memory_table}),
+            tr("Memory"), QStringLiteral("memory"));
     compare_ = add(new ComparePage, tr("Compare"), QStringLiteral("compare"));
     pareto_ = add(new ParetoPage, tr("Machines"), QStringLiteral("machines"));
     explore_ = add(new ExplorePage, tr("Explore"), QStringLiteral("explore"));
@@ -60,7 +63,8 @@ void Pages::setPrediction(const std::shared_ptr<const ScenarioAnswer>& predictio
                           !ask_the_same(prediction_->planned, prediction->planned));
     prediction_ = prediction;
     showStep(another);
-    memory_->setReport(shared_report(prediction));
+    for (PredictionPage* const page : findChildren<PredictionPage*>())
+        page->setReport(shared_report(prediction));
     if (prediction == nullptr) return;
     side_by_side_->add(prediction);
     const Prediction& report = prediction->report();

@@ -18,9 +18,9 @@ class AnswerPage;
 class BarsPage;
 class ComparePage;
 class ExplorePage;
-class MemoryPage;
 class Page;
 class ParetoPage;
+class PredictionPage;
 class SideBySide;
 class TimelinePage;
 class ValidationPage;
@@ -54,7 +54,7 @@ class Pages : public QTabWidget {
     void showMachines();
 
     TimelinePage& timeline() { return *timeline_; }
-    MemoryPage& memory() { return *memory_; }
+    PredictionPage& memory() { return *memory_; }
     ComparePage& compare() { return *compare_; }
     ExplorePage& explore() { return *explore_; }
     ParetoPage& pareto() { return *pareto_; }
@@ -110,7 +110,7 @@ class Pages : public QTabWidget {
     std::shared_ptr<const Sensitivity> upgrades_;
 
     TimelinePage* timeline_;
-    MemoryPage* memory_;
+    PredictionPage* memory_;
     ComparePage* compare_;
     ParetoPage* pareto_;
     ExplorePage* explore_;

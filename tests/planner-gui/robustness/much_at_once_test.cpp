@@ -4,7 +4,7 @@
 
 #include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/compare_page.h"
-#include "planner-gui/pages/memory_page.h"
+#include "planner-gui/pages/prediction_page.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"

@@ -5,7 +5,7 @@
 #include <QSignalSpy>
 #include <QSvgRenderer>
 
-#include "planner-gui/pages/memory_page.h"
+#include "planner-gui/pages/prediction_page.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"

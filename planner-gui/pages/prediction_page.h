@@ -1,21 +1,28 @@
-// The page "Memory": device and host memory by kind against the available memory, device memory
-// over a step, host memory from loading to saving.
+// A page that shows one picture of the prediction, as "Memory" does: a name, a function that draws
+// and a function that makes the table.
 #pragma once
 
 #include <memory>
 
 #include "planner-gui/pages/answer_page.h"
 #include "sim/plan/step.h"
+#include "sim/report/picture.h"
+#include "sim/report/table.h"
 
 namespace sluice {
 
 class PictureView;
 
-class MemoryPage : public Page {
+class PredictionPage : public Page {
     Q_OBJECT
 
   public:
-    explicit MemoryPage(QWidget* parent = nullptr);
+    struct Shown {
+        QString name;  ///< of the picture, for people who do not see it
+        std::function<Picture(const TimedPlan&, ByteUnits, const PictureSpace&)> picture;
+        std::function<Table(const TimedPlan&)> table;  ///< as CSV
+    };
+    explicit PredictionPage(Shown shown, QWidget* parent = nullptr);
 
     void setReport(std::shared_ptr<const TimedPlan> report);
     void setByteUnits(ByteUnits units) override;
@@ -28,6 +35,7 @@ class MemoryPage : public Page {
   private:
     void refresh();
 
+    const Shown shown_;
     std::shared_ptr<const TimedPlan> report_;
     QLabel* heading_;
     QLabel* shortage_;

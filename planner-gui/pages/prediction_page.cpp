@@ -1,19 +1,20 @@
-#include "planner-gui/pages/memory_page.h"
+#include "planner-gui/pages/prediction_page.h"
 
 #include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/picture_view.h"
-#include "planner-gui/pictures/memory_stack.h"
-#include "sim/report/report.h"
+#include "sim/plan/step_words.h"
 
 namespace sluice {
-MemoryPage::MemoryPage(QWidget* parent)
+
+PredictionPage::PredictionPage(Shown shown, QWidget* parent)
     : Page(parent),
+      shown_(std::move(shown)),
       heading_(heading_label(tr("Plan"))),
       shortage_(text_label(tr("Shortage"))),
-      view_(new PictureView(tr("Memory of device and host"), this)) {
+      view_(new PictureView(shown_.name, this)) {
     auto* const scroll = new QScrollArea(this);
     put_into(scroll, view_);
     auto* const column = new QVBoxLayout(this);
@@ -24,21 +25,21 @@ MemoryPage::MemoryPage(QWidget* parent)
     refresh();
 }
 
-void MemoryPage::setReport(std::shared_ptr<const TimedPlan> report) {
+void PredictionPage::setReport(std::shared_ptr<const TimedPlan> report) {
     report_ = std::move(report);
     refresh();
 }
 
-void MemoryPage::setByteUnits(ByteUnits units) {
+void PredictionPage::setByteUnits(ByteUnits units) {
     units_ = units;
     refresh();
 }
 
-void MemoryPage::refresh() {
+void PredictionPage::refresh() {
     if (report_)
-        view_->setPicture([report = report_, units = units_](const PictureSpace& space) {
-            return memory_picture(*report, units, space);
-        });
+        view_->setPicture(
+            [picture = shown_.picture, report = report_,
+             units = units_](const PictureSpace& space) { return picture(*report, units, space); });
     else
         view_->setPicture({});
     shortage_->setVisible(report_ && !report_->plan.fit.fits());
@@ -56,10 +57,10 @@ void MemoryPage::refresh() {
     shortage_->setText(words.join(QLatin1Char('\n')));
 }
 
-QByteArray MemoryPage::svg() const { return view_->svg(); }
+QByteArray PredictionPage::svg() const { return view_->svg(); }
 
-QString MemoryPage::csv() const {
-    return report_ ? qtext(to_csv(memory_table(*report_))) : QString();
+QString PredictionPage::csv() const {
+    return report_ ? qtext(to_csv(shown_.table(*report_))) : QString();
 }
 
 }  // namespace sluice

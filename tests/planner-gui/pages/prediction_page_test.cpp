@@ -1,4 +1,4 @@
-#include "planner-gui/pages/memory_page.h"
+#include "planner-gui/pages/prediction_page.h"
 
 #include <QImage>
 #include <QTest>
@@ -17,6 +17,10 @@ using test::drawn;
 using test::pixels_of;
 using test::says;
 using test::show;
+
+struct MemoryPage : PredictionPage {
+    MemoryPage() : PredictionPage({{}, memory_picture, memory_table}) {}
+};
 
 std::shared_ptr<const TimedPlan> fitting() {
     static const auto report =
