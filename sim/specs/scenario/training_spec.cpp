@@ -65,12 +65,12 @@ std::vector<Option> declare_training_options() {
     using T = TrainingSpec;
     std::vector<Option> options;
     options.push_back(schedule_option());
-    options.push_back(option<&T::gpus>(
-        "gpus", "GPUs", 1, 65'536,
-        "GPUs that train together: up to those of a node, or whole nodes (cluster only)"));
+    options.push_back(
+        option<&T::gpus>("gpus", "GPUs", 1, 65'536,
+                         "GPUs that train together: up to those of a node, or whole nodes"));
     options.push_back(
         option<&T::sharding>("sharding", "", 0, 2,
-                             "tensors split over the GPUs (cluster only): everything as in FSDP2 "
+                             "tensors split over the GPUs: everything as in FSDP2 "
                              "and ZeRO-3, optimizer states as in ZeRO-1, nothing as in DDP",
                              {{"full", index(Sharding::full)},
                               {"states", index(Sharding::states)},
@@ -107,11 +107,11 @@ std::vector<Option> declare_training_options() {
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},
                                                {"host", index(CheckpointPlacement::host)}}));
-    options.push_back(option<&T::checkpoint_interval>(
-        "checkpoint_interval", "layers", 1, 10'000, "layers between checkpoints (megatrain only)"));
+    options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
+                                                      "layers between checkpoints"));
     options.push_back(option<&T::flash_loss>("flash_loss", "", 0, 1,
                                              "1: use flash-attn's cross-entropy, as MegaTrain does "
-                                             "if that library is installed (megatrain only)"));
+                                             "if that library is installed"));
     options.push_back(option<&T::state_bytes>(
         "state_bytes", "bytes a parameter", 6, 12,
         "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
@@ -138,7 +138,7 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::offload_percent>(
         "offload_percent", "percent", 0, 100,
         "share of the sub-groups that the processor updates (DeepSpeed's ratio); states of the "
-        "others stay on the device (superoffload only)"));
+        "others stay on the device"));
     options.push_back(memory_option<&T::device_budget_bytes>(
         "device_budget_bytes", "limit of device memory; 0: all of it"));
     options.push_back(memory_option<&T::host_budget_bytes>("host_budget_bytes",
@@ -157,6 +157,15 @@ std::vector<Option> declare_training_options() {
     throw InputError(fmt::format("{} is {}, expected a {}number {}from {:.0f} to {:.0f}", where,
                                  text, option.is_memory ? "memory size or " : "whole ", unit,
                                  option.low, option.high));
+}
+
+/// "; only megatrain", of an option that other schedules do not have.
+std::string only_schedules(const Option& option) {
+    std::vector<std::string> names;
+    for (const ScheduleRecord& record : schedule_table())
+        if (has_option(Schedule(record), option)) names.emplace_back(record.name);
+    if (names.size() == schedule_table().size()) return "";
+    return fmt::format("; only {}", fmt::join(names, ", "));
 }
 
 std::string flag_of(std::string field) {
@@ -198,9 +207,12 @@ std::string option_help(const Option& option) {
         help += fmt::format(" [{}]", fmt::join(names, ", "));
     }
     const std::string standard = option_text(TrainingSpec{}, option);
-    if (!option.choices.empty() || option.is_memory) return help + "; default " + standard;
-    return help + fmt::format("; {} to {}, default {}", format_thousands(option.low),
-                              format_thousands(option.high), standard);
+    if (option.choices.empty() && !option.is_memory)
+        help += fmt::format("; {} to {}, default {}", format_thousands(option.low),
+                            format_thousands(option.high), standard);
+    else
+        help += "; default " + standard;
+    return help + only_schedules(option);
 }
 
 void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
