@@ -141,14 +141,14 @@ TEST_CASE("confidence: host work without any rate is stated of the copy, and of 
     const MachineSpec machine = resolve(measured_without("/host/work"));
     CHECK(machine.confidence == Confidence::transferred);
     CHECK(machine.assumptions.size() == 1);
-    CHECK(assumes(machine, "host work (copy) goes"));
+    CHECK(assumes(machine, "host work (copy) runs"));
     REQUIRE(machine.others_assumptions.size() == 2);
     // In the order of the table: first touch comes first.
     CHECK_THAT(
         machine.others_assumptions[0],
         ContainsSubstring("host work (first_touch_copy, release) runs at the H200 machine's"));
     CHECK_THAT(machine.others_assumptions[1],
-               ContainsSubstring("host work (zero, scale, norm_and_scale, bf16_master_adam) goes "
+               ContainsSubstring("host work (zero, scale, norm_and_scale, bf16_master_adam) runs "
                                  "at the H200 machine's rates, scaled by host memory bandwidth"));
 }
 
