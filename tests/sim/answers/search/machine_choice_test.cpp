@@ -63,8 +63,8 @@ TEST_CASE(
     CHECK(find("gh200-480gb").does_it);
     CHECK(find("gh200-480gb").report.plan.fit.host.usable < 480'000'000'000);
     const std::string text = machine_choices_text(choices);
-    CHECK_THAT(text, ContainsSubstring("host memory: these machines take less than 1.00 TB, the "
-                                       "most that they can have: ") &&
+    CHECK_THAT(text, ContainsSubstring("host memory: these machines are predicted with less than "
+                                       "1.00 TB, since they cannot have more: ") &&
                          ContainsSubstring("prices: the extra price of the given host memory"));
     CHECK(choices.capped.find("dgx-spark-gb10") != std::string::npos);
     CHECK(choices.unpriced.find("h100-pcie") != std::string::npos);
