@@ -208,6 +208,16 @@ class CpuKernels : public Kernels {
         *loss += scale * sum;
     }
 
+    void gather_rows(Matrix out, const std::uint16_t* table, const std::int32_t* tokens) override {
+        for (std::int64_t i = 0; i < out.rows; ++i)
+            copy_row(out.row_range(i, 1), table + tokens[i] * out.columns);
+    }
+
+    void sum_rows(float* sums, Matrix gradients, const TokenRows& rows,
+                  const std::uint16_t* head_gradient, double* norm_square) override {
+        *norm_square += cpu::sum_rows(sums, gradients, rows, head_gradient);
+    }
+
     void sum_squares(Vector values, double* sum) override {
         const Call call(threads_);
         const Tensor all = view(values);
@@ -227,8 +237,9 @@ class CpuKernels : public Kernels {
     void adamw(const BlockUpdate& update) override {
         if (update.sums != nullptr && !update.sums->finite()) return;
         for (const DecayRange& range : update.decay) {
-            GradientRange gradient;
-            if (update.gradient != nullptr) gradient.bf16 = update.gradient + range.begin;
+            GradientRange gradient = update.gradient;
+            if (gradient.bf16 != nullptr) gradient.bf16 += range.begin;
+            if (gradient.fp32 != nullptr) gradient.fp32 += range.begin;
             adamw_range(update.pass, update.step, update.block, range.begin, range.end, range.decay,
                         gradient);
         }

@@ -51,6 +51,19 @@ void swiglu_backward(const Tensor& gate, const Tensor& up, const Tensor& dproduc
     store(gate, dgate);
 }
 
+double sum_rows(float* sums, const Matrix& gradients, const TokenRows& rows,
+                const std::uint16_t* head_gradient) {
+    double square = 0;
+    for (const RowTokens* row = rows.rows; row < rows.rows + rows.count; ++row) {
+        const std::int64_t first = row->row * gradients.columns;
+        for (std::int64_t begin = 0; begin < gradients.columns; begin += kRowPiece)
+            square += sum_row(sums + first, *row, rows.order, begin,
+                              std::min(gradients.columns, begin + kRowPiece), gradients,
+                              head_gradient == nullptr ? nullptr : head_gradient + first);
+    }
+    return square;
+}
+
 double cross_entropy(const Matrix& logits, const std::int32_t* targets, float scale) {
     const auto last = std::max_element(targets, targets + logits.rows);
     if (*last >= logits.columns)

@@ -96,6 +96,10 @@ void rotate(const at::Tensor& heads, const at::Tensor& cosine, const at::Tensor&
 /// Overwrites gate and up by their gradients, given the gradient of silu(gate) * up.
 void swiglu_backward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& dproduct);
 
+/// Overwrites the rows in use of `sums`; returns the square that Kernels::sum_rows adds.
+double sum_rows(float* sums, const Matrix& gradients, const TokenRows& rows,
+                const std::uint16_t* head_gradient);
+
 /// The rows' sum of losses; overwrites logits by scale x their gradients. Targets as in
 /// Kernels::cross_entropy.
 double cross_entropy(const Matrix& logits, const std::int32_t* targets, float scale);

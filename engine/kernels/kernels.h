@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "engine/kernels/matrix.h"
+#include "engine/kernels/token_rows.h"
 #include "engine/optimizer/adamw.h"
 
 namespace sluice {
@@ -56,9 +56,9 @@ struct BlockUpdate {
     UpdatePass pass = UpdatePass::update;
     AdamWStep step;
     ParameterBlock block;
-    std::span<const DecayRange> decay;        ///< in the form that adamw() takes
-    const std::uint16_t* gradient = nullptr;  ///< (count) bf16; null to rewind
-    const StepSums* sums = nullptr;  ///< on the device; if they are not finite, nothing is done
+    std::span<const DecayRange> decay;  ///< in the form that adamw() takes
+    GradientRange gradient;             ///< (count); none to rewind
+    const StepSums* sums = nullptr;     ///< on the device; if they are not finite, nothing is done
 };
 
 enum class Transpose : std::uint8_t { no, yes };
@@ -127,6 +127,16 @@ class Kernels {
     /// (softmax - onehot). A negative target is ignored: its row becomes 0.
     virtual void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,
                                double* loss) = 0;
+
+    /// Row tokens[i] of a table (rows, out.columns) bf16 as row i of `out`.
+    virtual void gather_rows(Matrix out, const std::uint16_t* table,
+                             const std::int32_t* tokens) = 0;
+    /// Overwrites the rows in use of `sums` (table's rows, gradients.columns) fp32 by the sums of
+    /// their tokens' gradients, as sum_row() does, to the bit, and adds what it returns to
+    /// *norm_square. `head_gradient` as `sums`, in bf16, or null. Pointers of `rows` are the
+    /// device's.
+    virtual void sum_rows(float* sums, Matrix gradients, const TokenRows& rows,
+                          const std::uint16_t* head_gradient, double* norm_square) = 0;
 
     /// Adds the sum of squares of `values` to *sum (on the device). Deterministic.
     virtual void sum_squares(Vector values, double* sum) = 0;

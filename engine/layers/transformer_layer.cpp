@@ -224,10 +224,11 @@ HeadLoss::HeadLoss(const ModelSpec& model, std::int64_t chunk_tokens)
     norm_ = layout.norm;
 }
 
-void HeadLoss::run(Kernels& kernels, void* head, Matrix hidden, const std::int32_t* targets,
-                   float scale, double* loss, GradientTarget target, Workspace workspace) const {
-    const Matrix projection = matrix_at(head, DType::bf16, projection_);
-    const Vector norm = vector_at(head, DType::bf16, norm_);
+void HeadLoss::run(Kernels& kernels, HeadWeights weights, Matrix hidden,
+                   const std::int32_t* targets, float scale, double* loss, GradientTarget target,
+                   Workspace workspace) const {
+    const Matrix projection(weights.projection, DType::bf16, projection_.rows, projection_.columns);
+    const Vector norm{weights.norm, DType::bf16, norm_.rows};
     const std::int64_t chunk = std::min(chunk_, hidden.rows);
     const Matrix logits_memory = workspace.matrix(hidden.type, chunk, projection_.rows);
     const Matrix normed_memory = workspace.matrix(hidden.type, chunk, hidden.columns);

@@ -80,6 +80,11 @@ class TransformerLayer {
     LayerLayout layout_;
 };
 
+/// The head's weights, bf16: output projection (vocabulary, hidden) and final norm (hidden).
+struct HeadWeights {
+    void *projection = nullptr, *norm = nullptr;
+};
+
 /// The loss: final norm, logits of a chunk of tokens at a time, cross-entropy, and all their
 /// gradients at once; logits never exist whole. The head on the device: output projection
 /// (vocabulary, hidden), then final norm (hidden), bf16. Tied models have the embedding in place of
@@ -91,12 +96,17 @@ class HeadLoss {
     std::int64_t elements() const { return norm_.offset + norm_.elements(); }
     const TensorPlace& projection() const { return projection_; }
     const TensorPlace& norm() const { return norm_; }
+    /// In a buffer that has them as projection() and norm() say.
+    HeadWeights weights_in(void* head) const {
+        return {matrix_at(head, DType::bf16, projection_).data,
+                vector_at(head, DType::bf16, norm_).data};
+    }
 
     /// Adds scale x the sum of the tokens' losses to *loss, overwrites `hidden` (tokens, hidden),
     /// the last layer's output, by its gradient, and writes or adds the head's gradients.
     /// `workspace` holds a chunk's logits and normed hidden states.
-    void run(Kernels& kernels, void* head, Matrix hidden, const std::int32_t* targets, float scale,
-             double* loss, GradientTarget target, Workspace workspace) const;
+    void run(Kernels& kernels, HeadWeights weights, Matrix hidden, const std::int32_t* targets,
+             float scale, double* loss, GradientTarget target, Workspace workspace) const;
 
   private:
     std::int64_t chunk_;

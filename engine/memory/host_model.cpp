@@ -154,15 +154,6 @@ Bytes state_bytes_of(std::int64_t count, int state_bytes) {
     return sum;
 }
 
-std::vector<std::int64_t> section_sizes(const ModelSpec& model) {
-    std::vector<std::int64_t> sizes;
-    for (int layer = 0; layer < model.layer_count(); ++layer)
-        sizes.push_back(layer_layout(model, model.layer(layer)).size);
-    sizes.push_back(head_layout(model).size);
-    sizes.push_back(model.vocabulary * model.hidden);
-    return sizes;
-}
-
 /// Norms and biases do not decay, nor do gaps between tensors. Ranges of 8-bit moments begin at
 /// whole blocks, so a vector has the decay of the block in which it begins.
 std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int section,
@@ -189,6 +180,15 @@ std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int s
 }
 
 }  // namespace
+
+std::vector<std::int64_t> section_sizes(const ModelSpec& model) {
+    std::vector<std::int64_t> sizes;
+    for (int layer = 0; layer < model.layer_count(); ++layer)
+        sizes.push_back(layer_layout(model, model.layer(layer)).size);
+    sizes.push_back(head_layout(model).size);
+    sizes.push_back(model.vocabulary * model.hidden);
+    return sizes;
+}
 
 ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory) {
     const auto take = [&](Bytes bytes) { return static_cast<char*>(memory.take(bytes)); };

@@ -57,6 +57,9 @@ class HostModel {
     std::vector<NamedTensor> tensors_;
 };
 
+/// Parameters of each section, the gaps between tensors included.
+std::vector<std::int64_t> section_sizes(const ModelSpec& model);
+
 /// A block of `count` parameters whose planes, moments and scales follow one another in `memory`,
 /// aligned like a workspace's parts. Throws InternalError if it is too small.
 ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory);

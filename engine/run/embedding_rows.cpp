@@ -1,7 +1,6 @@
 #include "engine/run/embedding_rows.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "sim/base/units.h"
@@ -10,17 +9,6 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kRowGrain = 32;
-constexpr std::int64_t kScatterColumns = 256;
-
-void add_row(float* sum, Matrix row, std::int64_t begin, std::int64_t end) {
-    if (row.type == DType::fp32) {
-        const auto* const values = static_cast<const float*>(row.data);
-        for (std::int64_t c = begin; c < end; ++c) sum[c] += values[c];
-        return;
-    }
-    const auto* const values = static_cast<const std::uint16_t*>(row.data);
-    for (std::int64_t c = begin; c < end; ++c) sum[c] += bf16_to_float(values[c]);
-}
 
 }  // namespace
 
@@ -69,58 +57,37 @@ void EmbeddingRows::begin_step(std::int64_t step, std::span<const std::int32_t> 
     for (const std::int32_t token : next) index.used_next[static_cast<std::size_t>(token)] = 1;
 }
 
+TokenRows EmbeddingRows::rows(std::int64_t step) {
+    const Index& index = index_of(step);
+    return {index.rows.data(), static_cast<std::int64_t>(index.rows.size()), index.order.data()};
+}
+
 void EmbeddingRows::gather(std::span<const std::int32_t> tokens, Matrix rows) const {
     pool_.parallel_for(static_cast<std::int64_t>(tokens.size()), kRowGrain,
                        [&](std::int64_t begin, std::int64_t end) {
                            for (std::int64_t i = begin; i < end; ++i) {
-                               const std::uint16_t* const from =
-                                   table_.high + tokens[static_cast<std::size_t>(i)] * hidden_;
-                               const Matrix to = rows.row_range(i, 1);
-                               if (rows.type == DType::bf16) {
-                                   std::memcpy(
-                                       to.data, from,
-                                       static_cast<std::size_t>(hidden_ * bytes_of(rows.type)));
-                                   continue;
-                               }
-                               for (std::int64_t c = 0; c < hidden_; ++c)
-                                   static_cast<float*>(to.data)[c] = bf16_to_float(from[c]);
+                               copy_row(
+                                   rows.row_range(i, 1),
+                                   table_.high + tokens[static_cast<std::size_t>(i)] * hidden_);
                            }
                        });
-}
-
-double EmbeddingRows::sum_row(const Index& index, std::int64_t place, std::int64_t begin,
-                              std::int64_t end, Matrix gradients,
-                              const std::uint16_t* head_gradient) {
-    const RowTokens& row = index.rows[static_cast<std::size_t>(place)];
-    float* const sum = sums_ + place * hidden_;
-    std::fill(sum + begin, sum + end, 0.0F);
-    for (std::int32_t t = row.begin; t < row.end; ++t) {
-        const std::int64_t token = index.order[static_cast<std::size_t>(t)];
-        add_row(sum, gradients.row_range(token, 1), begin, end);
-    }
-    double square = 0;
-    for (std::int64_t c = begin; c < end; ++c) {
-        const double head =
-            head_gradient == nullptr ? 0 : bf16_to_float(head_gradient[row.row * hidden_ + c]);
-        const double all = head + static_cast<double>(sum[c]);
-        square += all * all - head * head;
-    }
-    return square;
 }
 
 double EmbeddingRows::scatter(std::int64_t step, Matrix gradients,
                               const std::uint16_t* head_gradient) {
     const Index& index = index_of(step);
     // Also in pieces of a row, since a few tokens may make up most of a batch.
-    const std::int64_t pieces = (hidden_ + kScatterColumns - 1) / kScatterColumns;
+    const std::int64_t pieces = (hidden_ + kRowPiece - 1) / kRowPiece;
     const std::int64_t count = static_cast<std::int64_t>(index.rows.size()) * pieces;
     std::vector<double> squares(static_cast<std::size_t>(count));
     pool_.parallel_for(count, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
-            const std::int64_t begin = i % pieces * kScatterColumns;
+            const std::int64_t place = i / pieces, begin = i % pieces * kRowPiece;
+            const RowTokens& row = index.rows[static_cast<std::size_t>(place)];
             squares[static_cast<std::size_t>(i)] =
-                sum_row(index, i / pieces, begin, std::min(hidden_, begin + kScatterColumns),
-                        gradients, head_gradient);
+                sum_row(sums_ + place * hidden_, row, index.order.data(), begin,
+                        std::min(hidden_, begin + kRowPiece), gradients,
+                        head_gradient == nullptr ? nullptr : head_gradient + row.row * hidden_);
         }
     });
     // In order, so that the result is the same every time.

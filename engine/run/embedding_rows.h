@@ -1,5 +1,5 @@
-// The token embedding, which stays on the host: rows of a batch's tokens go to the device, their
-// gradients come back and are summed by row.
+// The token embedding: which rows a batch uses; and where it stays on the host, how they go to the
+// device, and how their gradients come back and are summed by row.
 #pragma once
 
 #include <array>
@@ -7,14 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "engine/kernels/matrix.h"
+#include "engine/kernels/token_rows.h"
 #include "engine/optimizer/adamw.h"
 
 namespace sluice {
 
 class EmbeddingRows {
   public:
-    /// `table` is (vocabulary, hidden); `most_tokens` in a batch.
+    /// `table` is (vocabulary, hidden); `most_tokens` in a batch. `sums` may be null if nothing is
+    /// scattered.
     EmbeddingRows(ThreadPool& pool, ParameterBlock table, std::int64_t vocabulary,
                   std::int64_t hidden, std::int64_t most_tokens, float* sums);
     /// Elements of the memory that `sums` points to.
@@ -25,6 +26,9 @@ class EmbeddingRows {
     /// updates of the previous one may still run: `step` distinguishes the two, here and below.
     void begin_step(std::int64_t step, std::span<const std::int32_t> tokens,
                     std::span<const std::int32_t> next);
+
+    /// Until begin_step() of the step after the next.
+    TokenRows rows(std::int64_t step);
 
     /// rows (tokens, hidden) of the table's upper plane, in the type of `rows`.
     void gather(std::span<const std::int32_t> tokens, Matrix rows) const;
@@ -37,20 +41,12 @@ class EmbeddingRows {
                 const std::uint16_t* head_gradient, bool next_rows);
 
   private:
-    struct RowTokens {
-        std::int32_t row = 0;
-        std::int32_t begin = 0, end = 0;  ///< in Index::order
-    };
-
     struct Index {
         std::vector<std::int32_t> place;  ///< by row of the table: its index in rows, or -1
         std::vector<char> used_next;      ///< by row of the table
         std::vector<std::int32_t> order;  ///< tokens of the batch, grouped by row, in order
         std::vector<RowTokens> rows;
     };
-    /// Columns [begin, end) of a row's sum; returns their part of the norm's square.
-    double sum_row(const Index& index, std::int64_t place, std::int64_t begin, std::int64_t end,
-                   Matrix gradients, const std::uint16_t* head_gradient);
     Index& index_of(std::int64_t step) { return indices_[static_cast<std::size_t>(step % 2)]; }
 
     ThreadPool& pool_;

@@ -53,18 +53,21 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     if (layout_.total > planned + planned / 100 + room)
         throw InternalError(
             fmt::format("the arena takes {} bytes, the plan {}", layout_.total, planned));
+    const std::vector<std::int64_t> sizes = section_sizes(model);
     const auto workspace = static_cast<std::size_t>(ids_.kernel_workspace);
     arena_ =
         device.allocate_arena(layout_.total, layout_.offset[workspace], layout_.bytes[workspace]);
-    for (std::size_t layer = 0; layer < ids_.resident.size(); ++layer)
-        resident_.push_back(place_block(
-            layer_layout(model, model.layer(static_cast<int>(layer))).size,
-            static_cast<int>(training.state_bytes),
-            {static_cast<char*>(at(ids_.resident[layer])), bytes(ids_.resident[layer])}));
+    for (std::size_t section = 0; section < ids_.resident.size(); ++section) {
+        const BufferId id = ids_.resident[section];
+        resident_.push_back(id == kNoBuffer ? ParameterBlock{}
+                                            : place_block(sizes[section],
+                                                          static_cast<int>(training.state_bytes),
+                                                          {static_cast<char*>(at(id)), bytes(id)}));
+    }
 }
 
 void* DeviceBuffers::weight_slot(int layer) const {
-    if (layer < resident_layers()) return resident(layer).high;
+    if (resident(layer).count > 0) return resident(layer).high;
     return static_cast<char*>(at(ids_.weight_slots)) + layer % depth_ * slot_bytes_;
 }
 
@@ -133,7 +136,8 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel
                                                                : places[before - slabs]);
     }
     // The device's head has an output projection even if it is the embedding.
-    places.push_back(parts.add(kBf16 * HeadLoss(model, 1).elements()));
+    if (!training.resident_head())
+        places.push_back(parts.add(kBf16 * HeadLoss(model, 1).elements()));
     return places;
 }
 
@@ -141,23 +145,40 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel
 
 HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
                          const HostModel& host, ThreadPool& pool, Device& device, DType activations)
-    : tokens_(training.tokens()), hidden_(model.hidden), type_(activations) {
+    : tokens_(training.tokens()),
+      hidden_(model.hidden),
+      type_(activations),
+      first_checkpoint_(training.resident_embedding() ? 0 : 1) {
     const Bytes row_bytes = tokens_ * hidden_ * bytes_of(type_);
     Parts parts;
-    rows_in_ = parts.add(row_bytes);
-    rows_out_ = parts.add(row_bytes);
+    if (training.resident_embedding()) {
+        token_index_ = parts.add(static_cast<Bytes>(token_index_bytes(model, training)));
+    } else {
+        rows_in_ = parts.add(row_bytes);
+        rows_out_ = parts.add(row_bytes);
+    }
     targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
     gradients_ = place_gradients(training, host, model, parts);
     sums_ = parts.add(host.sections() * static_cast<Bytes>(sizeof(StepSums)));
-    if (host_checkpoints(training)) checkpoints_ = parts.add((host.layers() - 1) * row_bytes);
+    if (host_checkpoints(training))
+        checkpoints_ = parts.add((host.layers() - first_checkpoint_) * row_bytes);
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
+    if (training.resident_embedding()) return;
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,
                            "gradients of embedding rows", pool);
 }
 
+void HostBuffers::write_token_index(std::span<const std::int32_t> inputs,
+                                    const TokenRows& rows) const {
+    const TokenIndex index(token_index(), tokens_);
+    std::copy(inputs.begin(), inputs.end(), index.inputs);
+    std::copy_n(rows.order, inputs.size(), index.order);
+    std::copy_n(rows.rows, rows.count, index.rows);
+}
+
 Matrix HostBuffers::checkpoint(int layer) const {
-    if (layer == 0) return rows_in();
-    return rows(checkpoints_ + (layer - 1) * tokens_ * hidden_ * bytes_of(type_));
+    if (layer < first_checkpoint_) return rows_in();
+    return rows(checkpoints_ + (layer - first_checkpoint_) * tokens_ * hidden_ * bytes_of(type_));
 }
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 // link reads and writes?
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/device/device.h"
@@ -22,17 +23,19 @@ class DeviceBuffers {
     /// For a resident layer: its own weights.
     void* weight_slot(int layer) const;
     void* gradient_slab(int layer) const;
-    /// A resident layer's parameters and states.
-    const ParameterBlock& resident(int layer) const {
-        return resident_[static_cast<std::size_t>(layer)];
+    /// Parameters and states of a section (HostModel's); of no elements where they are the host's.
+    const ParameterBlock& resident(int section) const {
+        return resident_[static_cast<std::size_t>(section)];
     }
     /// Gradients of resident layers have their own places.
     bool holds_gradients() const { return !ids_.resident_gradients.empty(); }
-    int resident_layers() const { return static_cast<int>(resident_.size()); }
+    int sections() const { return static_cast<int>(resident_.size()); }
     void* gradient_sums() const { return at(ids_.gradient_sums); }  ///< null: none are kept
-    void* head_weights() const { return at(ids_.head_weights); }
+    void* head_weights() const { return at(ids_.head_weights); }    ///< later their gradient
     void* head_gradient_sums() const { return at(ids_.head_gradient); }
     std::int32_t* targets() const { return static_cast<std::int32_t*>(at(ids_.targets)); }
+    char* token_index() const { return static_cast<char*>(at(ids_.token_index)); }
+    float* row_gradients() const { return static_cast<float*>(at(ids_.row_gradients)); }
     StepSums* sums() const { return static_cast<StepSums*>(at(ids_.sums)); }
 
     /// Rows of micro-batch `j` of a layer's input; of the last layer's output if layer is the
@@ -67,13 +70,28 @@ class DeviceBuffers {
     char* arena_ = nullptr;
 };
 
+/// Where in memory of token_index_bytes() the index of a batch stands. `memory` may be the
+/// device's.
+struct TokenIndex {
+    TokenIndex(char* memory, std::int64_t tokens)
+        : inputs(reinterpret_cast<std::int32_t*>(memory)),
+          order(inputs + tokens),
+          rows(reinterpret_cast<RowTokens*>(order + tokens)) {}
+    std::int32_t *inputs, *order;  ///< each token's row; see TokenRows
+    RowTokens* rows;
+};
+
 class HostBuffers {
   public:
     HostBuffers(const ModelSpec& model, const TrainingSpec& training, const HostModel& host,
                 ThreadPool& pool, Device& device, DType activations);
 
-    Matrix rows_in() const { return rows(rows_in_); }    ///< (tokens, hidden) of the embedding
-    Matrix rows_out() const { return rows(rows_out_); }  ///< their gradients
+    /// (tokens, hidden) of the embedding, and their gradients; not where that is resident.
+    Matrix rows_in() const { return rows(rows_in_); }
+    Matrix rows_out() const { return rows(rows_out_); }
+    /// As the device's; only where the embedding is resident.
+    char* token_index() const { return pinned_.at<char>(token_index_); }
+    void write_token_index(std::span<const std::int32_t> inputs, const TokenRows& rows) const;
     std::int32_t* targets() const { return pinned_.at<std::int32_t>(targets_); }
     /// A layer's or the head's gradients, laid out as its weights, bf16.
     std::uint16_t* gradients(int section) const {
@@ -81,7 +99,7 @@ class HostBuffers {
     }
     /// The device's sums when a section's gradients left (HostModel's sections).
     StepSums* sums(int section) const { return pinned_.at<StepSums>(sums_) + section; }
-    /// A layer's input on the host. Layer 0's is rows_in().
+    /// A layer's input on the host. Layer 0's is rows_in() where the embedding is on the host.
     Matrix checkpoint(int layer) const;
     float* row_sums() const { return row_sums_.at<float>(0); }
 
@@ -91,7 +109,8 @@ class HostBuffers {
     std::int64_t tokens_, hidden_;
     DType type_;
     HostRegion pinned_, row_sums_;
-    Bytes rows_in_ = 0, rows_out_ = 0, targets_ = 0, sums_ = 0, checkpoints_ = 0;
+    Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, sums_ = 0, checkpoints_ = 0;
+    int first_checkpoint_;
     std::vector<Bytes> gradients_;
 };
 

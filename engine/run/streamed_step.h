@@ -7,7 +7,7 @@
 
 #include "engine/run/embedding_rows.h"
 #include "engine/run/lane_runner.h"
-#include "engine/run/resident_layers.h"
+#include "engine/run/resident_sections.h"
 #include "engine/run/step_buffers.h"
 
 namespace sluice {
@@ -42,12 +42,11 @@ class StreamedStep {
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
     /// Waits for all updates.
     void finish() { runner_.finish(); }
-    /// The same, and copies the states of resident layers to the host model, to be saved.
+    /// The same, and copies the states of resident sections to the host model, to be saved.
     void bring_home() {
         finish();
         resident_.copy(Lane::device_to_host);
     }
-
     /// Measured intervals of the step before the last; after it returned from run().
     std::vector<OperationInterval> intervals_of_step_before() {
         return runner_.intervals_of_step_before();
@@ -68,6 +67,13 @@ class StreamedStep {
     State& state(std::int64_t step) { return states_[static_cast<std::size_t>(step % 2)]; }
     /// Does the step of `fresh` and returns its state once loss and norm are known.
     State& run(const State& fresh);
+    /// The section of HostModel that an operation is of.
+    int section_of(const Operation& op) const {
+        return op.layer == kEmbeddingLayer ? host_.embedding() : op.layer;
+    }
+    bool resident_embedding() const { return resident_.has(host_.embedding()); }
+    /// The rows of the batch's tokens, or its tokens, and its targets.
+    void copy_embeddings_in(const Operation& op);
     void copy_weights_in(const Operation& op);
     void copy_checkpoint(const Operation& op);
     void forward(const Operation& op);
@@ -75,7 +81,13 @@ class StreamedStep {
     void backward(const Operation& op);
     void copy_gradients_out(const Operation& op);
     void update(const Operation& op, OperationId id, std::int64_t step);
+    void gather_on_device();
+    void sum_rows_on_device(std::int64_t step);
+    /// Sums the rows' gradients on the host.
     void scatter(std::int64_t step);
+    /// All of the gradient is known; rows_square: of its square what the host summed.
+    void learn_norm(std::int64_t step, double rows_square);
+    HeadWeights head_weights() const;
     void finish_gradients(void* out, void* sums, std::int64_t elements);
     GradientTarget gradient_target(int layer, std::int64_t micro_batch) const;
     LayerActivations kept(int layer, std::int64_t micro_batch) const;
@@ -98,9 +110,9 @@ class StreamedStep {
     HeadLoss head_;
     DeviceBuffers device_buffers_;
     HostBuffers host_buffers_;
-    ResidentLayers resident_;
+    ResidentSections resident_;
     EmbeddingRows rows_;
-    OperationId scatter_ = 0, first_rows_ = 0;
+    OperationId norm_known_ = 0, first_rows_ = 0;
     /// Whether the plan updates rows that the next batch does not use in a separate operation; not
     /// if a batch may use all rows.
     bool other_rows_later_ = true;

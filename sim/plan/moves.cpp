@@ -69,6 +69,13 @@ constexpr Move kMoves[] = {
          out.push_back(0);
          return out;
      }},
+    {"resident_tables", Effect::frees_memory,
+     [](const Asked& a) {
+         Values out = only_if(a.training.resident_embedding() && !a.model.tied_embeddings,
+                              number(ResidentTables::head));
+         out.push_back(number(ResidentTables::none));
+         return out;
+     }},
     {"recompute", Effect::frees_memory,
      [](const Asked&) { return Values{number(Recompute::full)}; }},
     {"clipping", Effect::frees_memory,

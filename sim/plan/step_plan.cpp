@@ -56,6 +56,12 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      training.resident_layers, model.layer_count()),
                          "resident_layers");
     }
+    if (training.resident_tables == ResidentTables::head && model.tied_embeddings) {
+        throw InputError(fmt::format("--resident-tables is head, but the output projection of {} "
+                                     "is its token embedding; give both or none",
+                                     model.name),
+                         "resident_tables");
+    }
     if (model.learned_positions > 0 && training.sequence > model.learned_positions) {
         throw InputError(fmt::format("--seq is {}, expected at most the {} learned positions of {}",
                                      training.sequence, model.learned_positions, model.name),

@@ -270,7 +270,9 @@ void CudaKernels::adamw(const BlockUpdate& update) {
     for (const void* plane :
          {static_cast<const void*>(block.high), static_cast<const void*>(block.low),
           static_cast<const void*>(block.first_moment),
-          static_cast<const void*>(block.second_moment), static_cast<const void*>(update.gradient)})
+          static_cast<const void*>(block.second_moment),
+          static_cast<const void*>(update.gradient.bf16),
+          static_cast<const void*>(update.gradient.fp32)})
         require(is_aligned(plane), operation, "planes and gradients at multiples of 16 bytes");
     for (const DecayRange& decay : update.decay) {
         const Range range = {
@@ -281,8 +283,8 @@ void CudaKernels::adamw(const BlockUpdate& update) {
                        .second = block.second_moment,
                        .first_scale = block.first_scale,
                        .second_scale = block.second_scale,
-                       .gradient_bf16 = update.gradient,
-                       .gradient_fp32 = nullptr,
+                       .gradient_bf16 = update.gradient.bf16,
+                       .gradient_fp32 = update.gradient.fp32,
                        .index = 0,
                        .keys = {}},
             .step_key = key_of_step(update.step),

@@ -63,6 +63,10 @@ class CudaKernels final : public Kernels {
     /// A target beyond the vocabulary makes the loss and its row NaN.
     void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,
                        double* loss) override;
+    void gather_rows(Matrix out, const std::uint16_t* table, const std::int32_t* tokens) override;
+    /// The squares of the norm are added in another order than sum_row() adds them.
+    void sum_rows(float* sums, Matrix gradients, const TokenRows& rows,
+                  const std::uint16_t* head_gradient, double* norm_square) override;
     void sum_squares(Vector values, double* sum) override;
     void round_to_bf16(Vector out, Vector in) override;
     void adamw(const BlockUpdate& update) override;

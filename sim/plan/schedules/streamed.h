@@ -20,20 +20,24 @@ struct StreamedBuffers {
     BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId targets = kNoBuffer;           ///< (tokens) int32
-    /// Weights and states of the resident layers, and their gradients where clipping holds them.
+    /// Weights and states of the resident sections: each layer, the head, the embedding; kNoBuffer
+    /// where they are the host's. And gradients of resident layers where clipping holds them.
     /// The first layers are resident: their updates come last in backward and are needed first in
     /// the next forward, so that no other layers keep the GPU waiting as long.
     std::vector<BufferId> resident, resident_gradients;
-    BufferId sums = kNoBuffer;  ///< the loss and the square of the gradient's norm
+    BufferId token_index = kNoBuffer;  ///< of the batch; only where the embedding is resident
+    BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
     // These live while operations use them.
     std::vector<BufferId> inputs;  ///< one a layer; two in turn where checkpoints go to the host
     std::vector<BufferId> kept;    ///< one a layer, kNoBuffer where it keeps nothing for backward
-    BufferId head_weights = 0;     ///< output projection and final norm; later their gradient
+    /// Output projection and final norm, later their gradient; that alone where they are resident.
+    BufferId head_weights = 0;
     BufferId hidden_gradient = 0;  ///< first the last hidden state
     BufferId forward_workspace = 0;
     BufferId backward_workspace = 0;
-    BufferId logits = 0;         ///< of a chunk, and its normed hidden state
-    BufferId head_gradient = 0;  ///< its sum in fp32
+    BufferId logits = 0;                 ///< of a chunk, and its normed hidden state
+    BufferId head_gradient = 0;          ///< its sum in fp32
+    BufferId row_gradients = kNoBuffer;  ///< of a resident embedding, summed by row in fp32
 };
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
@@ -42,6 +46,9 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 /// Host memory of loading, first step, steady state and saving.
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
+/// The token index of a batch on the device: each token's row, the tokens in the order of their
+/// rows, and for each row in use which tokens are its (see engine/kernels/token_rows.h).
+double token_index_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// Master and moments of a parameter; both 8-bit moments have an fp32 scale for every 128.
 double state_bytes(const TrainingSpec& training);
 /// Rows of the embedding that a batch can touch at most.
@@ -68,9 +75,20 @@ struct StreamedKernels {
 struct StreamedHeadKernels {
     std::vector<std::int32_t> loss;  ///< a list a chunk, in their order; all but the last are one
     std::int32_t finish_gradients = 0;
+    std::int32_t update = 0;  ///< on the device
 };
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
                                          PlanBuilder& build);
+
+/// Those of an embedding that is resident.
+struct StreamedEmbeddingKernels {
+    std::int32_t gather = 0;    ///< the rows of the batch's tokens
+    std::int32_t backward = 0;  ///< the sums of their gradients, by row
+    std::int32_t update = 0;
+};
+StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
+                                                   const TrainingSpec& training,
+                                                   PlanBuilder& build);
 
 /// For each kind of layer of the model.
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,

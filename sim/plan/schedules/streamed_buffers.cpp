@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
@@ -41,6 +42,10 @@ class StreamedDeclaration {
     using Kind = MemoryKind;
 
     std::int64_t streamed_layers() const { return model_.layer_count() - t_.resident_layers; }
+    /// Of the head's gradient on the host, which has an output projection even where it is tied.
+    double streamed_head_bytes() const {
+        return t_.resident_head() ? 0 : table_bytes(model_) + hidden_bytes(model_);
+    }
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
         return chunk == 0 ? micro_batch_tokens(t_) : std::min(micro_batch_tokens(t_), chunk);
@@ -69,29 +74,35 @@ class StreamedDeclaration {
         if (t_.clipping == Clipping::exact) {
             build_.on_host("gradients held for clipping", Kind::gradients,
                            static_cast<double>(streamed_layers()) * largest_layer_bytes(model_) +
-                               table_bytes(model_) + hidden_bytes(model_));
+                               streamed_head_bytes());
         } else {
             build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
                            static_cast<double>(
                                std::min<std::int64_t>(host_gradient_slabs(t_), streamed_layers())) *
                                largest_layer_bytes(model_));
-            build_.on_host("pinned head gradient", Kind::pinned_buffers,
-                           table_bytes(model_) + hidden_bytes(model_));
+            build_.on_host("pinned head gradient", Kind::pinned_buffers, streamed_head_bytes());
         }
     }
 
     void declare_host_buffers() {
-        build_.on_host("pinned embedding rows in and out", Kind::pinned_buffers,
-                       2 * input_bytes(model_, t_));
-        build_.on_host(
-            "embedding row gradients", Kind::gradients,
-            embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
+        if (t_.resident_embedding()) {
+            build_.on_host("pinned token index", Kind::pinned_buffers,
+                           token_index_bytes(model_, t_));
+        } else {
+            build_.on_host("pinned embedding rows in and out", Kind::pinned_buffers,
+                           2 * input_bytes(model_, t_));
+            build_.on_host(
+                "embedding row gradients", Kind::gradients,
+                embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
+        }
         // Inputs and targets of this batch and the next, 4 bytes each.
         build_.on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
         if (host_checkpoints(t_)) {
-            // Layer 0's input is the embedding rows, which are there already.
-            build_.on_host("checkpoints", Kind::checkpoints,
-                           static_cast<double>(model_.layer_count() - 1) * input_bytes(model_, t_));
+            // Where the host has the embedding, its rows are layer 0's input.
+            const int there = t_.resident_embedding() ? 0 : 1;
+            build_.on_host(
+                "checkpoints", Kind::checkpoints,
+                static_cast<double>(model_.layer_count() - there) * input_bytes(model_, t_));
         }
     }
 
@@ -115,14 +126,29 @@ class StreamedDeclaration {
     void declare_resident() {
         for (int layer = 0; layer < t_.resident_layers; ++layer) {
             const double parameters = parameters_of_layer(model_, layer);
-            buffers_.resident.push_back(build_.on_device("resident layers, weights and states",
-                                                         Kind::optimizer_state,
-                                                         state_bytes(t_) * parameters));
+            buffers_.resident.push_back(
+                resident("resident layers, weights and states", parameters));
             if (t_.clipping == Clipping::exact)
                 buffers_.resident_gradients.push_back(
                     build_.device_buffer("resident layers, gradients held for clipping",
                                          Kind::gradients, kBf16 * parameters));
         }
+        buffers_.resident.resize(static_cast<std::size_t>(model_.layer_count()), kNoBuffer);
+        for (const auto& [here, name, parameters] :
+             {std::tuple{t_.resident_head(), "resident head, weights and states",
+                         head_parameters(model_)},
+              {t_.resident_embedding(), "resident embedding, weights and states",
+               embedding_parameters(model_)}})
+            buffers_.resident.push_back(here ? resident(name, static_cast<double>(parameters))
+                                             : kNoBuffer);
+        if (!t_.resident_embedding()) return;
+        buffers_.token_index =
+            build_.on_device("token index", Kind::workspace, token_index_bytes(model_, t_));
+        buffers_.row_gradients = build_.device_buffer("embedding's gradient, summed in fp32",
+                                                      Kind::gradients, 2 * embedding_bytes(model_));
+    }
+    BufferId resident(const char* name, double parameters) {
+        return build_.on_device(name, Kind::optimizer_state, state_bytes(t_) * parameters);
     }
 
     /// One buffer a layer on the device, or two in turn with copies on the host. The last hidden
@@ -210,6 +236,11 @@ double state_bytes(const TrainingSpec& training) {
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
     return std::min(tokens(training),
                     static_cast<double>(model.vocabulary + model.learned_positions));
+}
+
+double token_index_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    constexpr double kTokens = 2 * 4, kRow = 3 * 4;
+    return kTokens * tokens(training) + kRow * embedding_rows_in_use(model, training);
 }
 
 double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) {

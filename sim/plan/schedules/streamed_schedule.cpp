@@ -19,9 +19,10 @@ std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build
     return build.kernels(std::move(list));
 }
 
-/// AdamW reads and writes a parameter's state and reads its gradient, in bf16.
-std::int32_t update_on_device(double parameters, const TrainingSpec& training, PlanBuilder& build) {
-    const double bytes = 2 * state_bytes(training) + kBf16;
+/// AdamW reads and writes a parameter's state and reads its gradient.
+std::int32_t update_on_device(double parameters, double gradient_bytes,
+                              const TrainingSpec& training, PlanBuilder& build) {
+    const double bytes = 2 * state_bytes(training) + gradient_bytes;
     return build.kernels({memory_bound("AdamW", bytes * parameters)});
 }
 
@@ -45,8 +46,8 @@ ScheduleRecord streamed_schedule() {
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"buffer_depth", "gradient_slabs", "host_gradient_slabs", "recompute",
-                    "keep_last_layers", "resident_layers", "checkpoints", "state_bytes",
-                    "optimizer_threads", "clipping", "loss_chunk_tokens",
+                    "keep_last_layers", "resident_layers", "resident_tables", "checkpoints",
+                    "state_bytes", "optimizer_threads", "clipping", "loss_chunk_tokens",
                     "feed_forward_chunk_tokens", "distinct_tokens"},
         .ours = true,
         .structural_error = kStructuralError,
@@ -65,7 +66,24 @@ StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingS
     if (tokens >= chunk) out.loss.assign(static_cast<std::size_t>(tokens / chunk), list(chunk));
     if (tokens % chunk > 0) out.loss.push_back(list(tokens % chunk));
     out.finish_gradients = finish_gradients(table, true, build);
+    out.update =
+        update_on_device(static_cast<double>(head_parameters(model)), kBf16, training, build);
     return out;
+}
+
+StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
+                                                   const TrainingSpec& training,
+                                                   PlanBuilder& build) {
+    const double table = static_cast<double>(embedding_parameters(model));
+    const double rows = embedding_rows_in_use(model, training) * static_cast<double>(model.hidden);
+    const double batch = input_bytes(model, training);
+    // The sums of all rows are zeroed, those in use written; AdamW adds the head's gradient to them
+    // where that is the same table's.
+    const double head = model.tied_embeddings ? kBf16 : 0;
+    return {build.kernels({memory_bound("gather rows", 2 * batch)}),
+            build.kernels({memory_bound("zero rows' gradients", kFp32 * table),
+                           memory_bound("sum rows' gradients", batch + (kFp32 + head) * rows)}),
+            update_on_device(table, kFp32 + head, training, build)};
 }
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
@@ -82,7 +100,7 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                        build.kernels(std::move(back)),
                        build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
                        finish_gradients(parameters, sums_gradients(training), build),
-                       update_on_device(parameters, training, build)});
+                       update_on_device(parameters, kBf16, training, build)});
     }
     return out;
 }

@@ -103,6 +103,13 @@ std::vector<Option> declare_training_options() {
         "resident_layers", "layers", 0, 10'000,
         "first layers whose weights and optimizer states stay in device memory, where the GPU "
         "updates them"));
+    options.push_back(option<&T::resident_tables>(
+        "resident_tables", "", 0, 2,
+        "what else stays in device memory and is updated there: the output projection (head), or "
+        "the token embedding, too (both)",
+        {{"none", index(ResidentTables::none)},
+         {"head", index(ResidentTables::head)},
+         {"both", index(ResidentTables::both)}}));
     options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},

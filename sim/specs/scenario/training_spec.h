@@ -23,6 +23,9 @@ enum class CheckpointPlacement : std::uint8_t { device, host };
 /// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
 /// after all gradients; or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
+/// Which sections beside the layers stay on the device with their states: none, the head (output
+/// projection and final norm), or head and token embedding.
+enum class ResidentTables : std::uint8_t { none, head, both };
 
 struct TrainingSpec {
     Schedule schedule = {};  ///< ours, or another system's for comparison
@@ -40,6 +43,7 @@ struct TrainingSpec {
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
+    ResidentTables resident_tables = ResidentTables::none;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
@@ -69,6 +73,8 @@ struct TrainingSpec {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};
     }
     TokenBlock batch_block() const { return {batch, sequence, 0}; }
+    bool resident_head() const { return resident_tables != ResidentTables::none; }
+    bool resident_embedding() const { return resident_tables == ResidentTables::both; }
 };
 
 /// One value of a choice and its index in the enum.

@@ -77,16 +77,22 @@ TEST_CASE("cuda adamw: the bits of the processor's, in all passes and states", "
         for (step.step = 1; step.step <= 3; ++step.step) {
             const std::vector<std::uint16_t> gradient = gradients(static_cast<unsigned>(step.step));
             const DeviceArray<std::uint16_t> there(gradient);
+            const std::vector<float> sum =
+                test::normal_values(kCount, 1e-3F, static_cast<unsigned>(10 + step.step));
+            const DeviceArray<float> sum_there(sum);
             for (const UpdatePass pass :
                  {UpdatePass::update, UpdatePass::rewind, UpdatePass::redo}) {
                 CAPTURE(state_bytes, step.step, static_cast<int>(pass));
                 step.speculated_scale = 1;
                 step.gradient_scale = pass == UpdatePass::redo ? 0.37F : 1;
                 const bool rewinds = pass == UpdatePass::rewind;
-                adamw(pool, pass, step, expected.block(), ranges,
-                      {.bf16 = rewinds ? nullptr : gradient.data()});
-                gpu().kernels().adamw({pass, step, device.block(), ranges,
-                                       rewinds ? nullptr : there.data(), sums.data()});
+                // bf16, with fp32, fp32 alone.
+                const bool both = step.step > 1, alone = step.step == 3;
+                GradientRange host, on_device;
+                if (!rewinds && !alone) host.bf16 = gradient.data(), on_device.bf16 = there.data();
+                if (!rewinds && both) host.fp32 = sum.data(), on_device.fp32 = sum_there.data();
+                adamw(pool, pass, step, expected.block(), ranges, host);
+                gpu().kernels().adamw({pass, step, device.block(), ranges, on_device, sums.data()});
                 Parameters result = expected;
                 device.read_into(result);
                 CHECK((result == expected));
@@ -104,7 +110,7 @@ TEST_CASE("cuda adamw: sums that are not finite stop it", "[cuda_kernels]") {
     for (const StepSums stopped : {StepSums{std::nan(""), 1}, StepSums{1, 2e38}}) {
         const DeviceArray<StepSums> sums({stopped});
         gpu().kernels().adamw(
-            {UpdatePass::update, {}, device.block(), all, gradient.data(), sums.data()});
+            {UpdatePass::update, {}, device.block(), all, {.bf16 = gradient.data()}, sums.data()});
         Parameters after = before;
         device.read_into(after);
         CHECK((after == before));

@@ -91,8 +91,8 @@ void check_head(const HeadSettings& s, Comparison& comparison) {
         expected.backward();
         expected_loss += expected.detach();
         PlannedMemory logits_memory(plan, plan.buffers.logits, s.type);
-        head.run(kernels(), weights.data(), matrix_of(hidden), targets.data(), scale, &sum,
-                 {gradients.data(), s.stored, j > 0}, logits_memory.workspace());
+        head.run(kernels(), head.weights_in(weights.data()), matrix_of(hidden), targets.data(),
+                 scale, &sum, {gradients.data(), s.stored, j > 0}, logits_memory.workspace());
         CHECK(logits_memory.guard_untouched());
         comparison.check("dhidden", s.type, hidden, leaf.grad(), tolerance);
     }
@@ -128,8 +128,9 @@ TEST_CASE("head loss: without a single target there is no loss and no gradient",
     const std::vector<std::int32_t> targets(7, -1);
     std::vector<char> memory(1 << 16);
     double loss = 2;
-    head.run(kernels(), weights.data(), matrix_of(hidden), targets.data(), 1, &loss,
-             {sums.data(), DType::fp32, false}, {memory.data(), static_cast<Bytes>(memory.size())});
+    head.run(kernels(), head.weights_in(weights.data()), matrix_of(hidden), targets.data(), 1,
+             &loss, {sums.data(), DType::fp32, false},
+             {memory.data(), static_cast<Bytes>(memory.size())});
     CHECK(loss == 2);
     CHECK(hidden.abs().max().item<double>() == 0);
     CHECK(sums.tensor(head.projection()).abs().max().item<double>() == 0);

@@ -31,6 +31,8 @@ class NoKernels final : public Kernels {
     void swiglu_backward(Matrix, Matrix) override {}
     void bias_backward(Vector, Matrix, bool) override {}
     void cross_entropy(Matrix, const std::int32_t*, float, double*) override {}
+    void gather_rows(Matrix, const std::uint16_t*, const std::int32_t*) override {}
+    void sum_rows(float*, Matrix, const TokenRows&, const std::uint16_t*, double*) override {}
     void sum_squares(Vector, double*) override {}
     void round_to_bf16(Vector, Vector) override {}
     void adamw(const BlockUpdate&) override {}
@@ -72,8 +74,8 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     const HeadLoss head(model, training.loss_chunk_tokens);
     double loss = 0;
     const std::vector<std::int32_t> targets(static_cast<std::size_t>(x.rows));
-    CHECK_NOTHROW(head.run(kernels, at, x, targets.data(), 1, &loss, {at, DType::fp32, true},
-                           room(plan.buffers.logits)));
+    CHECK_NOTHROW(head.run(kernels, head.weights_in(at), x, targets.data(), 1, &loss,
+                           {at, DType::fp32, true}, room(plan.buffers.logits)));
 }
 
 }  // namespace

@@ -49,6 +49,21 @@ const std::vector<std::pair<const char*, Change>> kPlacements = {
          t.resident_layers = 2;
          t.clipping = Clipping::exact;
      }},
+    {"all layers, head and embedding resident",
+     [](TrainingSpec& t) {
+         t.resident_layers = 5;
+         t.resident_tables = ResidentTables::both;
+     }},
+    {"head and embedding resident, checkpoints on the host",
+     [](TrainingSpec& t) {
+         t.resident_tables = ResidentTables::both;
+         t.checkpoints = CheckpointPlacement::host;
+     }},
+    {"head and embedding resident, exact clipping that clips nothing",
+     [](TrainingSpec& t) {
+         t.resident_tables = ResidentTables::both;
+         t.clipping = Clipping::exact;
+     }},
     {"all resident, exact clipping that clips nothing, checkpoints on the host",
      [](TrainingSpec& t) {
          t.resident_layers = 5;

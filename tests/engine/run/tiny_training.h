@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,17 +34,25 @@ inline TrainingSpec tiny_training() {
     return t;
 }
 
+/// Parameters other than the initial ones, and how many steps they have had.
+struct TinyStart {
+    std::function<void(HostModel&)> parameters = {};
+    std::int64_t steps = 0;
+};
+
 /// A model in host memory, the plan and the step, with what they need to stay alive.
 class TinyTraining {
   public:
     TinyTraining(const ModelSpec& model, const TrainingSpec& training, DType type = DType::fp32,
-                 int state_bytes = 12, std::int64_t cycle = 1000)
+                 int state_bytes = 12, std::int64_t cycle = 1000, const TinyStart& start = {})
         : cycle_(cycle),
           model_(model),
           training_(training),
           plan_(plan_streamed(model_, MachineSpec{}, training_)),
           host_(model_, state_bytes, pool_, *device_) {
         host_.initialise(3, kDeviation, pool_);
+        if (start.parameters) start.parameters(host_);
+        steps_ = start.steps;
         step_ =
             std::make_unique<StreamedStep>(model_, training_, plan_, host_, *device_, pool_, type);
     }

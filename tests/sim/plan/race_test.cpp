@@ -101,7 +101,7 @@ void find_early_reuse(const Unrolled& unrolled, const StepPlan& plan,
 
 /// Calls `use` with every combination of settings that decides an order.
 template <typename Use>
-void each_setting(std::int64_t layers, Use use) {
+void each_setting(std::int64_t layers, bool tied, Use use) {
     TrainingSpec t;
     t.batch = 4;
     t.sequence = 16;
@@ -116,8 +116,16 @@ void each_setting(std::int64_t layers, Use use) {
                         t.micro_batch = micro_batch;
                         t.checkpoints = static_cast<CheckpointPlacement>(place);
                         t.clipping = static_cast<Clipping>(clipping);
-                        for (const std::int64_t resident : {0, 1, 3, 8}) {
-                            t.resident_layers = std::min(resident, layers);
+                        for (const auto& [resident, tables] : {std::pair{0, ResidentTables::none},
+                                                               {1, ResidentTables::head},
+                                                               {3, ResidentTables::both},
+                                                               {8, ResidentTables::none},
+                                                               {8, ResidentTables::both},
+                                                               {0, ResidentTables::both}}) {
+                            t.resident_layers = std::min<std::int64_t>(resident, layers);
+                            t.resident_tables = tables;
+                            if (tied && tables == ResidentTables::head)
+                                t.resident_tables = ResidentTables::both;
                             use(t);
                         }
                     }
@@ -137,21 +145,21 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
         for (const bool tied : {false, true}) {
             const ModelSpec model = parse_generic_model(
                 fmt::format("layers={},hidden=256,vocabulary=5000,tied={:d}", layers, tied));
-            each_setting(layers, [&](const TrainingSpec& t) {
+            each_setting(layers, tied, [&](const TrainingSpec& t) {
                 const StepPlan plan = plan_step(model, machine, t);
                 const Unrolled unrolled(plan);
                 std::set<std::string> found;
                 find_races(unrolled, model, t, found);
                 find_early_reuse(unrolled, plan, found);
                 for (const std::string& race : found) {
-                    races.emplace(race,
-                                  fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
-                                              " host; micro-batches {} checkpoints {} "
-                                              "clipping {}",
-                                              layers, tied, t.buffer_depth, t.gradient_slabs,
-                                              t.host_gradient_slabs, t.micro_batches(),
-                                              static_cast<int>(t.checkpoints),
-                                              static_cast<int>(t.clipping), t.resident_layers));
+                    races.emplace(race, fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
+                                                    " host; micro-batches {} checkpoints {} "
+                                                    "clipping {} resident {} tables {}",
+                                                    layers, tied, t.buffer_depth, t.gradient_slabs,
+                                                    t.host_gradient_slabs, t.micro_batches(),
+                                                    static_cast<int>(t.checkpoints),
+                                                    static_cast<int>(t.clipping), t.resident_layers,
+                                                    static_cast<int>(t.resident_tables)));
                 }
             });
         }

@@ -28,6 +28,11 @@ enum class Place : std::uint8_t {
     host_head_gradient,
     resident_layer,  // weights and states on the device
     resident_gradient,
+    resident_head,
+    resident_table,
+    token_index,  // on the device, with the targets
+    row_sums,     // gradients of the resident table
+    norm,         // sums on the device
 };
 
 struct Access {
@@ -46,6 +51,7 @@ class Accesses {
         accesses_.clear();
         layer_ = op.layer;
         j_ = op.micro_batch;
+        if (op.kind == OperationKind::forward && layer_ == 0 && j_ == 0) writes(Place::norm);
         if (op.kind == OperationKind::forward || op.kind == OperationKind::backward) {
             if (resident())
                 reads(Place::resident_layer, layer_);
@@ -103,7 +109,11 @@ class Accesses {
         }
     }
     void of_head(OperationKind kind) {
-        if (kind == OperationKind::copy_weights_in) {
+        if (t_.resident_head()) {
+            CHECK(kind == OperationKind::update);
+            reads(Place::device_head);
+            writes(Place::resident_head);
+        } else if (kind == OperationKind::copy_weights_in) {
             reads(tied_ ? Place::table : Place::host_head);
             writes(Place::device_head);
         } else if (kind == OperationKind::copy_gradients_out) {
@@ -116,39 +126,65 @@ class Accesses {
     }
     void of_embedding(OperationKind kind) {
         if (kind == OperationKind::copy_gradients_out) {
+            reads(Place::norm);
+            if (t_.resident_embedding()) return;
             for (std::int64_t j = 0; j < t_.micro_batches(); ++j) reads(Place::hidden, j);
             writes(Place::rows_out);
+        } else if (t_.resident_embedding()) {
+            reads(Place::row_sums);
+            if (tied_) reads(Place::device_head);
+            writes(Place::resident_table);
         } else {
             reads(Place::row_gradients);
             if (tied_) reads(Place::host_head_gradient);
             writes(Place::table);
         }
     }
+    /// Of all micro-batches.
+    void writes_rows() {
+        for (std::int64_t j = 0; j < t_.micro_batches(); ++j) writes(Place::input, input(0, j));
+    }
     void of_activations(OperationKind kind) {
         switch (kind) {
+            case OperationKind::clip_gradients:
+                return;
+            case OperationKind::embedding_backward:
+                reads(Place::token_index);
+                for (std::int64_t j = 0; j < t_.micro_batches(); ++j) reads(Place::hidden, j);
+                if (tied_) reads(Place::device_head);
+                writes(Place::norm);
+                return writes(Place::row_sums);
             case OperationKind::gather_embeddings:
+                if (t_.resident_embedding()) {
+                    reads(Place::token_index);
+                    reads(Place::resident_table);
+                    return writes_rows();
+                }
                 reads(Place::table);
                 return writes(Place::rows_in);
             case OperationKind::scatter_embeddings:
                 reads(Place::rows_out);
                 return writes(Place::row_gradients);
             case OperationKind::copy_embeddings_in:
+                writes(Place::token_index);
+                if (t_.resident_embedding()) return;
                 reads(Place::rows_in);
-                for (std::int64_t j = 0; j < t_.micro_batches(); ++j)
-                    writes(Place::input, input(0, j));
-                return;
+                return writes_rows();
             case OperationKind::forward:
                 reads(Place::input, input(layer_, j_));
                 if (layer_ + 1 == layers_) return writes(Place::hidden, j_);
                 return writes(Place::input, input(layer_ + 1, j_));
             case OperationKind::loss:
+                reads(Place::token_index);
+                if (t_.resident_head()) reads(Place::resident_head);
+                if (t_.resident_embedding() && tied_) reads(Place::resident_table);
                 writes(Place::device_head);  // its gradient overwrites it
                 return writes(Place::hidden, j_);
             case OperationKind::copy_checkpoint_out:
                 reads(Place::input, input(layer_, j_));
                 return writes(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);
             case OperationKind::copy_checkpoint_in:
-                if (layer_ == 0)
+                if (layer_ == 0 && !t_.resident_embedding())
                     reads(Place::rows_in);
                 else
                     reads(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);

@@ -1,0 +1,154 @@
+// How do parameters reach the device, and how do gradients change them?
+#include <algorithm>
+#include <cmath>
+
+#include "engine/optimizer/learning_rate.h"
+#include "engine/run/streamed_step.h"
+
+namespace sluice {
+
+void StreamedStep::copy_embeddings_in(const Operation& op) {
+    const Matrix rows = device_buffers_.whole_hidden(0);
+    if (resident_embedding()) {
+        device_.copy(op.lane, device_buffers_.token_index(), host_buffers_.token_index(),
+                     static_cast<Bytes>(token_index_bytes(model_, training_)));
+    } else {
+        device_.copy(op.lane, rows.data, host_buffers_.rows_in().data,
+                     rows.elements() * bytes_of(type_));
+    }
+    device_.copy(op.lane, device_buffers_.targets(), host_buffers_.targets(),
+                 rows.rows * static_cast<Bytes>(sizeof(std::int32_t)));
+}
+
+void StreamedStep::gather_on_device() {
+    const TokenIndex index(device_buffers_.token_index(), training_.tokens());
+    device_.kernels().gather_rows(device_buffers_.whole_hidden(0),
+                                  device_buffers_.resident(host_.embedding()).high, index.inputs);
+}
+
+void StreamedStep::sum_rows_on_device(std::int64_t step) {
+    const TokenIndex index(device_buffers_.token_index(), training_.tokens());
+    float* const sums = device_buffers_.row_gradients();
+    const bool tied = model_.tied_embeddings;
+    device_.kernels().fill_zero(sums, kFp32 * host_.block(host_.embedding()).count);
+    device_.kernels().sum_rows(
+        sums, device_buffers_.whole_hidden(host_.layers()),
+        {index.rows, rows_.rows(step).count, index.order},
+        tied ? static_cast<const std::uint16_t*>(device_buffers_.head_weights()) : nullptr,
+        &device_buffers_.sums()->norm_square);
+}
+
+/// Those of the two sections that are resident, or what was copied to one buffer.
+HeadWeights StreamedStep::head_weights() const {
+    if (!resident_.has(host_.head())) return head_.weights_in(device_buffers_.head_weights());
+    const HeadLayout layout = head_layout(model_);
+    std::uint16_t* const own = device_buffers_.resident(host_.head()).high;
+    return {model_.tied_embeddings ? device_buffers_.resident(host_.embedding()).high
+                                   : own + layout.projection.offset,
+            own + layout.norm.offset};
+}
+
+void StreamedStep::copy_weights_in(const Operation& op) {
+    if (op.layer < host_.layers()) {
+        const ParameterBlock& block = host_.block(op.layer);
+        device_.copy(op.lane, device_buffers_.weight_slot(op.layer), block.high,
+                     kBf16 * block.count);
+        return;
+    }
+    auto* const head = static_cast<std::uint16_t*>(device_buffers_.head_weights());
+    const ParameterBlock& own = host_.block(host_.head());
+    const TensorPlace norm = head_layout(model_).norm;
+    const std::uint16_t* const projection =
+        model_.tied_embeddings ? host_.block(host_.embedding()).high : own.high;
+    device_.copy(op.lane, head, projection, kBf16 * head_.projection().elements());
+    device_.copy(op.lane, head + head_.norm().offset, own.high + norm.offset,
+                 kBf16 * norm.elements());
+}
+
+void StreamedStep::copy_gradients_out(const Operation& op) {
+    const int section = section_of(op);
+    if (op.layer == kEmbeddingLayer && !resident_embedding()) {
+        const Matrix rows = device_buffers_.whole_hidden(host_.layers());
+        device_.copy(op.lane, host_buffers_.rows_out().data, rows.data,
+                     rows.elements() * bytes_of(type_));
+    } else if (op.layer == host_.layers()) {
+        device_.copy(op.lane, host_buffers_.gradients(section), device_buffers_.head_weights(),
+                     kBf16 * head_.elements());
+    } else if (op.layer != kEmbeddingLayer) {
+        device_.copy(op.lane, host_buffers_.gradients(section),
+                     device_buffers_.gradient_slab(op.layer), kBf16 * host_.block(section).count);
+    }
+    device_.copy(op.lane, host_buffers_.sums(section), device_buffers_.sums(), sizeof(StepSums));
+}
+
+const std::uint16_t* StreamedStep::tied_gradient() const {
+    return model_.tied_embeddings ? host_buffers_.gradients(host_.head()) : nullptr;
+}
+
+bool StreamedStep::finite(State& state, const StepSums& sums) {
+    state.finite = state.finite && sums.finite();
+    return state.finite;
+}
+
+void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step) {
+    State& s = state(step);
+    const int section = section_of(op);
+    if (resident_.has(section)) {
+        if (s.finite) resident_.update(section, s.pass, s.adam);
+        return;
+    }
+    if (op.layer != kEmbeddingLayer) {
+        if (!finite(s, *host_buffers_.sums(section))) return;
+        adamw(pool_, s.pass, s.adam, host_.block(section), host_.decay_ranges(section),
+              {.bf16 = host_buffers_.gradients(section)});
+        return;
+    }
+    if (!s.finite) return;
+    const bool first = id == first_rows_;
+    rows_.update(step, s.pass, s.adam, tied_gradient(), first);
+    if (!other_rows_later_) rows_.update(step, s.pass, s.adam, tied_gradient(), false);
+    if (!first || !model_.tied_embeddings) return;
+    // The final norm of a tied model, whose head has nothing else.
+    adamw(pool_, s.pass, s.adam, host_.block(host_.head()), host_.decay_ranges(host_.head()),
+          {.bf16 = tied_gradient() + head_.norm().offset});
+}
+
+void StreamedStep::scatter(std::int64_t step) {
+    learn_norm(step, rows_.scatter(step, host_buffers_.rows_out(), tied_gradient()));
+}
+
+void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
+    State& s = state(step);
+    const StepSums& sums = *host_buffers_.sums(host_.embedding());
+    s.finite = finite(s, {sums.loss, sums.norm_square + rows_square});
+    s.outcome.loss = sums.loss;
+    s.outcome.finite = s.finite;
+    if (!s.finite) return;
+    s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
+    if (s.pass == UpdatePass::redo || training_.clipping == Clipping::off) return;
+    s.outcome.clip_factor = clip_factor(s.outcome.gradient_norm, max_norm_).value_or(1);
+    if (training_.clipping == Clipping::exact)
+        s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
+}
+
+/// All parameters back to what they were, then the same step once more with known clipping.
+StepOutcome StreamedStep::redo(const State& clipped) {
+    runner_.finish();
+    for (int section = 0; section < host_.sections(); ++section) {
+        if (resident_.has(section))
+            resident_.rewind(section, clipped.adam);
+        else
+            adamw(pool_, UpdatePass::rewind, clipped.adam, host_.block(section),
+                  host_.decay_ranges(section), {});
+    }
+    if (!resident_embedding()) rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
+    State again = clipped;
+    again.pass = UpdatePass::redo;
+    again.adam.speculated_scale = clipped.adam.gradient_scale;
+    again.adam.gradient_scale = static_cast<float>(clipped.outcome.clip_factor);
+    StepOutcome outcome = run(again).outcome;
+    outcome.redone = true;
+    return outcome;
+}
+
+}  // namespace sluice

@@ -1,0 +1,101 @@
+// Which operations has a step of our schedule, and which facts do they share? streamed.cpp adds
+// those up to the last backward, streamed_tail.cpp those after it.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
+
+namespace sluice {
+
+class Streamed {
+  public:
+    Streamed(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
+        : model_(model),
+          machine_(machine),
+          t_(training),
+          layers_(model.layer_count()),
+          resident_(static_cast<int>(training.resident_layers)),
+          micro_(training.micro_batches()),
+          build_(KernelStyle::fused),
+          state_(static_cast<std::size_t>(layers_)) {}
+
+    StreamedPlan plan();
+
+  private:
+    using Waits = std::vector<Dependency>;
+
+    struct LayerState {
+        OperationId weights_in_forward = -1, weights_in_backward = -1;
+        OperationId last_forward = 0, last_backward = 0;
+        OperationId gradients_out = -1, update = 0;
+        std::vector<OperationId> checkpoint_out;  // one a micro-batch, host checkpoints only
+    };
+
+    bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
+    LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
+    bool resident(int layer) const { return layer < resident_; }
+    double parameters(int layer) const { return parameters_of_layer(model_, layer); }
+    double head_buffer_bytes() const { return table_bytes(model_) + hidden_bytes(model_); }
+    BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
+    BufferId held_gradients(int layer) const {
+        const bool held = resident(layer) && updates_wait_for_norm();
+        return held ? buffers_.resident_gradients[static_cast<std::size_t>(layer)] : kNoBuffer;
+    }
+    BufferId kept(int layer) const { return buffers_.kept[static_cast<std::size_t>(layer)]; }
+    /// The head's buffer where its weights arrive in it and its gradient leaves from it.
+    BufferId streamed_head() const {
+        return t_.resident_head() ? kNoBuffer : buffers_.head_weights;
+    }
+    const StreamedKernels& kernels(int layer) const { return kernels_[kind_of(model_, layer)]; }
+
+    void forward();
+    OperationId weights_in(int layer, Waits waits);
+    void head_weights_in();
+    void tokens_in();
+    void forward_micro_batch(int layer, std::int32_t j);
+    void checkpoint_out(int layer, std::int32_t j);
+    void loss();
+    void backward(int layer);
+    void backward_micro_batch(int layer, std::int32_t j);
+    OperationId checkpoint_in(int layer, std::int32_t j);
+
+    OperationId gradients_out(int layer, double bytes, OperationId after,
+                              std::vector<BufferId> from = {});
+    OperationId update(int layer, double params, OperationId after);
+    OperationId update_on_device(int layer, std::int32_t kernels, Waits waits,
+                                 std::vector<BufferId> gradients);
+    OperationId update_layer_on_device(int layer, Waits waits) {
+        return update_on_device(layer, kernels(layer).update, std::move(waits),
+                                {held_gradients(layer)});
+    }
+    void update_head(OperationId out);
+
+    OperationId on_embedding(OperationKind kind, double bytes, Waits waits);
+    void embedding_on_host();
+    void embedding_on_device();
+    void updates_after_norm(OperationId out);
+    void updates_before_next_forward();
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const TrainingSpec& t_;
+    const int layers_;
+    const int resident_;  ///< the first ones of them
+    const std::int64_t micro_;
+    PlanBuilder build_;
+    std::vector<StreamedKernels> kernels_;  // one a kind of layer
+    StreamedHeadKernels head_kernels_;
+    StreamedEmbeddingKernels embedding_kernels_;
+    std::vector<LayerState> state_;
+    std::vector<OperationId> backwards_;
+    StreamedBuffers buffers_;
+    OperationId embeddings_in_ = 0, head_in_ = -1, head_update_ = -1, rest_update_ = -1;
+    OperationId gather_ = -1;     ///< on the host for the next step, or on the device for this one
+    OperationId norm_known_ = 0;  ///< on the host, and with it whether this step stands
+    OperationId device_update_ = -1;  ///< the last one
+};
+
+}  // namespace sluice

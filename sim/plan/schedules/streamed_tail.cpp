@@ -1,0 +1,95 @@
+// What follows the last backward of our schedule: the embedding's gradients, the norm, the updates
+// that wait for it, and what of the next step waits for them.
+#include "sim/plan/schedules/streamed_operations.h"
+
+namespace sluice {
+
+OperationId Streamed::update(int layer, double params, OperationId after) {
+    return build_.add(OperationKind::update, layer, {{after}},
+                      host_operation(HostWork::adam, params * adam_traffic(t_.state_bytes)));
+}
+
+OperationId Streamed::update_on_device(int layer, std::int32_t kernels, Waits waits,
+                                       std::vector<BufferId> gradients) {
+    device_update_ = build_.add(OperationKind::update, Lane::compute, layer, std::move(waits),
+                                gpu_operation({kernels}, std::move(gradients)));
+    return device_update_;
+}
+
+/// On the host after the copy `out`, or on the device.
+void Streamed::update_head(OperationId out) {
+    if (t_.resident_head()) {
+        const Waits waits = {{updates_wait_for_norm() ? norm_known_ : -1}};
+        update_on_device(layers_, head_kernels_.update, waits, {buffers_.head_weights});
+    } else if (!model_.tied_embeddings) {
+        head_update_ = update(layers_, static_cast<double>(head_parameters(model_)), out);
+    }
+}
+
+OperationId Streamed::on_embedding(OperationKind kind, double bytes, Waits waits) {
+    return build_.add(kind, kEmbeddingLayer, std::move(waits),
+                      host_operation(HostWork::copy, bytes));
+}
+
+/// Gradients of the rows leave and are summed by row; rows of the next batch are updated first,
+/// then all others. Exact clipping updates everything from here on, in the order in which the next
+/// forward needs it.
+void Streamed::embedding_on_host() {
+    const double row_bytes = input_bytes(model_, t_);
+    const OperationId out = gradients_out(kEmbeddingLayer, row_bytes, state(0).last_backward,
+                                          {buffers_.hidden_gradient});
+    // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B at the rate of a copy.
+    norm_known_ = on_embedding(OperationKind::scatter_embeddings, 2.5 * row_bytes, {{out}});
+    const auto all = static_cast<double>(embedding_parameters(model_));
+    const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
+    update(kEmbeddingLayer, first, out);
+    gather_ = on_embedding(OperationKind::gather_embeddings, row_bytes, {});
+    if (updates_wait_for_norm()) updates_after_norm(out);
+    if (first < all) rest_update_ = update(kEmbeddingLayer, all - first, out);
+}
+
+/// The same without copies: only the sums of loss and norm leave.
+void Streamed::embedding_on_device() {
+    constexpr double kSums = 16;
+    const BufferId head_gradient = model_.tied_embeddings ? buffers_.head_weights : kNoBuffer;
+    const std::vector<BufferId> gradients = {buffers_.row_gradients, head_gradient};
+    const OperationId summed = build_.add(
+        OperationKind::embedding_backward, kEmbeddingLayer, {},
+        also_using(gpu_operation({embedding_kernels_.backward}, {buffers_.hidden_gradient}),
+                   gradients));
+    const OperationId out = gradients_out(kEmbeddingLayer, kSums, summed);
+    norm_known_ = build_.add(OperationKind::clip_gradients, kEmbeddingLayer, {{out}},
+                             host_operation(HostWork::none, 0));
+    const Waits waits = {{updates_wait_for_norm() ? norm_known_ : -1}};
+    update_on_device(kEmbeddingLayer, embedding_kernels_.update, waits, gradients);
+    if (updates_wait_for_norm())
+        updates_after_norm(out);
+    else if (model_.tied_embeddings)
+        update_head(out);
+}
+
+void Streamed::updates_after_norm(OperationId out) {
+    for (int layer = 0; layer < layers_; ++layer)
+        state(layer).update = resident(layer) ? update_layer_on_device(layer, {{norm_known_}})
+                                              : update(layer, parameters(layer), out);
+    update_head(out);
+}
+
+void Streamed::updates_before_next_forward() {
+    const auto before = [&](OperationId later, OperationId earlier) {
+        build_.wait(later, {earlier, true});
+    };
+    for (int layer = resident_; layer < layers_; ++layer)
+        before(state(layer).weights_in_forward, state(layer).update);
+    // Only now is the norm known, and with it whether this step stands.
+    if (resident_ < layers_) before(state(resident_).weights_in_forward, norm_known_);
+    before(embeddings_in_, t_.resident_embedding() ? norm_known_ : gather_);
+    // The rows may come to the memory of gradients that were held for clipping.
+    if (updates_wait_for_norm() && device_update_ >= 0 && !t_.resident_embedding())
+        before(embeddings_in_, device_update_);
+    if (head_in_ < 0) return;
+    const OperationId table_update = model_.tied_embeddings ? rest_update_ : head_update_;
+    before(head_in_, table_update >= 0 ? table_update : gather_);
+}
+
+}  // namespace sluice

@@ -1,0 +1,93 @@
+// What does a streamed step move and keep where head and embedding stay on the device?
+#include <fmt/format.h>
+
+#include "sim/plan/moves.h"
+#include "sim/plan/step_plan.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr Bytes kTable = 1000 * 512, kTokens = 4 * 256;
+
+/// Vocabulary 1000, hidden 512.
+ModelSpec small(bool tied) {
+    return parse_generic_model(fmt::format(
+        "layers=4,hidden=512,kv_heads=4,intermediate=1024,vocabulary=1000,tied={:d}", tied));
+}
+
+TrainingSpec training(ResidentTables tables) {
+    TrainingSpec spec;
+    spec.batch = 4;
+    spec.sequence = 256;
+    spec.resident_layers = 4;
+    spec.resident_tables = tables;
+    return spec;
+}
+
+StepPlan plan_of(bool tied, ResidentTables tables) {
+    return plan_step(small(tied), resolve_machine(read_machine_profile("h200-sxm-pcie5")),
+                     training(tables));
+}
+
+double link_bytes(const StepPlan& plan, Lane lane) {
+    double total = 0;
+    for (const Operation& op : plan.program.operations)
+        total += op.lane == lane ? op.link_bytes : 0;
+    return total;
+}
+
+Bytes states(const StepPlan& plan) {
+    Bytes total = 0;
+    for (const Buffer& buffer : plan.memory.buffers)
+        if (buffer.tier == Tier::device && buffer.kind == MemoryKind::optimizer_state)
+            total += buffer.bytes;
+    return total;
+}
+
+Bytes host_peak(const StepPlan& plan) { return peak_memory(plan.memory, Tier::host, 10'000).bytes; }
+
+}  // namespace
+
+TEST_CASE("streamed: with head and embedding resident, only the batch's tokens travel", "[plan]") {
+    for (const bool tied : {false, true}) {
+        const StepPlan without = plan_of(tied, ResidentTables::none),
+                       with = plan_of(tied, ResidentTables::both);
+        CAPTURE(tied);
+        // Row, place in the order and target of each token; three numbers of each row.
+        CHECK(link_bytes(with, Lane::host_to_device) == 4.0 * (3 * kTokens + 3 * 1000));
+        CHECK(link_bytes(with, Lane::device_to_host) == 16);  // loss and norm
+        for (const Operation& op : with.program.operations) CHECK(op.host_bytes == 0);
+        CHECK(states(with) - states(without) == 12 * ((tied ? 1 : 2) * kTable + 512));
+        // The rows in and out, their gradients, the head's; now there is the index.
+        const Bytes rows = 2 * kTokens * 512, index = 4 * (2 * kTokens + 3 * 1000);
+        CHECK(host_peak(without) - host_peak(with) ==
+              2 * rows + 4 * kTable + 2 * (kTable + 512) - index);
+    }
+}
+
+TEST_CASE("streamed: a resident head alone neither arrives nor leaves", "[plan]") {
+    const StepPlan without = plan_of(false, ResidentTables::none),
+                   with = plan_of(false, ResidentTables::head);
+    const double head = 2 * (kTable + 512);
+    for (const Lane lane : {Lane::host_to_device, Lane::device_to_host})
+        CHECK(link_bytes(without, lane) - link_bytes(with, lane) == head);
+    CHECK(states(with) - states(without) == 12 * (kTable + 512));
+    CHECK_THROWS_WITH(plan_of(true, ResidentTables::head), ContainsSubstring("give both or none"));
+}
+
+TEST_CASE("moves: resident tables leave the device where memory is short", "[plan]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    for (const bool tied : {false, true}) {
+        std::vector<double> values;
+        const Asked asked{small(tied), machine, training(ResidentTables::both)};
+        for (const OptionChange& change : changes_of(asked, Effect::frees_memory))
+            if (std::string_view(change.option->field) == "resident_tables")
+                values.push_back(change.value);
+        CAPTURE(tied);
+        CHECK(values == (tied ? std::vector<double>{0} : std::vector<double>{1, 0}));
+    }
+}
