@@ -68,7 +68,6 @@ struct Bench {
 
     /// Bytes [offset, offset + bytes) of the arena. InternalError if it is too small.
     char* at(Bytes offset, Bytes bytes) const;
-    /// Calls `progress` if there is one.
     void report(double share) const;
     void report(std::size_t done, std::size_t all) const {
         report(static_cast<double>(done) / static_cast<double>(all));
@@ -109,7 +108,6 @@ void require_finite(Bench& bench, const char* what, const void* data, DType type
 /// Without a GPU: nothing.
 void enqueue_large_products(Bench& bench, Seconds seconds);
 
-/// A case: one measurement of a calibration.
 struct Case {
     const char* name;      ///< the name for --only
     const char* question;  ///< "How fast are copies to the device, by size?"

@@ -90,7 +90,6 @@ struct Task {
     KernelShape shape;
 };
 
-/// The products of all roles.
 std::vector<Task> mixed_tasks(const ShapeLimits& limits) {
     std::vector<Task> tasks;
     for (std::size_t role = 0; role < kRoles.size(); ++role)

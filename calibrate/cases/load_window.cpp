@@ -49,7 +49,6 @@ class Window {
     std::atomic<bool> failed_{false};
 };
 
-/// One load and its thread.
 class Load {
   public:
     /// `work` calls complete() after each unit until that returns false.
@@ -145,7 +144,6 @@ LoadRates rates_of(const Loads& loads, const std::array<std::unique_ptr<Load>, 4
     return rates;
 }
 
-/// Units done at `time`.
 double units_at(std::span<const Seconds> completions, Seconds time) {
     const auto after = std::upper_bound(completions.begin(), completions.end(), time);
     const auto done = static_cast<double>(after - completions.begin()) - 1;

@@ -42,7 +42,6 @@ struct CpuTicks {
 };
 std::optional<CpuTicks> parse_cpu_ticks(std::string_view stat, const std::vector<int>& cpus);
 
-/// The GPU's clocks over a time.
 struct ClockRecord {
     int samples = 0;
     std::uint64_t events = 0;   ///< bits of clock_events, all that were seen

@@ -45,7 +45,6 @@ SharedOperands make_shared_operands(Bench& bench) {
             reinterpret_cast<double*>(sum)};
 }
 
-/// One kernel at one shape.
 struct MemoryBoundCall {
     /// Of one set; operands that are changed in place are outputs.
     std::vector<Bytes> inputs, outputs;
@@ -53,7 +52,6 @@ struct MemoryBoundCall {
     bool in_place = false;  ///< a call reads the output of the call before it
 };
 
-/// Builds the calls of one shape.
 class Calls {
   public:
     Calls(Bench& bench, const SharedOperands& shared, std::int64_t rows, std::int64_t columns,

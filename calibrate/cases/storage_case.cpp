@@ -38,7 +38,6 @@ std::vector<Point> points_of(bool quick) {
     return points;
 }
 
-/// One disk: its file, filled.
 class StorageBench {
   public:
     StorageBench(const StorageSettings& settings, Bytes bytes)

@@ -11,7 +11,6 @@
 
 namespace sluice {
 
-/// The command line's flags.
 struct MeasureFlags {
     std::string out = {};
     std::vector<std::string> only = {};  ///< names of cases; empty: all
@@ -38,7 +37,6 @@ struct CalibrationPlan {
     bool keeps_former = false;       ///< the earlier file is complete, so it gets another name
 };
 
-/// Earlier measurements, and their file.
 struct FormerMeasurements {
     Measurements measurements;
     std::string file;
@@ -63,7 +61,6 @@ CalibrationPlan plan_calibration(const std::optional<FormerMeasurements>& former
 void store_case(Measurements& measurements, CaseRecord record, const std::string& today,
                 const std::vector<std::string>& all);
 
-/// Names of `all` that were not measured.
 std::vector<std::string> missing_cases(const Measurements& measurements,
                                        const std::vector<std::string>& all);
 

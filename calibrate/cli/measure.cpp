@@ -152,7 +152,6 @@ class Calibration {
         fs::create_directories(fs::path(file_).parent_path());
     }
 
-    /// Whether all were measured.
     bool measure_cases() {
         busy_ = load_warnings(read_machine_load(host_, gpu_.get()));
         for (const std::string& warning : busy_) fmt::print(stderr, "warning: {}\n", warning);

@@ -27,7 +27,6 @@ class Progress {
   public:
     Progress(std::vector<PlannedCase> cases, std::FILE* out, bool is_terminal);
 
-    /// The next case begins.
     void begin();
     void report(double share);
     /// The case is done after that time; `detail` is shown after it.

@@ -56,7 +56,7 @@ void check_same_machine(const MachineProfile& profile, const std::string& file,
                     file, there, profile.name));
 }
 
-/// Whether predictions can use it.
+/// Throws unless predictions can use the profile.
 void check_resolves(const MachineProfile& profile, const Measurements& measurements) {
     try {
         resolve_machine(profile);

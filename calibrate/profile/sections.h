@@ -53,7 +53,6 @@ void add_power(const Measurements& measurements, ProfileJson& profile);
 void add_clock(const Measurements& measurements, ProfileJson& profile);
 void add_gpu_interconnect(const Measurements& measurements, ProfileJson& profile);
 
-/// How a GPU's clock falls under load.
 struct ClockFit {
     double rested_us = 0;  ///< of one product at the highest clock
     double limit_us = 0, limit_us_low = 0, limit_us_high = 0;  ///< at the power limit

@@ -76,7 +76,6 @@ std::vector<std::string> columns_of(const nlohmann::ordered_json& profile,
     return {name.substr(by + 4), name.substr(0, by)};
 }
 
-/// One profile made from another.
 class Transfer {
   public:
     Transfer(const MachineProfile& measured, const Scales& scales, const std::string& date,

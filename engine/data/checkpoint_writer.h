@@ -13,7 +13,6 @@
 
 namespace sluice {
 
-/// A tensor to be written.
 struct TensorSpec {
     std::string name;
     Dtype dtype = Dtype::u8;
@@ -53,7 +52,6 @@ class SafetensorsWriter {
     std::int64_t data_bytes_ = 0;
 };
 
-/// One file of a checkpoint.
 struct ShardPlan {
     std::string file;                  ///< its name
     std::vector<std::size_t> tensors;  ///< indices into the list

@@ -13,7 +13,6 @@ struct DtypeEntry {
     std::int64_t bytes;
 };
 
-/// In the order of Dtype.
 constexpr DtypeEntry kDtypes[] = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1},
     {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},     {"U32", 4},

@@ -165,7 +165,6 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     std::set<std::string> names_seen_, fields_seen_;
 };
 
-/// The length of the header in bytes.
 std::int64_t header_bytes(std::span<const std::byte> file, const std::string& path) {
     std::uint64_t length = 0;
     if (file.size() < sizeof(length))

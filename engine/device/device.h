@@ -47,7 +47,6 @@ class Device {
     virtual void register_host(void* memory, Bytes bytes) = 0;
     virtual void release_host(void* memory) = 0;
 
-    /// Enqueues a copy on a copy lane.
     virtual void copy(Lane lane, void* to, const void* from, Bytes bytes) = 0;
 
     /// Blocks until all enqueued work is done; never throws.
@@ -67,7 +66,6 @@ class Device {
     virtual void align_clocks() = 0;
 };
 
-/// Seconds of a steady clock.
 Seconds host_seconds();
 
 /// Threads of libtorch's operators.

@@ -30,7 +30,6 @@ struct Matrix {
     }
 };
 
-/// A contiguous vector.
 struct Vector {
     void* data = nullptr;
     DType type = DType::bf16;

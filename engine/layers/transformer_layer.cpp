@@ -27,7 +27,6 @@ void linear_backward(Kernels& kernels, const LinearGradient& g, bool accumulate)
 
 }  // namespace
 
-/// Kernels and weights of one call.
 struct TransformerLayer::Pass {
     Kernels& kernels;
     void* weights;

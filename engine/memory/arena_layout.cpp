@@ -8,7 +8,6 @@ namespace {
 
 constexpr Bytes kAlignment = 4096;
 
-/// A buffer to be placed.
 struct Item {
     std::size_t buffer = 0;
     Bytes bytes = 0;

@@ -41,7 +41,6 @@ class DeviceBuffers {
     /// Rows of micro-batch `j` of a layer's input; of the last layer's output if layer is the
     /// number of layers.
     Matrix hidden(int layer, std::int64_t j) const;
-    /// The rows of all micro-batches.
     Matrix whole_hidden(int layer) const;
     /// One of the two places for checkpoints that come back.
     Matrix coming_back(std::int64_t which) const;

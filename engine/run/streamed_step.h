@@ -40,7 +40,6 @@ class StreamedStep {
     StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm);
     /// Continues from a step that was clipped by this factor.
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
-    /// Waits for all updates.
     void finish() { runner_.finish(); }
     /// The same, and copies the states of resident sections to the host model, to be saved.
     void bring_home() {

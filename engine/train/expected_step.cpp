@@ -16,7 +16,6 @@ namespace {
 constexpr double kMost = std::numeric_limits<double>::max();
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
-/// A row of the table.
 struct Compared {
     std::string name;
     double expected, measured;

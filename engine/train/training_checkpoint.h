@@ -46,7 +46,7 @@ class PartialFolder {
     std::string out_, name_, path_;
 };
 
-/// Writes out/latest. Throws InputError.
+/// Throws InputError.
 void point_latest_at(const std::string& out, const std::string& name);
 
 /// Removes the whole checkpoints below `step`, except the newest `keep` of them. A folder that

@@ -10,7 +10,6 @@
 
 namespace sluice {
 
-/// The contents of such a page.
 struct BarsAnswer {
     QStringList sentences;  ///< above the bars: the first few, all of them in a tooltip
     BarChart chart;

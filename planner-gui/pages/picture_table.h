@@ -15,7 +15,6 @@ class QTableView;
 
 namespace sluice {
 
-/// The description of a thing.
 struct Described {
     QString words;
     bool can_be_adopted = false;
@@ -50,7 +49,7 @@ class PictureTable : public QWidget {
 
     int selected() const;  ///< kNoId: none
     void select(int thing);
-    /// The descriptions have changed.
+    /// Shows the descriptions again.
     void showSelected();
 
     PictureView* picture() const { return picture_; }

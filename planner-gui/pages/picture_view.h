@@ -59,7 +59,6 @@ class PictureView : public QWidget {
     PictureSpace space() const;
     /// The picture on the screen; if there is none, the picture of a file.
     PictureSpace exportedSpace() const;
-    /// Makes the picture again.
     void refresh();
     /// The size or the font has changed.
     virtual void takeRoom() { refresh(); }

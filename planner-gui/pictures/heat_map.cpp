@@ -30,7 +30,6 @@ QString bytes(Bytes number, ByteUnits units) {
     return byte_text(static_cast<double>(number), units);
 }
 
-/// The columns of the table of cells.
 std::vector<ColumnOf<CellIndex>> columns_of(const HeatMap& map, ByteUnits units) {
     const auto axis = [&map](const VariedNumber& number, std::size_t which) {
         const auto setting = [&map, which](const CellIndex& at) {

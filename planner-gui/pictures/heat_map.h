@@ -91,7 +91,6 @@ QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantit
 
 /// One row per cell, in the order of ids, for people who cannot see colours or want the numbers.
 Table heat_map_table(const HeatMap& map, ByteUnits units);
-/// The row of one cell.
 Row heat_map_row(const HeatMap& map, CellIndex at, ByteUnits units);
 /// The id of a cell in the picture, and the cell of an id.
 inline int id_of(const HeatMap& map, CellIndex at) { return at.y * map.columns() + at.x; }

@@ -21,7 +21,6 @@ struct VariedNumber {
     bool operator==(const VariedNumber& other) const { return key == other.key; }
 };
 
-/// One value of one quantity.
 struct VariedValue {
     VariedNumber number;
     double value = 0;

@@ -36,7 +36,6 @@ class PlannerSession::Teller {
             },
             Qt::QueuedConnection);
     }
-    /// Emits `signal` with the value.
     template <typename Signal, typename Value>
     void send(Signal signal, Value value) const {
         (*this)([signal, shared = std::make_shared<const Value>(std::move(value))](

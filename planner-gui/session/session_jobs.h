@@ -74,7 +74,6 @@ struct ExploredCell {
     ScenarioValue value;
 };
 
-/// One machine with one system.
 struct MachineSystem {
     std::string machine, schedule;
     ScenarioValue value;

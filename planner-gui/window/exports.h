@@ -48,7 +48,6 @@ class Exports : public QObject {
     void failed(QString sentence);
 
   private:
-    /// A requested report and its destination.
     struct Wanted {
         PlannedScenario planned;
         std::vector<PlannedScenario> others;

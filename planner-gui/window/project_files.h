@@ -15,7 +15,6 @@
 
 namespace sluice {
 
-/// A crashed session's project.
 struct Recovered {
     Project project;
     QString file;      ///< the file that it was opened from or saved to; empty: none
@@ -32,7 +31,6 @@ class ProjectFiles : public QObject {
     /// Each throws InputError, and then changes nothing.
     void open(const QString& file);
     void save(const QString& file);
-    /// Starts a new project with this scenario.
     void start(const PlannedScenario& scenario);
     /// Opens a crashed session's project, which counts as not saved.
     void recover(const Recovered& recovered);

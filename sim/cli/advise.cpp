@@ -110,7 +110,6 @@ std::string over_budget(const std::optional<HourlyPrice>& price, double most) {
                        format_usd(most));
 }
 
-/// Shows progress on a terminal.
 Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& request, int processes) {
     ProgressLine line("advise");
     ShowProgress show;

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// The effect of the change.
+/// The specs that are changed.
 struct Asked {
     const ModelSpec& model;
     const MachineSpec& machine;
@@ -18,7 +18,6 @@ struct Asked {
 /// The training itself stays the same, or it becomes another one, which the user should decide.
 enum class Effect { frees_memory, takes_memory, other_training };
 
-/// One option at another value.
 struct OptionChange {
     const Option* option;
     double value;

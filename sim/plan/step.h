@@ -46,7 +46,6 @@ struct OperationInterval {
     Seconds end = 0;
 };
 
-/// One lane over one steady step.
 struct LaneTime {
     Seconds busy = 0;
     Seconds exposed = 0;  ///< compute waited for this lane; part of busy
@@ -116,7 +115,6 @@ struct Utilization {
     double share = 0;
 };
 
-/// A steady step over time.
 struct Step {
     Seconds seconds = 0;
     Seconds first = 0;  ///< the first step; 0: not known

@@ -44,10 +44,8 @@ void add_horizontal_axis(Picture& picture, const Box& plot, const Axis& axis,
 /// Horizontal lines across the plot with labels at its left; labels that would touch are left out.
 void add_vertical_axis(Picture& picture, const Box& plot, const Axis& axis, const TickLabel& label,
                        double font);
-/// The width of the widest label.
 double widest_label(const Axis& axis, const TickLabel& label, double font);
 
-/// Height of a line of text.
 inline double line_height(double font) { return 1.4 * font; }
 /// Splits text into lines of at most `most` bytes, at spaces, or within a word that is longer.
 std::vector<std::string> wrap_text(std::string_view text, std::size_t most);

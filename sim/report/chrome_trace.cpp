@@ -44,7 +44,6 @@ Seconds first_start(const TimedPlan& report) {
     return first;
 }
 
-/// The trace events as text.
 struct Events {
     std::vector<std::string> lines;
     int arrows = 0;

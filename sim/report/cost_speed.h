@@ -18,13 +18,11 @@ struct CostSpeedPoint {
     bool must_be_named = false;
 };
 
-/// One plot.
 struct CostSpeed {
     std::string cost;  ///< "$ an hour"
     std::vector<CostSpeedPoint> points;
 };
 
-/// Axes that contain all points and bands.
 Axis cost_axis(const CostSpeed& plot);
 Axis speed_axis(const CostSpeed& plot);
 

@@ -53,7 +53,6 @@ std::vector<Block> pauses(const std::vector<Block>& blocks, Seconds step);
 /// Merges neighbours shorter than `shortest` into one block of at most twice that length.
 std::vector<Block> merge_short(const std::vector<Block>& blocks, Seconds shortest);
 
-/// Names of the families, in order.
 const char* family_name(Family family);
 
 /// The operation on another lane that it waited for last; -1 if it waits for none.

@@ -65,7 +65,6 @@ void add_exposed(std::vector<Fact>& facts, const TimelineRow& row, OperationId i
                                             : "no: hidden behind compute"});
 }
 
-/// Start, duration, bytes and rate.
 void add_times(std::vector<Fact>& facts, const TimelineRow& row, OperationId id,
                const BytesText& bytes) {
     const Operation& operation = row.operation(id);

@@ -77,7 +77,6 @@ struct Cell {
     bool operator==(const Cell&) const = default;
 };
 
-/// The programs that read a column.
 enum class Programs : std::uint8_t { all, json, csv };
 
 struct Column {
@@ -115,7 +114,6 @@ struct ColumnOf {
         : column{std::move(key), std::move(title), unit, std::move(help), programs},
           cell(std::move(of)) {}
 
-    /// A column of text.
     ColumnOf(std::string key, std::string title, std::function<Cell(const Item&)> of,
              std::string help = {}, Programs programs = Programs::all)
         : ColumnOf(std::move(key), std::move(title), Unit::text, std::move(of), std::move(help),
@@ -125,7 +123,6 @@ struct ColumnOf {
     std::function<Cell(const Item&)> cell;
 };
 
-/// One row per item.
 template <typename Item, typename Items>
 Table table_of(const Items& items, const std::vector<ColumnOf<Item>>& columns) {
     Table out;

@@ -36,7 +36,6 @@ struct TimelineRow {
     const LaneTime& time() const { return report->step.lanes[static_cast<std::size_t>(lane)]; }
 };
 
-/// A block of a row.
 struct TimelinePlace {
     std::size_t row = 0, block = 0;
     bool operator==(const TimelinePlace&) const = default;
@@ -67,7 +66,6 @@ class Timeline {
 
     /// The operation that runs at `time`, else the nearest one within `tolerance`.
     std::optional<TimelinePlace> hit(std::size_t row, Seconds time, Seconds tolerance) const;
-    /// The pause or exposed stretch at `time`.
     std::optional<WaitBlock> wait_at(std::size_t row, Seconds time) const;
 
     /// The operation `by` places later in the row (earlier, if negative); stops at the ends.

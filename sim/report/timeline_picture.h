@@ -47,7 +47,6 @@ Picture timeline_picture(const Timeline& timeline, const PictureSpace& space,
 /// A whole step, as in a file.
 Picture step_picture(const TimedPlan& report);
 
-/// Ticks of a time axis, with labels.
 struct TimeTick {
     Seconds time = 0;
     std::string label;

@@ -37,7 +37,6 @@ class Writer {
         if (shape.stroke_width != 1) add(" stroke-width=\"{:.3g}\"", shape.stroke_width);
         if (shape.dashed) add(" stroke-dasharray=\"5 4\"");
     }
-    /// Ends the element `name`.
     void end(const char* name, const Shape& shape) {
         if (shape.tooltip.empty())
             add("/>\n");

@@ -39,7 +39,6 @@ class PowerBudget {
     /// Notes when they ended, which contention may have delayed.
     void end(Seconds now) { idle_since_ = now; }
 
-    /// The energy that is left.
     double left_j() const { return joules_; }
     /// Uses up energy. Precondition: at most left_j().
     void use(double joules) { joules_ -= joules; }

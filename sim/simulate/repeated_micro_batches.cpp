@@ -36,7 +36,6 @@ std::vector<std::size_t> stretches(const StepProgram& program) {
     return starts;
 }
 
-/// Consecutive micro-batches of a simulated step.
 class Repeat {
   public:
     /// `from`: the index of the first one.

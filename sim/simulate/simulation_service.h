@@ -52,7 +52,6 @@ void on_simulation_thread(const std::function<void()>& work);
 void in_processes(int processes, std::size_t count, const std::function<void(std::size_t)>& work,
                   const std::function<void(std::size_t done)>& done = {});
 
-/// Processors that this process may use.
 int usable_processors();
 
 /// Zeroed memory that copies of this process share. Throws std::bad_alloc.

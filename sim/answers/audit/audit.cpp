@@ -27,7 +27,6 @@ double device_bytes(const Claim& claim) {
     return gpus(claim) * static_cast<double>(claim.machine.gpu.memory_capacity);
 }
 
-/// Memory of all hosts and devices.
 double memory_bytes(const Claim& claim) {
     const double host = nodes(claim) * static_cast<double>(claim.machine.host.memory_capacity);
     return claim.machine.unified_memory ? host : host + device_bytes(claim);

@@ -56,7 +56,6 @@ ClaimFile parse_claims(std::string_view text, const std::string& file);
 enum class Verdict { possible, doubtful, impossible };
 const char* verdict_name(Verdict verdict);
 
-/// One check of a claim.
 struct Finding {
     Verdict verdict = Verdict::possible;
     std::string by;        ///< kind of check: "bytes", "FLOPs", "link", "storage", "simulated", ...

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::int64_t kLargestBatch = 1024;
 
-/// A step that fits, with one batch.
 struct FittingStep {
     Prediction report;
     std::vector<Setting> changes;

@@ -13,7 +13,6 @@
 
 namespace sluice {
 
-/// How the hours are paid for.
 struct Payment {
     std::string name;  ///< name of the offer, "bought" or "--usd-per-hour"
     std::string origin;
@@ -48,7 +47,6 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
 
 /// The payment for a rented offer with `gpus` GPUs.
 Payment rented(const Offer& offer, double gpus);
-/// The payment of an owner.
 Payment bought(double price_usd, const std::string& origin, const OwnerTerms& terms);
 
 /// The answer of `sluice cost`: the price of the query, and all known ones.

@@ -34,7 +34,6 @@ std::vector<TrackRecord> read_track_records(std::string_view json);
 /// The records of validation/history.json, which is built in.
 std::vector<TrackRecord> track_records();
 
-/// The criterion of the best machine.
 enum class Aim { cheapest, fastest };
 
 /// A machine, or a number of its GPUs with everything in their memory.
@@ -60,7 +59,6 @@ struct DecisionRequest {
     std::string date, version;  ///< on the page
 };
 
-/// One machine with its prediction.
 struct Candidate {
     std::string name;  ///< "gh200-480gb", "8 x h100-sxm-pcie5"
     MachineProfile profile;

@@ -19,7 +19,6 @@ constexpr double kLargestFactor = 8;            // no remedy needs a larger fact
 constexpr double kNearEnough = 1 + kLeastGain;  // factor on the step time with that factor
 constexpr std::size_t kMostOperations = 3000;   // of a plan, which is simulated some tens of times
 
-/// The parts that make a lane faster.
 Parts parts_of(Lane lane) {
     switch (lane) {
         case Lane::host_to_device:

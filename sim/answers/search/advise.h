@@ -11,7 +11,6 @@
 
 namespace sluice {
 
-/// Settings and their prediction.
 struct AdvisedSettings {
     TrainingSpec training;
     SearchRow row;  ///< simulated

@@ -31,7 +31,6 @@ struct FindQuery {
     bool adjust = false;
 };
 
-/// One side of the answer.
 struct FindSide {
     double value = 0;              ///< in the unit of the answer
     std::string subject;           ///< "57 sequences", "llama-3.1-70b"

@@ -18,7 +18,6 @@ struct OptionAxis {
     std::vector<double> values;
 };
 
-/// One scenario of a grid.
 struct GridPoint {
     const ModelSpec* model = nullptr;
     const MachineSpec* machine = nullptr;

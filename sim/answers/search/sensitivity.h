@@ -14,7 +14,6 @@
 
 namespace sluice {
 
-/// One change of the machine.
 struct Upgrade {
     std::string name;   ///< "link twice as fast"
     Prediction report;  ///< with its band

@@ -31,7 +31,6 @@ class ProgressLine {
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show(const SearchProgress& progress);
-    /// Clears the line.
     void clear();
     bool terminal() const { return terminal_; }
     /// Time since construction.

@@ -14,7 +14,6 @@
 
 namespace sluice {
 
-/// A row of the report's operations.
 struct MeasuredOperation {
     std::string label;  ///< "backward 12"
     std::string lane;

@@ -31,7 +31,6 @@ struct OperationError {
     const RunComparison* run = nullptr;
     std::size_t operation = 0;  ///< index in the program
     Seconds measured = 0, predicted = 0, explained = 0;
-    /// The share of the measured step.
     double explained_share() const { return explained / run->run.step; }
 };
 

@@ -122,7 +122,6 @@ class Replicated : public ClusterStep {
     double parameters(int layer) const {
         return layer == kEmbeddingLayer ? root_parameters() : parameters_of_layer(model_, layer);
     }
-    /// One GPU's share of the states.
     double part(double all) const {
         return shards_states_ ? std::ceil(all / static_cast<double>(group_.gpus)) : all;
     }

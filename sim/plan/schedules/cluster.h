@@ -16,7 +16,6 @@ namespace sluice {
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses = {});
 
-/// A step of one of the GPUs.
 class ClusterStep : public PyTorchStep {
   protected:
     /// All must outlive it.

@@ -69,7 +69,7 @@ class Sharded : public ClusterStep {
     const Group& of_layer(int layer) const {
         return layer == kEmbeddingLayer ? root_ : kinds_[kind_of(model_, layer)];
     }
-    /// One GPU's buffers of all.
+    /// One GPU's share of `all`.
     double part(double all) const { return std::ceil(all / static_cast<double>(group_.gpus)); }
 
     void declare_memory() {

@@ -37,7 +37,6 @@ double megatrain_backward_temporaries(const ModelSpec& model);
 /// Host memory of loading, first step, steady state and saving.
 void declare_megatrain_host_moments(const ModelSpec& model, PlanBuilder& build);
 
-/// Pinned layer gradients on the host.
 std::int64_t megatrain_slabs(const TrainingSpec& training);
 
 }  // namespace sluice

@@ -229,7 +229,7 @@ void PyTorchStep::declare_kernels() {
     loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
 }
 
-/// The tokens of a pass.
+/// The buffers of a pass.
 void PyTorchStep::declare_buffers() {
     const double input = input_bytes(model_, pass_);
     inputs_.clear();

@@ -70,7 +70,6 @@ inline constexpr const char* kMultiTensorAssumption =
     "PyTorch's clipping and fused AdamW on the GPU reach 0.63 of a device copy's rate in bf16 and "
     "0.81 in fp32, as on the measured H200";
 
-/// Host memory of the training processes.
 void declare_processes(const MachineSpec& machine, double processes, PlanBuilder& build);
 
 /// For PlanBuilder: launches take no time of the compute lane if a PythonThread issues them.

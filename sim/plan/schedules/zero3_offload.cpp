@@ -104,7 +104,6 @@ class Zero3Offload : public Zero3Pass {
         return fetched;
     }
 
-    /// Parameters of the next calls.
     Parameters used_by(int calls) {
         Parameters used;
         for (int i = 0; i < calls; ++i) {

@@ -91,11 +91,9 @@ std::string track_record_words(const TrackRecord& record);
 /// SVG in figures: bars, memory, cost against speed, and for the chosen machine a step and
 /// upgrades.
 std::string decision_pictures(const Decision& decision);
-/// The answer, then the table of machines.
 std::string decision_text(const Decision& decision);
 std::string decision_html(const Decision& decision);
 
-/// One row per run.
 Table validation_table(const Validation& validation, const BytesText& bytes = format_bytes);
 /// The runs, their phases, then the errors of each group.
 std::string validation_text(const Validation& validation);
@@ -121,7 +119,6 @@ nlohmann::ordered_json operation_errors_json(const OperationErrors& errors);
 std::string published_text(const PublishedTable& table);
 std::string published_json(const PublishedTable& table);
 
-/// One row per model of the library.
 std::string models_text();
 /// The model's size and, by kind of layer, its tensors.
 std::string model_text(const ModelSpec& model);

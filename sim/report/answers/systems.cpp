@@ -10,7 +10,6 @@
 namespace sluice {
 namespace {
 
-/// A system in one of several comparisons.
 struct Compared {
     const Comparison* in;
     const ComparedSystem* system;

@@ -15,7 +15,7 @@ struct Unit {
     const char* shown = "";
     bool is_time = false;
 };
-// Longer endings first.
+// Longer endings first, since the first match counts.
 constexpr std::array kUnits = {
     Unit{"_gb_per_s", kGiga, 1, "GB/s"},
     Unit{"_gparams_per_s", kGiga, 1, "Gparam/s"},

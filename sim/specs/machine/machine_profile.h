@@ -11,7 +11,6 @@
 
 namespace sluice {
 
-/// Where a number comes from.
 enum class Method { measured, transferred, datasheet, estimated };
 const char* method_name(Method method);
 
@@ -40,7 +39,6 @@ struct Curve {
     std::string note;
 };
 
-/// Measured times of one kind of kernel.
 struct KernelEntry {
     std::string path;
     KernelMeasurement measured;

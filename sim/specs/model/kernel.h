@@ -72,7 +72,6 @@ Kernel attention_backward(const AttentionSize& size);
 Kernel elementwise(const char* name, MemoryBoundWork work, std::int64_t rows, std::int64_t columns,
                    double bytes_per_element);
 
-/// A memory-bound kernel: `bytes` read and written.
 Kernel memory_bound(const char* name, double bytes, std::int64_t launches = 1);
 
 }  // namespace sluice

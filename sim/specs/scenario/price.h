@@ -17,7 +17,6 @@ enum class OfferKind {
 };
 const char* offer_kind_name(OfferKind kind);
 
-/// One dated price of a GPU hour.
 struct Offer {
     std::string name;
     OfferKind kind = OfferKind::rented;
@@ -44,7 +43,6 @@ PriceList price_list(const MachineProfile& profile);
 /// corner of the market nor a list price that few pay. Empty if there is no rent.
 const Offer* typical_offer(const PriceList& prices);
 
-/// The price of an hour of training.
 struct HourlyCost {
     double usd_per_hour = 0;  ///< for all GPUs that train
     std::string provider;

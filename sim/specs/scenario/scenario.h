@@ -15,7 +15,6 @@
 
 namespace sluice {
 
-/// The model, as typed.
 struct PlannedModel {
     std::string model;  ///< a name of the library, dense:..., or a path to a config.json
     std::optional<std::string> layers;
@@ -23,7 +22,6 @@ struct PlannedModel {
     bool operator==(const PlannedModel&) const = default;
 };
 
-/// The machine, as typed, with what-if values.
 struct PlannedMachine {
     std::string machine;  ///< a name of the library, or a path to a profile
     std::optional<std::string> host_memory;

@@ -113,7 +113,7 @@ void set_options(TrainingSpec& spec, const JsonObject& object);
 /// The options of a training.json as text, by field; all of them are checked. Throws InputError.
 std::map<std::string, std::string> parse_option_texts(std::string_view text,
                                                       const std::string& file);
-/// Reads a training.json. Throws InputError.
+/// Throws InputError.
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file);
 
 /// Rules between options (batch divisible by micro-batch, ...). Throws InputError with the rule and
