@@ -23,12 +23,12 @@ struct TokenRows {
 /// A row of bf16 in the type of `to`, a matrix of one row.
 void copy_row(const Matrix& to, const std::uint16_t* from);
 
-/// What a sum over the columns of a row is split into.
+/// The pieces of a sum over the columns of a row.
 inline constexpr std::int64_t kRowPiece = 256;
 
 /// Columns [begin, end) of the sum of a row's gradients, in the order of its tokens, in fp32.
-/// `gradients` (tokens, columns); `head_gradient` is bf16 of this row, null where there is none.
-/// Returns what the sum adds to the square of the norm, of which `head_gradient` already counts.
+/// `gradients` (tokens, columns); `head_gradient` is bf16 of this row, or null. Returns the
+/// increase of the square of the norm, in which `head_gradient` is already counted.
 double sum_row(float* sum, const RowTokens& row, const std::int32_t* order, std::int64_t begin,
                std::int64_t end, const Matrix& gradients, const std::uint16_t* head_gradient);
 

@@ -96,7 +96,7 @@ class HeadLoss {
     std::int64_t elements() const { return norm_.offset + norm_.elements(); }
     const TensorPlace& projection() const { return projection_; }
     const TensorPlace& norm() const { return norm_; }
-    /// In a buffer that has them as projection() and norm() say.
+    /// In a buffer with the layout of projection() and norm().
     HeadWeights weights_in(void* head) const {
         return {matrix_at(head, DType::bf16, projection_).data,
                 vector_at(head, DType::bf16, norm_).data};

@@ -1,5 +1,5 @@
-// The token embedding: which rows a batch uses; and where it stays on the host, how they go to the
-// device, and how their gradients come back and are summed by row.
+// Which rows of the token embedding does a batch use? If the embedding stays on the host: how do
+// rows go to the device, and how are their gradients summed by row?
 #pragma once
 
 #include <array>

@@ -32,8 +32,8 @@ void ResidentSections::begin_gradients(int layer) {
         device_.kernels().fill_zero(buffers_.gradient_slab(layer), kBf16 * size);
 }
 
-/// The head's is where its weights are while it is not resident, in the layout of HeadLoss, which
-/// has an output projection even where that is the embedding.
+/// The head's gradient replaces its weights while it is not resident, in the layout of HeadLoss,
+/// which has an output projection even if that is the embedding.
 GradientRange ResidentSections::gradient(int section) const {
     if (section < host_.layers())
         return {.bf16 = static_cast<const std::uint16_t*>(buffers_.gradient_slab(section))};

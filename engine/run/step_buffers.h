@@ -23,7 +23,7 @@ class DeviceBuffers {
     /// For a resident layer: its own weights.
     void* weight_slot(int layer) const;
     void* gradient_slab(int layer) const;
-    /// Parameters and states of a section (HostModel's); of no elements where they are the host's.
+    /// Parameters and states of a section (HostModel's); without elements if they are on the host.
     const ParameterBlock& resident(int section) const {
         return resident_[static_cast<std::size_t>(section)];
     }
@@ -69,8 +69,7 @@ class DeviceBuffers {
     char* arena_ = nullptr;
 };
 
-/// Where in memory of token_index_bytes() the index of a batch stands. `memory` may be the
-/// device's.
+/// The place of a batch's index in memory of token_index_bytes(). `memory` may be the device's.
 struct TokenIndex {
     TokenIndex(char* memory, std::int64_t tokens)
         : inputs(reinterpret_cast<std::int32_t*>(memory)),
@@ -85,10 +84,10 @@ class HostBuffers {
     HostBuffers(const ModelSpec& model, const TrainingSpec& training, const HostModel& host,
                 ThreadPool& pool, Device& device, DType activations);
 
-    /// (tokens, hidden) of the embedding, and their gradients; not where that is resident.
+    /// (tokens, hidden) of the embedding, and their gradients; absent if the embedding is resident.
     Matrix rows_in() const { return rows(rows_in_); }
     Matrix rows_out() const { return rows(rows_out_); }
-    /// As the device's; only where the embedding is resident.
+    /// In the device's form; only if the embedding is resident.
     char* token_index() const { return pinned_.at<char>(token_index_); }
     void write_token_index(std::span<const std::int32_t> inputs, const TokenRows& rows) const;
     std::int32_t* targets() const { return pinned_.at<std::int32_t>(targets_); }
@@ -98,7 +97,7 @@ class HostBuffers {
     }
     /// The device's sums when a section's gradients left (HostModel's sections).
     StepSums* sums(int section) const { return pinned_.at<StepSums>(sums_) + section; }
-    /// A layer's input on the host. Layer 0's is rows_in() where the embedding is on the host.
+    /// A layer's input on the host. Layer 0's is rows_in() if the embedding is on the host.
     Matrix checkpoint(int layer) const;
     float* row_sums() const { return row_sums_.at<float>(0); }
 

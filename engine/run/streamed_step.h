@@ -66,7 +66,7 @@ class StreamedStep {
     State& state(std::int64_t step) { return states_[static_cast<std::size_t>(step % 2)]; }
     /// Does the step of `fresh` and returns its state once loss and norm are known.
     State& run(const State& fresh);
-    /// The section of HostModel that an operation is of.
+    /// The section of HostModel that an operation belongs to.
     int section_of(const Operation& op) const {
         return op.layer == kEmbeddingLayer ? host_.embedding() : op.layer;
     }

@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(kThreads)
         Packet<W>::load(from + c).store(to + c);
 }
 
-/// Adds the gradients of the row's tokens at `column` and W - 1 columns behind it, in their order.
+/// Adds the gradients of the row's tokens at `column` and the W - 1 columns after it, in their
+/// order.
 template <int W>
 __device__ void add_tokens(const RowTokens& row, const std::int32_t* order, Bf16Rows gradients,
                            std::int64_t column, float (&sum)[W]) {

@@ -25,12 +25,13 @@ struct StreamedBuffers {
     /// The first layers are resident: their updates come last in backward and are needed first in
     /// the next forward, so that no other layers keep the GPU waiting as long.
     std::vector<BufferId> resident, resident_gradients;
-    BufferId token_index = kNoBuffer;  ///< of the batch; only where the embedding is resident
+    BufferId token_index = kNoBuffer;  ///< of the batch; only if the embedding is resident
     BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
     // These live while operations use them.
     std::vector<BufferId> inputs;  ///< one a layer; two in turn where checkpoints go to the host
     std::vector<BufferId> kept;    ///< one a layer, kNoBuffer where it keeps nothing for backward
-    /// Output projection and final norm, later their gradient; that alone where they are resident.
+    /// Output projection and final norm, later their gradient; only the gradient if they are
+    /// resident.
     BufferId head_weights = 0;
     BufferId hidden_gradient = 0;  ///< first the last hidden state
     BufferId forward_workspace = 0;

@@ -54,7 +54,7 @@ class StreamedDeclaration {
         const int kind = model_.layers[static_cast<std::size_t>(layer)];
         return kinds_[static_cast<std::size_t>(kind)];
     }
-    /// What a layer keeps of each half, in bytes of one token.
+    /// Tensors that a layer keeps of each half, in bytes per token.
     struct Kept {
         double attention = 0, feed_forward = 0;
     };
@@ -98,7 +98,7 @@ class StreamedDeclaration {
         // Inputs and targets of this batch and the next, 4 bytes each.
         build_.on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
         if (host_checkpoints(t_)) {
-            // Where the host has the embedding, its rows are layer 0's input.
+            // If the host has the embedding, its rows are layer 0's input.
             const int there = t_.resident_embedding() ? 0 : 1;
             build_.on_host(
                 "checkpoints", Kind::checkpoints,

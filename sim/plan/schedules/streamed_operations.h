@@ -45,7 +45,7 @@ class Streamed {
         return held ? buffers_.resident_gradients[static_cast<std::size_t>(layer)] : kNoBuffer;
     }
     BufferId kept(int layer) const { return buffers_.kept[static_cast<std::size_t>(layer)]; }
-    /// The head's buffer where its weights arrive in it and its gradient leaves from it.
+    /// The buffer in which the head's weights arrive and from which its gradient leaves.
     BufferId streamed_head() const {
         return t_.resident_head() ? kNoBuffer : buffers_.head_weights;
     }
@@ -94,7 +94,7 @@ class Streamed {
     StreamedBuffers buffers_;
     OperationId embeddings_in_ = 0, head_in_ = -1, head_update_ = -1, rest_update_ = -1;
     OperationId gather_ = -1;     ///< on the host for the next step, or on the device for this one
-    OperationId norm_known_ = 0;  ///< on the host, and with it whether this step stands
+    OperationId norm_known_ = 0;  ///< on the host, and with it whether this step is valid
     OperationId device_update_ = -1;  ///< the last one
 };
 

@@ -77,8 +77,8 @@ StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
     const double table = static_cast<double>(embedding_parameters(model));
     const double rows = embedding_rows_in_use(model, training) * static_cast<double>(model.hidden);
     const double batch = input_bytes(model, training);
-    // The sums of all rows are zeroed, those in use written; AdamW adds the head's gradient to them
-    // where that is the same table's.
+    // The sums of all rows are zeroed, and the used ones written. AdamW adds the head's gradient to
+    // them if that belongs to the same table.
     const double head = model.tied_embeddings ? kBf16 : 0;
     return {build.kernels({memory_bound("gather rows", 2 * batch)}),
             build.kernels({memory_bound("zero rows' gradients", kFp32 * table),

@@ -1,5 +1,5 @@
-// What follows the last backward of our schedule: the embedding's gradients, the norm, the updates
-// that wait for it, and what of the next step waits for them.
+// Which operations follow the last backward of our schedule? The embedding's gradients, the norm,
+// the updates that wait for it, and the dependencies of the next step.
 #include "sim/plan/schedules/streamed_operations.h"
 
 namespace sluice {
@@ -81,7 +81,7 @@ void Streamed::updates_before_next_forward() {
     };
     for (int layer = resident_; layer < layers_; ++layer)
         before(state(layer).weights_in_forward, state(layer).update);
-    // Only now is the norm known, and with it whether this step stands.
+    // Only now is the norm known, and with it whether this step is valid.
     if (resident_ < layers_) before(state(resident_).weights_in_forward, norm_known_);
     before(embeddings_in_, t_.resident_embedding() ? norm_known_ : gather_);
     // The rows may come to the memory of gradients that were held for clipping.

@@ -105,8 +105,8 @@ std::vector<Option> declare_training_options() {
         "updates them"));
     options.push_back(option<&T::resident_tables>(
         "resident_tables", "", 0, 2,
-        "what else stays in device memory and is updated there: the output projection (head), or "
-        "the token embedding, too (both)",
+        "further weights that stay in device memory and are updated there: the output projection "
+        "(head), or also the token embedding (both)",
         {{"none", index(ResidentTables::none)},
          {"head", index(ResidentTables::head)},
          {"both", index(ResidentTables::both)}}));

@@ -23,8 +23,8 @@ enum class CheckpointPlacement : std::uint8_t { device, host };
 /// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
 /// after all gradients; or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
-/// Which sections beside the layers stay on the device with their states: none, the head (output
-/// projection and final norm), or head and token embedding.
+/// Which sections apart from the layers stay on the device with their states: none, the head
+/// (output projection and final norm), or head and token embedding.
 enum class ResidentTables : std::uint8_t { none, head, both };
 
 struct TrainingSpec {
