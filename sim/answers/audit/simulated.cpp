@@ -191,7 +191,7 @@ std::optional<Finding> overlap_finding(const Claim& claim) {
     return Finding{
         Verdict::doubtful, "overlap",
         fmt::format("a GPU that computes for {} of a step and else waits for one kind of copy "
-                    "computes for {} at most with overlap, not for {}",
+                    "computes for at most {} with overlap, not for {}",
                     format_percent(without.high), format_percent(most), format_percent(with.low)),
         "waits for gradients and the optimizer, not only for weights, that the settings remove"};
 }

@@ -77,7 +77,7 @@ TEST_CASE("energy: from a datasheet, full power while it computes", "[cost]") {
     const Seconds busy = p.report.step.lanes[static_cast<std::size_t>(Lane::compute)].busy;
     CHECK(p.energy.gpu() == Approx(700 * busy + p.power.idle_w * (p.report.step.seconds - busy)));
     CHECK(p.power.assumptions.size() == 2);
-    CHECK_THAT(p.power.host_assumption, ContainsSubstring("a node of 8 draws"));
+    CHECK_THAT(p.power.host_assumption, ContainsSubstring("less its 8 GPUs"));
 }
 
 TEST_CASE("energy: every machine with some power gives a power between idle and all of it",
