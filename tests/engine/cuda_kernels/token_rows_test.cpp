@@ -3,7 +3,6 @@
 
 #include <random>
 
-#include "sim/base/units.h"
 #include "tests/engine/cuda_kernels/check_cases.h"
 #include "tests/engine/cuda_kernels/device_matrix.h"
 
