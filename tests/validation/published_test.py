@@ -94,7 +94,7 @@ class Published(unittest.TestCase):
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         twice = self.validate(ROW, ROW)
         self.assertEqual(twice.returncode, 2)
-        self.assertIn('id is "row", which an earlier row is called', twice.stderr)
+        self.assertIn('id is "row", which is also the id of an earlier row', twice.stderr)
         machine = run(SLUICE, "validate", PUBLISHED, "--machine", "mi355x")
         self.assertEqual(machine.returncode, 2)
         self.assertIn("a published row names its own machine", machine.stderr)

@@ -82,7 +82,7 @@ TEST_CASE("write profile: one that nothing can be predicted from names the cases
     Measurements m = synthetic::gpu_machine();
     std::erase_if(m.cases, [](const CaseRecord& record) { return record.name != "gemm"; });
     CHECK_THROWS_WITH(write_profile(m, file, {}),
-                      ContainsSubstring("the cases device_copy, host_memory, copies measure"));
+                      ContainsSubstring("needs the cases device_copy, host_memory, copies"));
     CHECK_NOTHROW(write_profile(m, file, "h200-sxm-pcie5"));  // a base has what they measure
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("advise: where nothing fits it says by how much; states only if allowe
     CHECK(!none.best.has_value());
     REQUIRE(none.nearest.has_value());
     CHECK(none.nearest->row.host_short > 0);
-    CHECK_THAT(advice_text({{"m", {}, "", none}}, request), ContainsSubstring("nothing fits"));
+    CHECK_THAT(advice_text({{"m", {}, "", none}}, request), ContainsSubstring("no settings fit"));
 
     request.state_bytes = {12, 8, 6};
     request.given.host_budget_bytes = 0;
