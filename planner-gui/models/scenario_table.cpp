@@ -105,12 +105,8 @@ std::vector<Comparing> answered(ByteUnits units) {
          }},
         {"Tokens/s", "Batch x sequence / step",
          if_fits([](auto& r) { return format_thousands(r.tokens_per_s()); })},
-        {"5 to 95%", "Nine of ten measured steps should lie there", if_fits([](auto& r) {
-             return r.band
-                        ? fmt::format("{} to {}", format_thousands(r.tokens_per_s_at(r.band->high)),
-                                      format_thousands(r.tokens_per_s_at(r.band->low)))
-                        : "-";
-         })},
+        {"5 to 95%", "Nine of ten measured steps should lie there",
+         if_fits([](auto& r) { return cell_text(range_of(r.speed()), Unit::whole); })},
         {"Step", "", if_fits([](auto& r) { return format_seconds(r.step.seconds); })},
         {"$ per million tokens", "$ an hour / tokens an hour, with the band of the step",
          of_run([](auto& c, auto& s) {
@@ -183,8 +179,8 @@ BarChart scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits
         Bar bar;
         bar.name = scenario.name.toStdString();
         bar.value = r.tokens_per_s();
-        bar.low = r.band ? r.tokens_per_s_at(r.band->high) : r.tokens_per_s();
-        bar.high = r.band ? r.tokens_per_s_at(r.band->low) : r.tokens_per_s();
+        bar.low = r.speed().low;
+        bar.high = r.speed().high;
         bar.label = format_thousands(bar.value);
         if (!r.plan.fit.fits()) bar.misfit = short_text(r, units).toStdString();
         bar.colour = paint(Role::pointed_out);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/answers/predict/prediction.h"
 #include "sim/report/bars.h"
 #include "sim/report/table.h"

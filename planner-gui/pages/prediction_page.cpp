@@ -5,7 +5,7 @@
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/picture_view.h"
-#include "sim/plan/step_words.h"
+#include "sim/plan/step.h"
 
 namespace sluice {
 

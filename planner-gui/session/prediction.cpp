@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/specs/scenario/scenario.h"
 

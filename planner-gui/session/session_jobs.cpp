@@ -98,9 +98,9 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
         }
         out.bound_by = bottleneck_label(report.step.bottleneck());
         out.bottleneck = bottleneck_text(report.step);
-        if (prediction.cost.cost) {
-            out.usd_per_hour = prediction.cost.cost->usd_per_hour;
-            out.usd_per_million_tokens = prediction.cost.cost->usd_per_million_tokens.value;
+        if (prediction.cost.payment) {
+            out.usd_per_hour = prediction.cost.run.usd_per_hour;
+            out.usd_per_million_tokens = prediction.cost.run.usd_per_million_tokens.value;
             out.price_of = prediction.cost.payment->name + ": " + prediction.cost.payment->origin;
         }
     } catch (const InputError& error) {

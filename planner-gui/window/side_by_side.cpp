@@ -42,7 +42,7 @@ void SideBySide::show() {
         if (const auto prediction = cache_.find(one)) {
             const CostAnswer& cost = prediction->cost;
             known.push_back(
-                {qtext(one.name), shared_report(prediction), cost.run, cost.cost.has_value()});
+                {qtext(one.name), shared_report(prediction), cost.run, cost.payment.has_value()});
             columns_.push_back(i);                // refused scenarios have none
         } else if (i != stack_.currentIndex()) {  // its verdict brings the prediction
             missing.push_back({one, read_named_files(one)});

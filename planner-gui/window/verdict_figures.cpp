@@ -73,8 +73,7 @@ void VerdictFigures::setPrediction(const ScenarioAnswer& prediction) {
 }
 
 void VerdictFigures::showSpeed(const Prediction& r) {
-    const Banded speed{r.tokens_per_s(), r.band ? r.tokens_per_s_at(r.band->high) : 0,
-                       r.band ? r.tokens_per_s_at(r.band->low) : 0};
+    const Banded speed = r.speed();
     set(speed_, tr("%1 tokens/s").arg(qtext(format_thousands(speed.value))),
         band_of(speed, [](double value) { return format_thousands(value); }),
         tr("Tokens of a step over its time, %1; nine of ten measured steps should lie in the band")
@@ -82,11 +81,11 @@ void VerdictFigures::showSpeed(const Prediction& r) {
 }
 
 void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
-    if (!cost.cost)
+    if (!cost.payment)
         return set(price_, buy ? tr("no purchase price known") : tr("no price known"),
                    buy ? tr("enter the purchase price") : tr("enter a rent or a purchase price"),
                    {});
-    const RunCost& run = *cost.cost;
+    const RunCost& run = cost.run;
     set(price_, tr("%1 a million tokens").arg(qtext(format_usd(run.usd_per_million_tokens.value))),
         tr("%1 an hour: %2").arg(qtext(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
         tr("%1\n%2").arg(
@@ -99,8 +98,8 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
     const QString tokens = qtext(format_count(cost.tokens));
     const QString days = amount(run.days.value);
     set(days_, days == QStringLiteral("1") ? tr("1 day") : tr("%1 days").arg(days),
-        cost.cost ? tr("%1 for %2 tokens").arg(qtext(format_usd(run.usd.value)), tokens)
-                  : tr("for %1 tokens").arg(tokens),
+        cost.payment ? tr("%1 for %2 tokens").arg(qtext(format_usd(run.usd.value)), tokens)
+                     : tr("for %1 tokens").arg(tokens),
         qtext(format_banded(run.days, "days")));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     set(energy_, tr("%1 kWh").arg(amount(run.kwh->value)),

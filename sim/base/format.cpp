@@ -21,11 +21,32 @@ std::string format_seconds(double seconds) {
     return fmt::format("{:.0f} us", seconds * 1e6);
 }
 
+namespace {
+
+struct CountUnit {
+    double size;
+    int digits;
+    const char* name;
+};
+
+const CountUnit& unit_of(double count) {
+    static constexpr CountUnit kUnits[] = {{1e12, 2, "T"}, {1e9, 2, "B"}, {1e6, 0, "M"}};
+    static constexpr CountUnit kThousands = {1e3, 0, "k"};
+    const auto* const found =
+        std::ranges::find_if(kUnits, [&](const CountUnit& one) { return count >= one.size; });
+    return found == std::end(kUnits) ? kThousands : *found;
+}
+
+}  // namespace
+
 std::string format_count(double count) {
-    if (count >= 1e12) return fmt::format("{:.2f} T", count / 1e12);
-    if (count >= 1e9) return fmt::format("{:.2f} B", count / 1e9);
-    if (count >= 1e6) return fmt::format("{:.0f} M", count / 1e6);
-    return fmt::format("{:.0f} k", count / 1e3);
+    const CountUnit& unit = unit_of(count);
+    return fmt::format("{:.{}f} {}", count / unit.size, unit.digits, unit.name);
+}
+
+std::string format_short_count(double count) {
+    const CountUnit& unit = unit_of(count);
+    return fmt::format("{} {}", std::round(count / unit.size * 100) / 100, unit.name);
 }
 
 std::string format_thousands(double number) {

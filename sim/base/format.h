@@ -19,6 +19,8 @@ using BytesText = std::function<std::string(double bytes)>;
 std::string format_seconds(double seconds);
 /// "7.62 B", "494 M".
 std::string format_count(double count);
+/// With two digits behind the point at most: "20 B", "1.5 M".
+std::string format_short_count(double count);
 /// "14,320".
 std::string format_thousands(double number);
 /// "1 row", "1,200 rows"; `noun` must form its plural with an s.

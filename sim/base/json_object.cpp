@@ -227,6 +227,12 @@ std::vector<std::vector<double>> JsonObject::rows(std::string_view key, std::siz
     return out;
 }
 
+const nlohmann::json& JsonObject::list(std::string_view key) const {
+    const nlohmann::json& value = required(key);
+    if (!value.is_array()) wrong(key, value, "a list");
+    return value;
+}
+
 JsonObject JsonObject::object(std::string_view key) const {
     const nlohmann::json& value = required(key);
     if (!value.is_object()) wrong(key, value, "an object {...}");

@@ -43,6 +43,8 @@ class JsonObject {
     std::vector<std::string> texts(std::string_view key) const;
     /// A list of rows, each of `columns` numbers: [[65536, 17.5], ...]. May be empty.
     std::vector<std::vector<double>> rows(std::string_view key, std::size_t columns) const;
+    /// For lists whose entries are neither objects nor of one type.
+    const nlohmann::json& list(std::string_view key) const;
     JsonObject object(std::string_view key) const;
     std::optional<JsonObject> object_or_none(std::string_view key) const;
     std::vector<JsonObject> objects(std::string_view key) const;

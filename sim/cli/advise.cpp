@@ -2,19 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <memory>
-
-#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sweep_output.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/price.h"
 
 namespace sluice {
@@ -73,34 +69,17 @@ AdviceRequest read_request(const AdviseFlags& flags, const PlannedScenario& aske
     return request;
 }
 
-/// The price given as NAME=USD, else the typical rent of the machine's profile.
+/// The price that --price gives, else the typical rent of the machine's profile.
 std::optional<HourlyPrice> price_of(const std::string& machine, const MachineProfile& profile,
-                                    const std::vector<std::string>& prices) {
-    for (const std::string& text : prices)
-        if (text.starts_with(machine + "="))
-            return HourlyPrice{number_of(text.substr(machine.size() + 1), "--price", 0, 1e9,
-                                         "NAME=DOLLARS an hour"),
-                               "--price"};
+                                    const std::map<std::string, double>& prices) {
+    if (const auto given = prices.find(machine); given != prices.end())
+        return HourlyPrice{given->second, "--price"};
     const PriceList listed = price_list(profile);
     const Offer* const offer = typical_offer(listed);
     if (offer == nullptr) return std::nullopt;
     const std::string unpriced = unpriced_memory(profile);
     return HourlyPrice{offer->usd_per_hour, fmt::format("{}, {}{}", offer->name, offer->date,
                                                         unpriced.empty() ? "" : "; " + unpriced)};
-}
-
-void check_prices(const std::vector<std::string>& prices,
-                  const std::vector<std::string>& machines) {
-    for (const std::string& text : prices) {
-        const std::string name = text.substr(0, text.find('='));
-        const bool known = text.find('=') != std::string::npos &&
-                           std::find(machines.begin(), machines.end(), name) != machines.end();
-        if (!known)
-            throw InputError(
-                fmt::format("--price is \"{}\", expected NAME=DOLLARS with a machine of --machine, "
-                            "as in {}=2.5",
-                            text, machines.front()));
-    }
 }
 
 std::string over_budget(const std::optional<HourlyPrice>& price, double most) {
@@ -122,32 +101,26 @@ int run_advise(const AdviseFlags& flags) {
     const std::vector<std::string> names =
         flags.machines.empty() ? std::vector{asked.machine.machine} : flags.machines;
     const AdviceRequest request = read_request(flags, asked);
-    check_prices(flags.prices, names);
+    const std::map<std::string, double> prices = read_prices(flags.prices, names);
     std::optional<double> most_usd;
     if (flags.most_usd)
         most_usd = number_of(*flags.most_usd, "--max-usd-per-hour", 0, 1e9, "dollars an hour");
-    if (flags.workers < 0 || flags.workers > 4096)
-        throw InputError(
-            fmt::format("--workers is {}, expected 0 (all processors) to 4096", flags.workers));
+    const int workers = processes_of(flags.workers);
     const ModelSpec model = read_model(asked.model);
     std::vector<MachineAdvice> machines;
     std::vector<ScenarioGrid> grids;  // all mistakes before any work
     for (const std::string& name : names) {
         asked.machine.machine = name;
         const auto [profile, machine] = read_machine(asked.machine);
-        machines.push_back({machine.id, price_of(name, profile, flags.prices), "", std::nullopt});
+        machines.push_back({machine.id, price_of(name, profile, prices), "", std::nullopt});
         if (most_usd) machines.back().left_out = over_budget(machines.back().price, *most_usd);
         grids.push_back(advice_grid(model, machine, request));
     }
-    const int workers = flags.workers == 0 ? usable_processors() : flags.workers;
     for (std::size_t i = 0; i < machines.size(); ++i) {
         if (!machines[i].left_out.empty()) continue;
         machines[i].advice = advise_with_progress(grids[i], request, workers);
     }
-    const std::string text =
-        flags.json ? advice_json(machines, request) : advice_text(machines, request);
-    std::fputs(text.c_str(), stdout);
-    return 0;
+    return print(flags.json ? advice_json(machines, request) : advice_text(machines, request));
 }
 
 void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
@@ -179,9 +152,9 @@ void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
 }  // namespace
 
 void add_advise(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "advise", "Which settings are the best for that model on that machine, and why?");
-    const auto flags = std::make_shared<AdviseFlags>();
+    const auto [command, flags] = add_command(
+        app, chosen, "advise",
+        "Which settings are the best for that model on that machine, and why?", run_advise);
     add_scenario_flag(*command, flags->scenario);
     command->get_option("--scenario")
         ->description(
@@ -193,15 +166,12 @@ void add_advise(CLI::App& app, Command& chosen) {
     command->remove_option(command->get_option("--machine"));
     command->add_option("--machine", flags->machines,
                         "as for predict; from several, the fastest is chosen too");
-    command->add_option("--workers", flags->workers,
-                        "number of processes; 0: one per processor (default)");
+    add_workers_flag(*command, flags->workers);
     add_constraint_flags(*command, *flags);
     add_option_flags(*command, flags->scenario.given.training, [](const Option& option) {
         return std::string(option.help) + "; if given, it is fixed";
     });
-    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
-        ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_advise(*flags); }; });
+    add_json_flag(*command, flags->json);
 }
 
 }  // namespace sluice

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
-#include <string>
 
 #include "sim/command_line/program.h"
 
@@ -28,13 +26,5 @@ using AddCommand = void (*)(CLI::App& app, Command& chosen);
 
 /// The program with these subcommands, in this order; returns the exit status.
 int run_sluice(std::initializer_list<AddCommand> commands, int argc, char** argv);
-
-/// A flag that names a file to write.
-struct FileFlag {
-    const char* flag;
-    std::optional<std::string> name;
-};
-/// Throws InputError where a name is empty, or two are the same.
-void check_files(std::initializer_list<FileFlag> files);
 
 }  // namespace sluice

@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <memory>
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
-#include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
@@ -23,12 +20,6 @@ struct CompareFlags {
     std::vector<std::string> clusters;  ///< MACHINE:GPUS
     bool json = false, csv = false;
 };
-
-void check_flags(const CompareFlags& flags) {
-    if (flags.json && flags.csv)
-        throw InputError("--json and --csv both go to standard output; give one");
-    check_files({{"--svg", flags.svg_file}});
-}
 
 /// Ignores a project's own schedule.
 PlannedScenario asked_of_all(const ScenarioFlags& flags) {
@@ -66,7 +57,7 @@ std::vector<ClusterFlag> read_clusters(const std::vector<std::string>& texts) {
 }
 
 int run_compare(const CompareFlags& flags) {
-    check_flags(flags);
+    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}});
     const PlannedScenario asked = asked_of_all(flags.scenario);
     const std::vector<ModelSpec> models = read_models(asked.model);
     const ProfiledMachine machine = read_machine(asked.machine);
@@ -85,19 +76,17 @@ int run_compare(const CompareFlags& flags) {
     }
     if (flags.svg_file)
         write_file(*flags.svg_file, to_svg(bars_picture(comparison_bars(comparisons))));
-    const std::string text = flags.json  ? comparison_json(comparisons)
-                             : flags.csv ? comparison_csv(comparisons)
-                                         : comparison_text(comparisons);
-    std::fputs(text.c_str(), stdout);
-    return 0;
+    return print(flags.json  ? comparison_json(comparisons)
+                 : flags.csv ? comparison_csv(comparisons)
+                             : comparison_text(comparisons));
 }
 
 }  // namespace
 
 void add_compare(CLI::App& app, Command& chosen) {
-    CLI::App* const command =
-        app.add_subcommand("compare", "How do all systems train that model on that machine?");
-    const auto flags = std::make_shared<CompareFlags>();
+    const auto [command, flags] =
+        add_command(app, chosen, "compare", "How do all systems train that model on that machine?",
+                    run_compare);
     add_scenario_flags(*command, flags->scenario);
     command->remove_option(command->get_option("--schedule"));
     command->get_option("--layers")
@@ -110,11 +99,9 @@ void add_compare(CLI::App& app, Command& chosen) {
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
-    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
-        ->group("Output");
+    add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per system")->group("Output");
     command->add_option("--svg", flags->svg_file, "write a bar chart of tokens/s")->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_compare(*flags); }; });
 }
 
 }  // namespace sluice

@@ -1,13 +1,11 @@
+#include "sim/answers/cost/cost.h"
+
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <memory>
-
-#include "sim/answers/cost/cost_query.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 
@@ -29,22 +27,18 @@ int run_cost_command(const CostFlags& flags) {
     if (scenario.money.buy && !answer.payment)
         throw InputError(
             fmt::format("--buy: the profile of {} has no price; give --price-usd", machine.id));
-    std::fputs((flags.json ? cost_json(answer, report) : cost_text(answer, report)).c_str(),
-               stdout);
-    return 0;
+    return print(flags.json ? cost_json(answer, report) : cost_text(answer, report));
 }
 
 }  // namespace
 
 void add_cost(CLI::App& app, Command& chosen) {
-    CLI::App* const command =
-        app.add_subcommand("cost", "What do a million tokens and a run cost: dollars, kWh, days?");
-    const auto flags = std::make_shared<CostFlags>();
+    const auto [command, flags] = add_command(
+        app, chosen, "cost", "What do a million tokens and a run cost: dollars, kWh, days?",
+        run_cost_command);
     add_scenario_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);
-    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
-        ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_cost_command(*flags); }; });
+    add_json_flag(*command, flags->json);
 }
 
 }  // namespace sluice

@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdio>
-#include <memory>
 
 #include "sim/answers/search/find.h"
 #include "sim/answers/search/machine_choice.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
@@ -64,8 +62,7 @@ void check_flags(const FitFlags& flags) {
     if (flags.find != kMachine && (flags.csv || flags.svg_file))
         throw InputError("--csv and --svg need --find machine; leave them out");
     refuse_given_answer(flags);
-    if (flags.json && flags.csv)
-        throw InputError("--json and --csv both go to standard output; give one");
+    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}});
 }
 
 int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
@@ -79,11 +76,9 @@ int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
         read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
         memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(machine_choices_picture(choices)));
-    const std::string text = flags.json  ? machine_choices_json(choices)
-                             : flags.csv ? machine_choices_csv(choices)
-                                         : machine_choices_text(choices);
-    std::fputs(text.c_str(), stdout);
-    return 0;
+    return print(flags.json  ? machine_choices_json(choices)
+                 : flags.csv ? machine_choices_csv(choices)
+                             : machine_choices_text(choices));
 }
 
 int run_fit(const FitFlags& flags) {
@@ -98,18 +93,17 @@ int run_fit(const FitFlags& flags) {
     read_money(asked);  // also refuses mistakes
     const FindAnswer answer =
         find_limit(model, machine, training, {sought, flags.tokens_per_s, flags.adjust});
-    std::fputs((flags.json ? find_json(answer) : find_text(answer)).c_str(), stdout);
-    return 0;
+    return print(flags.json ? find_json(answer) : find_text(answer));
 }
 
 }  // namespace
 
 void add_fit(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "fit",
+    const auto [command, flags] = add_command(
+        app, chosen, "fit",
         "The largest model, batch or context; the least memory, link or cores; the cheapest "
-        "machine");
-    const auto flags = std::make_shared<FitFlags>();
+        "machine",
+        run_fit);
     command
         ->add_option("--find", flags->find,
                      "batch, seq, layers or model: the largest; host-memory, hbm, link or cores: "
@@ -122,7 +116,7 @@ void add_fit(CLI::App& app, Command& chosen) {
         "if the settings do not fit, also try the nearest ones that change only speed");
     add_scenario_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);
-    command->add_flag("--json", flags->json, "as JSON; keys carry units")->group("Output");
+    add_json_flag(*command, flags->json);
     command
         ->add_flag("--csv", flags->csv,
                    "one line per machine that reaches the goal (--find machine)")
@@ -131,7 +125,6 @@ void add_fit(CLI::App& app, Command& chosen) {
         ->add_option("--svg", flags->svg_file,
                      "write tokens/s over $/h and over $ per million tokens (--find machine)")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_fit(*flags); }; });
 }
 
 }  // namespace sluice

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <memory>
 #include <set>
 
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
 #include "sim/report/timeline_picture.h"
@@ -42,19 +40,17 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
 }
 
 int run_predict(const PredictFlags& flags) {
-    check_files({{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}});
+    check_outputs(flags.json, false,
+                  {{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}});
     const Prediction prediction = predict_asked(
         flags.asked, {.band = Wanted::Band::always, .suggestions = true, .remedies = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
-    const std::string text = flags.json ? report_json(prediction) : report_text(prediction);
-    std::fputs(text.c_str(), stdout);
-    return 0;
+    return print(flags.json ? report_json(prediction) : report_text(prediction));
 }
 
 int run_explain(const PlanFlags& flags) {
-    std::fputs(report_operations(predict_asked(flags, {})).c_str(), stdout);
-    return 0;
+    return print(report_operations(predict_asked(flags, {})));
 }
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
@@ -73,27 +69,24 @@ void add_plan_flags(CLI::App& command, PlanFlags& flags) {
 }  // namespace
 
 void add_predict(CLI::App& app, Command& chosen) {
-    CLI::App* const command =
-        app.add_subcommand("predict", "Does it fit, how fast is it, where does the time go?");
-    const auto flags = std::make_shared<PredictFlags>();
+    const auto [command, flags] =
+        add_command(app, chosen, "predict", "Does it fit, how fast is it, where does the time go?",
+                    run_predict);
     add_plan_flags(*command, flags->asked);
-    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
-        ->group("Output");
+    add_json_flag(*command, flags->json);
     command
         ->add_option("--trace", flags->trace_file,
                      "write the operations as a Chrome trace (opens in Perfetto)")
         ->group("Output");
     command->add_option("--timeline", flags->timeline_file, "write the lanes over time as SVG")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_predict(*flags); }; });
 }
 
 void add_explain(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "explain", "The operations of the plan as a table: when, how long, waiting for what");
-    const auto flags = std::make_shared<PlanFlags>();
+    const auto [command, flags] = add_command(
+        app, chosen, "explain",
+        "The operations of the plan as a table: when, how long, waiting for what", run_explain);
     add_plan_flags(*command, *flags);
-    command->callback([&chosen, flags] { chosen = [flags] { return run_explain(*flags); }; });
 }
 
 }  // namespace sluice

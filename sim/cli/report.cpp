@@ -1,21 +1,16 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <memory>
 
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/search/advise_grid.h"
-#include "sim/base/format.h"
 #include "sim/base/input_error.h"
-#include "sim/cli/cluster_flag.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/simulate/simulation_service.h"
 
 namespace sluice {
 namespace {
@@ -27,16 +22,6 @@ struct ReportFlags {
     bool advise = false;
     int workers = 0;
 };
-
-double price_number(const std::string& text, const std::string& flag) {
-    constexpr double kLeast = 1e-4, kMost = 1e7;  // as --usd-per-hour
-    const std::optional<double> value = parse_number(text);
-    if (value && *value >= kLeast && *value <= kMost) return *value;
-    throw InputError(
-        fmt::format("--price is \"{}\", expected NAME=DOLLARS an hour, as in "
-                    "gh200-480gb=2.5, from 0.0001 to 10000000",
-                    flag));
-}
 
 /// --machine and --cluster replace the project's machine.
 PlannedScenario asked_of(const ReportFlags& flags) {
@@ -70,20 +55,15 @@ std::vector<AskedMachine> read_machines(const ReportFlags& flags, const PlannedM
     auto named = asked_machines(flags, planned);
     if (named.empty())
         throw InputError("no machine is named; give --machine NAME or --cluster MACHINE:GPUS");
-    for (const std::string& price : flags.prices) {
-        const std::size_t equals = price.find('=');
-        const auto machine = std::find_if(named.begin(), named.end(), [&](const auto& one) {
-            return equals != std::string::npos && one.first == price.substr(0, equals);
-        });
-        if (machine == named.end())
-            throw InputError(fmt::format(
-                "--price is \"{}\", expected NAME=DOLLARS an hour with a machine or cluster of the "
-                "command, as in {}=2.5",
-                price, named.front().first));
-        machine->second.usd_per_hour = price_number(price.substr(equals + 1), price);
-    }
+    std::vector<std::string> names;
+    for (const auto& [name, machine] : named) names.push_back(name);
+    const std::map<std::string, double> prices = read_prices(flags.prices, names);
     std::vector<AskedMachine> out;
-    for (auto& [name, machine] : named) out.push_back(std::move(machine));
+    for (auto& [name, machine] : named) {
+        if (const auto price = prices.find(name); price != prices.end())
+            machine.usd_per_hour = price->second;
+        out.push_back(std::move(machine));
+    }
     return out;
 }
 
@@ -100,12 +80,9 @@ std::string today() {
 }
 
 void check_flags(const ReportFlags& flags) {
-    check_files({{"--out", flags.out_file}});
+    check_outputs(false, false, {{"--out", flags.out_file}});
     if (flags.aim != "cost" && flags.aim != "speed")
         throw InputError(fmt::format("--by is \"{}\", expected cost or speed", flags.aim));
-    if (flags.workers < 0 || flags.workers > 4096)
-        throw InputError(
-            fmt::format("--workers is {}, expected 0 (all processors) to 4096", flags.workers));
     const auto& file = flags.scenario.training_file;
     if (flags.advise && file)
         throw InputError(fmt::format(
@@ -131,7 +108,7 @@ DecisionRequest read_request(const ReportFlags& flags) {
         request.training = read_training(asked);
     check_training(request.advise ? request.advise->given : request.training);
     request.aim = flags.aim == "cost" ? Aim::cheapest : Aim::fastest;
-    request.workers = flags.workers == 0 ? usable_processors() : flags.workers;
+    request.workers = processes_of(flags.workers);
     request.date = flags.date.empty() ? today() : flags.date;
     request.version = SLUICE_VERSION;
     return request;
@@ -140,17 +117,15 @@ DecisionRequest read_request(const ReportFlags& flags) {
 int run_report(const ReportFlags& flags) {
     const Decision decision = decide(read_request(flags));
     write_file(flags.out_file, decision_html(decision));
-    std::fputs(decision_text(decision).c_str(), stdout);
-    fmt::print("\nwritten: {}\n", flags.out_file);
-    return 0;
+    return print(fmt::format("{}\nwritten: {}\n", decision_text(decision), flags.out_file));
 }
 
 }  // namespace
 
 void add_report(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "report", "Which machine to buy or rent for that model? One page with all its sources");
-    const auto flags = std::make_shared<ReportFlags>();
+    const auto [command, flags] = add_command(
+        app, chosen, "report",
+        "Which machine to buy or rent for that model? One page with all its sources", run_report);
     add_scenario_flag(*command, flags->scenario);
     add_model_flags(*command, flags->scenario.given.model);
     command->add_option("--machine", flags->machines, "as for predict; may be given several times");
@@ -164,8 +139,7 @@ void add_report(CLI::App& app, Command& chosen) {
     command->add_flag(
         "--advise", flags->advise,
         "search the best settings for each machine; settings given as flags stay fixed");
-    command->add_option("--workers", flags->workers,
-                        "number of processes of that search; 0: one per processor (default)");
+    add_workers_flag(*command, flags->workers);
     add_training_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);
     command
@@ -178,7 +152,6 @@ void add_report(CLI::App& app, Command& chosen) {
         ->group("Output");
     command->add_option("--date", flags->date, "date shown on the page; default: today")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_report(*flags); }; });
 }
 
 }  // namespace sluice

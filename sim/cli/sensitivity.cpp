@@ -1,10 +1,7 @@
 #include "sim/answers/search/sensitivity.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <memory>
-
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
@@ -20,30 +17,28 @@ struct SensitivityFlags {
 };
 
 int run_sensitivity(const SensitivityFlags& flags) {
-    check_files({{"--svg", flags.svg_file}});
+    check_outputs(flags.json, false, {{"--svg", flags.svg_file}});
     if (!flags.gpu.empty())
         read_machine_profile(flags.gpu, "--next-gpu");  // first, to refuse an unknown one
     const Scenario s = resolve(asked_scenario(flags.scenario));
     const Sensitivity all = sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));
-    std::fputs((flags.json ? sensitivity_json(all) : sensitivity_text(all)).c_str(), stdout);
-    return 0;
+    return print(flags.json ? sensitivity_json(all) : sensitivity_text(all));
 }
 
 }  // namespace
 
 void add_sensitivity(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "sensitivity",
-        "What would more memory, a faster link, more cores or the next GPU gain here?");
-    const auto flags = std::make_shared<SensitivityFlags>();
+    const auto [command, flags] =
+        add_command(app, chosen, "sensitivity",
+                    "What would more memory, a faster link, more cores or the next GPU gain here?",
+                    run_sensitivity);
     add_scenario_flags(*command, flags->scenario);
     command->add_option("--next-gpu", flags->gpu,
                         "a machine whose GPU is tried; default: the next one of the library");
-    command->add_flag("--json", flags->json, "as JSON; keys carry units")->group("Output");
+    add_json_flag(*command, flags->json);
     command->add_option("--svg", flags->svg_file, "write the gains as a tornado picture")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_sensitivity(*flags); }; });
 }
 
 }  // namespace sluice

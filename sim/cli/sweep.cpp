@@ -1,11 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <fstream>
-#include <memory>
 #include <string_view>
 
 #include "sim/answers/search/search.h"
@@ -14,8 +11,8 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
-#include "sim/simulate/simulation_service.h"
 
 namespace sluice {
 namespace {
@@ -85,7 +82,7 @@ void write_rows(const SweepFlags& flags, const ScenarioGrid& grid,
     if (flags.out_file)
         write_file(*flags.out_file, text);
     else
-        std::fputs(text.c_str(), stdout);
+        print(text);
 }
 
 void say_summary(const std::vector<SearchRow>& rows, double seconds) {
@@ -98,18 +95,9 @@ void say_summary(const std::vector<SearchRow>& rows, double seconds) {
                of_state[2], of_state[1], of_state[0]);
 }
 
-int processes_of(int workers) {
-    if (workers < 0 || workers > 4096)
-        throw InputError(
-            fmt::format("--workers is {}, expected 0 (all processors) to 4096", workers));
-    return workers == 0 ? usable_processors() : workers;
-}
-
 /// Before the search, which may take minutes.
 void check_output(const SweepFlags& flags) {
-    if (flags.json && flags.csv)
-        throw InputError("--json and --csv are two forms of one table; give one");
-    check_files({{"--out", flags.out_file}});
+    check_outputs(flags.json, flags.csv, {{"--out", flags.out_file}});
     if (flags.out_file && !std::ofstream(*flags.out_file, std::ios::app))
         throw InputError(fmt::format(
             "{}: cannot be written; check that the folder exists, is writable and has space",
@@ -142,10 +130,10 @@ int run_sweep(const SweepFlags& flags) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "sweep",
-        "Every combination of models, machines and settings as a table, with the best rows marked");
-    const auto flags = std::make_shared<SweepFlags>();
+    const auto [command, flags] = add_command(
+        app, chosen, "sweep",
+        "Every combination of models, machines and settings as a table, with the best rows marked",
+        run_sweep);
     PlannedScenario& given = flags->scenario.given;
     add_scenario_flag(*command, flags->scenario);
     command->add_option("--sweep", flags->file,
@@ -166,14 +154,12 @@ void add_sweep(CLI::App& app, Command& chosen) {
                       "their model, machine, schedule and sequence");
     command->add_option("--bands", flags->bands,
                         "rows with a 5 to 95% band: none, best (default) or simulated");
-    command->add_option("--workers", flags->workers,
-                        "number of processes; 0: one per processor (default)");
+    add_workers_flag(*command, flags->workers);
     command->add_flag("--csv", flags->csv, "one line per row (default)")->group("Output");
     command->add_flag("--json", flags->json, "one line of JSON per row; keys carry units")
         ->group("Output");
     command->add_option("--out", flags->out_file, "write to this file when all rows are known")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_sweep(*flags); }; });
 }
 
 }  // namespace sluice

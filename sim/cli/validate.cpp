@@ -1,16 +1,14 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <memory>
 
 #include "sim/answers/validate/operation_errors.h"
 #include "sim/answers/validate/published.h"
 #include "sim/answers/validate/validation.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
@@ -55,29 +53,22 @@ int check_limits(const Validation& validation, const Limits& limits) {
     return beyond.empty() ? 0 : kBeyondLimit;
 }
 
-OperationErrors errors_of(const Validation& validation, std::size_t worst) {
-    std::vector<const RunComparison*> runs;
-    for (const RunComparison& run : validation.runs) runs.push_back(&run);
-    return operation_errors(runs, worst);
-}
-
 std::string text_of(const Validation& validation, const ValidateFlags& flags) {
     if (flags.csv) return validation_csv(validation);
     if (!flags.operations)
         return flags.json ? validation_json(validation) : validation_text(validation);
-    const OperationErrors errors = errors_of(validation, flags.worst);
+    const OperationErrors errors = operation_errors(validation.runs, flags.worst);
     return flags.json ? validation_json(validation, &errors)
                       : validation_text(validation) + operation_errors_text(errors);
 }
 
 void check_flags(const ValidateFlags& flags) {
-    if (flags.json && flags.csv)
-        throw InputError("--json and --csv both go to standard output; give one");
+    check_outputs(flags.json, flags.csv,
+                  {{"--overlay", flags.overlay_file},
+                   {"--html", flags.html_file},
+                   {"--svg", flags.svg_file}});
     if (flags.csv && flags.operations)
         throw InputError("--csv has one line per run; for --operations give --json or neither");
-    check_files({{"--overlay", flags.overlay_file},
-                 {"--html", flags.html_file},
-                 {"--svg", flags.svg_file}});
 }
 
 std::string overlay_of(const Validation& validation) {
@@ -122,7 +113,7 @@ int run_published(const ValidateFlags& flags) {
             "--csv, --operations, --html, --svg and --overlay apply to measured runs; for "
             "published rows give --json or none");
     const PublishedTable table = compare_published(read_published_rows(flags.files));
-    std::fputs((flags.json ? published_json(table) : published_text(table)).c_str(), stdout);
+    print(flags.json ? published_json(table) : published_text(table));
     const std::vector<std::string> beyond = unexplained(table);
     for (const std::string& sentence : beyond) fmt::print(stderr, "sluice: {}\n", sentence);
     return beyond.empty() ? 0 : kBeyondLimit;
@@ -142,16 +133,16 @@ int run_validate(const ValidateFlags& flags) {
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(scatter_picture(validation)));
     if (flags.overlay_file) write_file(*flags.overlay_file, overlay);
     if (flags.csv) print_notes(validation);
-    std::fputs(text_of(validation, flags).c_str(), stdout);
+    print(text_of(validation, flags));
     return check_limits(validation, limits);
 }
 
 }  // namespace
 
 void add_validate(CLI::App& app, Command& chosen) {
-    CLI::App* const command = app.add_subcommand(
-        "validate", "How near are predictions to measured runs, and what makes the difference?");
-    const auto flags = std::make_shared<ValidateFlags>();
+    const auto [command, flags] = add_command(
+        app, chosen, "validate",
+        "How near are predictions to measured runs, and what makes the difference?", run_validate);
     command
         ->add_option("files", flags->files,
                      "reports of sluice-train --report, tables of other systems' steps, or folders "
@@ -168,8 +159,7 @@ void add_validate(CLI::App& app, Command& chosen) {
                         "the same for the mean error of tokens/s over all runs");
     command->add_option("--limit-memory", flags->limit_memory,
                         "the same for device and host memory of a run");
-    command->add_flag("--json", flags->json, "everything as JSON; keys carry units")
-        ->group("Output");
+    add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per run")->group("Output");
     command
         ->add_flag("--operations", flags->operations,
@@ -193,7 +183,6 @@ void add_validate(CLI::App& app, Command& chosen) {
         ->add_option("--overlay", flags->overlay_file,
                      "for one run: write both timelines as a Chrome trace, lane by lane")
         ->group("Output");
-    command->callback([&chosen, flags] { chosen = [flags] { return run_validate(*flags); }; });
 }
 
 }  // namespace sluice

@@ -135,8 +135,7 @@ std::vector<OptionChange> changes_of(const Asked& asked, Effect effect) {
     std::vector<OptionChange> out;
     for (const Move& move : kMoves) {
         if (move.effect != effect || !has_option(asked.training.schedule, move.field)) continue;
-        const Option& option =
-            *std::ranges::find(training_options(), std::string_view(move.field), &Option::field);
+        const Option& option = training_option(move.field);
         for (const double value : move.values(asked))
             if (value != option.get(asked.training)) out.push_back({&option, value});
     }

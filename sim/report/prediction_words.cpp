@@ -56,13 +56,13 @@ const char* hidden_work(Lane lane) {
 
 std::string speed_text(const Prediction& r) {
     const std::string speed = format_thousands(r.tokens_per_s()) + " tokens/s";
-    return r.band ? fmt::format("{} (5 to 95%: {})", speed, cell_text(speed_range(r), Unit::whole))
+    return r.band ? fmt::format("{} (5 to 95%: {})", speed,
+                                cell_text(range_of(r.speed()), Unit::whole))
                   : speed;
 }
 
-Cell speed_range(const Prediction& r) {
-    if (!r.band) return {};
-    return Range{r.tokens_per_s_at(r.band->high), r.tokens_per_s_at(r.band->low)};
+Cell range_of(const Banded& number) {
+    return number.high > 0 ? Cell(Range{number.low, number.high}) : Cell();
 }
 
 void add_speed_json(nlohmann::ordered_json& out, const TimedPlan& r,

@@ -9,7 +9,6 @@
 
 #include "sim/answers/predict/prediction.h"
 #include "sim/base/format.h"
-#include "sim/plan/step_words.h"
 #include "sim/report/table.h"
 
 namespace sluice {
@@ -34,8 +33,8 @@ std::string report_operations(const TimedPlan& timed);
 
 /// "1,208 tokens/s (5 to 95%: 1,150 to 1,260)"; without the brackets if there is no band.
 std::string speed_text(const Prediction& prediction);
-/// Tokens/s at the ends of the band; absent if there is no band.
-Cell speed_range(const Prediction& prediction);
+/// The ends of the band; absent if there is none.
+Cell range_of(const Banded& number);
 /// tokens_per_s and, if there is a band, its ends.
 void add_speed_json(nlohmann::ordered_json& out, const TimedPlan& timed,
                     const std::optional<Band>& band);

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "sim/base/format.h"
-#include "sim/plan/step_words.h"
 #include "sim/report/chart_parts.h"
 #include "sim/report/timeline_picture.h"
 

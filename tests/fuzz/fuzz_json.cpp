@@ -44,7 +44,7 @@ void use_model(ModelSpec model) {
         const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
         require(total_flops(forward) > 0);
         require(total_flops(backward_kernels(model, layer, kBlock, KernelStyle::eager)) > 0);
-        require(activation_bytes_per_token(model, layer).kept_for_backward > 0);
+        require(activation_bytes_per_token(model, layer).attention_kept > 0);
     }
     truncate_layers(model, 1);
     require(total_parameters(model) <= total);

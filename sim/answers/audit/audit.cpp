@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/answers/audit/audit.h"
 #include "sim/base/format.h"
 
 namespace sluice {
@@ -190,15 +189,9 @@ std::vector<AuditedClaim> audit(const ClaimFile& file) {
 }
 
 const char* verdict_name(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::possible:
-            return "possible";
-        case Verdict::doubtful:
-            return "doubtful";
-        case Verdict::impossible:
-            return "impossible";
-    }
-    return "";
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"possible", "doubtful", "impossible"};
+    return kNames[static_cast<std::size_t>(verdict)];
 }
 
 double most_busy_overlapped(double serial) { return serial >= 0.5 ? 1 : serial / (1 - serial); }

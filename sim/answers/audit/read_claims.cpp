@@ -30,9 +30,7 @@ std::optional<double> number_or_none(const JsonObject& object, const char* key, 
 
 Schedule read_schedule(const JsonObject& object, const char* key) {
     TrainingSpec training;
-    const auto schedule =
-        std::ranges::find(training_options(), std::string_view("schedule"), &Option::field);
-    set_option(training, *schedule, object.text(key), object.where(key));
+    set_option(training, training_option("schedule"), object.text(key), object.where(key));
     return training.schedule;
 }
 

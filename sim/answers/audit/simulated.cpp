@@ -13,7 +13,6 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/schedules.h"
-#include "sim/plan/step_words.h"
 
 namespace sluice {
 namespace {
@@ -87,10 +86,10 @@ std::string states_words(const TrainingSpec& training) {
 }
 
 std::string speed_words(const Prediction& r) {
+    const Banded speed = r.speed();
     return fmt::format("{} tokens/s (5 to 95%: {} to {}) at {} x {} tokens",
-                       format_thousands(r.tokens_per_s()),
-                       format_thousands(r.tokens_per_s_at(r.band->high)),
-                       format_thousands(r.tokens_per_s_at(r.band->low)), r.asked.training.batch,
+                       format_thousands(speed.value), format_thousands(speed.low),
+                       format_thousands(speed.high), r.asked.training.batch,
                        format_thousands(r.asked.training.sequence));
 }
 
@@ -137,7 +136,7 @@ Finding speed_finding(const Claim& claim, const TrainingSpec& training) {
                             reaches->report.asked.training.batch, speed_words(reaches->report),
                             speed_words(r)),
                 ""};
-    const bool within = claimed <= r.tokens_per_s_at(r.band->low);
+    const bool within = claimed <= r.speed().high;
     return {
         Verdict::doubtful, "simulated",
         fmt::format("the highest speed is {}; {} is {}", speed_words(r), format_thousands(claimed),

@@ -70,11 +70,7 @@ void compare_others(Decision& decision) {
     TrainingSpec asked = best.report().asked.training;
     asked.gpus = 1;
     std::vector<Schedule> schedules;
-    std::vector<std::string> not_compared;
-    for (const Schedule schedule : all_schedules())
-        if (schedule->needs_storage && !best.machine.storage.known())
-            not_compared.push_back(
-                fmt::format("{}: the machine's storage is not known", schedule->name));
+    std::vector<std::string> not_compared = left_out(best.machine);
     for (const Schedule schedule : schedules_of(best.machine)) {
         try {
             const TrainingSpec training = training_of(schedule, asked);
@@ -124,7 +120,6 @@ TrackRecord record_of(const JsonObject& record) {
     out.tokens_per_s = errors(record, "tokens_per_s_error_percent");
     out.device = errors(record, "device_memory_error_percent");
     out.host = errors(record, "host_memory_error_percent");
-    out.tau = record.number("kendall_tau", -1, 1);
     out.band_percent = record.number("in_band_percent", 0, 100);
     return out;
 }
@@ -152,7 +147,7 @@ Decision decide(const DecisionRequest& request) {
 
 void choose(Decision& decision) {
     const std::vector<Candidate>& all = decision.candidates;
-    const auto choice_by_cost = [](const Candidate& c) { return c.fits() && c.cost.cost; };
+    const auto choice_by_cost = [](const Candidate& c) { return c.fits() && c.cost.payment; };
     decision.aim =
         decision.request.aim == Aim::cheapest && std::any_of(all.begin(), all.end(), choice_by_cost)
             ? Aim::cheapest
@@ -160,8 +155,8 @@ void choose(Decision& decision) {
     decision.chosen.reset();
     const auto better = [&](const Candidate& a, const Candidate& b) {
         return decision.aim == Aim::cheapest
-                   ? a.cost.cost->usd_per_million_tokens.value <
-                         b.cost.cost->usd_per_million_tokens.value
+                   ? a.cost.run.usd_per_million_tokens.value <
+                         b.cost.run.usd_per_million_tokens.value
                    : a.report().tokens_per_s() > b.report().tokens_per_s();
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -178,16 +173,8 @@ std::set<std::string> numbers_used(const Candidate& c) {
         for (const Quantity& quantity : c.profile.quantities)
             if (quantity.path == "gpu.tdp_w" || quantity.path.starts_with("power."))
                 out.insert(quantity.path);
-    if (!c.cost.payment) return out;
-    const std::string& name = c.cost.payment->name;
-    out.insert("price.rent_usd_per_gpu_hour." + name);
-    out.insert("price.ownership_usd_per_gpu_hour." + name);
-    if (name != "bought" || !c.cost.payment->given.empty()) return out;
-    const Quantity* const system = c.profile.find("price.system_usd");
-    if (system != nullptr && system->value)
-        out.insert({"price.system_usd", "price.system_gpus"});
-    else
-        out.insert("price.gpu_usd");
+    if (const auto& payment = c.cost.payment)
+        out.insert(payment->inputs.begin(), payment->inputs.end());
     return out;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/answers/compare/comparison.h"
-#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -24,7 +24,6 @@ struct ErrorPair {
 struct TrackRecord {
     std::string date, profile, runs;
     ErrorPair tokens_per_s, device, host;
-    double tau = 0;           ///< Kendall's tau of the order by tokens/s
     double band_percent = 0;  ///< share of the steps within the predicted 5 to 95%
 };
 

@@ -68,12 +68,23 @@ struct StepAdvice {
     std::vector<Remedy> remedies;
 };
 
+/// A number with the 5 to 95% that the band of the step gives it; low and high are 0 where the step
+/// has no band.
+struct Banded {
+    double value = 0, low = 0, high = 0;
+};
+
 struct Prediction : TimedPlan {
     std::optional<PlanChoice> choice;  ///< where the plan was chosen
     std::optional<Band> band;
     StepAdvice advice;
     std::optional<HourlyCost> cost;  ///< only if the machine's profile has a rent
 
+    /// Tokens/s.
+    Banded speed() const {
+        if (!band) return {tokens_per_s()};
+        return {tokens_per_s(), tokens_per_s_at(band->high), tokens_per_s_at(band->low)};
+    }
     double usd_per_million_tokens_at(Seconds one_step) const {
         return kMega * cost->usd_per_hour / 3600 / tokens_per_s_at(one_step);
     }

@@ -1,6 +1,7 @@
 #include "sim/answers/search/advise.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -218,26 +219,28 @@ std::optional<double> MachineAdvice::usd_per_million_tokens() const {
     return price->usd / kSecondsAnHour / advice->best->tokens_per_s() * kMega;
 }
 
-const MachineAdvice* best_machine(const std::vector<MachineAdvice>& machines) {
+namespace {
+
+/// The choice of the least `value`, where it has one.
+template <typename Value>
+const MachineAdvice* least(const std::vector<MachineAdvice>& machines, Value value) {
     const MachineAdvice* best = nullptr;
-    for (const MachineAdvice& one : machines) {
-        if (!one.is_choice()) continue;
-        if (best == nullptr ||
-            one.advice->best->tokens_per_s() > best->advice->best->tokens_per_s())
+    for (const MachineAdvice& one : machines)
+        if (one.is_choice() && value(one) && (best == nullptr || *value(one) < *value(*best)))
             best = &one;
-    }
     return best;
 }
 
+}  // namespace
+
+const MachineAdvice* best_machine(const std::vector<MachineAdvice>& machines) {
+    return least(machines, [](const MachineAdvice& one) {
+        return std::optional(-one.advice->best->tokens_per_s());
+    });
+}
+
 const MachineAdvice* cheapest_machine(const std::vector<MachineAdvice>& machines) {
-    const MachineAdvice* cheapest = nullptr;
-    for (const MachineAdvice& one : machines) {
-        if (!one.is_choice() || !one.price) continue;
-        if (cheapest == nullptr ||
-            one.usd_per_million_tokens() < cheapest->usd_per_million_tokens())
-            cheapest = &one;
-    }
-    return cheapest;
+    return least(machines, std::mem_fn(&MachineAdvice::usd_per_million_tokens));
 }
 
 std::vector<std::string> near_best_machine(const std::vector<MachineAdvice>& machines) {

@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::int64_t kMostParts = 8;
 
-const Option& option_of(std::string_view field) {
-    for (const Option& option : training_options())
-        if (field == option.field) return option;
-    throw InternalError("advise: no option " + std::string(field));
-}
-
 std::vector<double> batches(std::int64_t most) {
     std::vector<double> out;
     for (std::int64_t power = 1; power <= most; power *= 2) {
@@ -31,7 +25,7 @@ std::vector<double> batches(std::int64_t most) {
 /// gives a micro-batch that check_training_spec() refuses.
 const Option& parts_option() {
     static const Option option = [] {
-        Option parts = option_of("micro_batch");
+        Option parts = training_option("micro_batch");
         parts.get = [](const TrainingSpec& t) { return static_cast<double>(t.micro_batches()); };
         parts.set = [](TrainingSpec& t, double value) {
             const auto count = static_cast<std::int64_t>(value);
@@ -54,7 +48,7 @@ class GridMaker {
 
     ScenarioGrid make() {
         if (!is_fixed("batch"))
-            grid_.questions.push_back({&option_of("batch"), batches(request_.most_batch)});
+            grid_.questions.push_back({&training_option("batch"), batches(request_.most_batch)});
         if (chooses("micro_batch")) choose(parts_option(), {1, 2, 4, kMostParts});
         choose_if("buffer_depth", {1, 2, 3});
         choose_if("recompute", recomputes());
@@ -78,7 +72,7 @@ class GridMaker {
   private:
     bool is_fixed(const std::string& field) const { return request_.fixed.contains(field); }
     bool chooses(const std::string& field) const {
-        return !is_fixed(field) && has_option(request_.given.schedule, option_of(field));
+        return !is_fixed(field) && has_option(request_.given.schedule, training_option(field));
     }
     void choose(const Option& option, std::vector<double> values) {
         if (values.size() > 1)
@@ -87,12 +81,13 @@ class GridMaker {
             option.set(grid_.base, values.front());
     }
     void choose_if(const char* field, std::vector<double> values) {
-        if (chooses(field)) choose(option_of(field), std::move(values));
+        if (chooses(field)) choose(training_option(field), std::move(values));
     }
 
     std::vector<double> recomputes() const {
         std::vector<double> out;
-        for (const Choice& choice : option_of("recompute").choices) out.push_back(choice.value);
+        for (const Choice& choice : training_option("recompute").choices)
+            out.push_back(choice.value);
         return out;
     }
     std::vector<double> kept_layers() const {

@@ -30,12 +30,21 @@ AdviceRequest advice_request(const PlannedScenario& planned);
 /// The grid of one model on one machine; its only question is the batch. Chosen are, where the
 /// schedule has them and they are not fixed:
 ///
-///   batch             1, 2, 4, 8, then also the middle between two powers of two
-///   micro_batch       the batch in 1, 2, 4 or 8 equal parts
-///   buffer_depth      1 to 3
-///   recompute         all, with keep_last_layers of a quarter, half or three quarters of the
-///   layers checkpoints       device, host checkpoint_interval  1, 2, 4, 8 state_bytes       those
-///   allowed optimizer_threads the count that is fastest, and half of it
+/// - batch: 1, 2, 4, 8, then also the middle between two powers of two
+///
+/// - micro_batch: the batch in 1, 2, 4 or 8 equal parts
+///
+/// - buffer_depth: 1 to 3
+///
+/// - recompute: all; with full, keep_last_layers of a quarter, half or three quarters of the layers
+///
+/// - checkpoints: device, host
+///
+/// - checkpoint_interval: 1, 2, 4, 8
+///
+/// - state_bytes: those allowed
+///
+/// - optimizer_threads: the count that is fastest, and half of it
 ///
 /// What it leaves out has a reason (ScenarioGrid::rule). Throws InputError where what is fixed
 /// breaks a rule by itself.

@@ -17,6 +17,8 @@ enum class Sought { batch, sequence, layers, model, host_memory, device_memory, 
 const char* sought_name(Sought sought);
 /// "largest batch", "slowest link".
 const char* sought_question(Sought sought);
+/// The unit of FindSide::value, as a key: "sequences", "gb".
+const char* sought_unit(Sought sought);
 /// Throws InputError if the name is none of them.
 Sought parse_sought(const std::string& name);
 

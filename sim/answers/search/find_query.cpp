@@ -13,16 +13,17 @@ struct NamedSought {
     Sought sought;
     const char* name;
     const char* asked;
+    const char* unit;
 };
 constexpr std::array kSought = {
-    NamedSought{Sought::batch, "batch", "largest batch"},
-    NamedSought{Sought::sequence, "seq", "longest sequence"},
-    NamedSought{Sought::layers, "layers", "most layers"},
-    NamedSought{Sought::model, "model", "largest model"},
-    NamedSought{Sought::host_memory, "host-memory", "least host memory"},
-    NamedSought{Sought::device_memory, "hbm", "least device memory"},
-    NamedSought{Sought::link, "link", "slowest link"},
-    NamedSought{Sought::cores, "cores", "fewest cores"},
+    NamedSought{Sought::batch, "batch", "largest batch", "sequences"},
+    NamedSought{Sought::sequence, "seq", "longest sequence", "tokens"},
+    NamedSought{Sought::layers, "layers", "most layers", "layers"},
+    NamedSought{Sought::model, "model", "largest model", "parameters"},
+    NamedSought{Sought::host_memory, "host-memory", "least host memory", "gb"},
+    NamedSought{Sought::device_memory, "hbm", "least device memory", "gb"},
+    NamedSought{Sought::link, "link", "slowest link", "times_the_link"},
+    NamedSought{Sought::cores, "cores", "fewest cores", "cores"},
 };
 
 const NamedSought& named(Sought sought) {
@@ -35,6 +36,8 @@ const NamedSought& named(Sought sought) {
 const char* sought_name(Sought sought) { return named(sought).name; }
 
 const char* sought_question(Sought sought) { return named(sought).asked; }
+
+const char* sought_unit(Sought sought) { return named(sought).unit; }
 
 Sought parse_sought(const std::string& name) {
     std::vector<std::string> names;
@@ -50,9 +53,8 @@ Sought parse_sought(const std::string& name) {
 bool FindAnswer::speed_within_band() const {
     if (query.tokens_per_s <= 0) return false;
     const auto holds = [&](const FindSide& side) {
-        const Prediction& r = side.report;
-        return side.fits() && r.band && r.tokens_per_s_at(r.band->high) < query.tokens_per_s &&
-               r.tokens_per_s_at(r.band->low) > query.tokens_per_s;
+        const Banded speed = side.report.speed();
+        return side.fits() && speed.low < query.tokens_per_s && speed.high > query.tokens_per_s;
     };
     return (best && holds(*best)) || (other && holds(*other));
 }

@@ -27,10 +27,8 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     }
     choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
     choice.does_it = choice.report.plan.fit.fits() && choice.report.tokens_per_s() >= tokens_per_s;
-    const CostAnswer answer =
+    choice.cost =
         answer_cost(choice.report, machine, machine_money(profile, machine, query), query);
-    choice.payment = answer.payment;
-    choice.cost = answer.cost;
     choice.unpriced = !unpriced_memory(profile).empty();
     return choice;
 }
@@ -46,15 +44,15 @@ bool give_memory(MachineProfile& profile, double gb) {
 /// First the machines that reach the goal and have a price, then those without a price, then the
 /// others; each by price, then speed.
 auto rank(const MachineChoice& choice) {
-    const int group = choice.does_it ? (choice.cost ? 0 : 1) : 2;
-    return std::tuple(group, choice.cost ? choice.cost->usd_per_hour : 0.0,
+    const int group = choice.does_it ? (choice.cost.payment ? 0 : 1) : 2;
+    return std::tuple(group, choice.cost.payment ? choice.cost.run.usd_per_hour : 0.0,
                       -choice.report.tokens_per_s());
 }
 
 }  // namespace
 
 const MachineChoice* MachineChoices::cheapest() const {
-    return !machines.empty() && machines.front().does_it && machines.front().cost
+    return !machines.empty() && machines.front().does_it && machines.front().cost.payment
                ? &machines.front()
                : nullptr;
 }
@@ -82,7 +80,7 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
             format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
     std::vector<std::string> unpriced;
     for (const MachineChoice& choice : out.machines)
-        if (choice.cost && choice.unpriced) unpriced.push_back(choice.id);
+        if (choice.cost.payment && choice.unpriced) unpriced.push_back(choice.id);
     if (!unpriced.empty())
         out.unpriced = fmt::format(
             "the extra price of the given host memory is not known and not counted for: {}",
@@ -110,10 +108,10 @@ std::vector<MachinePoint> machine_points(const MachineChoices& choices, CostAxis
     std::vector<std::pair<double, double>> points;
     for (std::size_t i = 0; i < choices.machines.size(); ++i) {
         const MachineChoice& choice = choices.machines[i];
-        if (!choice.does_it || !choice.cost) continue;
+        if (!choice.does_it || !choice.cost.payment) continue;
         const double usd = axis == CostAxis::usd_per_hour
-                               ? choice.cost->usd_per_hour
-                               : choice.cost->usd_per_million_tokens.value;
+                               ? choice.cost.run.usd_per_hour
+                               : choice.cost.run.usd_per_million_tokens.value;
         out.push_back({i, usd, choice.report.tokens_per_s(), false});
         points.emplace_back(usd, out.back().tokens_per_s);
     }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/cost/cost.h"
 
 namespace sluice {
 
@@ -15,8 +15,7 @@ struct MachineChoice {
     std::string id;
     std::vector<Setting> changes;  ///< of the given settings
     Prediction report;             ///< with its band
-    std::optional<Payment> payment;
-    std::optional<RunCost> cost;
+    CostAnswer cost;
     bool does_it = false;
     bool unpriced = false;  ///< its price does not include all its host memory
 };

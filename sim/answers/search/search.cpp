@@ -153,17 +153,9 @@ class Search {
 }  // namespace
 
 const char* row_state_name(RowState state) {
-    switch (state) {
-        case RowState::excluded:
-            return "excluded";
-        case RowState::too_large:
-            return "does not fit";
-        case RowState::bounded:
-            return "bounded";
-        case RowState::simulated:
-            return "simulated";
-    }
-    return "";
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"excluded", "does not fit", "bounded", "simulated"};
+    return kNames[static_cast<std::size_t>(state)];
 }
 
 SearchRow bound_scenario(const GridPoint& point) {

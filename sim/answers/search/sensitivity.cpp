@@ -157,7 +157,6 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
         upgrade.gain_low = upgrade.gain - band.less();
         upgrade.gain_high = upgrade.gain + band.more();
         upgrade.settings = changed_settings(training, after->asked.training);
-        upgrade.successor = bottleneck_name(after->step.bottleneck());
         upgrade.report = std::move(*after);
         out.upgrades.push_back(std::move(upgrade));
     }

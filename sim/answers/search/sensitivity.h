@@ -19,8 +19,7 @@ struct Upgrade {
     Prediction report;  ///< with its band
     /// Settings that use the change, if they differ from the given ones.
     std::vector<Setting> settings;
-    std::string successor;  ///< the resource that is then the limit
-    double gain = 0;        ///< of tokens/s, over the base: 0.1 is a tenth more
+    double gain = 0;  ///< of tokens/s, over the base: 0.1 is a tenth more
     /// 5 to 95% of the gain: a wrong rate is wrong before and after the change (see sensitivity()).
     double gain_low = 0, gain_high = 0;
     /// Numbers of the profile that give the same prediction; empty if none do.

@@ -67,7 +67,8 @@ std::string row_json(const SearchRow& row, const GridPoint& point, bool best) {
     Json out;
     for (auto& [key, value] : columns(row, point, best))
         if (!value.is_null()) out[key] = std::move(value);
-    return out.dump() + "\n";
+    // Names come from files; a byte that is no UTF-8 must not cost the search.
+    return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string csv_header() {

@@ -28,12 +28,11 @@ bool read_file(const std::string& path, const std::optional<std::string>& model,
         out.left_out.push_back(fmt::format("{}: given twice: counted once", path));
         return true;
     }
-    const std::string text = read_text_file(path);
-    const JsonObject root = JsonObject::parse(text, path);
+    const JsonObject root = JsonObject::parse(read_text_file(path), path);
     if (root.has("rows")) {
         read_system_rows(root, out);
     } else if (root.has("training") || root.has("measured")) {
-        out.runs.push_back(read_run_report(root, text, model));
+        out.runs.push_back(read_run_report(root, model));
     } else {
         return false;
     }

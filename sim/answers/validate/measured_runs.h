@@ -80,9 +80,8 @@ MeasuredRuns read_measured_runs(const std::vector<std::string>& paths,
 
 // Which kinds of files hold measured runs, and how is each read?
 
-/// The report of a measured step. `text` is the text of `root`. Throws InputError.
-MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
-                            const std::optional<std::string>& model);
+/// The report of a measured step. Throws InputError.
+MeasuredRun read_run_report(const JsonObject& root, const std::optional<std::string>& model);
 
 /// A table of other systems' steps ("rows"). Leaves out systems without a schedule here. Throws
 /// InputError.

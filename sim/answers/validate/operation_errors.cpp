@@ -77,16 +77,16 @@ std::vector<Seconds> explained_seconds(const StepProgram& program,
     return explained;
 }
 
-OperationErrors operation_errors(const std::vector<const RunComparison*>& runs, std::size_t worst) {
+OperationErrors operation_errors(std::span<const RunComparison> runs, std::size_t worst) {
     OperationErrors out;
     std::vector<OperationError> all;
-    for (const RunComparison* run : runs) {
-        if (!run->measured) continue;
+    for (const RunComparison& run : runs) {
+        if (!run.measured) continue;
         ++out.runs;
-        out.step_error += run->step_error();
-        const std::vector<OperationError> errors = errors_of_run(*run);
+        out.step_error += run.step_error();
+        const std::vector<OperationError> errors = errors_of_run(run);
         add_to_kinds(out.kinds, errors);
-        double unexplained = run->step_error();
+        double unexplained = run.step_error();
         for (const OperationError& error : errors) unexplained -= error.explained_share();
         out.unexplained += unexplained;
         out.unexplained_absolute += std::abs(unexplained);

@@ -1,6 +1,7 @@
 // Which operations make a prediction wrong?
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sim/answers/validate/compare_run.h"
@@ -44,7 +45,7 @@ struct OperationErrors {
 };
 
 /// `worst`: how many single operations are listed. Holds pointers into `runs`.
-OperationErrors operation_errors(const std::vector<const RunComparison*>& runs, std::size_t worst);
+OperationErrors operation_errors(std::span<const RunComparison> runs, std::size_t worst);
 
 /// "backward 12" in a run's program.
 std::string operation_label(const OperationError& error);

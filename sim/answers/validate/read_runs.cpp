@@ -68,7 +68,7 @@ MeasuredOperation read_operation(const json& row, const std::string& where, std:
     return {row[0], row[1], row[2], {row[3], row[4]}};
 }
 
-std::vector<MeasuredOperation> read_operations(const JsonObject& root, const json& text) {
+std::vector<MeasuredOperation> read_operations(const JsonObject& root) {
     const auto entry = root.object_or_none("operations");
     if (!entry) return {};
     const std::vector<std::string> columns = {"operation", "lane", "micro_batch", "start_s",
@@ -77,10 +77,7 @@ std::vector<MeasuredOperation> read_operations(const JsonObject& root, const jso
         throw InputError(fmt::format("{} is {}, expected {}; measure again with this version",
                                      entry->where("columns"), entry->shown_value("columns"),
                                      fmt::join(columns, ", ")));
-    const json& rows = text.at("operations").value("rows", json());
-    if (!rows.is_array())
-        throw InputError(fmt::format("{} is no list of operations; measure again with this version",
-                                     entry->where("rows")));
+    const json& rows = entry->list("rows");
     if (rows.empty())
         throw InputError(
             fmt::format("{} is empty, expected one row per operation of the plan; measure again "
@@ -174,10 +171,8 @@ Bytes gigabytes(const JsonObject& row, std::string_view key) {
     return row.has(key) ? static_cast<Bytes>(row.number(key, 0, kMostGigabytes) * kGiga) : 0;
 }
 
-MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
-                            const std::optional<std::string>& model) {
+MeasuredRun read_run_report(const JsonObject& root, const std::optional<std::string>& model) {
     refuse_prediction(root);
-    const json whole = json::parse(text);
     const std::filesystem::path path = std::filesystem::absolute(root.file());
     MeasuredRun run;
     run.file = root.file();
@@ -189,8 +184,7 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
     run.steps = static_cast<int>(root.integer_or("steps_measured", 0, 0, kMostSteps));
     run.precision = read_precision(root);
     run.model = read_reported_model(root, model);
-    root.object("training");  // the field exists
-    run.training = parse_training_spec(whole.at("training").dump(), root.file() + ": training");
+    set_options(run.training, root.object("training"));
     if (root.has("step_5_percent_s") && root.has("step_95_percent_s")) {
         run.step_low = root.number("step_5_percent_s", kShortestStep, kMostSeconds);
         run.step_high = root.number("step_95_percent_s", run.step_low, kMostSeconds);
@@ -198,7 +192,7 @@ MeasuredRun read_run_report(const JsonObject& root, std::string_view text,
     run.device = root.integer_or("measured_device_bytes", 0, 0, kMostBytes);
     run.host = root.integer_or("measured_host_bytes", 0, 0, kMostBytes);
     run.unified_memory = root.boolean_or("unified_memory", false);
-    run.operations = read_operations(root, whole);
+    run.operations = read_operations(root);
     return run;
 }
 

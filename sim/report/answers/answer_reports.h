@@ -120,12 +120,14 @@ std::string published_text(const PublishedTable& table);
 std::string published_json(const PublishedTable& table);
 
 std::string models_text();
+std::string models_json();
 /// The model's size and, by kind of layer, its tensors.
 std::string model_text(const ModelSpec& model);
 std::string model_json(const ModelSpec& model);
 
 /// One row per machine of the library, with the confidence of predictions for it.
 std::string machines_text();
+std::string machines_json();
 /// Every number with its method, date and source, and the assumptions that replace missing numbers.
 std::string machine_text(const MachineProfile& profile);
 std::string machine_json(const MachineProfile& profile);

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
@@ -24,11 +24,11 @@ std::vector<std::pair<const char*, double>> energy_kinds(const StepEnergy& e) {
 }
 
 void append_money(std::string& out, const CostAnswer& answer) {
-    if (!answer.cost) {
+    if (!answer.payment) {
         out += "money    no price is known for this machine: give --usd-per-hour or --price-usd\n";
         return;
     }
-    const RunCost& cost = *answer.cost;
+    const RunCost& cost = answer.run;
     out += fmt::format("money    {} a million tokens, at {} an hour ({}: {})\n",
                        format_usd(cost.usd_per_million_tokens), format_usd(cost.usd_per_hour),
                        answer.payment->name, answer.payment->origin);
@@ -51,11 +51,6 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
             kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", name,
                                  format_percent(joules / e.total()));
     out += fmt::format("         {:.0f} J a step: {}\n", e.total(), kinds);
-}
-
-/// The ends of the band; absent if there is none.
-Cell range_of(const Banded& number) {
-    return number.high > 0 ? Cell(Range{number.low, number.high}) : Cell();
 }
 
 using Paid = std::pair<Payment, RunCost>;
@@ -107,8 +102,8 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r) {
     for (const std::string& words : shortages(r.plan))
         out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
     append_money(out, answer);
-    const RunCost cost = answer.run;
-    if (!answer.cost) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));
+    const RunCost& cost = answer.run;
+    if (!answer.payment) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));
     if (answer.energy)
         append_energy(out, answer, cost);
     else
@@ -128,10 +123,10 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r) {
     out["fits"] = r.plan.fit.fits();
     add_speed_json(out, r, r.band);
     out["tokens"] = answer.tokens;
-    const RunCost cost = answer.run;
+    const RunCost& cost = answer.run;
     out["days"] = banded_json(cost.days);
-    out["payment"] = answer.cost
-                         ? to_json(payments_table({{*answer.payment, *answer.cost}}), true).front()
+    out["payment"] = answer.payment
+                         ? to_json(payments_table({{*answer.payment, answer.run}}), true).front()
                          : Json();
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();
     out["other_payments"] = to_json(payments_table(answer.others), true);

@@ -18,10 +18,9 @@ namespace {
 
 /// The value that decides between machines; smaller is better: dollars, or seconds per token.
 Banded measure(const Decision& decision, const Candidate& c) {
-    if (decision.aim == Aim::cheapest) return c.cost.cost->usd_per_million_tokens;
-    const Prediction& r = c.report();
-    return {1 / r.tokens_per_s(), 1 / r.tokens_per_s_at(r.band->low),
-            1 / r.tokens_per_s_at(r.band->high)};
+    if (decision.aim == Aim::cheapest) return c.cost.run.usd_per_million_tokens;
+    const Banded speed = c.report().speed();
+    return {1 / speed.value, 1 / speed.high, 1 / speed.low};
 }
 
 /// The candidate that fits with the smallest `value`, with a price if that is required; null if
@@ -31,7 +30,7 @@ const Candidate* least(const Decision& decision, bool with_price, Value value,
                        const Candidate* left_out = nullptr) {
     const Candidate* out = nullptr;
     for (const Candidate& c : decision.candidates)
-        if (&c != left_out && c.fits() && (!with_price || c.cost.cost) &&
+        if (&c != left_out && c.fits() && (!with_price || c.cost.payment) &&
             (out == nullptr || value(c) < value(*out)))
             out = &c;
     return out;
@@ -39,7 +38,7 @@ const Candidate* least(const Decision& decision, bool with_price, Value value,
 
 std::string best_sentence(const Decision& decision) {
     const Candidate& best = *decision.best();
-    const bool paid = best.cost.cost.has_value();
+    const bool paid = best.cost.payment.has_value();
     const RunCost cost = best.cost.run;
     std::string out =
         fmt::format("{} trains it {}: ", best.name,
@@ -72,7 +71,7 @@ std::string lead_sentence(const Decision& decision) {
 }
 
 std::string cheapest_sentence(const Decision& decision) {
-    const auto usd = [](const Candidate& c) { return c.cost.cost->usd_per_million_tokens.value; };
+    const auto usd = [](const Candidate& c) { return c.cost.run.usd_per_million_tokens.value; };
     const Candidate* const cheapest = least(decision, true, usd);
     if (cheapest == nullptr || decision.candidates.size() == 1) return "";
     if (cheapest == decision.best()) return "It is also the cheapest of those with a price.";
@@ -87,7 +86,7 @@ std::string fastest_sentence(const Decision& decision) {
     if (fastest == decision.best()) return "It is also the fastest.";
     const RunCost cost = fastest->cost.run;
     const std::string money =
-        fastest->cost.cost
+        fastest->cost.payment
             ? fmt::format("{} a million tokens", format_usd(cost.usd_per_million_tokens.value))
             : "no price is known";
     return fmt::format("Fastest is {}: {}, {}, {}.", fastest->name, speed_text(fastest->report()),
@@ -118,19 +117,18 @@ std::string figure(const std::string& caption, const Picture& picture) {
 
 Bar bar_of(const Decision& decision, const Candidate& c) {
     const Prediction& r = c.report();
-    const auto& cost = c.cost.cost;
-    return {
-        c.name,
-        r.tokens_per_s(),
-        r.tokens_per_s_at(r.band->high),
-        r.tokens_per_s_at(r.band->low),
-        format_thousands(r.tokens_per_s()) +
-            (cost ? fmt::format(", {} a million", format_usd(cost->usd_per_million_tokens.value))
-                  : ""),
-        c.fits() ? "" : short_by(r),
-        paint(&c == decision.best() ? Role::pointed_out : Role::other),
-        fmt::format("{}: {} a step, bound by {}", c.name, format_seconds(r.step.seconds),
-                    bottleneck_name(r.step.bottleneck()))};
+    return {c.name,
+            r.tokens_per_s(),
+            r.speed().low,
+            r.speed().high,
+            format_thousands(r.tokens_per_s()) +
+                (c.cost.payment ? fmt::format(", {} a million",
+                                              format_usd(c.cost.run.usd_per_million_tokens.value))
+                                : ""),
+            c.fits() ? "" : short_by(r),
+            paint(&c == decision.best() ? Role::pointed_out : Role::other),
+            fmt::format("{}: {} a step, bound by {}", c.name, format_seconds(r.step.seconds),
+                        bottleneck_name(r.step.bottleneck()))};
 }
 
 Picture speed_picture(const Decision& decision) {
@@ -159,8 +157,8 @@ Picture memory_picture(const Decision& decision) {
 std::optional<Picture> money_picture(const Decision& decision) {
     MachineChoices choices;
     for (const Candidate& c : decision.candidates) {
-        if (!c.fits() || !c.cost.cost) continue;
-        choices.machines.push_back({c.name, {}, c.report(), c.cost.payment, c.cost.cost, true});
+        if (c.fits() && c.cost.payment)
+            choices.machines.push_back({c.name, {}, c.report(), c.cost, true});
     }
     if (choices.machines.size() < 2) return std::nullopt;
     return machine_choices_picture(choices);
@@ -169,12 +167,7 @@ std::optional<Picture> money_picture(const Decision& decision) {
 }  // namespace
 
 std::string tokens_words(const Decision& decision) {
-    std::string out = format_count(decision.request.money.tokens);
-    const std::size_t unit = out.find(' ');
-    if (out.find('.') > unit) return out;
-    const std::size_t digit = out.find_last_not_of('0', unit - 1);
-    const std::size_t last = out[digit] == '.' ? digit - 1 : digit;
-    return out.erase(last + 1, unit - last - 1);
+    return format_short_count(decision.request.money.tokens);
 }
 
 std::string question(const Decision& decision) {
@@ -206,7 +199,7 @@ std::vector<std::string> answer(const Decision& decision) {
     std::vector<std::string> without_price;
     for (const Candidate& c : decision.candidates) {
         if (!c.fits()) out.push_back("Does not fit on " + misfit_sentence(c));
-        if (c.fits() && !c.cost.cost) without_price.push_back(c.name);
+        if (c.fits() && !c.cost.payment) without_price.push_back(c.name);
     }
     if (!without_price.empty() && decision.request.aim == Aim::cheapest)
         out.push_back(fmt::format("No price is known for {}{}; give --price NAME=DOLLARS an hour.",

@@ -49,7 +49,7 @@ std::function<Cell(const Candidate&)> if_fits(Value value) {
 template <typename Value>
 std::function<Cell(const Candidate&)> if_paid(Value value) {
     return [value](const Candidate& c) {
-        return c.fits() && c.cost.cost ? Cell(value(*c.cost.cost)) : Cell();
+        return c.fits() && c.cost.payment ? Cell(value(c.cost.run)) : Cell();
     };
 }
 
@@ -64,7 +64,7 @@ Table machines_table(const Decision& decision) {
          {"tokens_per_s", "tokens/s", Unit::whole,
           if_fits([](auto& c) { return c.report().tokens_per_s(); })},
          {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
-          if_fits([](auto& c) { return speed_range(c.report()); })},
+          if_fits([](auto& c) { return range_of(c.report().speed()); })},
          {"bottleneck", "bound by", if_fits([](auto& c) {
               const auto [lane, share] = bound_of(c.report());
               return fmt::format("{} {}", lane_label(lane), format_percent(share));
@@ -80,9 +80,8 @@ Table machines_table(const Decision& decision) {
          {"usd_per_hour", "$ an hour", Unit::usd, if_paid([](auto& c) { return c.usd_per_hour; })},
          {"usd_per_million_tokens", "$ a million", Unit::usd,
           if_paid([](auto& c) { return c.usd_per_million_tokens.value; })},
-         {"usd_per_million_tokens_{}_percent", "5 to 95%", Unit::usd, if_paid([](auto& c) {
-              return Range{c.usd_per_million_tokens.low, c.usd_per_million_tokens.high};
-          })},
+         {"usd_per_million_tokens_{}_percent", "5 to 95%", Unit::usd,
+          if_paid([](auto& c) { return range_of(c.usd_per_million_tokens); })},
          {"days", "days", Unit::number,
           if_fits([](auto& c) { return days_or_kwh(c.cost.run.days); })},
          {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
@@ -133,8 +132,7 @@ Table sources_table(const Candidate& c) {
         out.rows.push_back({{flag, value, "given", "", "command line"}});
     };
     const auto& payment = c.cost.payment;
-    if (payment && !payment->given.empty())
-        add_given(payment->name == "bought" ? "--price-usd" : payment->name, payment->given);
+    if (payment && payment->given) add_given(payment->given->flag, payment->given->price);
     if (c.cost.energy && c.cost.power.host_given)
         add_given("--host-watts",
                   fmt::format("{:g} W of host power for each GPU", *c.cost.power.host_w));

@@ -58,27 +58,6 @@ Json side_json(const std::optional<FindSide>& side) {
     return out;
 }
 
-const char* unit(Sought sought) {
-    switch (sought) {
-        case Sought::batch:
-            return "sequences";
-        case Sought::sequence:
-            return "tokens";
-        case Sought::layers:
-            return "layers";
-        case Sought::model:
-            return "parameters";
-        case Sought::host_memory:
-        case Sought::device_memory:
-            return "gb";
-        case Sought::link:
-            return "times_the_link";
-        case Sought::cores:
-            return "cores";
-    }
-    return "";
-}
-
 }  // namespace
 
 std::string find_text(const FindAnswer& answer) {
@@ -102,7 +81,7 @@ std::string find_text(const FindAnswer& answer) {
 std::string find_json(const FindAnswer& answer) {
     Json out;
     out["asked"] = sought_name(answer.query.sought);
-    out["unit"] = unit(answer.query.sought);
+    out["unit"] = sought_unit(answer.query.sought);
     out["wanted_tokens_per_s"] = answer.query.tokens_per_s;
     out["does_it"] = side_json(answer.best);
     out["does_not"] = side_json(answer.other);

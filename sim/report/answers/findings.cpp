@@ -250,16 +250,9 @@ std::vector<SharedAssumption> shared_assumptions(const Comparison& comparison) {
 }
 
 std::string settings_flags(const TrainingSpec& training) {
-    const TrainingSpec standard;
-    std::string out;
-    for (const Option& option : training_options()) {
-        const std::string_view field = option.field;
-        const bool always = field == "batch" || field == "seq";
-        if (!always && option.get(training) == option.get(standard)) continue;
-        out += fmt::format("{}{} {}", out.empty() ? "" : " ", option_flag(option),
-                           option_text(training, option));
-    }
-    return out;
+    TrainingSpec standard;
+    standard.batch = standard.sequence = 0;  // so that these always differ
+    return setting_flags(changed_settings(standard, training));
 }
 
 GroupedAssumptions grouped_assumptions(const Comparison& comparison) {

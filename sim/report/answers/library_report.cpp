@@ -5,6 +5,7 @@
 
 #include "sim/answers/machines/machine_diff.h"
 #include "sim/base/input_error.h"
+#include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
 #include "sim/specs/machine/machine_spec.h"
@@ -14,10 +15,6 @@ namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string dumped(const Json& value) {
-    return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 std::function<Cell(const MachineProfile&)> number(const char* path) {
     return [path](const MachineProfile& profile) -> Cell {
@@ -81,15 +78,13 @@ std::string only_in(const char* name, const std::vector<std::string>& paths) {
     return paths.empty() ? "" : fmt::format("only in {}: {}\n", name, fmt::join(paths, ", "));
 }
 
-}  // namespace
-
-std::string models_text() {
+Table models_table() {
     std::vector<std::pair<std::string, ModelSpec>> models;
     for (const std::string& name : library_models()) models.emplace_back(name, read_model(name));
     for (const ScaledTarget& target : scaled_targets())
         models.emplace_back(target.name, read_model(target.name));
     using Named = std::pair<std::string, ModelSpec>;
-    return to_text(table_of<Named>(
+    return table_of<Named>(
         models,
         {{"name", "name", &Named::first},
          {"parameters", "parameters", Unit::count,
@@ -99,7 +94,36 @@ std::string models_text() {
          {"layers", "layers", Unit::whole, [](auto& one) { return one.second.layer_count(); }},
          {"hidden", "hidden", Unit::whole, [](auto& one) { return one.second.hidden; }},
          {"vocabulary", "vocabulary", Unit::whole, [](auto& one) { return one.second.vocabulary; }},
-         {"type", "type", [](auto& one) { return one.second.family; }}}));
+         {"type", "type", [](auto& one) { return one.second.family; }}});
+}
+
+Table machines_table() {
+    std::vector<MachineProfile> machines;
+    for (const std::string& id : library_machines()) machines.push_back(read_machine_profile(id));
+    return table_of<MachineProfile>(
+        machines,
+        {{"name", "name", &MachineProfile::id},
+         {"gpu", "GPU", [](auto& one) { return one.text("gpu.name"); }},
+         {"hbm_gb", "HBM GB", Unit::number, number("gpu.memory_capacity_gb")},
+         {"bf16_tflops", "TFLOPS", Unit::number, number("gpu.bf16_dense_tflops")},
+         {"host_to_device_gb_per_s", "H2D", Unit::number, number("link.host_to_device_gb_per_s")},
+         {"device_to_host_gb_per_s", "D2H", Unit::number, number("link.device_to_host_gb_per_s")},
+         {"host_memory_gb", "host GB", Unit::number, number("host.memory_capacity_gb")},
+         {"predictions", "predictions", trust}});
+}
+
+}  // namespace
+
+std::string models_text() { return to_text(models_table()); }
+std::string models_json() { return readable_json(to_json(models_table())); }
+std::string machines_json() { return readable_json(to_json(machines_table())); }
+
+std::string machines_text() {
+    return to_text(machines_table()) +
+           "\nTFLOPS: bf16 dense, from the datasheet. H2D, D2H: GB/s of copies in one direction. "
+           "-: "
+           "not known.\nTo predict with another host memory, append its size: "
+           "h200-sxm-pcie5-1.5tb\n";
 }
 
 std::string model_text(const ModelSpec& model) {
@@ -133,40 +157,20 @@ std::string model_text(const ModelSpec& model) {
 }
 
 std::string model_json(const ModelSpec& model) {
-    return dumped({{"name", model.name},
-                   {"type", model.family},
-                   {"parameters", total_parameters(model)},
-                   {"active_parameters", active_parameters(model)},
-                   {"embedding_parameters", embedding_parameters(model)},
-                   {"head_parameters", head_parameters(model)},
-                   {"largest_layer_parameters", largest_layer_parameters(model)},
-                   {"layers", model.layer_count()},
-                   {"hidden", model.hidden},
-                   {"vocabulary", model.vocabulary},
-                   {"tied_embeddings", model.tied_embeddings},
-                   {"longest_sequence", model.longest_sequence},
-                   {"source", model.source},
-                   {"note", model.note}});
-}
-
-std::string machines_text() {
-    std::vector<MachineProfile> machines;
-    for (const std::string& id : library_machines()) machines.push_back(read_machine_profile(id));
-    const Table table = table_of<MachineProfile>(
-        machines,
-        {{"name", "name", &MachineProfile::id},
-         {"gpu", "GPU", [](auto& one) { return one.text("gpu.name"); }},
-         {"hbm_gb", "HBM GB", Unit::number, number("gpu.memory_capacity_gb")},
-         {"bf16_tflops", "TFLOPS", Unit::number, number("gpu.bf16_dense_tflops")},
-         {"host_to_device_gb_per_s", "H2D", Unit::number, number("link.host_to_device_gb_per_s")},
-         {"device_to_host_gb_per_s", "D2H", Unit::number, number("link.device_to_host_gb_per_s")},
-         {"host_memory_gb", "host GB", Unit::number, number("host.memory_capacity_gb")},
-         {"predictions", "predictions", trust}});
-    return to_text(table) +
-           "\nTFLOPS: bf16 dense, from the datasheet. H2D, D2H: GB/s of copies in one direction. "
-           "-: "
-           "not known.\nTo predict with another host memory, append its size: "
-           "h200-sxm-pcie5-1.5tb\n";
+    return readable_json({{"name", model.name},
+                          {"type", model.family},
+                          {"parameters", total_parameters(model)},
+                          {"active_parameters", active_parameters(model)},
+                          {"embedding_parameters", embedding_parameters(model)},
+                          {"head_parameters", head_parameters(model)},
+                          {"largest_layer_parameters", largest_layer_parameters(model)},
+                          {"layers", model.layer_count()},
+                          {"hidden", model.hidden},
+                          {"vocabulary", model.vocabulary},
+                          {"tied_embeddings", model.tied_embeddings},
+                          {"longest_sequence", model.longest_sequence},
+                          {"source", model.source},
+                          {"note", model.note}});
 }
 
 std::string machine_text(const MachineProfile& profile) {
@@ -220,7 +224,7 @@ std::string machine_json(const MachineProfile& profile) {
                                      {"method", method_name(curve.method)},
                                      {"source", curve.source},
                                      {"date", curve.date}};
-    return dumped(out);
+    return readable_json(out);
 }
 
 std::string machine_diff_text(const MachineDiff& diff) {
@@ -233,15 +237,15 @@ std::string machine_diff_text(const MachineDiff& diff) {
 
 std::string machine_diff_json(const MachineDiff& diff) {
     const std::vector<Table> tables = machine_diff_tables(diff);
-    return dumped({{"a", diff.a},
-                   {"b", diff.b},
-                   {"texts", to_json(tables[0])},
-                   {"numbers", to_json(tables[1], true)},
-                   {"curves", to_json(tables[2])},
-                   {"kernels", to_json(tables[3])},
-                   {"only_a", diff.only_a},
-                   {"only_b", diff.only_b},
-                   {"equal", diff.equal}});
+    return readable_json({{"a", diff.a},
+                          {"b", diff.b},
+                          {"texts", to_json(tables[0])},
+                          {"numbers", to_json(tables[1], true)},
+                          {"curves", to_json(tables[2])},
+                          {"kernels", to_json(tables[3])},
+                          {"only_a", diff.only_a},
+                          {"only_b", diff.only_b},
+                          {"equal", diff.equal}});
 }
 
 }  // namespace sluice

@@ -26,8 +26,8 @@ std::string verdict(const MachineChoice& choice, double wanted) {
         return words;
     }
     if (r.tokens_per_s() < wanted) return "too slow";
-    if (!choice.cost) return "no price known";
-    if (r.tokens_per_s_at(r.band->high) < wanted) return "reaches it, but its band begins below";
+    if (!choice.cost.payment) return "no price known";
+    if (r.speed().low < wanted) return "reaches it, but its band begins below";
     return choice.changes.empty() ? "does it" : "does it with " + setting_flags(choice.changes);
 }
 
@@ -36,16 +36,17 @@ std::string lead_text(const MachineChoices& choices) {
     const MachineChoice& first = *choices.cheapest();
     const MachineChoice* best = &first;
     for (const MachineChoice& other : choices.machines)
-        if (other.does_it && other.cost &&
-            other.cost->usd_per_million_tokens.value < best->cost->usd_per_million_tokens.value)
+        if (other.does_it && other.cost.payment &&
+            other.cost.run.usd_per_million_tokens.value <
+                best->cost.run.usd_per_million_tokens.value)
             best = &other;
-    const RunCost& cost = *best->cost;
+    const RunCost& cost = best->cost.run;
     std::string out = fmt::format("least a token {}: {} a million tokens\n", best->id,
                                   format_usd(cost.usd_per_million_tokens));
     int within = 0;
     for (const MachineChoice& other : choices.machines)
-        if (&other != best && other.does_it && other.cost &&
-            other.cost->usd_per_million_tokens.low < cost.usd_per_million_tokens.high)
+        if (&other != best && other.does_it && other.cost.payment &&
+            other.cost.run.usd_per_million_tokens.low < cost.usd_per_million_tokens.high)
             ++within;
     if (within > 0)
         out +=
@@ -76,10 +77,8 @@ CostSpeed plot_of(const MachineChoices& choices, CostAxis axis, const char* cost
                                   format_thousands(point.tokens_per_s), point.usd);
         one.usd = point.usd;
         one.tokens_per_s = point.tokens_per_s;
-        if (r.band) {
-            one.low = r.tokens_per_s_at(r.band->high);
-            one.high = r.tokens_per_s_at(r.band->low);
-        }
+        one.low = r.speed().low;
+        one.high = r.speed().high;
         one.on_front = point.on_front;
         one.must_be_named = choices.cheapest() == &machine;
         plot.points.push_back(std::move(one));
@@ -96,7 +95,7 @@ Table machine_choices_table(const MachineChoices& choices) {
     };
     const auto if_paid = [](auto value) {
         return [value](const MachineChoice& choice) {
-            return choice.cost ? Cell(value(choice)) : Cell();
+            return choice.cost.payment ? Cell(value(choice)) : Cell();
         };
     };
     return table_of<MachineChoice>(
@@ -108,17 +107,15 @@ Table machine_choices_table(const MachineChoices& choices) {
          {"tokens_per_s", "tokens/s", Unit::whole,
           [](auto& one) { return one.report.tokens_per_s(); }},
          {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
-          [](auto& one) { return speed_range(one.report); }},
-         {"payment", "", if_paid([](auto& one) { return one.payment->name; })},
-         {"price_of", "", if_paid([](auto& one) { return one.payment->origin; })},
+          [](auto& one) { return range_of(one.report.speed()); }},
+         {"payment", "", if_paid([](auto& one) { return one.cost.payment->name; })},
+         {"price_of", "", if_paid([](auto& one) { return one.cost.payment->origin; })},
          {"usd_per_hour", "$ an hour", Unit::usd,
-          if_paid([](auto& one) { return one.cost->usd_per_hour; })},
+          if_paid([](auto& one) { return one.cost.run.usd_per_hour; })},
          {"usd_per_million_tokens", "$ a million", Unit::usd,
-          if_paid([](auto& one) { return one.cost->usd_per_million_tokens.value; })},
-         {"usd_per_million_tokens_{}_percent", "", Unit::usd, if_paid([](auto& one) {
-              const Banded& million = one.cost->usd_per_million_tokens;
-              return Range{million.low, million.high};
-          })},
+          if_paid([](auto& one) { return one.cost.run.usd_per_million_tokens.value; })},
+         {"usd_per_million_tokens_{}_percent", "", Unit::usd,
+          if_paid([](auto& one) { return range_of(one.cost.run.usd_per_million_tokens); })},
          {"on_front_of_usd_per_hour", "", Unit::flag,
           if_paid([&](auto& one) { return marks_of(one).by_hour; })},
          {"on_front_of_usd_per_million_tokens", "", Unit::flag,
@@ -135,8 +132,8 @@ std::string machine_choices_text(const MachineChoices& choices) {
     std::string out;
     if (const MachineChoice* cheapest = choices.cheapest()) {
         out += fmt::format("least an hour {}: {} ({}), {}\n", cheapest->id,
-                           format_usd(cheapest->cost->usd_per_hour), cheapest->payment->name,
-                           speed_text(cheapest->report));
+                           format_usd(cheapest->cost.run.usd_per_hour),
+                           cheapest->cost.payment->name, speed_text(cheapest->report));
         out += lead_text(choices);
     } else {
         out += "no machine of the library with a known price reaches the goal\n";
@@ -166,7 +163,7 @@ std::string machine_choices_csv(const MachineChoices& choices) {
     Table table = machine_choices_table(choices);
     std::vector<Row> kept;
     for (std::size_t i = 0; i < choices.machines.size(); ++i)
-        if (choices.machines[i].does_it && choices.machines[i].cost)
+        if (choices.machines[i].does_it && choices.machines[i].cost.payment)
             kept.push_back(std::move(table.rows[i]));
     table.rows = std::move(kept);
     return to_csv(table);

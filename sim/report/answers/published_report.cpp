@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/answers/validate/published.h"
+#include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/chart_parts.h"
 
@@ -177,7 +178,7 @@ std::string published_json(const PublishedTable& table) {
                      {"worst_error", errors->worst},
                      {"worst_row", errors->worst_name}};
     out["fits"] = {{"rows", table.fits_published}, {"right", table.fits_right}};
-    return out.dump(1) + "\n";
+    return readable_json(out);
 }
 
 }  // namespace sluice

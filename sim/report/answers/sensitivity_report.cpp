@@ -55,11 +55,11 @@ Table upgrades_table(const Sensitivity& all) {
          {"tokens_per_s", "tokens/s", Unit::whole,
           [](auto& one) { return one.report.tokens_per_s(); }},
          {"tokens_per_s_{}_percent", "", Unit::whole,
-          [](auto& one) { return speed_range(one.report); }},
+          [](auto& one) { return range_of(one.report.speed()); }},
          {"bottleneck", "then bound by",
           [](auto& one) {
               return Cell(bottleneck_name(one.report.step.bottleneck()))
-                  .shown_as(one.successor)
+                  .shown_as(bottleneck_label(one.report.step.bottleneck()))
                   .with_tooltip(bottleneck_text(one.report.step));
           }},
          {"settings", "with settings", [](auto& one) { return setting_flags(one.settings); },

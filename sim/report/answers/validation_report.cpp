@@ -96,9 +96,7 @@ constexpr const char* kAboutErrors =
     "95%; 85 to 97% are wanted";
 
 std::string option_text_of(const OptionSet& set) {
-    const Option& option =
-        *std::find_if(training_options().begin(), training_options().end(),
-                      [&](const Option& candidate) { return set.option == candidate.field; });
+    const Option& option = training_option(set.option);
     const auto value = [&](const Run* run) { return option_text(run->run.training, option); };
     std::string values;
     for (const Run* run : set.runs) values += (values.empty() ? "" : ", ") + value(run);
@@ -223,7 +221,7 @@ std::string validation_json(const Validation& v, const OperationErrors* operatio
                        {"predicted_s", "", Unit::seconds, &PhaseComparison::predicted}}));
         if (operations != nullptr && c.measured)
             run["operations"] =
-                operation_errors_json(operation_errors({&c}, operations->worst.size()));
+                operation_errors_json(operation_errors({&c, 1}, operations->worst.size()));
     }
     for (const GroupSummary& summary : v.summaries)
         out["summaries"].push_back(summary_json(summary));

@@ -51,15 +51,9 @@ struct Filler {
 }  // namespace
 
 const char* confidence_name(Confidence confidence) {
-    switch (confidence) {
-        case Confidence::measured:
-            return "measured";
-        case Confidence::transferred:
-            return "transferred";
-        case Confidence::datasheet:
-            return "datasheet";
-    }
-    return "";
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"measured", "transferred", "datasheet"};
+    return kNames[static_cast<std::size_t>(confidence)];
 }
 
 int best_adam_threads(const HostSpec& host) {

@@ -212,7 +212,6 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     // The norms and the product of gate and up are restored.
     bytes.attention_kept = qkv + unnormed + bytes.attention_output + half_output + bytes.residual;
     bytes.feed_forward_kept = f.gate_up + half_output;
-    bytes.kept_for_backward = bytes.attention_kept + bytes.feed_forward_kept;
     bytes.forward_attention = 2 * hidden + qkv + bytes.attention_output;
     // Normed input, tokens copied to their experts and back, gate and up, their product. Backward
     // overwrites the normed input, gate, up and the product by their gradients.

@@ -129,11 +129,9 @@ struct ActivationBytes {
     double attention_output = 0;
 
     /// Tensors that Recompute::none keeps in addition to the input: of the attention half
-    /// (including the attention output and the residual after it), of the feed-forward half, and
-    /// both.
+    /// (including the attention output and the residual after it), and of the feed-forward half.
     double attention_kept = 0;
     double feed_forward_kept = 0;
-    double kept_for_backward = 0;
 
     /// The tensor between the halves.
     double residual = 0;

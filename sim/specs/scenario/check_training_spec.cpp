@@ -14,13 +14,11 @@ namespace {
 void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, std::string_view field) {
     constexpr std::int64_t kMostChunks = 100'000;
     if (chunk_tokens == 0 || (tokens + chunk_tokens - 1) / chunk_tokens <= kMostChunks) return;
-    const auto option = std::ranges::find_if(training_options(),
-                                             [&](const Option& one) { return field == one.field; });
     throw InputError(
         fmt::format("{} is {}, which cuts {} tokens into more than {} chunks; give at least {}",
-                    option_flag(*option), chunk_tokens, tokens, kMostChunks,
+                    option_flag(training_option(field)), chunk_tokens, tokens, kMostChunks,
                     (tokens + kMostChunks - 1) / kMostChunks),
-        option->field);
+        std::string(field));
 }
 
 constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation per layer for each

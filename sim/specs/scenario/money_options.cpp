@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 namespace {
@@ -67,11 +66,7 @@ const std::vector<MoneyOption>& money_options() {
     return options;
 }
 
-std::string money_flag(const MoneyOption& option) {
-    std::string flag = std::string("--") + option.field;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    return flag;
-}
+std::string money_flag(const MoneyOption& option) { return field_flag(option.field); }
 
 std::string money_help(const MoneyOption& option) {
     std::string help = option.help;

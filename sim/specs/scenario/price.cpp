@@ -43,6 +43,7 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
     if (!quantity.value || (!rent && !path.starts_with(kOwnership))) return std::nullopt;
     Offer offer;
     offer.name = path.substr(rent ? kRent.size() : kOwnership.size());
+    offer.path = quantity.path;
     offer.kind = !rent ? OfferKind::estimate : quantity.spot ? OfferKind::spot : OfferKind::rented;
     offer.usd_per_hour = *quantity.value;
     offer.date = quantity.date;
@@ -53,15 +54,9 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
 }  // namespace
 
 const char* offer_kind_name(OfferKind kind) {
-    switch (kind) {
-        case OfferKind::rented:
-            return "rented";
-        case OfferKind::spot:
-            return "spot";
-        case OfferKind::estimate:
-            return "estimated";
-    }
-    return "";
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"rented", "spot", "estimated"};
+    return kNames[static_cast<std::size_t>(kind)];
 }
 
 PriceList price_list(const MachineProfile& profile) {

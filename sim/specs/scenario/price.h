@@ -19,6 +19,7 @@ const char* offer_kind_name(OfferKind kind);
 
 struct Offer {
     std::string name;
+    std::string path;  ///< of the profile's number
     OfferKind kind = OfferKind::rented;
     double usd_per_hour = 0;
     std::string date;

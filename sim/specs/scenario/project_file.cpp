@@ -110,8 +110,7 @@ Project parse_project(std::string_view text, const std::string& file) {
             fmt::format("{} is {}, expected \"{}\"; name a project that the planner saved",
                         root.where("format"),
                         root.has("format") ? root.shown_value("format") : "missing", kFormat));
-    const std::int64_t version =
-        root.integer("version", 1, std::numeric_limits<std::int64_t>::max());
+    const std::int64_t version = root.integer("version", 1, 1'000'000);
     if (version != kVersion)
         throw InputError(
             fmt::format("{} is {}, expected {}; a newer sluice wrote it: open it with that version",

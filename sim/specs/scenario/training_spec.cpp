@@ -175,11 +175,6 @@ std::string only_schedules(const Option& option) {
     return fmt::format("; only {}", fmt::join(names, ", "));
 }
 
-std::string flag_of(std::string field) {
-    std::replace(field.begin(), field.end(), '_', '-');
-    return "--" + field;
-}
-
 }  // namespace
 
 const std::vector<Option>& training_options() {
@@ -187,7 +182,19 @@ const std::vector<Option>& training_options() {
     return options;
 }
 
-std::string option_flag(const Option& option) { return flag_of(option.field); }
+const Option& training_option(std::string_view field) {
+    const auto found = std::ranges::find(training_options(), field, &Option::field);
+    if (found == training_options().end())
+        throw InternalError(fmt::format("no training option {}", field));
+    return *found;
+}
+
+std::string field_flag(std::string field) {
+    std::replace(field.begin(), field.end(), '_', '-');
+    return "--" + field;
+}
+
+std::string option_flag(const Option& option) { return field_flag(option.field); }
 
 std::vector<Setting> changed_settings(const TrainingSpec& asked, const TrainingSpec& changed) {
     std::vector<Setting> out;
@@ -200,7 +207,7 @@ std::vector<Setting> changed_settings(const TrainingSpec& asked, const TrainingS
 std::string setting_flags(const std::vector<Setting>& settings) {
     std::string out;
     for (const Setting& one : settings)
-        out += fmt::format("{}{} {}", out.empty() ? "" : " ", flag_of(one.field), one.value);
+        out += fmt::format("{}{} {}", out.empty() ? "" : " ", field_flag(one.field), one.value);
     return out;
 }
 

@@ -98,6 +98,8 @@ struct Option {
 /// All options, in the order of display. The CLI, the JSON reader, --help and forms derive from
 /// this list.
 const std::vector<Option>& training_options();
+/// Throws InternalError where none has that field.
+const Option& training_option(std::string_view field);
 
 /// Sets one option from text, as given by a flag; `where` is the name in messages. Throws
 /// InputError.
@@ -122,7 +124,8 @@ void check_training_spec(const TrainingSpec& spec);
 
 /// Meaning, range and default in one line.
 std::string option_help(const Option& option);
-/// The flag of an option's field: `--micro-batch` for `micro_batch`.
+/// The flag of a field: `--micro-batch` for `micro_batch`.
+std::string field_flag(std::string field);
 std::string option_flag(const Option& option);
 
 /// A field of a scenario and its value, as typed: {"micro_batch", "8"}, {"host_memory", "512GB"}.

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "planner-gui/models/table_model.h"
-#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/base/format.h"
 #include "tests/catch.h"
@@ -24,7 +24,7 @@ ComparedScenario scenario(const char* name, const char* machine_id, const Traini
     const CostQuery query;
     const CostAnswer answer =
         answer_cost(*report, machine, machine_money(profile, machine, query), query);
-    return {QLatin1StringView(name), report, answer.run, answer.cost.has_value()};
+    return {QLatin1StringView(name), report, answer.run, answer.payment.has_value()};
 }
 
 std::vector<ComparedScenario> two() {

@@ -47,7 +47,7 @@ TEST_CASE("session: a verdict comes in three stages", "[session]") {
     CHECK(heard.predictions[1]->report().band);
     CHECK(heard.predictions[0]->report().step.seconds ==
           heard.predictions[2]->report().step.seconds);
-    CHECK(heard.predictions[1]->cost.cost->usd_per_million_tokens.high > 0);
+    CHECK(heard.predictions[1]->cost.run.usd_per_million_tokens.high > 0);
 }
 
 TEST_CASE("session: only the newest of many requests is answered in full", "[session]") {
@@ -202,10 +202,10 @@ TEST_CASE("session: a report compares a cluster with one GPU, each as planned", 
     CHECK(decision->candidates[1].name == "8 x h100-sxm-pcie5");
     CHECK(decision->candidates[1].report().asked.training.gpus == 8);
     CHECK(decision->candidates[1].report().asked.training.batch == 32);
-    REQUIRE(decision->candidates[1].cost.cost);
-    CHECK(decision->candidates[1].cost.cost->usd_per_hour == 20);
-    REQUIRE(decision->candidates[0].cost.cost);
-    CHECK(decision->candidates[0].cost.cost->usd_per_hour != 20);
+    REQUIRE(decision->candidates[1].cost.payment);
+    CHECK(decision->candidates[1].cost.run.usd_per_hour == 20);
+    REQUIRE(decision->candidates[0].cost.payment);
+    CHECK(decision->candidates[0].cost.run.usd_per_hour != 20);
     const auto asked = decision_request(eight, {one, eight}).machines;
     REQUIRE(asked.size() == 2);
     CHECK(asked[0].gpus == 8);

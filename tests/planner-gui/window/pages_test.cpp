@@ -118,8 +118,8 @@ TEST_CASE("pages: a cluster is tried on all machines with the systems of one GPU
     });
     REQUIRE(own != rows.end());
     CHECK(own->value.step == Approx(prediction->report().step.seconds).epsilon(1e-9));
-    REQUIRE(prediction->cost.cost);
-    CHECK(own->value.usd_per_hour == prediction->cost.cost->usd_per_hour);
+    REQUIRE(prediction->cost.payment);
+    CHECK(own->value.usd_per_hour == prediction->cost.run.usd_per_hour);
     Q_EMIT page.adopted(row_of(page, "h100-sxm-pcie5", "streamed"));
     CHECK(!driver.settled()->planned.training.contains("gpus"));
     Q_EMIT page.adopted(row_of(page, "h200-sxm-pcie5", "cluster"));

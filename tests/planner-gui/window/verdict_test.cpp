@@ -138,7 +138,7 @@ TEST_CASE("verdict: a machine without a purchase price fits anyway", "[window]")
     planned.money = {{"buy", "1"}};
     const auto bought = driver.open(planned);
     CHECK(bought->report().step.seconds == rented);
-    CHECK(!bought->cost.cost);
+    CHECK(!bought->cost.payment);
     const auto* const price = driver.window->verdict().findChild<QLabel*>(QStringLiteral("price"));
     CHECK(price->text() == QStringLiteral("no purchase price known"));
 }

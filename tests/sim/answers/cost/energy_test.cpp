@@ -1,7 +1,6 @@
 #include "sim/answers/cost/energy.h"
 
-#include "sim/answers/cost/cost_query.h"
-#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"

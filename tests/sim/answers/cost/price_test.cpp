@@ -1,7 +1,6 @@
 #include "sim/specs/scenario/price.h"
 
-#include "sim/answers/cost/cost_query.h"
-#include "sim/answers/cost/run_cost.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 

@@ -30,7 +30,6 @@ TEST_CASE("track record: fields by name", "[decision]") {
     CHECK(first.tokens_per_s.worst_percent == 4);
     CHECK(first.device.mean_percent == 0.25);
     CHECK(first.host.worst_percent == 3);
-    CHECK(first.tau == -0.5);
     CHECK(first.band_percent == 80);
     CHECK_THAT(track_record_words(first),
                ContainsSubstring("box, 2026-01-02, held-out runs (7): error in tokens/s 1.5% on "

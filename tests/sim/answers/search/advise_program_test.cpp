@@ -96,7 +96,7 @@ TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {
     mistake("--allow-state-bytes 7", {"--allow-state-bytes is \"7\"", "8 or 6"});
     mistake("--knee 90", {"--knee is \"90\"", "0 to 50"});
     mistake("--price 3", {"--price is \"3\"", "NAME=DOLLARS"});
-    mistake("--price gh200-480gb=x", {"--price is \"x\""});
+    mistake("--price gh200-480gb=x", {"--price is \"gh200-480gb=x\""});
     mistake("--max-usd-per-hour x", {"--max-usd-per-hour is \"x\""});
     mistake("--tokens-per-s x", {"--tokens-per-s is \"x\""});
     mistake("--workers 5000", {"--workers is 5000"});

@@ -24,14 +24,14 @@ TEST_CASE("machine choice: the cheapest of those that do it", "[search]") {
     REQUIRE(choices.cheapest() != nullptr);
     const MachineChoice& cheapest = *choices.cheapest();
     CHECK(cheapest.report.tokens_per_s() >= wanted);
-    CHECK(cheapest.cost->usd_per_hour >= any.cheapest()->cost->usd_per_hour);
+    CHECK(cheapest.cost.run.usd_per_hour >= any.cheapest()->cost.run.usd_per_hour);
     int slow = 0;
     for (const MachineChoice& choice : choices.machines) {
         INFO(choice.id);
         CHECK(choice.report.band);
         slow += choice.does_it ? 0 : 1;
-        if (choice.does_it && choice.cost)
-            CHECK(choice.cost->usd_per_hour >= cheapest.cost->usd_per_hour);
+        if (choice.does_it && choice.cost.payment)
+            CHECK(choice.cost.run.usd_per_hour >= cheapest.cost.run.usd_per_hour);
     }
     CHECK(slow > 0);
     CHECK(choices.machines.size() + choices.left_out.size() == library_machines().size());

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "sim/answers/search/sweep_output.h"
 #include "tests/sim/base/program_run.h"
 
 using namespace sluice::test;
@@ -64,6 +65,16 @@ TEST_CASE("sweep: the same files whatever the processes", "[search]") {
     CHECK(shell(kSluice + kSweep + "--csv 2>/dev/null").output == text_of(name("three.csv")));
     CHECK(shell(kSluice + kSweep + "--json 2>/dev/null").output == text_of(name("one.jsonl")));
     CHECK(text_of(name("one.jsonl")) == text_of(name("three.jsonl")));
+}
+
+TEST_CASE("sweep: a name that is no UTF-8 does not cost the rows", "[search]") {
+    const sluice::ModelSpec model;
+    sluice::MachineSpec machine;
+    machine.id = "x\xff";
+    sluice::SearchRow row;
+    row.state = sluice::RowState::too_large;
+    const json parsed = json::parse(sluice::row_json(row, {&model, &machine, {}, {}}, false));
+    CHECK(parsed["machine"] == "x\xEF\xBF\xBD");
 }
 
 TEST_CASE("sweep: flags and a file say the same", "[search]") {

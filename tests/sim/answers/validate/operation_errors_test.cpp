@@ -65,7 +65,8 @@ TEST_CASE("operation errors: sums by kind, means over runs, the rest is pauses",
     const RunComparison exact = run_of({{0, 2}, {2, 3}, {2, 4}}, 4, {{0, 2}, {2, 3}, {2, 4}}, 4);
     RunComparison unknown = exact;
     unknown.measured.reset();
-    const OperationErrors errors = operation_errors({&pause, &exact, &unknown}, 2);
+    const std::vector<RunComparison> runs = {pause, exact, unknown};
+    const OperationErrors errors = operation_errors(runs, 2);
     CHECK(errors.runs == 2);
     CHECK(errors.step_error == Approx(-0.1));  // mean of -20% and 0
     REQUIRE(errors.kinds.size() == 3);
@@ -80,7 +81,7 @@ TEST_CASE("operation errors: sums by kind, means over runs, the rest is pauses",
     CHECK(errors.unexplained == Approx((-1.0 / 10 + 0) / 2));        // the pause of 1 s
     REQUIRE(errors.worst.size() == 2);
     CHECK(operation_label(errors.worst[0]) == "gradients out 0");  // 5 s, predicted 1
-    CHECK(errors.worst[0].run == &pause);
+    CHECK(errors.worst[0].run == &runs[0]);
     CHECK(errors.worst[0].explained_share() == 0);  // nothing waits for it
     CHECK(errors.worst[1].explained_share() == Approx(-2.0 / 10));
     CHECK(operation_label(errors.worst[1]) == "update 0");
@@ -95,7 +96,7 @@ TEST_CASE("operation errors: sums by kind, means over runs, the rest is pauses",
 TEST_CASE("operation errors: without operations there is nothing to say", "[validate]") {
     RunComparison unknown = run_of({{0, 1}, {1, 2}, {1, 2}}, 2, {{0, 1}, {1, 2}, {1, 2}}, 2);
     unknown.measured.reset();
-    const OperationErrors errors = operation_errors({&unknown}, 12);
+    const OperationErrors errors = operation_errors({&unknown, 1}, 12);
     CHECK(errors.runs == 0);
     CHECK_THAT(operation_errors_text(errors), ContainsSubstring("no run has operations"));
 }

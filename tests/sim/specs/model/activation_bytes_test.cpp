@@ -13,7 +13,7 @@ TEST_CASE("activations: the activations of a small layer, byte by byte", "[model
     CHECK(bytes.residual == 512);
     CHECK(bytes.attention_output == 512 + 16);  // 4 x 64 x 2, and 4 statistics of 4 bytes
     // q, k, v (4 + 2 x 2) x 64 x 2 = 1024; attention output; residual; gate and up 2 x 512 x 2.
-    CHECK(bytes.kept_for_backward == 1024 + 528 + 512 + 2048);
+    CHECK(bytes.attention_kept + bytes.feed_forward_kept == 1024 + 528 + 512 + 2048);
     // Input and normed input, q, k, v, attention output.
     CHECK(bytes.forward_attention == 512 + 512 + 1024 + 528);
     // Normed input, gate and up, their product 512 x 2.
@@ -47,7 +47,7 @@ TEST_CASE("activations: norms behind the halves, and of q and k, keep their inpu
     model.kinds[0].norms = 2;
     model.kinds[0].attention.qk_norm = true;
     const ActivationBytes normed = activation_bytes_per_token(model, model.layer(0));
-    CHECK(normed.kept_for_backward - plain.kept_for_backward == (4 + 2) * 64 * 2);
+    CHECK(normed.attention_kept - plain.attention_kept == (4 + 2) * 64 * 2);
     CHECK(normed.backward_attention - plain.backward_attention == (4 + 2) * 64 * 2);
 }
 

@@ -1,14 +1,27 @@
-#include "sim/answers/cost/cost_query.h"
+#include "sim/answers/cost/cost.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {
+
+constexpr double kHour = 3600, kDay = 86400, kJoulesPerKwh = 3.6e6;
+
+/// `of_step` for each of the step's three times.
+template <typename OfStep>
+Banded banded(const Prediction& report, OfStep of_step) {
+    Banded out;
+    out.value = of_step(report.step.seconds);
+    if (report.band) {
+        out.low = of_step(report.band->low);
+        out.high = of_step(report.band->high);
+    }
+    return out;
+}
 
 double gpus_of(const Prediction& report) { return static_cast<double>(report.asked.training.gpus); }
 
@@ -19,19 +32,23 @@ double gpus_paid(const CostQuery& query, const Prediction& report) {
 /// At the price of the whole machine; at the GPU's alone if that is not known.
 std::optional<Payment> purchase(const PriceList& prices, const CostQuery& query, double gpus) {
     if (query.price_usd) return bought(*query.price_usd, "--price-usd, as given", query.terms);
-    if (prices.system_usd)
-        return bought(gpus * *prices.system_usd, prices.system_source, query.terms);
+    if (prices.system_usd) {
+        Payment payment = bought(gpus * *prices.system_usd, prices.system_source, query.terms);
+        payment.inputs = {"price.system_usd", "price.system_gpus"};
+        return payment;
+    }
     if (!prices.gpu_usd) return std::nullopt;
     Payment payment = bought(gpus * *prices.gpu_usd,
                              "the GPU alone, without a host; " + prices.gpu_source, query.terms);
     payment.gpu_alone = true;
+    payment.inputs = {"price.gpu_usd"};
     return payment;
 }
 
 void add_others(CostAnswer& answer, const Prediction& report, const PriceList& prices,
                 const CostQuery& query) {
     const auto add = [&](Payment payment) {
-        if (answer.payment && payment.name == answer.payment->name) return;
+        if (answer.payment && payment.inputs == answer.payment->inputs) return;
         const RunCost cost = run_cost(report, payment, query.tokens, answer.energy, query.terms);
         answer.others.emplace_back(std::move(payment), cost);
     };
@@ -67,6 +84,69 @@ void say_what_power_is_counted(CostAnswer& answer, double gpus, const PowerSpec&
 
 }  // namespace
 
+RunCost run_cost(const Prediction& report, const Payment& payment, double tokens,
+                 const std::optional<StepEnergy>& energy, const OwnerTerms& terms) {
+    RunCost cost;
+    cost.tokens = tokens;
+    cost.usd_per_hour = payment.usd_per_hour;
+    if (energy) {
+        const double watts = energy->total() / report.step.seconds;
+        cost.mean_w = watts;
+        cost.tokens_per_joule = report.tokens_per_s() / watts;
+        cost.tflops_per_kw = report.model_flops_per_s() / kTera / (watts / kKilo);
+        if (payment.pays_electricity)
+            cost.usd_per_hour +=
+                watts / kKilo * terms.power_usage_effectiveness * terms.electricity_usd_per_kwh;
+    }
+    // A slower step takes proportionally more energy: power is assumed to be the same.
+    const auto seconds = [&](Seconds step) { return tokens / report.tokens_per_s_at(step); };
+    cost.days = banded(report, [&](Seconds step) { return seconds(step) / kDay; });
+    cost.usd =
+        banded(report, [&](Seconds step) { return seconds(step) / kHour * cost.usd_per_hour; });
+    cost.usd_per_million_tokens = banded(report, [&](Seconds step) {
+        return kMega / report.tokens_per_s_at(step) / kHour * cost.usd_per_hour;
+    });
+    if (cost.mean_w)
+        cost.kwh = banded(
+            report, [&](Seconds step) { return seconds(step) * *cost.mean_w / kJoulesPerKwh; });
+    return cost;
+}
+
+Payment rented(const Offer& offer, double gpus) {
+    Payment payment;
+    payment.name = offer.name;
+    payment.origin = fmt::format("{}, {}", offer_kind_name(offer.kind), offer.date);
+    payment.usd_per_hour = gpus * offer.usd_per_hour;
+    payment.inputs = {offer.path};
+    return payment;
+}
+
+Payment bought(double price_usd, const std::string& origin, const OwnerTerms& terms) {
+    Payment payment;
+    payment.name = "bought";
+    payment.origin = fmt::format("{} over {:g} years, {} of the hours; {}", format_usd(price_usd),
+                                 terms.years, format_percent(terms.utilization), origin);
+    payment.usd_per_hour = ownership_usd_per_hour(price_usd, terms);
+    payment.pays_electricity = true;
+    payment.price_usd = price_usd;
+    return payment;
+}
+
+std::string format_usd(const Banded& usd) {
+    if (usd.high == 0) return format_usd(usd.value);
+    return fmt::format("{} (5 to 95%: {} to {})", format_usd(usd.value), format_usd(usd.low),
+                       format_usd(usd.high));
+}
+
+std::string format_banded(const Banded& number, const char* unit) {
+    const auto digits = [](double value) {
+        return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
+    };
+    if (number.high == 0) return fmt::format("{} {}", digits(number.value), unit);
+    return fmt::format("{} {} ({} to {})", digits(number.value), unit, digits(number.low),
+                       digits(number.high));
+}
+
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
                            const CostQuery& query) {
     MachineMoney money{price_list(profile), power_spec(profile, machine), unpriced_memory(profile)};
@@ -85,7 +165,8 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
         Payment payment;
         payment.name = query.usd_per_hour_flag;
         payment.origin = "as given";
-        payment.given = fmt::format("{:g} USD an hour", *query.usd_per_hour);
+        payment.given = {query.usd_per_hour_flag,
+                         fmt::format("{:g} USD an hour", *query.usd_per_hour)};
         payment.usd_per_hour = *query.usd_per_hour;
         return payment;
     }
@@ -96,7 +177,8 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     if (typical != nullptr && !query.buy && !query.price_usd)
         return rented(*typical, gpus_paid(query, report));
     auto payment = purchase(money.prices, query, gpus_of(report));
-    if (query.price_usd) payment->given = fmt::format("{:.10g} USD", *query.price_usd);
+    if (query.price_usd)
+        payment->given = {"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)};
     return payment;
 }
 
@@ -108,10 +190,8 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     answer.power = money.power;
     if (money.power.known()) answer.energy = step_energy(report, machine, money.power);
     answer.payment = payment_of(money, query, report);
-    if (answer.payment)
-        answer.cost = run_cost(report, *answer.payment, query.tokens, answer.energy, query.terms);
-    answer.run =
-        answer.cost ? *answer.cost : run_cost(report, {}, query.tokens, answer.energy, query.terms);
+    answer.run = run_cost(report, answer.payment.value_or(Payment()), query.tokens, answer.energy,
+                          query.terms);
     add_others(answer, report, money.prices, query);
     const bool any_price = answer.payment || !answer.others.empty();
     if (any_price && !money.unpriced.empty()) answer.assumptions.push_back(money.unpriced);

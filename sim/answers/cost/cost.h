@@ -1,5 +1,5 @@
 // What do a million tokens and a whole run cost in money, energy and time? Computed from a
-// predicted step.
+// predicted step and the price that is asked for or known.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,24 @@
 #include "sim/answers/cost/energy.h"
 #include "sim/answers/predict/prediction.h"
 #include "sim/base/format.h"
-#include "sim/specs/scenario/price.h"
+#include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
+
+/// A price that a flag gave.
+struct GivenPrice {
+    std::string flag, price;  ///< "--price", "3.5 USD an hour"
+};
 
 struct Payment {
     std::string name;  ///< name of the offer, "bought" or "--usd-per-hour"
     std::string origin;
     double usd_per_hour = 0;        ///< without electricity if the machine is bought
     bool pays_electricity = false;  ///< rents include it
-    std::string given;              ///< "3.5 USD an hour" if a flag gave the price, else empty
-    double price_usd = 0;           ///< of the purchase; 0 for a rent
-    bool gpu_alone = false;         ///< that price does not include a host
-};
-
-/// A number with the 5 to 95% range from the band of the step; low and high are 0 without a band.
-struct Banded {
-    double value = 0, low = 0, high = 0;
+    std::optional<GivenPrice> given = {};
+    std::vector<std::string> inputs = {};  ///< paths of the profile's numbers behind the price
+    double price_usd = 0;                  ///< of the purchase; 0 for a rent
+    bool gpu_alone = false;                ///< that price does not include a host
 };
 
 /// Costs and times are proportional to the tokens.
@@ -53,14 +54,32 @@ Payment bought(double price_usd, const std::string& origin, const OwnerTerms& te
 struct CostAnswer {
     OwnerTerms terms;
     std::optional<Payment> payment;  ///< as in the query, else the typical offer
-    std::optional<RunCost> cost;     ///< with that payment
-    RunCost run;  ///< the same; if no price is known, without money, for energy and days
+    RunCost run;                     ///< with that payment; without money if no price is known
     std::vector<std::pair<Payment, RunCost>> others;  ///< every other known way to pay
     std::optional<StepEnergy> energy;
     PowerSpec power;
     double tokens = 0;
     std::vector<std::string> assumptions;  ///< about price and power
 };
+
+/// The data of a machine's costs.
+struct MachineMoney {
+    PriceList prices;
+    PowerSpec power;
+    std::string unpriced;  ///< host memory that no price includes: unpriced_memory()
+};
+
+MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
+                           const CostQuery& query);
+
+/// The payment of the query, else the typical offer, else the owner's; empty if no such price is
+/// known. Throws InputError if an offer is unknown.
+std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
+                                  const Prediction& report);
+
+/// `report` is a result of predict() with its band.
+CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
+                       const MachineMoney& money, const CostQuery& query);
 
 /// "29.1 days (24.4 to 36.2)"; without brackets if there is no band.
 std::string format_banded(const Banded& number, const char* unit);

@@ -1,0 +1,81 @@
+#include "sim/cli/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/simulate/simulation_service.h"
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+
+void add_json_flag(CLI::App& command, bool& json) {
+    command.add_flag("--json", json, "everything as JSON; keys carry units")->group("Output");
+}
+
+void add_workers_flag(CLI::App& command, int& workers) {
+    command.add_option("--workers", workers,
+                       "number of processes of a search; 0: one per processor (default)");
+}
+
+void check_outputs(bool json, bool csv, std::initializer_list<FileFlag> files) {
+    if (json && csv) throw InputError("--json and --csv both go to standard output; give one");
+    std::map<std::string, const char*> flags;
+    for (const auto& [flag, name] : files) {
+        if (!name) continue;
+        if (name->empty())
+            throw InputError(fmt::format("{} needs the name of a file, not an empty one", flag));
+        const auto [other, is_new] = flags.try_emplace(*name, flag);
+        if (!is_new)
+            throw InputError(
+                fmt::format("{} and {} are both {}; give two names", other->second, flag, *name));
+    }
+}
+
+int print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return 0;
+}
+
+int processes_of(int workers) {
+    if (workers < 0 || workers > 4096)
+        throw InputError(
+            fmt::format("--workers is {}, expected 0 (all processors) to 4096", workers));
+    return workers == 0 ? usable_processors() : workers;
+}
+
+ClusterFlag read_cluster_flag(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos || colon == 0)
+        throw InputError(fmt::format(
+            "--cluster is \"{}\", expected MACHINE:GPUS, as in h100-sxm-pcie5:8", text));
+    TrainingSpec training;
+    set_option(training, training_option("gpus"), text.substr(colon + 1),
+               fmt::format("--cluster {}: GPUS", text));
+    return {read_machine_profile(text.substr(0, colon), "--cluster"), training.gpus};
+}
+
+std::map<std::string, double> read_prices(const std::vector<std::string>& prices,
+                                          const std::vector<std::string>& names) {
+    constexpr double kLeast = 1e-4, kMost = 1e7;  // as --usd-per-hour
+    std::map<std::string, double> out;
+    for (const std::string& text : prices) {
+        const std::size_t equals = std::min(text.find('='), text.size());
+        const std::string name = text.substr(0, equals);
+        const std::optional<double> usd =
+            parse_number(std::string_view(text).substr(std::min(equals + 1, text.size())));
+        if (std::ranges::find(names, name) == names.end() || !usd || *usd < kLeast || *usd > kMost)
+            throw InputError(
+                fmt::format("--price is \"{}\", expected NAME=DOLLARS an hour with a machine or "
+                            "cluster of the command, as in {}=2.5, from {} to {:.0f}",
+                            text, names.front(), kLeast, kMost));
+        if (!out.emplace(name, *usd).second)
+            throw InputError(fmt::format("--price gives {} twice; give it once", name));
+    }
+    return out;
+}
+
+}  // namespace sluice
