@@ -45,10 +45,10 @@ constexpr double kStreamOfPeak = 0.85;
 constexpr RateRange kAdam = {0.58, 1.72};
 
 double needed(const MachineProfile& profile, const char* path, const char* what_to_do) {
-    const Quantity* quantity = profile.find(path);
-    if (quantity != nullptr && quantity->value) return *quantity->value;
+    if (const auto value = profile.number(path)) return *value;
     throw InputError(fmt::format("{}: {} is {}, expected a number to scale by; {}", profile.file,
-                                 path, quantity == nullptr ? "missing" : "null", what_to_do));
+                                 path, profile.find(path) == nullptr ? "missing" : "null",
+                                 what_to_do));
 }
 
 double of_measured(const MachineProfile& profile, const char* path) {
@@ -64,11 +64,6 @@ double ratio(const MachineProfile& measured, const MachineProfile& datasheet, co
     return of_datasheet(datasheet, path) / of_measured(measured, path);
 }
 
-std::optional<double> known(const MachineProfile& profile, const char* path) {
-    const Quantity* quantity = profile.find(path);
-    return quantity == nullptr ? std::nullopt : quantity->value;
-}
-
 double largest_rate(const MachineProfile& profile, const char* path) {
     const Curve* curve = profile.find_curve(path);
     double most = 0;
@@ -81,12 +76,12 @@ double largest_rate(const MachineProfile& profile, const char* path) {
 /// measured rate: STREAM does not count reads of lines that are only overwritten, so reads and Adam
 /// show more.
 double host_peak(const MachineProfile& measured) {
-    if (const auto peak = known(measured, "host.memory_bandwidth_gb_per_s")) return *peak;
-    const double adam = known(measured, "host.adam_bytes_per_parameter").value_or(0) *
+    if (const auto peak = measured.number("host.memory_bandwidth_gb_per_s")) return *peak;
+    const double adam = measured.number("host.adam_bytes_per_parameter").value_or(0) *
                         largest_rate(measured, "host.adam_gparams_per_s_by_threads");
     const double most =
-        std::max({known(measured, "host.memory_bandwidth_stream_gb_per_s").value_or(0),
-                  known(measured, "host.memory_bandwidth_shared_gb_per_s").value_or(0),
+        std::max({measured.number("host.memory_bandwidth_stream_gb_per_s").value_or(0),
+                  measured.number("host.memory_bandwidth_shared_gb_per_s").value_or(0),
                   largest_rate(measured, "host.other.read_gb_per_s_by_threads"), adam});
     if (most > 0) return most / kStreamOfPeak;
     return of_measured(measured, "host.memory_bandwidth_gb_per_s");
@@ -101,7 +96,7 @@ std::string kind_of_link(const MachineProfile& profile) {
 void scale_products(const MachineProfile& measured, const MachineProfile& datasheet,
                     Scales& scales) {
     const double peak = ratio(measured, datasheet, "gpu.bf16_dense_tflops");
-    const auto old_power = known(measured, "gpu.tdp_w"), new_power = known(datasheet, "gpu.tdp_w");
+    const auto old_power = measured.number("gpu.tdp_w"), new_power = datasheet.number("gpu.tdp_w");
     if (old_power && new_power) {
         scales.power = *new_power / *old_power;
         scales.efficiency = std::pow(scales.power / peak, kPowerExponent);

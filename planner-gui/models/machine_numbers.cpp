@@ -39,7 +39,7 @@ Table machine_numbers_table(const MachineProfile& profile, const MachineSpec& ma
         out.rows.push_back(row_of(path, *number, changed));
     }
     for (const char* const path : kStorageRates)
-        if (profile.find(path) == nullptr || !profile.find(path)->value) {
+        if (!profile.number(path)) {
             out.rows.push_back({{Cell(path).shown_as(breakable(path)), "", "not known"}});
             out.rows.back().tooltip =
                 "not known: rates of a disk or SSD; systems that keep states there need both";

@@ -119,8 +119,7 @@ std::vector<VariedNumber> varied_numbers(Schedule schedule) {
 std::optional<double> current_value(const VariedNumber& number, const TrainingSpec& training,
                                     const MachineProfile& profile) {
     if (number.option != nullptr) return number.option->get(training);
-    const Quantity* const quantity = profile.find(number.key);
-    return quantity == nullptr ? std::nullopt : quantity->value;
+    return profile.number(number.key);
 }
 
 std::vector<double> proposed_values(const VariedNumber& number, const TrainingSpec& training,

@@ -90,25 +90,20 @@ JsonObject JsonObject::parse(std::string_view text, const std::string& file) {
     }
 }
 
-bool JsonObject::has(std::string_view key) const {
+const nlohmann::json* JsonObject::find(std::string_view key) const {
     const auto found = value_->find(std::string(key));
-    return found != value_->end() && !found->is_null();
+    return found == value_->end() ? nullptr : &*found;
 }
 
+bool JsonObject::holds(std::string_view key) const { return find(key) != nullptr; }
+bool JsonObject::has(std::string_view key) const { return holds(key) && !find(key)->is_null(); }
 bool JsonObject::is_object(std::string_view key) const {
-    const auto found = value_->find(std::string(key));
-    return found != value_->end() && found->is_object();
+    return holds(key) && find(key)->is_object();
 }
-
 bool JsonObject::is_text(std::string_view key) const {
-    const auto found = value_->find(std::string(key));
-    return found != value_->end() && found->is_string();
+    return holds(key) && find(key)->is_string();
 }
-
-bool JsonObject::is_list(std::string_view key) const {
-    const auto found = value_->find(std::string(key));
-    return found != value_->end() && found->is_array();
-}
+bool JsonObject::is_list(std::string_view key) const { return holds(key) && find(key)->is_array(); }
 
 std::string JsonObject::shown_value(std::string_view key) const { return shown(required(key)); }
 
@@ -123,12 +118,8 @@ std::string JsonObject::where(std::string_view key) const {
 }
 
 const nlohmann::json& JsonObject::required(std::string_view key) const {
-    const auto found = value_->find(std::string(key));
-    if (found == value_->end()) {
-        throw InputError(
-            fmt::format("{} is missing; add it{}", where(key), did_you_mean(key, keys())));
-    }
-    return *found;
+    if (const nlohmann::json* const found = find(key)) return *found;
+    throw InputError(fmt::format("{} is missing; add it{}", where(key), did_you_mean(key, keys())));
 }
 
 void JsonObject::wrong(std::string_view key, const nlohmann::json& value,
@@ -158,6 +149,11 @@ double JsonObject::number(std::string_view key, double low, double high) const {
     const double number = value.get<double>();
     if (!(number >= low && number <= high)) wrong(key, value, range(low, high));
     return number;
+}
+
+std::optional<double> JsonObject::number_or_none(std::string_view key, double low,
+                                                 double high) const {
+    return has(key) ? std::optional(number(key, low, high)) : std::nullopt;
 }
 
 bool JsonObject::boolean_or(std::string_view key, bool fallback) const {

@@ -22,7 +22,8 @@ class JsonObject {
     /// `file` is the name for messages.
     static JsonObject parse(std::string_view text, const std::string& file);
 
-    bool has(std::string_view key) const;  ///< present and not null
+    bool holds(std::string_view key) const;  ///< present, even if null
+    bool has(std::string_view key) const;    ///< present and not null
     bool is_object(std::string_view key) const;
     bool is_text(std::string_view key) const;
     bool is_list(std::string_view key) const;
@@ -33,6 +34,7 @@ class JsonObject {
     std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t low,
                             std::int64_t high) const;
     double number(std::string_view key, double low, double high) const;
+    std::optional<double> number_or_none(std::string_view key, double low, double high) const;
     bool boolean_or(std::string_view key, bool fallback) const;
     std::string text(std::string_view key) const;
     std::string text_or(std::string_view key, std::string_view fallback) const;
@@ -58,6 +60,7 @@ class JsonObject {
   private:
     JsonObject(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value,
                std::string file, std::string path);
+    const nlohmann::json* find(std::string_view key) const;  ///< nullptr if it is missing
     const nlohmann::json& required(std::string_view key) const;
     [[noreturn]] void wrong(std::string_view key, const nlohmann::json& value,
                             std::string_view expected) const;

@@ -46,10 +46,10 @@ std::string gpus_with(double gb, const std::string& maker) {
     std::string names;
     for (const std::string& id : library_machines()) {
         const MachineProfile profile = read_machine_profile(id);
-        const Quantity* const memory = profile.find("gpu.memory_capacity_gb");
+        const auto memory = profile.number("gpu.memory_capacity_gb");
         const std::string name = profile.text("gpu.name");
-        if (memory == nullptr || !memory->value || profile.text("gpu.maker") != maker) continue;
-        if (std::abs(*memory->value / gb - 1) > 0.1) continue;
+        if (!memory || profile.text("gpu.maker") != maker) continue;
+        if (std::abs(*memory / gb - 1) > 0.1) continue;
         if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
     }
     return names;
@@ -206,9 +206,8 @@ std::vector<Finding> check_memory(const Claim& claim) {
 std::vector<Finding> check_rates(const Claim& claim) {
     std::vector<Finding> out;
     if (!claim.tokens_per_s) return out;
-    const Quantity* const peak = claim.profile.find("gpu.bf16_dense_tflops");
-    if (peak != nullptr && peak->value)
-        out.push_back(flops_finding(claim, gpus(claim) * *peak->value * kTera));
+    if (const auto peak = claim.profile.number("gpu.bf16_dense_tflops"))
+        out.push_back(flops_finding(claim, gpus(claim) * *peak * kTera));
     // Weights that do not fit on the devices cross the link in every step, for any choice of
     // resident weights.
     const double moved = kBf16 * parameters(claim) - device_bytes(claim);

@@ -22,12 +22,6 @@ std::string read_training(const JsonObject& object, TrainingSpec& training) {
     return words;
 }
 
-std::optional<double> number_or_none(const JsonObject& object, const char* key, double low,
-                                     double high) {
-    if (!object.has(key)) return std::nullopt;
-    return object.number(key, low, high);
-}
-
 Schedule read_schedule(const JsonObject& object, const char* key) {
     TrainingSpec training;
     set_option(training, training_option("schedule"), object.text(key), object.where(key));
@@ -41,22 +35,21 @@ void read_busy(const JsonObject& object, Claim& claim) {
         busy.training = claim.training;
         if (const auto training = one.object_or_none("training"))
             busy.settings = read_training(*training, busy.training);
-        busy.low = number_or_none(one, "low", 0, 1).value_or(0);
-        busy.high = number_or_none(one, "high", busy.low, 1).value_or(1);
+        busy.low = one.number_or_none("low", 0, 1).value_or(0);
+        busy.high = one.number_or_none("high", busy.low, 1).value_or(1);
         claim.busy.push_back(busy);
     }
 }
 
 void read_machine(const JsonObject& object, Claim& claim) {
     claim.profile = read_machine_profile(object.text("machine"), object.where("machine").c_str());
-    claim.host_memory_gb = number_or_none(object, "host_memory_gb", 1, kGiga);
+    claim.host_memory_gb = object.number_or_none("host_memory_gb", 1, kGiga);
     if (claim.host_memory_gb) claim.profile.set("host.memory_capacity_gb", *claim.host_memory_gb);
-    claim.gpu_memory_gb = number_or_none(object, "gpu_memory_gb", 1, kMega);
-    claim.storage_gb = number_or_none(object, "storage_gb", 0, kGiga).value_or(0);
+    claim.gpu_memory_gb = object.number_or_none("gpu_memory_gb", 1, kMega);
+    claim.storage_gb = object.number_or_none("storage_gb", 0, kGiga).value_or(0);
     if (claim.storage_gb > 0) claim.profile.set("storage.capacity_gb", claim.storage_gb);
     for (const char* rate : {"read_gb_per_s", "write_gb_per_s"})
-        if (const auto value =
-                number_or_none(object, fmt::format("storage_{}", rate).c_str(), 1e-3, kMega))
+        if (const auto value = object.number_or_none(fmt::format("storage_{}", rate), 1e-3, kMega))
             claim.profile.set(fmt::format("storage.{}", rate), *value);
     claim.machine = resolve_machine(claim.profile);
 }
@@ -74,7 +67,7 @@ Claim read_claim(const JsonObject& object) {
         claim.batch_given = training->has("batch");
         read_training(*training, claim.training);
     }
-    claim.tokens_per_s = number_or_none(object, "tokens_per_s", 1e-3, 1e12);
+    claim.tokens_per_s = object.number_or_none("tokens_per_s", 1e-3, 1e12);
     if (const auto speedup = object.object_or_none("speedup")) {
         speedup->allow_only({"over", "times"});
         claim.speedup =

@@ -13,16 +13,11 @@ namespace {
 // h200-pcie5-16vcpu-128gib).
 constexpr double kIdleShare = 0.176;
 
-std::optional<double> number(const MachineProfile& profile, const char* path) {
-    const Quantity* const quantity = profile.find(path);
-    return quantity != nullptr ? quantity->value : std::nullopt;
-}
-
 void calibrate(PowerSpec& power, const MachineProfile& profile, const MachineSpec& machine) {
     power.calibrated = true;
     power.idle_w = machine.gpu.clock.idle_w;
-    const auto joules = number(profile, "power.copy_joules_per_gb"),
-               watts = number(profile, "power.copy_w");
+    const auto joules = profile.number("power.copy_joules_per_gb"),
+               watts = profile.number("power.copy_w");
     if (joules && watts)
         power.copy_joules_per_byte = *joules / kGiga * std::max(0.0, 1 - power.idle_w / *watts);
     else
@@ -31,13 +26,13 @@ void calibrate(PowerSpec& power, const MachineProfile& profile, const MachineSpe
 
 /// Takes the datasheet's power limit: of the GPU, else of a module with the processor.
 void take_datasheet(PowerSpec& power, const MachineProfile& profile) {
-    if (const auto tdp = number(profile, "gpu.tdp_w")) {
+    if (const auto tdp = profile.number("gpu.tdp_w")) {
         power.busy_w = *tdp;
         power.assumptions.push_back(
             fmt::format("the GPU draws its {:g} W (datasheet) while it computes", *tdp));
     } else {
         for (const char* path : {"power.module_max_w", "power.supply_w"}) {
-            const auto most = number(profile, path);
+            const auto most = profile.number(path);
             if (!most || power.busy_w > 0) continue;
             power.busy_w = *most;
             power.host_w = 0;
@@ -53,8 +48,8 @@ void take_datasheet(PowerSpec& power, const MachineProfile& profile) {
 
 void take_host(PowerSpec& power, const MachineProfile& profile) {
     if (power.host_w) return;
-    const auto node = number(profile, "power.node_w"), gpus = number(profile, "power.node_gpus"),
-               tdp = number(profile, "gpu.tdp_w");
+    const auto node = profile.number("power.node_w"), gpus = profile.number("power.node_gpus"),
+               tdp = profile.number("gpu.tdp_w");
     if (node && gpus && tdp && *node > *gpus * *tdp) {
         power.host_w = *node / *gpus - *tdp;
         power.host_assumption = fmt::format(

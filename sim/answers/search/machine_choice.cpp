@@ -35,8 +35,7 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
 
 /// Limits host memory to what the machine can have; returns whether that is less than requested.
 bool give_memory(MachineProfile& profile, double gb) {
-    const Quantity* const most = profile.find("host.memory_capacity_most_gb");
-    const double given = most != nullptr && most->value ? std::min(gb, *most->value) : gb;
+    const double given = std::min(gb, profile.number("host.memory_capacity_most_gb").value_or(gb));
     profile.set("host.memory_capacity_gb", given);
     return given < gb;
 }

@@ -35,9 +35,8 @@ Numbers link_numbers(const MachineProfile& profile, const MachineSpec& machine, 
         if ((row.parts & part::link) == 0 || row.kind != ValueKind::number) continue;
         const auto* const rate = std::get_if<double& (*)(MachineSpec&)>(&row.member);
         const double times = rate != nullptr ? (*rate)(faster) / (*rate)(before) : factor;
-        const Quantity* const known = profile.find(row.path);
-        if (known != nullptr && known->value) {
-            out.push_back(number(row.path, times * *known->value));
+        if (const auto known = profile.number(row.path)) {
+            out.push_back(number(row.path, times * *known));
         } else if (row.group == RateGroup::link && row.judges_group) {
             MachineSpec copy = machine;
             out.push_back(number(
@@ -127,8 +126,7 @@ std::optional<MachineSpec> next_gpu(const MachineSpec& machine, const MachinePro
     constexpr double kNoLess = 0.99, kMore = 1.05;
     const auto maker = [](const MachineProfile& p) { return p.text("gpu.maker"); };
     const auto year = [](const MachineProfile& p) {
-        const Quantity* const released = p.find("gpu.release_year");
-        return released != nullptr ? released->value.value_or(0) : 0;
+        return p.number("gpu.release_year").value_or(0);
     };
     const auto product = [](const MachineSpec& m) {
         return m.gpu.gemm_flops_per_s * static_cast<double>(m.gpu.memory_capacity);

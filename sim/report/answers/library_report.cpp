@@ -17,10 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::function<Cell(const MachineProfile&)> number(const char* path) {
-    return [path](const MachineProfile& profile) -> Cell {
-        const Quantity* const quantity = profile.find(path);
-        return quantity == nullptr ? Cell() : Cell(quantity->value);
-    };
+    return [path](const MachineProfile& profile) { return Cell(profile.number(path)); };
 }
 
 /// The confidence of predictions with a profile, or why none are possible.
@@ -28,8 +25,8 @@ std::string trust(const MachineProfile& profile) {
     try {
         return confidence_name(resolve_machine(profile).confidence);
     } catch (const InputError&) {
-        const Quantity* const memory = profile.find("host.memory_capacity_gb");
-        return memory == nullptr || !memory->value ? "give --host-memory" : "incomplete: see show";
+        return profile.number("host.memory_capacity_gb") ? "incomplete: see show"
+                                                         : "give --host-memory";
     }
 }
 

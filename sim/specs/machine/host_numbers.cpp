@@ -248,10 +248,8 @@ constexpr std::array kHostRows = {
 std::span<const MachineNumber> host_numbers() { return kHostRows; }
 
 double host_memory_gb_per_s(SpecReader& reader) {
-    if (is_contention_measured(reader)) {
-        const Quantity* stream = reader.profile().find(kStream);
-        if (stream != nullptr && stream->value) return *stream->value;
-    }
+    if (is_contention_measured(reader))
+        if (const auto stream = reader.profile().number(kStream)) return *stream;
     if (const auto fitted = reader.take("host.memory_bandwidth_shared_gb_per_s")) return *fitted;
     if (const auto measured = reader.take(kStream)) return *measured;
     const double peak = reader.required(kPeak);

@@ -78,6 +78,11 @@ const Quantity* MachineProfile::find(std::string_view path) const {
     return found == quantities.end() ? nullptr : &*found;
 }
 
+std::optional<double> MachineProfile::number(std::string_view path) const {
+    const Quantity* const quantity = find(path);
+    return quantity == nullptr ? std::nullopt : quantity->value;
+}
+
 const Curve* MachineProfile::find_curve(std::string_view path) const {
     const auto found = std::ranges::find(curves, path, &Curve::path);
     return found == curves.end() ? nullptr : &*found;

@@ -63,6 +63,8 @@ struct MachineProfile {
 
     /// Null if the profile lacks the path.
     const Quantity* find(std::string_view path) const;
+    /// The value of a number; nothing if the profile lacks it or it is not known.
+    std::optional<double> number(std::string_view path) const;
     const Curve* find_curve(std::string_view path) const;
     std::string text(std::string_view path) const;
     bool flag(std::string_view path) const;

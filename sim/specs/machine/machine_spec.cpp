@@ -250,9 +250,7 @@ RateRanges resolve_ranges(const MachineProfile& profile) {
     ranges.formulas = of_formulas(profile);
     ranges.clock = kClock;
     ranges.optimizer = of_adam(profile);
-    const Quantity* const adam = profile.find(kOptimizerRate);
-    ranges.optimizer_by_memory =
-        !knows_adam_by_threads(profile) && (adam == nullptr || !adam->value);
+    ranges.optimizer_by_memory = !knows_adam_by_threads(profile) && !profile.number(kOptimizerRate);
     ranges.host_memory = of_host_memory(profile);
     ranges.link = of_group(profile, RateGroup::link, kLink, kUnknownLink);
     ranges.storage = of_group(profile, RateGroup::storage, kStorage, kStorage);

@@ -13,7 +13,7 @@ namespace {
 
 /// Throws InputError if the numbers of the clock contradict each other.
 void check_clock(const SpecReader& reader) {
-    const auto number = [&](const char* path) { return *reader.profile().find(path)->value; };
+    const auto number = [&](const char* path) { return *reader.profile().number(path); };
     constexpr const char* kWhatToDo =
         "correct it, or measure again: sluice-calibrate --only clock,power";
     if (const double share = number("kernels.rested_time_share"); share > 1) {

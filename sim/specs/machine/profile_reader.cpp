@@ -73,8 +73,7 @@ class ProfileReader {
     void read_quantity(const JsonObject& object, const std::string& path) {
         object.allow_only(
             {"value", "low", "high", "spot", "gpu_memory_gb", "method", "source", "date", "note"});
-        const std::vector<std::string> keys = object.keys();
-        if (std::find(keys.begin(), keys.end(), "value") == keys.end()) {
+        if (!object.holds("value")) {
             throw InputError(fmt::format("{} is missing; write null where it is not known",
                                          object.where("value")));
         }
@@ -82,9 +81,8 @@ class ProfileReader {
         quantity.path = path;
         read_origin(object, quantity);
         quantity.spot = object.boolean_or("spot", false);
-        if (object.has("gpu_memory_gb"))
-            quantity.gpu_memory_gb =
-                object.number("gpu_memory_gb", kSmallestQuantity, kLargestQuantity);
+        quantity.gpu_memory_gb =
+            object.number_or_none("gpu_memory_gb", kSmallestQuantity, kLargestQuantity);
         if (object.has("value")) {
             read_value(object, quantity);
         } else if (quantity.note.empty()) {
@@ -156,22 +154,19 @@ class ProfileReader {
         constexpr double kMostOfPeak = 1.1;
         for (const MachineNumber& row : machine_table()) {
             if (row.peak == nullptr) continue;
-            const Quantity *reached = profile_.find(row.path), *peak = profile_.find(row.peak);
-            if (reached == nullptr || peak == nullptr || !reached->value || !peak->value) continue;
-            if (*reached->value <= kMostOfPeak * *peak->value) continue;
+            const auto reached = profile_.number(row.path), peak = profile_.number(row.peak);
+            if (!reached || !peak || *reached <= kMostOfPeak * *peak) continue;
             throw InputError(fmt::format(
                 "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
                 "with: sluice-calibrate --only {} --out FILE",
-                file, row.path, *reached->value, kMostOfPeak, row.peak, *peak->value,
-                row.measured_by));
+                file, row.path, *reached, kMostOfPeak, row.peak, *peak, row.measured_by));
         }
     }
 
     /// A measured kind of kernel and an assumed one would be compared as if both were known.
     void require_all_kernels(const std::string& file) const {
         if (profile_.kernels.empty()) return;
-        const Quantity* count = profile_.find("gpu.multiprocessors");
-        const double multiprocessors = count == nullptr ? 1 : count->value.value_or(1);
+        const double multiprocessors = profile_.number("gpu.multiprocessors").value_or(1);
         for (const KernelEntry& entry : profile_.kernels)
             check_predictions(entry.measured, multiprocessors, file + ": " + entry.path);
         for (int i = 0; i < kKernelTables; ++i) {
@@ -231,12 +226,9 @@ class ProfileReader {
     static ValueKind shape(const JsonObject& object, const std::string& key) {
         if (object.is_text(key)) return ValueKind::text;
         if (!object.is_object(key)) return ValueKind::number;
-        const std::vector<std::string> keys = object.object(key).keys();
-        const auto holds = [&](const char* name) {
-            return std::find(keys.begin(), keys.end(), name) != keys.end();
-        };
-        if (holds("value")) return ValueKind::number;
-        return holds("points") ? ValueKind::curve : ValueKind::group;
+        const JsonObject entry = object.object(key);
+        if (entry.holds("value")) return ValueKind::number;
+        return entry.holds("points") ? ValueKind::curve : ValueKind::group;
     }
 
     MachineProfile& profile_;

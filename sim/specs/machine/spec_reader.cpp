@@ -22,10 +22,7 @@ Trust trust_of(std::string_view path) { return number_at(path)->trust; }
 
 }  // namespace
 
-bool SpecReader::knows(std::string_view path) const {
-    const Quantity* quantity = profile_.find(path);
-    return quantity != nullptr && quantity->value;
-}
+bool SpecReader::knows(std::string_view path) const { return profile_.number(path).has_value(); }
 
 std::optional<double> SpecReader::take(std::string_view path) {
     if (!knows(path)) return std::nullopt;

@@ -82,11 +82,6 @@ void fill_generic_defaults(GenericShape& shape, const std::string& where) {
     }
 }
 
-double number_or(const JsonObject& object, const char* key, double fallback, double low,
-                 double high) {
-    return object.has(key) ? object.number(key, low, high) : fallback;
-}
-
 void read_scaling(const JsonObject& scaling, ModelSpec& model) {
     const std::string type = scaling.text_or("rope_type", scaling.text_or("type", "default"));
     if (type == "default") return;
@@ -96,10 +91,11 @@ void read_scaling(const JsonObject& scaling, ModelSpec& model) {
     }
     RotarySpec& rotary = model.rotary;
     rotary.factor = scaling.number("factor", 1, 1e6);
-    rotary.low_frequency_factor = number_or(scaling, "low_freq_factor", 1, 1e-6, 1e6);
-    rotary.high_frequency_factor = number_or(scaling, "high_freq_factor", 4, 1e-6, 1e6);
+    rotary.low_frequency_factor = scaling.number_or_none("low_freq_factor", 1e-6, 1e6).value_or(1);
+    rotary.high_frequency_factor =
+        scaling.number_or_none("high_freq_factor", 1e-6, 1e6).value_or(4);
     rotary.original_positions =
-        number_or(scaling, "original_max_position_embeddings", 8192, 1, 1e9);
+        scaling.number_or_none("original_max_position_embeddings", 1, 1e9).value_or(8192);
 }
 
 /// Turns a pasted name like `Qwen/Qwen2.5-7B` into `qwen2.5-7b`.
@@ -120,19 +116,20 @@ bool looks_like_path(const std::string& what) {
 }  // namespace
 
 void read_hf_arithmetic(const JsonObject& config, ModelSpec& model) {
-    model.norm_epsilon = number_or(config, "rms_norm_eps", 1e-6, 1e-12, 1);
-    model.rotary.theta = number_or(config, "rope_theta", 10'000, 1, 1e12);
+    model.norm_epsilon = config.number_or_none("rms_norm_eps", 1e-12, 1).value_or(1e-6);
+    model.rotary.theta = config.number_or_none("rope_theta", 1, 1e12).value_or(10'000);
     const std::string activation =
         config.is_text("hidden_act") ? config.text("hidden_act") : "silu";
     if (activation != "silu" && activation != "swish")
         model.not_trained = activation + " as activation";
-    if (number_or(config, "partial_rotary_factor", 1, 0, 1) != 1)
+    if (config.number_or_none("partial_rotary_factor", 0, 1).value_or(1) != 1)
         model.not_trained = "positions in a part of each head";
     // transformers 5 writes theta and scaling into one object.
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
         if (!config.is_object(key)) continue;
         const JsonObject rotary = config.object(key);
-        model.rotary.theta = number_or(rotary, "rope_theta", model.rotary.theta, 1, 1e12);
+        model.rotary.theta =
+            rotary.number_or_none("rope_theta", 1, 1e12).value_or(model.rotary.theta);
         read_scaling(rotary, model);
     }
 }

@@ -34,9 +34,7 @@ void set_number(PlannedMachine& machine, const std::string& path, const std::str
 /// read; the verdict then says why.
 bool lacks_host_memory(const std::string& machine) {
     try {
-        const MachineProfile profile = read_machine_profile(machine);
-        const Quantity* const known = profile.find("host.memory_capacity_gb");
-        return known == nullptr || !known->value;
+        return !read_machine_profile(machine).number("host.memory_capacity_gb");
     } catch (const InputError&) {
         return false;
     }

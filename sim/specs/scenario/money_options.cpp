@@ -11,51 +11,47 @@ namespace {
 
 using Kind = MoneyOption::Kind;
 
+/// set_member<&CostQuery::terms, &OwnerTerms::years>
+template <auto... Fields>
+void set_member(CostQuery& query, double number, const std::string&) {
+    (query.*....*Fields) = number;
+}
+
 std::vector<MoneyOption> declare_money_options() {
     const OwnerTerms terms;
     const auto number = [](double value) { return fmt::format("{:g}", value); };
     return {
         {"tokens", "tokens", Kind::number, 1, 1e18, "tokens of the run", "1e9",
-         [](CostQuery& query, double value, const std::string&) { query.tokens = value; }},
+         set_member<&CostQuery::tokens>},
         {"offer", "", Kind::text, 0, 0,
          "use the price of this offer in the profile, as in --offer Nebius",
          "the median of the rents",
          [](CostQuery& query, double, const std::string& text) { query.offer = text; }},
         {"usd_per_hour", "$ an hour", Kind::number, 1e-4, 1e7,
-         "pay this much an hour, electricity included", "",
-         [](CostQuery& query, double value, const std::string&) { query.usd_per_hour = value; }},
+         "pay this much an hour, electricity included", "", set_member<&CostQuery::usd_per_hour>},
         {"buy", "", Kind::flag, 0, 1, "pay as an owner, at the profile's price", "",
          [](CostQuery& query, double value, const std::string&) { query.buy = value != 0; }},
         {"price_usd", "$", Kind::number, 1, 1e10,
          "pay as an owner, at this price of the whole machine", "",
-         [](CostQuery& query, double value, const std::string&) { query.price_usd = value; }},
+         set_member<&CostQuery::price_usd>},
         {"years", "years", Kind::number, 0.1, 100, "years for which the owner uses the machine",
-         number(terms.years),
-         [](CostQuery& query, double value, const std::string&) { query.terms.years = value; }},
+         number(terms.years), set_member<&CostQuery::terms, &OwnerTerms::years>},
         {"utilization", "", Kind::number, 1e-3, 1,
          "share of the owner's hours in which the machine trains", number(terms.utilization),
-         [](CostQuery& query, double value, const std::string&) {
-             query.terms.utilization = value;
-         }},
+         set_member<&CostQuery::terms, &OwnerTerms::utilization>},
         {"electricity_usd_per_kwh", "$ a kWh", Kind::number, 0, 100,
          "price of electricity for an owner",
          number(terms.electricity_usd_per_kwh) +
              ", the average of commercial customers in the United States",
-         [](CostQuery& query, double value, const std::string&) {
-             query.terms.electricity_usd_per_kwh = value;
-         }},
+         set_member<&CostQuery::terms, &OwnerTerms::electricity_usd_per_kwh>},
         {"power_usage_effectiveness", "", Kind::number, 1, 10,
          "power of the owner's facility over power of the machine (PUE)",
          number(terms.power_usage_effectiveness),
-         [](CostQuery& query, double value, const std::string&) {
-             query.terms.power_usage_effectiveness = value;
-         }},
+         set_member<&CostQuery::terms, &OwnerTerms::power_usage_effectiveness>},
         {"host_watts", "W", Kind::number, 0, 1e6,
-         "power that the host draws for each GPU that trains", "",
-         [](CostQuery& query, double value, const std::string&) { query.host_w = value; }},
+         "power that the host draws for each GPU that trains", "", set_member<&CostQuery::host_w>},
         {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs that are paid for, of the rented nodes",
-         "those that train",
-         [](CostQuery& query, double value, const std::string&) { query.gpus_paid = value; }},
+         "those that train", set_member<&CostQuery::gpus_paid>},
     };
 }
 

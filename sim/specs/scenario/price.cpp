@@ -31,10 +31,10 @@ std::string origin(const Quantity& quantity) {
 /// Whether a price is for another size of GPU memory, such as a 40 GB card in an 80 GB card's
 /// profile.
 bool is_of_another_size(const Quantity& price, const MachineProfile& profile) {
-    const Quantity* const memory = profile.find("gpu.memory_capacity_gb");
-    if (!price.gpu_memory_gb || memory == nullptr || !memory->value) return false;
+    const auto memory = profile.number("gpu.memory_capacity_gb");
+    if (!price.gpu_memory_gb || !memory) return false;
     constexpr double kSame = 0.15;  // GB or GiB, less what the driver keeps
-    return std::abs(*price.gpu_memory_gb / *memory->value - 1) > kSame;
+    return std::abs(*price.gpu_memory_gb / *memory - 1) > kSame;
 }
 
 std::optional<Offer> offer_of(const Quantity& quantity) {
@@ -74,8 +74,7 @@ PriceList price_list(const MachineProfile& profile) {
     }
     const Quantity* const system = profile.find("price.system_usd");
     if (system != nullptr && system->value) {
-        const Quantity* const gpus = profile.find("price.system_gpus");
-        const double count = gpus != nullptr && gpus->value ? *gpus->value : 1;
+        const double count = profile.number("price.system_gpus").value_or(1);
         prices.system_usd = *system->value / count;
         prices.system_source = count > 1 ? fmt::format("{}; {:g} USD for {:g} GPUs",
                                                        origin(*system), *system->value, count)
