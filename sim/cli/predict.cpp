@@ -62,8 +62,8 @@ void add_plan_flags(CLI::App& command, PlanFlags& flags) {
                 throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
             flags.choose_plan = text == "auto";
         },
-        "auto: chooses the recomputation, micro-batches and resident layers of the fastest step, "
-        "unless flags give them; given: uses the defaults (default)");
+        "auto: chooses the recomputation, micro-batches, resident layers and tables of the fastest "
+        "step, unless flags give them; given: uses the defaults (default)");
 }
 
 }  // namespace

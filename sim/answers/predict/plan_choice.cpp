@@ -52,28 +52,40 @@ class PlanSearch {
         return predict(model_, machine_, training).step.seconds;
     }
 
-    /// Ways to pass the layers: recomputation, number of micro-batches, and checkpoints on the host
-    /// only if they do not fit the device.
-    std::vector<TrainingSpec> passes() const {
+    /// Each of these trainings with each value of the option, if that is free.
+    template <typename Value>
+    std::vector<TrainingSpec> with_each(const std::vector<TrainingSpec>& trainings,
+                                        const char* field, Value TrainingSpec::*member,
+                                        const std::vector<Value>& values) const {
+        if (!is_free(field)) return trainings;
         std::vector<TrainingSpec> out;
-        std::vector<Recompute> recompute = {asked_.recompute};
-        if (is_free("recompute"))
-            recompute = {Recompute::full, Recompute::keep_attention, Recompute::none};
-        std::vector<std::int64_t> micro_batches = {asked_.micro_batch};
-        if (is_free("micro_batch"))
-            for (const std::int64_t parts : {2, 4, 8})
-                if (asked_.batch % parts == 0) micro_batches.push_back(asked_.batch / parts);
-        for (const Recompute kept : recompute)
-            for (const std::int64_t micro_batch : micro_batches) {
-                TrainingSpec training = asked_;
-                training.recompute = kept;
-                training.micro_batch = micro_batch;
-                if (is_free("resident_layers")) training.resident_layers = 0;
-                if (is_free("keep_last_layers")) training.keep_last_layers = 0;
-                if (is_free("checkpoints") && !fits(training))
-                    training.checkpoints = CheckpointPlacement::host;
-                if (fits(training)) out.push_back(training);
+        for (TrainingSpec training : trainings)
+            for (const Value value : values) {
+                training.*member = value;
+                out.push_back(training);
             }
+        return out;
+    }
+
+    /// Ways to pass the layers: recomputation, number of micro-batches, home of the tables, and
+    /// checkpoints on the host only if they do not fit the device.
+    std::vector<TrainingSpec> passes() const {
+        TrainingSpec start = asked_;
+        if (is_free("resident_layers")) start.resident_layers = 0;
+        if (is_free("keep_last_layers")) start.keep_last_layers = 0;
+        std::vector<std::int64_t> micro_batches = {asked_.micro_batch};
+        for (const std::int64_t parts : {2, 4, 8})
+            if (asked_.batch % parts == 0) micro_batches.push_back(asked_.batch / parts);
+        std::vector<TrainingSpec> out =
+            with_each({start}, "recompute", &TrainingSpec::recompute,
+                      {Recompute::full, Recompute::keep_attention, Recompute::none});
+        out = with_each(out, "micro_batch", &TrainingSpec::micro_batch, micro_batches);
+        out = with_each(out, "resident_tables", &TrainingSpec::resident_tables,
+                        {ResidentTables::none, ResidentTables::both});
+        for (TrainingSpec& training : out)
+            if (is_free("checkpoints") && !fits(training))
+                training.checkpoints = CheckpointPlacement::host;
+        std::erase_if(out, [&](const TrainingSpec& training) { return !fits(training); });
         return out;
     }
 

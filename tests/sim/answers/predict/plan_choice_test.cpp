@@ -40,8 +40,11 @@ Seconds fastest_of_all(const ModelSpec& model, const MachineSpec& machine, Train
                 training.recompute = recompute;
                 training.resident_layers = resident;
                 training.keep_last_layers = recompute == Recompute::none ? 0 : kept;
-                if (fits_machine(model, machine, training))
-                    out = std::min(out, seconds_of(model, machine, training));
+                for (const ResidentTables tables : {ResidentTables::none, ResidentTables::both}) {
+                    training.resident_tables = tables;
+                    if (fits_machine(model, machine, training))
+                        out = std::min(out, seconds_of(model, machine, training));
+                }
             }
     return out;
 }
@@ -85,9 +88,9 @@ TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);
     asked.resident_layers = 3;
-    const PlanChoice choice =
-        choose_plan(eight_layers(), machine, asked,
-                    {"resident_layers", "recompute", "keep_last_layers", "micro_batch"});
+    const PlanChoice choice = choose_plan(
+        eight_layers(), machine, asked,
+        {"resident_layers", "recompute", "keep_last_layers", "micro_batch", "resident_tables"});
     CHECK(choice.training.resident_layers == 3);
     CHECK(choice.settings.empty());
     asked.schedule = Schedule("megatrain");
