@@ -51,15 +51,9 @@ Bytes block_bytes(std::int64_t count, int state_bytes) {
 
 /// Places the arrays of a block one after another from `memory` on; the gradient follows them.
 ParameterBlock place_block(char* memory, std::int64_t count, int state_bytes) {
-    const auto take = [&memory](Bytes bytes) {
+    return placed_block(count, state_bytes, [&memory](Bytes bytes) {
         return std::exchange(memory, memory + bytes + kStagger);
-    };
-    ParameterBlock block;
-    block.count = count;
-    block.state_bytes = state_bytes;
-    block.high = reinterpret_cast<std::uint16_t*>(take(kBf16 * count));
-    place_state(block, take);
-    return block;
+    });
 }
 
 /// Memory of the nodes, or of the machine if that is not known; at most the free part.

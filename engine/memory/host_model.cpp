@@ -191,13 +191,8 @@ std::vector<std::int64_t> section_sizes(const ModelSpec& model) {
 }
 
 ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory) {
-    const auto take = [&](Bytes bytes) { return static_cast<char*>(memory.take(bytes)); };
-    ParameterBlock block;
-    block.count = count;
-    block.state_bytes = state_bytes;
-    block.high = reinterpret_cast<std::uint16_t*>(take(kBf16 * count));
-    place_state(block, take);
-    return block;
+    return placed_block(count, state_bytes,
+                        [&](Bytes bytes) { return static_cast<char*>(memory.take(bytes)); });
 }
 
 HostModel::HostModel(const ModelSpec& model, int state_bytes, ThreadPool& pool, Device& device)

@@ -40,6 +40,17 @@ void place_state(ParameterBlock& block, Take take) {
     block.second_scale = reinterpret_cast<float*>(take(scales));
 }
 
+/// A block whose arrays are take(bytes), one after another.
+template <typename Take>
+ParameterBlock placed_block(std::int64_t count, int state_bytes, Take take) {
+    ParameterBlock block;
+    block.count = count;
+    block.state_bytes = state_bytes;
+    block.high = reinterpret_cast<std::uint16_t*>(take(2 * count));
+    place_state(block, take);
+    return block;
+}
+
 /// The two planes of a master; join_master() restores it bit by bit.
 struct MasterPlanes {
     std::uint16_t high, low;
