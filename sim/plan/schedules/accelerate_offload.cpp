@@ -108,16 +108,16 @@ class AccelerateOffload : public PyTorchStep {
     void leave(int layer) {
         const bool of_layer = is_layer(layer);
         const double tensor = of_layer ? largest_tensor(layer) : bytes(layer);
-        const double anew =
-            mapped_anew(of_layer ? tensors_of(layer)
-                                 : std::vector<std::int64_t>{std::llround(bytes(layer) / kBf16)},
-                        kBf16);
+        const double fresh =
+            freshly_mapped(of_layer ? tensors_of(layer)
+                                    : std::vector<std::int64_t>{std::llround(bytes(layer) / kBf16)},
+                           kBf16);
         Operation copy = copy_operation(
             bytes(layer), {build_.device_buffer("a tensor's gradient", Kind::gradients, tensor)});
         const BufferId arrived =
             build_.buffer("a tensor's gradient", Kind::gradients, Tier::host, tensor);
         if (!is_first()) copy.uses.push_back(arrived);
-        last_ = copy_to_pageable(build_, layer, {{last_}}, std::move(copy), anew);
+        last_ = copy_to_pageable(build_, layer, {{last_}}, std::move(copy), fresh);
         if (is_first()) return;
         last_ =
             build_.add(OperationKind::collect_gradients, layer, {{last_}},
@@ -184,9 +184,9 @@ class AccelerateOffload : public PyTorchStep {
 
     /// Bytes of gradients that zero_grad() frees and malloc returns to the system.
     double returned_gradients() const {
-        double bytes = mapped_anew(root_tensors(model_), kBf16);
+        double bytes = freshly_mapped(root_tensors(model_), kBf16);
         for (int layer = 0; layer < layers_; ++layer)
-            bytes += mapped_anew(tensors_of(layer), kBf16);
+            bytes += freshly_mapped(tensors_of(layer), kBf16);
         return bytes;
     }
 

@@ -71,8 +71,8 @@ class FsdpOffload : public PyTorchStep {
         double parameters = 0, pinned = 0;
         double arriving =
             0;  ///< device bytes in addition to the weights while the largest tensor arrives
-        double largest = 0;      ///< elements of one tensor
-        double mapped_anew = 0;  ///< bytes, where gradients are copied to pageable memory
+        double largest = 0;  ///< elements of one tensor
+        double fresh = 0;    ///< bytes, where gradients are copied to pageable memory
         double tensors = 0;
         std::int32_t cast = 0, reduce = 0;
     };
@@ -83,7 +83,7 @@ class FsdpOffload : public PyTorchStep {
         out.pinned = pinned_fp32(tensors);
         out.largest = static_cast<double>(*std::max_element(tensors.begin(), tensors.end()));
         out.arriving = (kFp32 + kBf16) * out.largest;
-        out.mapped_anew = mapped_anew(tensors, kFp32);
+        out.fresh = freshly_mapped(tensors, kFp32);
         const auto count = static_cast<std::int64_t>(tensors.size());
         out.tensors = static_cast<double>(count);
         out.cast = build_.kernels({memory_bound(
@@ -181,7 +181,7 @@ class FsdpOffload : public PyTorchStep {
                                                kFp32 * group.largest);
         copy.uses.push_back(arrived);
         const OperationId out =
-            copy_to_pageable(build_, layer, std::move(waits), std::move(copy), group.mapped_anew);
+            copy_to_pageable(build_, layer, std::move(waits), std::move(copy), group.fresh);
         left_ = build_.add(
             OperationKind::collect_gradients, layer, {{out}},
             host_operation(HostWork::eager_adam, kFsdpAddTraffic * group.parameters, {arrived}));

@@ -37,12 +37,12 @@ void declare_loss(const ModelSpec& model, const TrainingSpec& training, PlanBuil
     const bool one_piece = training.sequence <= kMegaTrainLossPositions;
     const double table = table_bytes(model), input = input_bytes(model, training);
     const double tables_added = one_piece ? table : 3 * table;
-    const double besides =
+    const double others =
         training.flash_loss != 0
             ? std::max(input + table, (one_piece ? 1 : 2) * input + tables_added - piece)
             : std::max({3 * piece, 2 * piece + table, tables_added});
     buffers.loss_logits =
-        build.device_buffer("logits of all pieces", MemoryKind::loss, outputs + besides);
+        build.device_buffer("logits of all pieces", MemoryKind::loss, outputs + others);
     buffers.loss_norms =
         build.device_buffer("final norm under autograd, twice", MemoryKind::loss, 7 * input);
 }

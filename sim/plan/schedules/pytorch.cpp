@@ -58,7 +58,7 @@ void declare_processes(const MachineSpec& machine, double processes, PlanBuilder
     build.on_host("Python modules", MemoryKind::process, processes * kPyTorchModules);
 }
 
-double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element) {
+double freshly_mapped(const std::vector<std::int64_t>& tensors, double bytes_of_element) {
     constexpr double kLargestThreshold = 32 * kMiB;
     double bytes = 0;
     for (const std::int64_t tensor : tensors) {
@@ -69,12 +69,12 @@ double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_ele
 }
 
 OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
-                             Operation all, double anew) {
+                             Operation all, double fresh) {
     all.pageable = true;
     Operation mapped = all;
     mapped.to_fresh_pages = true;
-    mapped.link_bytes = anew;
-    all.link_bytes -= anew;
+    mapped.link_bytes = fresh;
+    all.link_bytes -= fresh;
     OperationId last = -1;
     for (const Operation& copy : {all, mapped}) {
         if (copy.link_bytes <= 0) continue;

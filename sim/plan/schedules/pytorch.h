@@ -24,16 +24,16 @@ inline constexpr double kBlasWorkspaces = 2 * 32.0 * kMiB;
 /// Bytes that PyTorch's pinned allocator takes for a tensor: the next power of two.
 double pinned_bytes(double bytes);
 
-/// Bytes of the tensors that malloc maps anew for each allocation, so that the system maps pages
-/// while they are written: larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to by
-/// itself (mallopt(3)). Smaller ones are assumed to reuse freed memory.
-double mapped_anew(const std::vector<std::int64_t>& tensors, double bytes_of_element);
+/// Bytes of the tensors for which malloc maps new pages at each allocation, so that the system maps
+/// them while they are written: larger than 32 MiB, the most that glibc's M_MMAP_THRESHOLD grows to
+/// by itself (mallopt(3)). Smaller ones are assumed to reuse freed memory.
+double freshly_mapped(const std::vector<std::int64_t>& tensors, double bytes_of_element);
 /// Memory traffic per byte of gradient that is added up: read, and the sum read and written.
 inline constexpr double kAddTraffic = 3;
 /// Copies gradients to pageable tensors, one after another, after the dependencies: `all` bytes, of
-/// which `anew` go to memory that is mapped during the copy. Returns the last copy.
+/// which `fresh` go to memory that is mapped during the copy. Returns the last copy.
 OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
-                             Operation all, double anew);
+                             Operation all, double fresh);
 
 /// The table's gradient is zeroed, then each token's gradient is added to its row.
 Kernel embedding_gradient_kernel(const ModelSpec& model, const TrainingSpec& pass);

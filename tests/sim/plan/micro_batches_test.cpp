@@ -157,9 +157,9 @@ TEST_CASE("micro-batches: FSDP adds on the CPU what it copies to pageable memory
             CHECK(operation.pageable == (operation.micro_batch > 0));
     }
     // In fp32 the embedding and the head are larger than what malloc keeps.
-    const double anew =
+    const double fresh =
         sum(plan, [](const Operation& o) { return o.to_fresh_pages ? o.link_bytes : 0; });
-    CHECK(anew == 3 * 2 * 4 * 32768.0 * 1024);
+    CHECK(fresh == 3 * 2 * 4 * 32768.0 * 1024);
     // After a later micro-batch's gradients nothing more is issued until they are added.
     const Unrolled unrolled(plan);
     OperationId sum_before = -1;

@@ -122,8 +122,8 @@ TEST_CASE("pinned memory: the next power of two", "[plan]") {
 TEST_CASE("pageable memory: tensors above 32 MiB are mapped again while they are copied",
           "[plan]") {
     const std::vector<std::int64_t> tensors = {1 << 20, 16 << 20, (16 << 20) + 1};
-    CHECK(mapped_anew(tensors, 2) == 2 * ((16 << 20) + 1));
-    CHECK(mapped_anew(tensors, 4) == 4 * ((32 << 20) + 1));
+    CHECK(freshly_mapped(tensors, 2) == 2 * ((16 << 20) + 1));
+    CHECK(freshly_mapped(tensors, 4) == 4 * ((32 << 20) + 1));
     PlanBuilder build(KernelStyle::plain);
     const OperationId before = build.add(OperationKind::backward, Lane::compute, 0, {}, {});
     const OperationId last = copy_to_pageable(build, 0, {{before, false}}, copy_operation(100), 60);
