@@ -110,8 +110,7 @@ Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
 }
 
 std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured) {
-    // A lane adds to the step the time for which compute waits for it; compute adds all of its
-    // time.
+    // Compute adds all of its time to the step, another lane the time for which compute waits.
     Lane most = Lane::compute;
     Seconds longest = 0;
     for (int i = 0; i < kLaneCount; ++i) {
