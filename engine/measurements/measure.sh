@@ -9,7 +9,7 @@ mkdir -p "$out"
 train() {
     local name=$1
     shift
-    "$program" --data "$text" --seq 1024 --learning-rate 1e-4 --warmup-steps 5 "$@" \
+    "$program" --data "$text" --learning-rate 1e-4 --warmup-steps 5 "$@" \
         --report "$out/$name.json" --trace "$out/$name-trace.json" --timeline "$out/$name.svg" >"$out/$name.txt"
     grep -E '^(step .* 0:00 left|speed)' "$out/$name.txt" | sed "s/^/$name: /"
 }
@@ -26,3 +26,12 @@ train 3b-batch-32-resident-36 --model qwen2.5-3b --untied --batch 32 --steps 12 
 train 7b-batch-8-exact-resident-28 --model qwen2.5-7b --untied --batch 8 --steps 10 --max-norm 1 --clipping exact --resident-layers 28 --recompute keep_attention
 train 7b-batch-8-exact-resident-0 --model qwen2.5-7b --untied --batch 8 --steps 8 --max-norm 1 --clipping exact
 train 7b-batch-32-exact --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1 --clipping exact
+train 7b-batch-32-chosen --model qwen2.5-7b --batch 32 --steps 9 --max-norm 1000 --resident-layers 15 --keep-last-layers 28
+train 7b-batch-8-seq-4096-chosen --model qwen2.5-7b --batch 8 --seq 4096 --steps 9 --max-norm 1000 --resident-layers 15 --keep-last-layers 28
+train 7b-batch-32-24-gb-chosen --model qwen2.5-7b --batch 32 --device-budget-bytes 24e9 --steps 8 --max-norm 1000 --resident-layers 2 --keep-last-layers 1
+train 14b-batch-32-8-byte-chosen --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 7 --max-norm 1000 --resident-layers 1 --keep-last-layers 41
+train 7b-batch-32-resident-8-tables --model qwen2.5-7b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
+train 7b-batch-8-resident-28-tables --model qwen2.5-7b --untied --batch 8 --steps 12 --max-norm 1000 --resident-layers 28 --resident-tables both --recompute none
+train 8-layers-batch-8-tables --model qwen2.5-7b --untied --layers 8 --batch 8 --steps 20 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
+train 8-layers-batch-32-tables --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 14 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
+train 3b-batch-32-resident-36-tables --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
