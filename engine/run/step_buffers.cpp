@@ -67,7 +67,8 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
 }
 
 void* DeviceBuffers::weight_slot(int layer) const {
-    if (resident(layer).count > 0) return resident(layer).high;
+    const ParameterBlock& resident = resident_[static_cast<std::size_t>(layer)];
+    if (resident.count > 0) return resident.high;
     return static_cast<char*>(at(ids_.weight_slots)) + layer % depth_ * slot_bytes_;
 }
 
@@ -118,16 +119,16 @@ class Parts {
 
 /// Where each section's gradients are: each in its own place if clipping needs all of them at once,
 /// else in slabs in turn.
-std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel& host,
+std::vector<Bytes> place_gradients(const TrainingSpec& training, const ParameterStore& store,
                                    const ModelSpec& model, Parts& parts) {
     std::vector<Bytes> places;
     const bool hold = training.clipping == Clipping::exact;
     const auto resident = static_cast<std::size_t>(training.resident_layers);
     const auto slabs = static_cast<std::size_t>(host_gradient_slabs(training));
     Bytes largest = 0;
-    for (int layer = 0; layer < host.layers(); ++layer)
-        largest = std::max(largest, kBf16 * host.block(layer).count);
-    for (int layer = 0; layer < host.layers(); ++layer) {
+    for (int layer = 0; layer < store.layers(); ++layer)
+        largest = std::max(largest, kBf16 * store.block(layer).count);
+    for (int layer = 0; layer < store.layers(); ++layer) {
         const auto before = static_cast<std::size_t>(layer);
         if (before < resident)
             places.push_back(0);  // never leave the device
@@ -144,7 +145,8 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const HostModel
 }  // namespace
 
 HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
-                         const HostModel& host, ThreadPool& pool, Device& device, DType activations)
+                         const ParameterStore& store, ThreadPool& pool, Device& device,
+                         DType activations)
     : tokens_(training.tokens()),
       hidden_(model.hidden),
       type_(activations),
@@ -158,10 +160,10 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
         rows_out_ = parts.add(row_bytes);
     }
     targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
-    gradients_ = place_gradients(training, host, model, parts);
-    sums_ = parts.add(host.sections() * static_cast<Bytes>(sizeof(StepSums)));
+    gradients_ = place_gradients(training, store, model, parts);
+    sums_ = parts.add(store.sections() * static_cast<Bytes>(sizeof(StepSums)));
     if (host_checkpoints(training))
-        checkpoints_ = parts.add((host.layers() - first_checkpoint_) * row_bytes);
+        checkpoints_ = parts.add((store.layers() - first_checkpoint_) * row_bytes);
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
     if (training.resident_embedding()) return;
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,

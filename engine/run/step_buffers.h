@@ -8,7 +8,7 @@
 #include "engine/device/device.h"
 #include "engine/layers/transformer_layer.h"
 #include "engine/memory/arena_layout.h"
-#include "engine/memory/host_model.h"
+#include "engine/memory/parameter_store.h"
 #include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
@@ -23,13 +23,11 @@ class DeviceBuffers {
     /// For a resident layer: its own weights.
     void* weight_slot(int layer) const;
     void* gradient_slab(int layer) const;
-    /// Parameters and states of a section (HostModel's); without elements if they are on the host.
-    const ParameterBlock& resident(int section) const {
-        return resident_[static_cast<std::size_t>(section)];
-    }
+    /// Parameters and states of the resident sections, zero at first; blocks of other sections have
+    /// no elements.
+    const std::vector<ParameterBlock>& resident() const { return resident_; }
     /// Gradients of resident layers have their own places.
     bool holds_gradients() const { return !ids_.resident_gradients.empty(); }
-    int sections() const { return static_cast<int>(resident_.size()); }
     void* gradient_sums() const { return at(ids_.gradient_sums); }  ///< null: none are kept
     void* head_weights() const { return at(ids_.head_weights); }    ///< later their gradient
     void* head_gradient_sums() const { return at(ids_.head_gradient); }
@@ -81,9 +79,10 @@ struct TokenIndex {
 
 class HostBuffers {
   public:
-    HostBuffers(const ModelSpec& model, const TrainingSpec& training, const HostModel& host,
+    HostBuffers(const ModelSpec& model, const TrainingSpec& training, const ParameterStore& store,
                 ThreadPool& pool, Device& device, DType activations);
 
+    Bytes bytes() const { return pinned_.bytes() + row_sums_.bytes(); }
     /// (tokens, hidden) of the embedding, and their gradients; absent if the embedding is resident.
     Matrix rows_in() const { return rows(rows_in_); }
     Matrix rows_out() const { return rows(rows_out_); }
@@ -95,7 +94,7 @@ class HostBuffers {
     std::uint16_t* gradients(int section) const {
         return pinned_.at<std::uint16_t>(gradients_[static_cast<std::size_t>(section)]);
     }
-    /// The device's sums when a section's gradients left (HostModel's sections).
+    /// The device's sums when a section's gradients left (ParameterStore's sections).
     StepSums* sums(int section) const { return pinned_.at<StepSums>(sums_) + section; }
     /// A layer's input on the host. Layer 0's is rows_in() if the embedding is on the host.
     Matrix checkpoint(int layer) const;

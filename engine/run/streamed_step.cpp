@@ -25,21 +25,22 @@ int count_embedding_updates(const StepProgram& program) {
 }  // namespace
 
 StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
-                           const StreamedPlan& plan, HostModel& host, Device& device,
-                           ThreadPool& pool, DType activations)
+                           const StreamedPlan& plan, ParameterStore& store,
+                           const DeviceBuffers& buffers, Device& device, ThreadPool& pool,
+                           DType activations)
     : model_(model),
       training_(training),
       program_(plan.step.program),
-      host_(host),
+      store_(store),
       device_(device),
       pool_(pool),
       type_(activations),
       kinds_(layer_kinds(model, training.micro_batch_block(), activations)),
       head_(model, training.loss_chunk_tokens),
-      device_buffers_(model, training, plan, device, activations),
-      host_buffers_(model, training, host, pool, device, activations),
-      resident_(model, host, device, device_buffers_),
-      rows_(pool, host.block(host.embedding()), model.vocabulary, model.hidden, training.tokens(),
+      device_buffers_(buffers),
+      host_buffers_(model, training, store, pool, device, activations),
+      resident_(model, store, device, device_buffers_),
+      rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, training.tokens(),
             host_buffers_.row_sums()),
       norm_known_(find_operation(
           program_,
@@ -47,9 +48,7 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
           kEmbeddingLayer)),
       first_rows_(find_operation(program_, OperationKind::update, kEmbeddingLayer)),
       other_rows_later_(count_embedding_updates(program_) > 1),
-      runner_(program_, device, [this](OperationId id, std::int64_t step) { work(id, step); }) {
-    resident_.copy(Lane::host_to_device);
-}
+      runner_(program_, device, [this](OperationId id, std::int64_t step) { work(id, step); }) {}
 
 StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& adam,
                               double max_norm) {
@@ -116,7 +115,7 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
 }
 
 std::int64_t StreamedStep::backward_index(const Operation& op) const {
-    return (host_.layers() - 1 - op.layer) * training_.micro_batches() + op.micro_batch;
+    return (store_.layers() - 1 - op.layer) * training_.micro_batches() + op.micro_batch;
 }
 
 void StreamedStep::copy_checkpoint(const Operation& op) {
@@ -153,7 +152,7 @@ void StreamedStep::forward(const Operation& op) {
 }
 
 void StreamedStep::loss(const Operation& op) {
-    const Matrix hidden = device_buffers_.hidden(host_.layers(), op.micro_batch);
+    const Matrix hidden = device_buffers_.hidden(store_.layers(), op.micro_batch);
     const GradientTarget target{device_buffers_.head_gradient_sums(), DType::fp32,
                                 op.micro_batch > 0};
     head_.run(device_.kernels(), head_weights(), hidden,
@@ -188,7 +187,7 @@ void StreamedStep::backward(const Operation& op) {
     if (op.micro_batch == 0 && resident_.has(op.layer)) resident_.begin_gradients(op.layer);
     layer(op.layer).backward(device_.kernels(), device_buffers_.weight_slot(op.layer),
                              gradient_target(op.layer, op.micro_batch), input,
-                             device_buffers_.hidden(host_.layers(), op.micro_batch),
+                             device_buffers_.hidden(store_.layers(), op.micro_batch),
                              kept(op.layer, op.micro_batch), device_buffers_.backward_workspace());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
     finish_gradients(device_buffers_.gradient_slab(op.layer), device_buffers_.gradient_sums(),

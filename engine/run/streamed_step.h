@@ -30,9 +30,10 @@ struct StepOutcome {
 
 class StreamedStep {
   public:
-    /// Allocates all memory of the plan. All arguments must outlive it.
+    /// Allocates the plan's host memory beside the store. All arguments must outlive it.
     StreamedStep(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
-                 HostModel& host, Device& device, ThreadPool& pool, DType activations);
+                 ParameterStore& store, const DeviceBuffers& buffers, Device& device,
+                 ThreadPool& pool, DType activations);
 
     /// One step on `now`; `next` are the tokens of the next step. Returns when loss and norm are
     /// known; updates may continue until the next call or finish(). adam.gradient_scale is set
@@ -41,11 +42,6 @@ class StreamedStep {
     /// Continues from a step that was clipped by this factor.
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
     void finish() { runner_.finish(); }
-    /// The same, and copies the states of resident sections to the host model, to be saved.
-    void bring_home() {
-        finish();
-        resident_.copy(Lane::device_to_host);
-    }
     /// Measured intervals of the step before the last; after it returned from run().
     std::vector<OperationInterval> intervals_of_step_before() {
         return runner_.intervals_of_step_before();
@@ -66,11 +62,11 @@ class StreamedStep {
     State& state(std::int64_t step) { return states_[static_cast<std::size_t>(step % 2)]; }
     /// Does the step of `fresh` and returns its state once loss and norm are known.
     State& run(const State& fresh);
-    /// The section of HostModel that an operation belongs to.
+    /// The section of ParameterStore that an operation belongs to.
     int section_of(const Operation& op) const {
-        return op.layer == kEmbeddingLayer ? host_.embedding() : op.layer;
+        return op.layer == kEmbeddingLayer ? store_.embedding() : op.layer;
     }
-    bool resident_embedding() const { return resident_.has(host_.embedding()); }
+    bool resident_embedding() const { return resident_.has(store_.embedding()); }
     /// The rows of the batch's tokens, or its tokens, and its targets.
     void copy_embeddings_in(const Operation& op);
     void copy_weights_in(const Operation& op);
@@ -101,13 +97,13 @@ class StreamedStep {
     const ModelSpec& model_;
     const TrainingSpec& training_;
     const StepProgram& program_;
-    HostModel& host_;
+    ParameterStore& store_;
     Device& device_;
     ThreadPool& pool_;
     DType type_;
     std::vector<TransformerLayer> kinds_;
     HeadLoss head_;
-    DeviceBuffers device_buffers_;
+    const DeviceBuffers& device_buffers_;
     HostBuffers host_buffers_;
     ResidentSections resident_;
     EmbeddingRows rows_;

@@ -23,16 +23,16 @@ void StreamedStep::copy_embeddings_in(const Operation& op) {
 void StreamedStep::gather_on_device() {
     const TokenIndex index(device_buffers_.token_index(), training_.tokens());
     device_.kernels().gather_rows(device_buffers_.whole_hidden(0),
-                                  device_buffers_.resident(host_.embedding()).high, index.inputs);
+                                  store_.block(store_.embedding()).high, index.inputs);
 }
 
 void StreamedStep::sum_rows_on_device(std::int64_t step) {
     const TokenIndex index(device_buffers_.token_index(), training_.tokens());
     float* const sums = device_buffers_.row_gradients();
     const bool tied = model_.tied_embeddings;
-    device_.kernels().fill_zero(sums, kFp32 * host_.block(host_.embedding()).count);
+    device_.kernels().fill_zero(sums, kFp32 * store_.block(store_.embedding()).count);
     device_.kernels().sum_rows(
-        sums, device_buffers_.whole_hidden(host_.layers()),
+        sums, device_buffers_.whole_hidden(store_.layers()),
         {index.rows, rows_.rows(step).count, index.order},
         tied ? static_cast<const std::uint16_t*>(device_buffers_.head_weights()) : nullptr,
         &device_buffers_.sums()->norm_square);
@@ -40,26 +40,26 @@ void StreamedStep::sum_rows_on_device(std::int64_t step) {
 
 /// Those of the two sections that are resident, or what was copied to one buffer.
 HeadWeights StreamedStep::head_weights() const {
-    if (!resident_.has(host_.head())) return head_.weights_in(device_buffers_.head_weights());
+    if (!resident_.has(store_.head())) return head_.weights_in(device_buffers_.head_weights());
     const HeadLayout layout = head_layout(model_);
-    std::uint16_t* const own = device_buffers_.resident(host_.head()).high;
-    return {model_.tied_embeddings ? device_buffers_.resident(host_.embedding()).high
+    std::uint16_t* const own = store_.block(store_.head()).high;
+    return {model_.tied_embeddings ? store_.block(store_.embedding()).high
                                    : own + layout.projection.offset,
             own + layout.norm.offset};
 }
 
 void StreamedStep::copy_weights_in(const Operation& op) {
-    if (op.layer < host_.layers()) {
-        const ParameterBlock& block = host_.block(op.layer);
+    if (op.layer < store_.layers()) {
+        const ParameterBlock& block = store_.block(op.layer);
         device_.copy(op.lane, device_buffers_.weight_slot(op.layer), block.high,
                      kBf16 * block.count);
         return;
     }
     auto* const head = static_cast<std::uint16_t*>(device_buffers_.head_weights());
-    const ParameterBlock& own = host_.block(host_.head());
+    const ParameterBlock& own = store_.block(store_.head());
     const TensorPlace norm = head_layout(model_).norm;
     const std::uint16_t* const projection =
-        model_.tied_embeddings ? host_.block(host_.embedding()).high : own.high;
+        model_.tied_embeddings ? store_.block(store_.embedding()).high : own.high;
     device_.copy(op.lane, head, projection, kBf16 * head_.projection().elements());
     device_.copy(op.lane, head + head_.norm().offset, own.high + norm.offset,
                  kBf16 * norm.elements());
@@ -68,21 +68,21 @@ void StreamedStep::copy_weights_in(const Operation& op) {
 void StreamedStep::copy_gradients_out(const Operation& op) {
     const int section = section_of(op);
     if (op.layer == kEmbeddingLayer && !resident_embedding()) {
-        const Matrix rows = device_buffers_.whole_hidden(host_.layers());
+        const Matrix rows = device_buffers_.whole_hidden(store_.layers());
         device_.copy(op.lane, host_buffers_.rows_out().data, rows.data,
                      rows.elements() * bytes_of(type_));
-    } else if (op.layer == host_.layers()) {
+    } else if (op.layer == store_.layers()) {
         device_.copy(op.lane, host_buffers_.gradients(section), device_buffers_.head_weights(),
                      kBf16 * head_.elements());
     } else if (op.layer != kEmbeddingLayer) {
         device_.copy(op.lane, host_buffers_.gradients(section),
-                     device_buffers_.gradient_slab(op.layer), kBf16 * host_.block(section).count);
+                     device_buffers_.gradient_slab(op.layer), kBf16 * store_.block(section).count);
     }
     device_.copy(op.lane, host_buffers_.sums(section), device_buffers_.sums(), sizeof(StepSums));
 }
 
 const std::uint16_t* StreamedStep::tied_gradient() const {
-    return model_.tied_embeddings ? host_buffers_.gradients(host_.head()) : nullptr;
+    return model_.tied_embeddings ? host_buffers_.gradients(store_.head()) : nullptr;
 }
 
 bool StreamedStep::finite(State& state, const StepSums& sums) {
@@ -99,7 +99,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     }
     if (op.layer != kEmbeddingLayer) {
         if (!finite(s, *host_buffers_.sums(section))) return;
-        adamw(pool_, s.pass, s.adam, host_.block(section), host_.decay_ranges(section),
+        adamw(pool_, s.pass, s.adam, store_.block(section), store_.decay_ranges(section),
               {.bf16 = host_buffers_.gradients(section)});
         return;
     }
@@ -109,7 +109,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     if (!other_rows_later_) rows_.update(step, s.pass, s.adam, tied_gradient(), false);
     if (!first || !model_.tied_embeddings) return;
     // The final norm of a tied model, whose head has nothing else.
-    adamw(pool_, s.pass, s.adam, host_.block(host_.head()), host_.decay_ranges(host_.head()),
+    adamw(pool_, s.pass, s.adam, store_.block(store_.head()), store_.decay_ranges(store_.head()),
           {.bf16 = tied_gradient() + head_.norm().offset});
 }
 
@@ -119,7 +119,7 @@ void StreamedStep::scatter(std::int64_t step) {
 
 void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     State& s = state(step);
-    const StepSums& sums = *host_buffers_.sums(host_.embedding());
+    const StepSums& sums = *host_buffers_.sums(store_.embedding());
     s.finite = finite(s, {sums.loss, sums.norm_square + rows_square});
     s.outcome.loss = sums.loss;
     s.outcome.finite = s.finite;
@@ -134,12 +134,12 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
 /// All parameters back to what they were, then the same step once more with known clipping.
 StepOutcome StreamedStep::redo(const State& clipped) {
     runner_.finish();
-    for (int section = 0; section < host_.sections(); ++section) {
+    for (int section = 0; section < store_.sections(); ++section) {
         if (resident_.has(section))
             resident_.rewind(section, clipped.adam);
         else
-            adamw(pool_, UpdatePass::rewind, clipped.adam, host_.block(section),
-                  host_.decay_ranges(section), {});
+            adamw(pool_, UpdatePass::rewind, clipped.adam, store_.block(section),
+                  store_.decay_ranges(section), {});
     }
     if (!resident_embedding()) rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
     State again = clipped;

@@ -210,22 +210,23 @@ std::string path_in(const std::string& folder, const char* name) {
 }
 
 /// Bytes on the disk, with room for headers, indices and texts.
-std::int64_t bytes_on_disk(const std::vector<HostTensor>& weights,
-                           const std::vector<HostTensor>& optimizer) {
+std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
+                           const std::vector<StoredTensor>& optimizer) {
     constexpr std::int64_t kTexts = 64 << 10, kPerTensor = 512;
     std::int64_t bytes = kTexts;
     for (const auto* tensors : {&weights, &optimizer}) {
-        for (const HostTensor& tensor : *tensors) bytes += tensor_bytes(tensor.spec) + kPerTensor;
+        for (const StoredTensor& tensor : *tensors) bytes += tensor_bytes(tensor.spec) + kPerTensor;
     }
     return bytes;
 }
 
 }  // namespace
 
-void save_checkpoint(const std::string& out, const ModelSpec& model, const HostModel& host,
-                     const TrainingState& state, int keep, ThreadPool& pool) {
-    const std::string record = training_record_text(model, state, host.state_bytes());
-    const std::vector<HostTensor> weights = weight_tensors(host), rest = optimizer_tensors(host);
+void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
+                     const TrainingState& state, int keep) {
+    const std::string record = training_record_text(model, state, store.state_bytes());
+    const std::vector<StoredTensor> weights = weight_tensors(store),
+                                    rest = optimizer_tensors(store);
     prepare_output_folder(out);
     refuse_full_disk(out, fmt::format("the checkpoint of step {}", state.step),
                      bytes_on_disk(weights, rest));
@@ -233,8 +234,8 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const HostM
     {
         PartialFolder folder(out, name);
         write_output_file(path_in(folder.path(), "config.json"), hf_config_text(model));
-        write_tensors(folder.path(), kWeights, weights, kMaxShardBytes, pool);
-        write_tensors(folder.path(), kOptimizer, rest, kMaxShardBytes, pool);
+        write_tensors(folder.path(), kWeights, store, weights, kMaxShardBytes);
+        write_tensors(folder.path(), kOptimizer, store, rest, kMaxShardBytes);
         write_output_file(path_in(folder.path(), kTrainingRecordFile),
                           record);  // last, since the checkpoint is now whole
         folder.commit();
@@ -243,15 +244,16 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const HostM
     remove_older_checkpoints(out, state.step, keep);
 }
 
-TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model, HostModel& host,
-                              ThreadPool& pool) {
+TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
+                              ParameterStore& store) {
     TrainingState state =
-        read_training_record(path_in(folder, kTrainingRecordFile), model, host.state_bytes());
-    const std::vector<HostTensor> weights = weight_tensors(host), rest = optimizer_tensors(host);
+        read_training_record(path_in(folder, kTrainingRecordFile), model, store.state_bytes());
+    const std::vector<StoredTensor> weights = weight_tensors(store),
+                                    rest = optimizer_tensors(store);
     const Checkpoint weights_file = open_tensors(folder, kWeights, weights);
     const Checkpoint rest_file = open_tensors(folder, kOptimizer, rest);
-    copy_tensors(weights_file, weights, pool);
-    copy_tensors(rest_file, rest, pool);
+    copy_tensors(weights_file, weights, store);
+    copy_tensors(rest_file, rest, store);
     return state;
 }
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/memory/host_model.h"
+#include "engine/memory/parameter_store.h"
 #include "sim/specs/model/model_spec.h"
 
 namespace sluice {
@@ -69,9 +69,9 @@ struct TrainingState {
 /// and only then removes earlier checkpoints except the newest `keep`. A kill at any moment leaves
 /// the old one or the new one whole; the next save first removes unfinished files. Throws
 /// InputError if the disk is full or not writable; nothing is lost then. Precondition: no other run
-/// saves into `out`.
-void save_checkpoint(const std::string& out, const ModelSpec& model, const HostModel& host,
-                     const TrainingState& state, int keep, ThreadPool& pool);
+/// saves into `out`, and no step is at work.
+void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
+                     const TrainingState& state, int keep);
 
 /// Path of the checkpoint folder that `latest` names, else of the whole checkpoint with the highest
 /// step; empty if there is none. A whole checkpoint has a training.json, which is written last.
@@ -81,8 +81,8 @@ std::optional<std::string> newest_checkpoint(const std::string& out);
 
 /// Fills parameters, moments and state from a checkpoint folder. Throws InputError, before anything
 /// is written, if it is damaged or does not match the model or the state precision.
-TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model, HostModel& host,
-                              ThreadPool& pool);
+TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
+                              ParameterStore& store);
 
 /// JSON as transformers 4 writes it, which 5 reads too; parse_hf_config() reads it back into the
 /// same shape. A generic shape ("dense") becomes a llama. InternalError for a family that

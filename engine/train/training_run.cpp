@@ -66,7 +66,8 @@ class Run {
     MachineSpec machine_;
     StreamedPlan plan_;
     std::unique_ptr<ThreadPool> pool_;
-    std::unique_ptr<HostModel> host_;
+    std::unique_ptr<DeviceBuffers> device_buffers_;
+    std::unique_ptr<ParameterStore> store_;
     std::unique_ptr<BatchSampler> sampler_;
     std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
     std::unique_ptr<StreamedStep> step_;
@@ -129,11 +130,12 @@ void Run::prepare() {
 }
 
 void Run::allocate() {
-    host_ = std::make_unique<HostModel>(model_, static_cast<int>(training_.state_bytes), *pool_,
-                                        *device_);
+    device_buffers_ = std::make_unique<DeviceBuffers>(model_, training_, plan_, *device_, type_);
+    store_ = std::make_unique<ParameterStore>(model_, static_cast<int>(training_.state_bytes),
+                                              device_buffers_->resident(), *pool_, *device_);
     start_parameters();
-    step_ =
-        std::make_unique<StreamedStep>(model_, training_, plan_, *host_, *device_, *pool_, type_);
+    step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *store_, *device_buffers_,
+                                           *device_, *pool_, type_);
     step_->set_last_clip_factor(state_.clip_factor);
     last_clip_factor_ = state_.clip_factor;
 }
@@ -151,15 +153,15 @@ void Run::start_parameters() {
     if (folder) return resume(*folder);
     if (settings_.resume) fmt::print("no checkpoint in {}: starting from step 1\n", *settings_.out);
     if (settings_.load) {
-        load_weights(*settings_.load, model_, *host_, *pool_);
+        load_weights(*settings_.load, model_, *store_);
     } else {
-        host_->initialise(settings_.seed, static_cast<float>(settings_.init_deviation), *pool_);
+        store_->initialise(settings_.seed, static_cast<float>(settings_.init_deviation));
     }
 }
 
 void Run::resume(const std::string& folder) {
     const std::string settings = state_.settings;
-    state_ = load_checkpoint(folder, model_, *host_, *pool_);
+    state_ = load_checkpoint(folder, model_, *store_);
     const std::string changes = changed_settings(folder, state_.settings, settings);
     state_.settings = settings;
     sampler_->seek(state_.data_position);
@@ -258,13 +260,13 @@ void Run::save_or_say(std::int64_t step, std::int64_t position, bool last) {
 }
 
 void Run::save(std::int64_t step, std::int64_t position) {
-    step_->bring_home();
+    step_->finish();
     TrainingState now = state_;
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
     constexpr int kKeep = 1;
-    save_checkpoint(*settings_.out, model_, *host_, now, kKeep, *pool_);
+    save_checkpoint(*settings_.out, model_, *store_, now, kKeep);
     last_known_ = host_seconds();
 }
 

@@ -19,32 +19,27 @@ Dtype moment_dtype(int state_bytes) {
     return state_bytes == 12 ? Dtype::f32 : state_bytes == 8 ? Dtype::bf16 : Dtype::u8;
 }
 
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, ThreadPool& pool) {
-    pool.parallel_for(
-        static_cast<std::int64_t>(bytes), kCopyGrain, [&](std::int64_t begin, std::int64_t end) {
-            std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
-        });
-}
-
 }  // namespace
 
-std::vector<HostTensor> weight_tensors(const HostModel& host) {
-    std::vector<HostTensor> tensors;
-    for (const NamedTensor& tensor : host.tensors()) {
-        std::uint16_t* const high = host.block(tensor.section).high + tensor.offset;
-        tensors.push_back(
-            {{tensor.name, Dtype::bf16, tensor.shape}, reinterpret_cast<std::byte*>(high)});
+std::vector<StoredTensor> weight_tensors(const ParameterStore& store) {
+    std::vector<StoredTensor> tensors;
+    for (const NamedTensor& tensor : store.tensors()) {
+        std::uint16_t* const high = store.block(tensor.section).high + tensor.offset;
+        tensors.push_back({{tensor.name, Dtype::bf16, tensor.shape},
+                           tensor.section,
+                           reinterpret_cast<std::byte*>(high)});
     }
     return tensors;
 }
 
-std::vector<HostTensor> optimizer_tensors(const HostModel& host) {
-    std::vector<HostTensor> tensors;
-    const Dtype moments = moment_dtype(host.state_bytes());
-    for (int section = 0; section < host.sections(); ++section) {
-        const ParameterBlock& block = host.block(section);
+std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store) {
+    std::vector<StoredTensor> tensors;
+    const Dtype moments = moment_dtype(store.state_bytes());
+    for (int section = 0; section < store.sections(); ++section) {
+        const ParameterBlock& block = store.block(section);
         const auto add = [&](const char* plane, Dtype dtype, void* data, std::int64_t count) {
             tensors.push_back({{fmt::format("sections.{}.{}", section, plane), dtype, {count}},
+                               section,
                                static_cast<std::byte*>(data)});
         };
         add("low", Dtype::u16, block.low, block.count);
@@ -58,24 +53,23 @@ std::vector<HostTensor> optimizer_tensors(const HostModel& host) {
     return tensors;
 }
 
-void write_tensors(const std::string& folder, const std::string& stem,
-                   const std::vector<HostTensor>& tensors, std::int64_t max_shard_bytes,
-                   ThreadPool& pool) {
+void write_tensors(const std::string& folder, const std::string& stem, const ParameterStore& store,
+                   const std::vector<StoredTensor>& tensors, std::int64_t max_shard_bytes) {
     std::vector<TensorSpec> specs;
-    for (const HostTensor& tensor : tensors) specs.push_back(tensor.spec);
+    for (const StoredTensor& tensor : tensors) specs.push_back(tensor.spec);
     const auto produce = [&](std::size_t tensor, std::int64_t begin, std::span<std::byte> chunk) {
-        copy_bytes(chunk.data(), tensors[tensor].data + begin, chunk.size(), pool);
+        store.read(tensors[tensor].section, tensors[tensor].data + begin, chunk);
     };
     write_checkpoint(folder, stem, specs, max_shard_bytes, produce);
 }
 
 Checkpoint open_tensors(const std::string& folder, const std::string& stem,
-                        const std::vector<HostTensor>& tensors) {
+                        const std::vector<StoredTensor>& tensors) {
     const fs::path index = fs::path(folder) / tensors_index(stem);
     const fs::path single = fs::path(folder) / tensors_file(stem);
     std::error_code error;
     Checkpoint found = open_checkpoint((fs::exists(index, error) ? index : single).string());
-    for (const HostTensor& tensor : tensors) {
+    for (const StoredTensor& tensor : tensors) {
         const TensorView view = found.tensor(tensor.spec.name);
         if (view.dtype == tensor.spec.dtype && view.shape == tensor.spec.shape) continue;
         throw InputError(
@@ -93,12 +87,10 @@ Checkpoint open_tensors(const std::string& folder, const std::string& stem,
     return found;
 }
 
-void copy_tensors(const Checkpoint& from, const std::vector<HostTensor>& tensors,
-                  ThreadPool& pool) {
-    for (const HostTensor& tensor : tensors) {
-        const TensorView view = from.tensor(tensor.spec.name);
-        copy_bytes(tensor.data, view.bytes.data(), view.bytes.size(), pool);
-    }
+void copy_tensors(const Checkpoint& from, const std::vector<StoredTensor>& tensors,
+                  ParameterStore& store) {
+    for (const StoredTensor& tensor : tensors)
+        store.write(tensor.section, tensor.data, from.tensor(tensor.spec.name).bytes);
 }
 
 namespace {
@@ -144,9 +136,9 @@ void check_tied_projection(const Checkpoint& file, const ModelSpec& model) {
                     projection.file, kProjection, kEmbedding, model.name));
 }
 
-void check_others(const Checkpoint& file, const HostModel& host, const ModelSpec& model) {
+void check_others(const Checkpoint& file, const ParameterStore& store, const ModelSpec& model) {
     std::unordered_set<std::string_view> known;
-    for (const NamedTensor& tensor : host.tensors()) known.insert(tensor.name);
+    for (const NamedTensor& tensor : store.tensors()) known.insert(tensor.name);
     std::vector<std::string> others;
     for (const std::string& name : file.names()) {
         if (known.contains(name) || name.ends_with("rotary_emb.inv_freq")) continue;
@@ -177,46 +169,24 @@ bool is_finite_bf16(std::uint16_t bits) {
                     tensor.file, tensor.name, value, element));
 }
 
-/// Elements [begin, end) of the tensor into both planes.
-void fill_range(const TensorView& from, const ParameterBlock& block, std::int64_t offset,
-                std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t kAtOnce = 4096;
-    float values[kAtOnce];
-    for (std::int64_t at = begin; at < end; at += kAtOnce) {
-        const std::int64_t count = std::min(kAtOnce, end - at);
-        read_as_fp32(from, at, count, values);
-        for (std::int64_t i = 0; i < count; ++i) {
-            const MasterPlanes planes = split_master(values[i]);
-            if (!std::isfinite(values[i]) || !is_finite_bf16(planes.high))
-                refuse_number(from, at + i, values[i]);
-            block.high[offset + at + i] = planes.high;
-            block.low[offset + at + i] = planes.low;
-        }
-    }
-}
-
-void clear_state(HostModel& host, ThreadPool& pool) {
-    for (const HostTensor& tensor : optimizer_tensors(host)) {
-        pool.parallel_for(
-            tensor_bytes(tensor.spec), kCopyGrain, [&](std::int64_t begin, std::int64_t end) {
-                std::memset(tensor.data + begin, 0, static_cast<std::size_t>(end - begin));
-            });
-    }
+/// Refuses what is not finite, also in BF16.
+void check_numbers(const TensorView& tensor, std::int64_t begin, std::span<const float> values) {
+    for (const float& value : values)
+        if (!std::isfinite(value) || !is_finite_bf16(split_master(value).high))
+            refuse_number(tensor, begin + (&value - values.data()), value);
 }
 
 }  // namespace
 
-void load_weights(const std::string& path, const ModelSpec& model, HostModel& host,
-                  ThreadPool& pool) {
+void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store) {
     const Checkpoint file = open_checkpoint(path);
-    for (const NamedTensor& tensor : host.tensors()) check_tensor(file, tensor, model);
-    check_others(file, host, model);
-    clear_state(host, pool);
-    for (const NamedTensor& tensor : host.tensors()) {
+    for (const NamedTensor& tensor : store.tensors()) check_tensor(file, tensor, model);
+    check_others(file, store, model);
+    for (const NamedTensor& tensor : store.tensors()) {
         const TensorView from = file.tensor(tensor.name);
-        const ParameterBlock& block = host.block(tensor.section);
-        pool.parallel_for(tensor.elements(), kCopyGrain, [&](std::int64_t begin, std::int64_t end) {
-            fill_range(from, block, tensor.offset, begin, end);
+        store.set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {
+            read_as_fp32(from, begin, count, out);
+            check_numbers(from, begin, {out, static_cast<std::size_t>(count)});
         });
     }
 }

@@ -1,4 +1,4 @@
-// Which tensors of files are the host's parameters and moments, and how are they read and written?
+// Which tensors of files are the parameters and moments, and how are they read and written?
 #pragma once
 
 #include <cstddef>
@@ -7,48 +7,45 @@
 
 #include "engine/data/checkpoint.h"
 #include "engine/data/checkpoint_writer.h"
-#include "engine/memory/host_model.h"
+#include "engine/memory/parameter_store.h"
 
 namespace sluice {
 
-/// A tensor in a file and its bytes in host memory.
-struct HostTensor {
+/// A tensor in a file and its bytes in a store.
+struct StoredTensor {
     TensorSpec spec;
-    std::byte* data = nullptr;
+    int section = 0;
+    std::byte* data = nullptr;  ///< in the section's home
 };
 
 /// The upper planes with Hugging Face's names, which transformers loads.
-std::vector<HostTensor> weight_tensors(const HostModel& host);
+std::vector<StoredTensor> weight_tensors(const ParameterStore& store);
 
 /// One tensor each for the other arrays of all sections: sections.0.low, .exp_avg, .exp_avg_sq and,
 /// for 8-bit moments, .exp_avg_scale and .exp_avg_sq_scale. They are not split by tensor, since
 /// scales are shared across tensors.
-std::vector<HostTensor> optimizer_tensors(const HostModel& host);
-
-/// Bytes that a thread copies at a time.
-inline constexpr std::int64_t kCopyGrain = std::int64_t{1} << 20;
+std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store);
 
 /// The size at which transformers 4 begins a new file.
 inline constexpr std::int64_t kMaxShardBytes = 5'000'000'000;
 
-/// write_checkpoint() of these tensors.
-void write_tensors(const std::string& folder, const std::string& stem,
-                   const std::vector<HostTensor>& tensors, std::int64_t max_shard_bytes,
-                   ThreadPool& pool);
+/// write_checkpoint() of these tensors of the store.
+void write_tensors(const std::string& folder, const std::string& stem, const ParameterStore& store,
+                   const std::vector<StoredTensor>& tensors, std::int64_t max_shard_bytes);
 
 /// Opens files of write_tensors(). Throws InputError unless they hold exactly these tensors.
 Checkpoint open_tensors(const std::string& folder, const std::string& stem,
-                        const std::vector<HostTensor>& tensors);
+                        const std::vector<StoredTensor>& tensors);
 
 /// Fills the tensors from files that open_tensors() accepted.
-void copy_tensors(const Checkpoint& from, const std::vector<HostTensor>& tensors, ThreadPool& pool);
+void copy_tensors(const Checkpoint& from, const std::vector<StoredTensor>& tensors,
+                  ParameterStore& store);
 
 /// Fills the parameters from Hugging Face safetensors in BF16, F16, F32 or F64 (a file, an index of
-/// shards, or a folder with either); moments become zero. Throws InputError, before anything is
-/// written, if a tensor is missing, unknown or of another shape or type, or a value is not finite,
-/// also in BF16. Ignores buffers named rotary_emb.inv_freq, and the output projection of a tied
-/// model if it equals the embedding.
-void load_weights(const std::string& path, const ModelSpec& model, HostModel& host,
-                  ThreadPool& pool);
+/// shards, or a folder with either); other state stays as it is. Throws InputError, before anything
+/// is written, if a tensor is missing, unknown or of another shape or type, or a value is not
+/// finite, also in BF16. Ignores buffers named rotary_emb.inv_freq, and the output projection of a
+/// tied model if it equals the embedding.
+void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store);
 
 }  // namespace sluice

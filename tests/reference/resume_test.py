@@ -1,5 +1,5 @@
-"""Does a run that is killed at any moment go on as if nothing had happened? Bit by bit: losses and
-the last checkpoint."""
+"""Does a run that is killed at any moment go on as if nothing had happened, also where its sections
+have other homes from then on? Bit by bit: losses and the last checkpoint."""
 
 import pathlib
 import random
@@ -21,6 +21,12 @@ STEP_SECONDS = 0.03  # about that of a step and its checkpoint
 STATE_BYTES = (12, 8, 6)
 SHORT_STEPS = dict(batch=2, seq=16, save_every=1)
 LONG_STEPS = dict(batch=8, seq=128)  # so that a signal comes before the last
+
+
+def random_homes(moments):
+    """Flags that keep some of the two layers, and the tied tables, in device memory."""
+    layers, tables = moments.randint(0, 2), moments.choice(("none", "both"))
+    return ["--resident-layers", str(layers), "--resident-tables", tables]
 
 
 class Training:
@@ -45,9 +51,9 @@ class Training:
             **options,
         )
 
-    def start(self):
+    def start(self, homes=()):
         with (self.folder / "output.txt").open("a") as output:
-            return subprocess.Popen(self.words, stdout=output, stderr=subprocess.STDOUT)
+            return subprocess.Popen([*self.words, *homes], stdout=output, stderr=subprocess.STDOUT)
 
     def logged(self):
         """Lines in the log now."""
@@ -60,10 +66,10 @@ class Training:
             raise AssertionError(f"{' '.join(self.words)}\nended with {status}:\n{text[-2000:]}")
         return self
 
-    def start_and_wait_for(self, lines):
+    def start_and_wait_for(self, lines, homes=()):
         """Until the log has that many more lines, or the process has ended."""
         wanted = self.logged() + lines
-        process = self.start()
+        process = self.start(homes)
         while self.logged() < wanted and process.poll() is None:
             time.sleep(0.001)
         return process
@@ -117,7 +123,8 @@ class ResumeTest(unittest.TestCase):
             runs += 1
             broken = self.training(f"broken-{state_bytes}-{runs}", **options)
             while kills > 0:
-                process = broken.start_and_wait_for(moments.randint(1, 5))
+                lines = moments.randint(1, 5)
+                process = broken.start_and_wait_for(lines, random_homes(moments))
                 time.sleep(moments.uniform(0, STEP_SECONDS))
                 process.kill()
                 if process.wait() != -signal.SIGKILL:

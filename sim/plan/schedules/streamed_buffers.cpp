@@ -65,12 +65,23 @@ class StreamedDeclaration {
         return {};
     }
 
+    double resident_parameters() const {
+        double sum = 0;
+        for (int layer = 0; layer < t_.resident_layers; ++layer)
+            sum += parameters_of_layer(model_, layer);
+        if (t_.resident_head()) sum += static_cast<double>(head_parameters(model_));
+        if (t_.resident_embedding()) sum += static_cast<double>(embedding_parameters(model_));
+        return sum;
+    }
+
     void declare_host_state() {
-        const double all = all_parameters(model_);
+        const double resident = resident_parameters(), here = all_parameters(model_) - resident;
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_host("weights (high plane)", Kind::weights, kBf16 * all);
+        build_.on_host("weights (high plane)", Kind::weights, kBf16 * here);
         build_.on_host("master low plane and moments", Kind::optimizer_state,
-                       (state_bytes(t_) - kBf16) * all);
+                       (state_bytes(t_) - kBf16) * here);
+        build_.on_host("pieces of resident sections", Kind::pinned_buffers,
+                       resident > 0 ? kStaging : 0);
         if (t_.clipping == Clipping::exact) {
             build_.on_host("gradients held for clipping", Kind::gradients,
                            static_cast<double>(streamed_layers()) * largest_layer_bytes(model_) +

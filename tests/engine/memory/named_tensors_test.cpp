@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "engine/memory/host_model.h"
+#include "engine/memory/parameter_store.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 

@@ -51,7 +51,7 @@ TrainingSpec random_homes(TrainingSpec of, bool tied, std::mt19937& random) {
     return of;
 }
 
-void copy_parameters(const HostModel& from, HostModel& to) {
+void copy_parameters(const ParameterStore& from, ParameterStore& to) {
     for (int section = 0; section < from.sections(); ++section) {
         const ParameterBlock &a = from.block(section), &b = to.block(section);
         std::copy_n(a.high, a.count, b.high);
@@ -108,7 +108,7 @@ TEST_CASE("resident sections: a run goes on from other homes", "[run]") {
             first.finish();
             TinyTraining second(
                 model, after, DType::fp32, 12, 1000,
-                {[&](HostModel& host) { copy_parameters(first.host(), host); }, kSteps});
+                {[&](ParameterStore& store) { copy_parameters(first.store(), store); }, kSteps});
             CAPTURE(tied, first_resident);
             for (int step = 0; step < kSteps; ++step) CHECK(second.run().loss == whole.run().loss);
             whole.finish();
@@ -127,10 +127,10 @@ TEST_CASE("resident sections: a NaN in a layer, head or embedding changes no par
                 training.clipping = clipping;
                 training.resident_tables = ResidentTables::both;
                 training.resident_layers = 5;
-                const auto spoil = [&](HostModel& host) {
-                    const ParameterBlock& block = host.block(section);
+                const auto spoil = [&](ParameterStore& store) {
+                    const ParameterBlock& block = store.block(section);
                     // Token 0 is in the batch.
-                    block.high[section == host.embedding() ? 3 : block.count - 5] = 0x7FC0;
+                    block.high[section == store.embedding() ? 3 : block.count - 5] = 0x7FC0;
                 };
                 TinyTraining tiny(model, training, DType::fp32, 12, 1000, {spoil});
                 const std::string before = tiny.state();

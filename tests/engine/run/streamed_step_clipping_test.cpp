@@ -119,9 +119,9 @@ TEST_CASE("streamed step: a NaN anywhere in the weights changes no parameter", "
             // Layers, head, embedding.
             for (int section = 0; section < tiny_model().layer_count() + 2; ++section) {
                 TinyTraining tiny(tiny_model(tied), with_clipping(clipping));
-                const ParameterBlock& block = tiny.host().block(section);
+                const ParameterBlock& block = tiny.store().block(section);
                 // Token 0 is in the batch.
-                block.high[section == tiny.host().embedding() ? 3 : block.count - 5] = kNaN;
+                block.high[section == tiny.store().embedding() ? 3 : block.count - 5] = kNaN;
                 CAPTURE(static_cast<int>(clipping), tied, section);
                 check_not_taken(tiny);
             }
@@ -131,7 +131,7 @@ TEST_CASE("streamed step: a NaN anywhere in the weights changes no parameter", "
 
 TEST_CASE("streamed step: after a step that was not taken, training goes on", "[run]") {
     TinyTraining tiny(tiny_model(), tiny_training());
-    std::uint16_t& weight = tiny.host().block(2).high[100];
+    std::uint16_t& weight = tiny.store().block(2).high[100];
     const std::uint16_t good = weight;
     weight = kNaN;
     CHECK_FALSE(tiny.run().finite);

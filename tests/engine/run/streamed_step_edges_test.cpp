@@ -13,17 +13,17 @@ std::uint16_t bf16(float value) { return split_master(value).high; }
 /// A model whose forward is finite everywhere and in whose backward a gradient of layer 0 is not:
 /// that of its output projection, which is the attention's output (1e37) times the gradient of the
 /// hidden state. The norm of layer 1, whose input is as small as 1e-6, multiplies that by 1e6.
-void make_backward_overflow(HostModel& host, const ModelSpec& model) {
+void make_backward_overflow(ParameterStore& store, const ModelSpec& model) {
     const LayerLayout layout = layer_layout(model, model.kinds.front());
     const AttentionSpec& a = model.kinds.front().attention;
     const auto fill = [&](int section, std::int64_t begin, std::int64_t count, float value) {
-        const ParameterBlock& b = host.block(section);
+        const ParameterBlock& b = store.block(section);
         for (std::int64_t i = begin; i < begin + count; ++i) {
             b.high[i] = bf16(value);
             b.low[i] = 0;
         }
     };
-    const ParameterBlock& table = host.block(host.embedding());
+    const ParameterBlock& table = store.block(store.embedding());
     for (std::int64_t i = 0; i < table.count; ++i) {
         table.high[i] = bf16(join_master({table.high[i], table.low[i]}) * 1e-5F);
         table.low[i] = 0;
@@ -47,7 +47,7 @@ TEST_CASE("streamed step: every row of the table is updated where a batch could 
             TrainingSpec training = tiny_training();
             training.clipping = clipping;
             TinyTraining tiny(model, training);
-            const ParameterBlock& table = tiny.host().block(tiny.host().embedding());
+            const ParameterBlock& table = tiny.store().block(tiny.store().embedding());
             const std::vector<std::uint16_t> before(table.low, table.low + table.count);
             tiny.run();
             tiny.finish();
@@ -75,9 +75,9 @@ TEST_CASE(
         ModelSpec model = tiny_model();
         model.norm_epsilon = 1e-16;
         TinyTraining tiny(model, training);
-        make_backward_overflow(tiny.host(), model);
+        make_backward_overflow(tiny.store(), model);
         bool finite = true;
-        const int embedding = tiny.host().embedding();
+        const int embedding = tiny.store().embedding();
         const std::string before = tiny.state(), layer_0 = tiny.state(0),
                           rows = tiny.state(embedding);
         const StepOutcome outcome = tiny.run();
@@ -104,7 +104,7 @@ TEST_CASE("streamed step: what lies between the head's tensors does not count", 
             training.recompute = recompute;
             training.checkpoints = checkpoints;
             TinyTraining tiny(model, training);
-            std::uint16_t& weight = tiny.host().block(0).high[100];
+            std::uint16_t& weight = tiny.store().block(0).high[100];
             const std::uint16_t good = weight;
             weight = 0x7FC0;  // NaN, which this step leaves all over the arena
             CHECK_FALSE(tiny.run().finite);

@@ -126,7 +126,7 @@ Shares compare_parameters(TinyTraining& a, TinyTraining& b, int steps, double or
     constexpr auto kRate = static_cast<double>(TinyTraining::kLearningRate);
     Shares shares;
     std::size_t i = 0;
-    for (const NamedTensor& tensor : a.host().tensors()) {
+    for (const NamedTensor& tensor : a.store().tensors()) {
         const std::size_t end = i + static_cast<std::size_t>(tensor.elements());
         double squares = 0;
         for (std::size_t j = i; j < end; ++j) squares += std::pow(x.root_mean_square[j], 2);

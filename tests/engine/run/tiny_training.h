@@ -36,11 +36,11 @@ inline TrainingSpec tiny_training() {
 
 /// Parameters other than the initial ones, and how many steps they have had.
 struct TinyStart {
-    std::function<void(HostModel&)> parameters = {};
+    std::function<void(ParameterStore&)> parameters = {};
     std::int64_t steps = 0;
 };
 
-/// A model in host memory, the plan and the step, with what they need to stay alive.
+/// A model, the plan and the step, with what they need to stay alive.
 class TinyTraining {
   public:
     TinyTraining(const ModelSpec& model, const TrainingSpec& training, DType type = DType::fp32,
@@ -49,12 +49,13 @@ class TinyTraining {
           model_(model),
           training_(training),
           plan_(plan_streamed(model_, MachineSpec{}, training_)),
-          host_(model_, state_bytes, pool_, *device_) {
-        host_.initialise(3, kDeviation, pool_);
-        if (start.parameters) start.parameters(host_);
+          buffers_(model_, training_, plan_, *device_, type),
+          store_(model_, state_bytes, buffers_.resident(), pool_, *device_) {
+        store_.initialise(3, kDeviation);
+        if (start.parameters) start.parameters(store_);
         steps_ = start.steps;
-        step_ =
-            std::make_unique<StreamedStep>(model_, training_, plan_, host_, *device_, pool_, type);
+        step_ = std::make_unique<StreamedStep>(model_, training_, plan_, store_, buffers_, *device_,
+                                               pool_, type);
     }
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
@@ -69,14 +70,14 @@ class TinyTraining {
         kept = {now, next, targets(now)};
         return step_->run({kept[0], kept[2]}, {kept[1], {}}, adam, max_norm);
     }
-    void finish() { step_->bring_home(); }
+    void finish() { step_->finish(); }
     StreamedStep& step() { return *step_; }
-    HostModel& host() { return host_; }
+    ParameterStore& store() { return store_; }
 
     /// Masters and moments of a section as bytes. After finish().
     std::string state(int section) const {
-        const ParameterBlock& b = host_.block(section);
-        const Bytes moment = (host_.state_bytes() - 4) / 2;
+        const ParameterBlock& b = store_.block(section);
+        const Bytes moment = (store_.state_bytes() - 4) / 2;
         std::string all;
         const auto add = [&](const void* data, Bytes bytes) {
             all.append(static_cast<const char*>(data), static_cast<std::size_t>(bytes));
@@ -89,7 +90,7 @@ class TinyTraining {
     }
     std::string state() const {
         std::string all;
-        for (int section = 0; section < host_.sections(); ++section) all += state(section);
+        for (int section = 0; section < store_.sections(); ++section) all += state(section);
         return all;
     }
     /// All masters, without the gaps between tensors.
@@ -117,8 +118,8 @@ class TinyTraining {
     template <class Value>
     std::vector<float> values(Value value) const {
         std::vector<float> all;
-        for (const NamedTensor& tensor : host_.tensors()) {
-            const ParameterBlock& b = host_.block(tensor.section);
+        for (const NamedTensor& tensor : store_.tensors()) {
+            const ParameterBlock& b = store_.block(tensor.section);
             for (std::int64_t i = tensor.offset; i < tensor.offset + tensor.elements(); ++i)
                 all.push_back(value(b, i));
         }
@@ -142,7 +143,8 @@ class TinyTraining {
     StreamedPlan plan_;
     ThreadPool pool_{2};
     std::unique_ptr<Device> device_ = make_cpu_device(1);
-    HostModel host_;
+    DeviceBuffers buffers_;
+    ParameterStore store_;
     std::array<std::array<std::vector<std::int32_t>, 3>, 2> tokens_;
     std::int64_t steps_ = 0;
     std::unique_ptr<StreamedStep> step_;  // last: its threads use all of the above

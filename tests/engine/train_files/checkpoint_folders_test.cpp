@@ -10,10 +10,10 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// Saves contents that depend on the step, and keeps all earlier checkpoints.
-void save(TinyHost& tiny, const std::string& out, std::int64_t step) {
+void save(TinyStore& tiny, const std::string& out, std::int64_t step) {
     constexpr int kKeep = 100;
     tiny.fill(static_cast<std::uint64_t>(step));
-    save_checkpoint(out, tiny.model, tiny.host, {step, 16 * step, 5, "{}"}, kKeep, tiny.pool);
+    save_checkpoint(out, tiny.model, tiny.store, {step, 16 * step, 5, "{}"}, kKeep);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ void save(TinyHost& tiny, const std::string& out, std::int64_t step) {
 TEST_CASE("checkpoint: one that a killed run was replacing gets its name back", "[train_files]") {
     for (const bool saves : {false, true}) {
         const TempFolder temp;
-        TinyHost tiny(tiny_model());
+        TinyStore tiny(tiny_model());
         save(tiny, temp.path(), 6);
         save(tiny, temp.path(), 7);
         const std::string bytes = tiny.bytes();
@@ -32,7 +32,7 @@ TEST_CASE("checkpoint: one that a killed run was replacing gets its name back", 
         const std::optional<std::string> newest = newest_checkpoint(temp.path());
         CHECK(newest == temp.path(saves ? "step-00000008" : "step-00000007"));
         tiny.fill(0);
-        load_checkpoint(temp.path("step-00000007"), tiny.model, tiny.host, tiny.pool);
+        load_checkpoint(temp.path("step-00000007"), tiny.model, tiny.store);
         CHECK(tiny.bytes() == bytes);
         CHECK_FALSE(std::filesystem::exists(temp.path("step-00000007.old.partial")));
     }
@@ -40,7 +40,7 @@ TEST_CASE("checkpoint: one that a killed run was replacing gets its name back", 
 
 TEST_CASE("checkpoint: a replaced one is not put over the one that replaced it", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     save(tiny, temp.path(), 7);
     std::filesystem::copy(temp.path("step-00000007"), temp.path("step-00000007.old.partial"));
     temp.write("step-00000007/mark", "");

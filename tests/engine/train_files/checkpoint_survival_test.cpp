@@ -22,20 +22,20 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// Contents that tell their step.
-void fill_for(TinyHost& tiny, std::int64_t step) { tiny.fill(static_cast<std::uint64_t>(step)); }
+void fill_for(TinyStore& tiny, std::int64_t step) { tiny.fill(static_cast<std::uint64_t>(step)); }
 
-void save(TinyHost& tiny, const std::string& out, std::int64_t step, int keep) {
+void save(TinyStore& tiny, const std::string& out, std::int64_t step, int keep) {
     fill_for(tiny, step);
     const TrainingState state{step, 16 * step, 5, "{}"};
-    save_checkpoint(out, tiny.model, tiny.host, state, keep, tiny.pool);
+    save_checkpoint(out, tiny.model, tiny.store, state, keep);
 }
 
 /// Loads the newest checkpoint, checks that it holds what its step's has to, and returns its step.
 std::int64_t check_newest(const std::string& out) {
     const std::optional<std::string> newest = newest_checkpoint(out);
     REQUIRE(newest);
-    TinyHost loaded(tiny_model()), expected(tiny_model());
-    const TrainingState state = load_checkpoint(*newest, loaded.model, loaded.host, loaded.pool);
+    TinyStore loaded(tiny_model()), expected(tiny_model());
+    const TrainingState state = load_checkpoint(*newest, loaded.model, loaded.store);
     CHECK(*newest == out + "/" + checkpoint_name(state.step));
     CHECK(state.data_position == 16 * state.step);
     fill_for(expected, state.step);
@@ -75,7 +75,7 @@ class Saver {
     [[noreturn]] static void run(const std::string& out, std::int64_t step, int reports) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is stopped takes it along
         try {
-            TinyHost tiny(tiny_model());
+            TinyStore tiny(tiny_model());
             while (::write(reports, "!", 1) == 1) save(tiny, out, step++, 1);
         } catch (...) {
         }
@@ -97,7 +97,7 @@ bool left_unfinished(const TempFolder& temp) {
 TEST_CASE("checkpoint: a run killed at any of 50 moments leaves a whole one", "[train_files]") {
     const TempFolder temp;
     const std::string out = temp.path();
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     const auto start = std::chrono::steady_clock::now();
     save(tiny, out, 1, 1);
     const std::chrono::duration<double> one_save = std::chrono::steady_clock::now() - start;
@@ -125,7 +125,7 @@ TEST_CASE("checkpoint: a run killed at any of 50 moments leaves a whole one", "[
 TEST_CASE("checkpoint: a write that fails leaves the one before and nothing else",
           "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     save(tiny, temp.path(), 1, 0);
     const std::string partial = temp.path("step-00000002.partial/");
     struct Case {
@@ -162,7 +162,7 @@ TEST_CASE("checkpoint: a disk too small is told before anything is written", "[t
 
 TEST_CASE("checkpoint: an output folder that cannot be is told", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     temp.write("file", "mine");
     CHECK(input_error_of([&] { save(tiny, temp.path("file"), 1, 1); }) ==
           temp.path("file") +

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/memory/host_model.h"
+#include "engine/memory/parameter_store.h"
 #include "engine/train/weights_file.h"
 #include "sim/specs/model/read_model.h"
 
@@ -27,36 +27,51 @@ inline ModelSpec tiny_model(const std::string& family = "qwen2", bool tied = fal
     return model;
 }
 
-/// A model in host memory with what its constructor needs.
-struct TinyHost {
-    explicit TinyHost(ModelSpec spec, int state_bytes = 12)
-        : model(std::move(spec)), host(model, state_bytes, pool, *device) {}
+/// A store with what its constructor needs.
+struct TinyStore {
+    /// Bit i of `resident`: section i is on the device.
+    explicit TinyStore(ModelSpec spec, int state_bytes = 12, unsigned resident = 0)
+        : model(std::move(spec)),
+          store(model, state_bytes, blocks(state_bytes, resident), pool, *device) {}
 
-    std::vector<HostTensor> tensors() const {
-        std::vector<HostTensor> all = weight_tensors(host);
-        for (HostTensor& tensor : optimizer_tensors(host)) all.push_back(std::move(tensor));
+    std::vector<StoredTensor> tensors() const {
+        std::vector<StoredTensor> all = weight_tensors(store);
+        for (StoredTensor& tensor : optimizer_tensors(store)) all.push_back(std::move(tensor));
         return all;
     }
     /// Any bytes, the same for the same seed.
     void fill(std::uint64_t seed) {
         std::mt19937_64 random(seed);
-        for (const HostTensor& tensor : tensors()) {
+        for (const StoredTensor& tensor : tensors()) {
             for (std::int64_t i = 0; i < tensor_bytes(tensor.spec); ++i)
                 tensor.data[i] = static_cast<std::byte>(random());
         }
     }
     std::string bytes() const {
         std::string all;
-        for (const HostTensor& tensor : tensors())
+        for (const StoredTensor& tensor : tensors())
             all.append(reinterpret_cast<const char*>(tensor.data),
                        static_cast<std::size_t>(tensor_bytes(tensor.spec)));
         return all;
     }
 
+    std::vector<ParameterBlock> blocks(int state_bytes, unsigned resident) {
+        std::vector<ParameterBlock> out;
+        for (const std::int64_t size : section_sizes(model)) {
+            const Bytes bytes = 13 * size + 6 * kPartAlignment;
+            std::vector<char>& memory = memories.emplace_back(static_cast<std::size_t>(bytes));
+            const bool here = (resident >> out.size() & 1U) != 0;
+            out.push_back(here ? place_block(size, state_bytes, {memory.data(), bytes})
+                               : ParameterBlock{});
+        }
+        return out;
+    }
+
     ModelSpec model;
+    std::vector<std::vector<char>> memories;  ///< of the sections on the device
     ThreadPool pool{2};
     std::unique_ptr<Device> device = make_cpu_device(1);
-    HostModel host;
+    ParameterStore store;
 };
 
 }  // namespace sluice

@@ -19,31 +19,31 @@ using Names = std::vector<std::string>;
 TrainingState state_of(std::int64_t step) { return {step, 16 * step, 5, R"({"beta1":0.9})"}; }
 
 /// Saves contents that depend on the step.
-void save(TinyHost& tiny, const std::string& out, std::int64_t step, int keep = 100) {
+void save(TinyStore& tiny, const std::string& out, std::int64_t step, int keep = 100) {
     tiny.fill(static_cast<std::uint64_t>(step));
-    save_checkpoint(out, tiny.model, tiny.host, state_of(step), keep, tiny.pool);
+    save_checkpoint(out, tiny.model, tiny.store, state_of(step), keep);
 }
 
-std::string load_error(const std::string& folder, TinyHost& tiny) {
+std::string load_error(const std::string& folder, TinyStore& tiny) {
     tiny.fill(99);
     const std::string before = tiny.bytes();
     const std::string message =
-        input_error_of([&] { load_checkpoint(folder, tiny.model, tiny.host, tiny.pool); });
+        input_error_of([&] { load_checkpoint(folder, tiny.model, tiny.store); });
     CHECK(tiny.bytes() == before);
     return message;
 }
 
 void check_round_trip(const ModelSpec& model, int state_bytes) {
     const TempFolder temp;
-    TinyHost saved(model, state_bytes), loaded(model, state_bytes);
+    TinyStore saved(model, state_bytes), loaded(model, state_bytes);
     TrainingState state{30, 480, std::numeric_limits<std::uint64_t>::max(),
                         R"({"z":1e-08,"a":[1,{"y":2,"b":"c"}]})"};
     saved.fill(1);
     loaded.fill(2);
-    save_checkpoint(temp.path("new/out"), model, saved.host, state, 1, saved.pool);
+    save_checkpoint(temp.path("new/out"), model, saved.store, state, 1);
     CHECK(newest_checkpoint(temp.path("new/out")) == temp.path("new/out/step-00000030"));
     const TrainingState found =
-        load_checkpoint(temp.path("new/out/step-00000030"), model, loaded.host, loaded.pool);
+        load_checkpoint(temp.path("new/out/step-00000030"), model, loaded.store);
     CHECK(loaded.bytes() == saved.bytes());
     CHECK(found.step == state.step);
     CHECK(found.data_position == state.data_position);
@@ -74,18 +74,18 @@ TEST_CASE("checkpoint: planes and moments longer than a block come back", "[trai
 
 TEST_CASE("checkpoint: shards hold the optimizer's state too", "[train_files]") {
     const TempFolder temp;
-    TinyHost saved(tiny_model(), 6), loaded(tiny_model(), 6);
+    TinyStore saved(tiny_model(), 6), loaded(tiny_model(), 6);
     saved.fill(1);
-    write_tensors(temp.path(), "optimizer", optimizer_tensors(saved.host), 1500, saved.pool);
+    write_tensors(temp.path(), "optimizer", saved.store, optimizer_tensors(saved.store), 1500);
     const Names names = temp.names();
     CHECK(names.size() > 3);
     CHECK(names.front().starts_with("optimizer-00001-of-0000"));
     CHECK(names.back() == "optimizer.safetensors.index.json");
-    copy_tensors(open_tensors(temp.path(), "optimizer", optimizer_tensors(loaded.host)),
-                 optimizer_tensors(loaded.host), loaded.pool);
-    for (std::size_t i = 0; i < optimizer_tensors(saved.host).size(); ++i) {
-        const HostTensor a = optimizer_tensors(saved.host)[i];
-        const HostTensor b = optimizer_tensors(loaded.host)[i];
+    copy_tensors(open_tensors(temp.path(), "optimizer", optimizer_tensors(loaded.store)),
+                 optimizer_tensors(loaded.store), loaded.store);
+    for (std::size_t i = 0; i < optimizer_tensors(saved.store).size(); ++i) {
+        const StoredTensor a = optimizer_tensors(saved.store)[i];
+        const StoredTensor b = optimizer_tensors(loaded.store)[i];
         CHECK(std::memcmp(a.data, b.data, static_cast<std::size_t>(tensor_bytes(a.spec))) == 0);
     }
 }
@@ -93,16 +93,16 @@ TEST_CASE("checkpoint: shards hold the optimizer's state too", "[train_files]") 
 TEST_CASE("checkpoint: its folder is a model as transformers and load_weights() read it",
           "[train_files]") {
     const TempFolder temp;
-    TinyHost saved(tiny_model("qwen3", true)), loaded(tiny_model("qwen3", true));
-    saved.host.initialise(3, 0.02F, saved.pool);
-    save_checkpoint(temp.path(), saved.model, saved.host, state_of(1), 1, saved.pool);
+    TinyStore saved(tiny_model("qwen3", true)), loaded(tiny_model("qwen3", true));
+    saved.store.initialise(3, 0.02F);
+    save_checkpoint(temp.path(), saved.model, saved.store, state_of(1), 1);
     CHECK(temp.names() == Names{"latest", "step-00000001"});
     CHECK(temp.read("latest") == "step-00000001\n");
     const std::string folder = temp.path("step-00000001");
     CHECK(read_model(folder).layer(1) == saved.model.layer(1));
     CHECK_FALSE(open_checkpoint(folder).has("lm_head.weight"));
-    load_weights(folder, loaded.model, loaded.host, loaded.pool);
-    const auto expected = weight_tensors(saved.host), found = weight_tensors(loaded.host);
+    load_weights(folder, loaded.model, loaded.store);
+    const auto expected = weight_tensors(saved.store), found = weight_tensors(loaded.store);
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const auto bytes = static_cast<std::size_t>(tensor_bytes(expected[i].spec));
         CHECK(std::memcmp(found[i].data, expected[i].data, bytes) == 0);
@@ -111,7 +111,7 @@ TEST_CASE("checkpoint: its folder is a model as transformers and load_weights() 
 
 TEST_CASE("checkpoint: older ones are removed but the newest of them", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     save(tiny, temp.path(), 50);
     for (const std::int64_t step : {1, 2, 3, 4}) save(tiny, temp.path(), step, 2);
     CHECK(temp.names() ==
@@ -122,20 +122,20 @@ TEST_CASE("checkpoint: older ones are removed but the newest of them", "[train_f
 
 TEST_CASE("checkpoint: a step that is saved again replaces the one before", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     save(tiny, temp.path(), 7);
     tiny.fill(1000);
     const std::string bytes = tiny.bytes();
-    save_checkpoint(temp.path(), tiny.model, tiny.host, state_of(7), 1, tiny.pool);
+    save_checkpoint(temp.path(), tiny.model, tiny.store, state_of(7), 1);
     tiny.fill(0);
-    load_checkpoint(temp.path("step-00000007"), tiny.model, tiny.host, tiny.pool);
+    load_checkpoint(temp.path("step-00000007"), tiny.model, tiny.store);
     CHECK(tiny.bytes() == bytes);
     CHECK(temp.names() == Names{"latest", "step-00000007"});
 }
 
 TEST_CASE("checkpoint: the newest is found whatever `latest` says", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     CHECK_FALSE(newest_checkpoint(temp.path("none")));
     CHECK_FALSE(newest_checkpoint(temp.path()));
     save(tiny, temp.path(), 9);
@@ -159,7 +159,7 @@ TEST_CASE("checkpoint: the newest is found whatever `latest` says", "[train_file
 
 TEST_CASE("checkpoint: what killed runs left is removed at the next save", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     for (const char* name : {"step-00000003.partial", "step-00000004.old.partial", "mine.partial"})
         std::filesystem::create_directory(temp.path(name));
     temp.write("step-00000003.partial/model.safetensors.partial", "half");
@@ -169,47 +169,47 @@ TEST_CASE("checkpoint: what killed runs left is removed at the next save", "[tra
 
 TEST_CASE("checkpoint: another model or state precision is told by field", "[train_files]") {
     const TempFolder temp;
-    TinyHost saved(tiny_model());
+    TinyStore saved(tiny_model());
     save(saved, temp.path(), 1);
     const std::string folder = temp.path("step-00000001"), file = folder + "/training.json";
 
     ModelSpec wider = tiny_model();
     wider.kinds.front().feed_forward.intermediate = 16;
-    TinyHost other(wider);
+    TinyStore other(wider);
     CHECK(load_error(folder, other) ==
           file +
               ": model.intermediate_size is 14, expected 16 as in tiny; give the --model of this "
               "checkpoint, or another --out");
     ModelSpec scaled = tiny_model();
     scaled.rotary.factor = 8;
-    TinyHost longer(scaled);
+    TinyStore longer(scaled);
     CHECK(load_error(folder, longer) ==
           file +
               ": model.rope_scaling is null, expected "
               "{\"rope_type\":\"llama3\",\"factor\":8.0,\"low_freq_factor\":1.0,\"high_freq_"
               "factor\":4.0,\"original_max_position_embeddings\":8192} as in tiny; give the "
               "--model of this checkpoint, or another --out");
-    TinyHost llama(tiny_model("llama"));
+    TinyStore llama(tiny_model("llama"));
     CHECK_THAT(load_error(folder, llama),
                ContainsSubstring("model.model_type is \"qwen2\", expected \"llama\" as in tiny"));
-    TinyHost smaller(tiny_model(), 6);
+    TinyStore smaller(tiny_model(), 6);
     CHECK(load_error(folder, smaller) ==
           file + ": state_bytes is 12, expected 6; give --state-bytes 12, or another --out");
 }
 
 TEST_CASE("checkpoint: a generic shape goes on from its own config.json", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model("dense"));
+    TinyStore tiny(tiny_model("dense"));
     save(tiny, temp.path(), 1);
     const ModelSpec read = read_model(temp.path("step-00000001"));
-    TinyHost again(read);
-    CHECK(load_checkpoint(temp.path("step-00000001"), read, again.host, again.pool).step == 1);
+    TinyStore again(read);
+    CHECK(load_checkpoint(temp.path("step-00000001"), read, again.store).step == 1);
     CHECK(again.bytes() == tiny.bytes());
 }
 
 TEST_CASE("checkpoint: damage to training.json is told", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     save(tiny, temp.path(), 1);
     const std::string folder = temp.path("step-00000001"), name = "step-00000001/training.json";
     const std::string text = temp.read(name), file = temp.path(name);
@@ -244,7 +244,7 @@ TEST_CASE("checkpoint: damage to training.json is told", "[train_files]") {
 
 TEST_CASE("checkpoint: damage to tensors is told before anything is loaded", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     for (const char* stem : {"model", "optimizer"}) {
         save(tiny, temp.path(), 1);
         const std::string folder = temp.path("step-00000001");
@@ -261,19 +261,19 @@ TEST_CASE("checkpoint: damage to tensors is told before anything is loaded", "[t
 
 TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model()), half(tiny_model(), 8);
+    TinyStore tiny(tiny_model()), half(tiny_model(), 8);
     save(tiny, temp.path("a"), 1);
     save(half, temp.path("b"), 1);
     const std::string file = temp.path("a/step-00000001/optimizer.safetensors");
-    const auto optimizer = optimizer_tensors(tiny.host);
+    const auto optimizer = optimizer_tensors(tiny.store);
     std::filesystem::rename(temp.path("b/step-00000001/optimizer.safetensors"), file);
     CHECK(load_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": tensor \"sections.0.exp_avg\" is BF16 [{0}], expected F32 [{0}]; "
                              "it belongs to another checkpoint: resume from another one",
-                             tiny.host.block(0).count));
-    std::vector<HostTensor> more = optimizer;
-    more.push_back(weight_tensors(tiny.host).front());
-    write_tensors(temp.path("a/step-00000001"), "optimizer", more, kMaxShardBytes, tiny.pool);
+                             tiny.store.block(0).count));
+    std::vector<StoredTensor> more = optimizer;
+    more.push_back(weight_tensors(tiny.store).front());
+    write_tensors(temp.path("a/step-00000001"), "optimizer", tiny.store, more, kMaxShardBytes);
     CHECK(load_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": has {} tensors, expected {}; it belongs to another checkpoint: "
                              "resume from another one",
@@ -282,10 +282,10 @@ TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]")
 
 TEST_CASE("checkpoint: settings that are no JSON object are a mistake of ours", "[train_files]") {
     const TempFolder temp;
-    TinyHost tiny(tiny_model());
+    TinyStore tiny(tiny_model());
     for (const char* settings : {"", "[1]", "{"}) {
         CHECK_THROWS_AS(
-            save_checkpoint(temp.path(), tiny.model, tiny.host, {1, 0, 0, settings}, 1, tiny.pool),
+            save_checkpoint(temp.path(), tiny.model, tiny.store, {1, 0, 0, settings}, 1),
             InternalError);
     }
     CHECK(temp.names().empty());

@@ -62,10 +62,10 @@ TEST_CASE("streamed: with head and embedding resident, only the batch's tokens t
         CHECK(link_bytes(with, Lane::device_to_host) == 16);  // loss and norm
         for (const Operation& op : with.program.operations) CHECK(op.host_bytes == 0);
         CHECK(states(with) - states(without) == 12 * ((tied ? 1 : 2) * kTable + 512));
-        // The rows in and out, their gradients, the head's; now there is the index.
+        // The rows in and out, their gradients, the head's, the states; now there is the index.
         const Bytes rows = 2 * kTokens * 512, index = 4 * (2 * kTokens + 3 * 1000);
         CHECK(host_peak(without) - host_peak(with) ==
-              2 * rows + 4 * kTable + 2 * (kTable + 512) - index);
+              2 * rows + 4 * kTable + 2 * (kTable + 512) - index + states(with) - states(without));
     }
 }
 

@@ -1,4 +1,4 @@
-#include "engine/memory/host_model.h"
+#include "engine/memory/parameter_store.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +23,14 @@ ModelSpec small_model(const char* family, bool tied) {
 
 struct Host {
     Host(const ModelSpec& model, int state_bytes, int threads)
-        : pool(threads), host(model, state_bytes, pool, *device) {}
+        : pool(threads), store(model, state_bytes, {}, pool, *device) {}
 
     float value(const NamedTensor& tensor, std::int64_t i) const {
-        const ParameterBlock& b = host.block(tensor.section);
+        const ParameterBlock& b = store.block(tensor.section);
         return join_master({b.high[tensor.offset + i], b.low[tensor.offset + i]});
     }
     bool decays(int section, std::int64_t element) const {
-        for (const DecayRange& range : host.decay_ranges(section))
+        for (const DecayRange& range : store.decay_ranges(section))
             if (range.begin <= element && element < range.end) return range.decay;
         FAIL("no range has the element");
         return false;
@@ -38,10 +38,10 @@ struct Host {
 
     ThreadPool pool;
     std::unique_ptr<Device> device = make_cpu_device(1);
-    HostModel host;
+    ParameterStore store;
 };
 
-bool same_values(const HostModel& a, const HostModel& b) {
+bool same_values(const ParameterStore& a, const ParameterStore& b) {
     for (int section = 0; section < a.sections(); ++section) {
         const ParameterBlock &x = a.block(section), &y = b.block(section);
         const auto bytes = static_cast<std::size_t>(kBf16 * x.count);
@@ -65,14 +65,15 @@ void check_cover(const std::vector<DecayRange>& ranges, std::int64_t count, std:
 
 }  // namespace
 
-TEST_CASE("host model: norms and biases do not decay, every element of a matrix does", "[memory]") {
+TEST_CASE("parameter store: norms and biases do not decay, every element of a matrix does",
+          "[memory]") {
     for (const char* family : {"qwen2", "qwen3", "llama"}) {
         for (const int state_bytes : {12, 8}) {
             const Host h(small_model(family, false), state_bytes, 2);
             CAPTURE(family, state_bytes);
-            for (int section = 0; section < h.host.sections(); ++section)
-                check_cover(h.host.decay_ranges(section), h.host.block(section).count, 1);
-            for (const NamedTensor& tensor : h.host.tensors()) {
+            for (int section = 0; section < h.store.sections(); ++section)
+                check_cover(h.store.decay_ranges(section), h.store.block(section).count, 1);
+            for (const NamedTensor& tensor : h.store.tensors()) {
                 const bool matrix = !tensor.is_norm && !tensor.is_bias;
                 CAPTURE(tensor.name);
                 for (const std::int64_t i : {std::int64_t{0}, tensor.elements() - 1})
@@ -82,13 +83,14 @@ TEST_CASE("host model: norms and biases do not decay, every element of a matrix 
     }
 }
 
-TEST_CASE("host model: with 8-bit moments decay changes at whole blocks, within one of the tensor",
-          "[memory]") {
+TEST_CASE(
+    "parameter store: with 8-bit moments decay changes at whole blocks, within one of the tensor",
+    "[memory]") {
     for (const char* family : {"qwen2", "qwen3", "llama"}) {
         const Host h(small_model(family, false), 6, 2);
-        for (int section = 0; section < h.host.sections(); ++section)
-            check_cover(h.host.decay_ranges(section), h.host.block(section).count, kMomentBlock);
-        for (const NamedTensor& tensor : h.host.tensors()) {
+        for (int section = 0; section < h.store.sections(); ++section)
+            check_cover(h.store.decay_ranges(section), h.store.block(section).count, kMomentBlock);
+        for (const NamedTensor& tensor : h.store.tensors()) {
             if (tensor.elements() < 2 * kMomentBlock) continue;
             CAPTURE(family, tensor.name);
             CHECK(h.decays(tensor.section, tensor.offset + kMomentBlock) ==
@@ -97,23 +99,25 @@ TEST_CASE("host model: with 8-bit moments decay changes at whole blocks, within 
     }
 }
 
-TEST_CASE("host model: the first values depend on the seed and not on the threads", "[memory]") {
+TEST_CASE("parameter store: the first values depend on the seed and not on the threads",
+          "[memory]") {
     const ModelSpec model = small_model("qwen2", false);
     Host one(model, 12, 1), three(model, 12, 3), other(model, 12, 3);
-    one.host.initialise(5, 0.02F, one.pool);
-    three.host.initialise(5, 0.02F, three.pool);
-    other.host.initialise(6, 0.02F, other.pool);
-    CHECK(same_values(one.host, three.host));
-    CHECK_FALSE(same_values(one.host, other.host));
+    one.store.initialise(5, 0.02F);
+    three.store.initialise(5, 0.02F);
+    other.store.initialise(6, 0.02F);
+    CHECK(same_values(one.store, three.store));
+    CHECK_FALSE(same_values(one.store, other.store));
 }
 
-TEST_CASE("host model: first values have mean 0 and the deviation asked for; norms 1, biases 0",
-          "[memory]") {
+TEST_CASE(
+    "parameter store: first values have mean 0 and the deviation asked for; norms 1, biases 0",
+    "[memory]") {
     constexpr double kDeviation = 0.02;
     for (const bool tied : {false, true}) {
         Host h(small_model("qwen2", tied), 12, 2);
-        h.host.initialise(1, static_cast<float>(kDeviation), h.pool);
-        for (const NamedTensor& tensor : h.host.tensors()) {
+        h.store.initialise(1, static_cast<float>(kDeviation));
+        for (const NamedTensor& tensor : h.store.tensors()) {
             CAPTURE(tensor.name);
             const auto n = static_cast<double>(tensor.elements());
             double sum = 0, squares = 0;
@@ -134,10 +138,10 @@ TEST_CASE("host model: first values have mean 0 and the deviation asked for; nor
     }
 }
 
-TEST_CASE("host model: two tensors of one shape do not begin alike", "[memory]") {
+TEST_CASE("parameter store: two tensors of one shape do not begin alike", "[memory]") {
     Host h(small_model("llama", false), 12, 2);
-    h.host.initialise(1, 0.02F, h.pool);
-    const std::vector<NamedTensor>& tensors = h.host.tensors();
+    h.store.initialise(1, 0.02F);
+    const std::vector<NamedTensor>& tensors = h.store.tensors();
     for (std::size_t a = 0; a < tensors.size(); ++a) {
         for (std::size_t b = 0; b < a; ++b) {
             if (tensors[a].is_norm || tensors[b].is_norm) continue;
@@ -149,25 +153,25 @@ TEST_CASE("host model: two tensors of one shape do not begin alike", "[memory]")
     }
 }
 
-TEST_CASE("host model: takes 12, 8 or 6 bytes a parameter", "[memory]") {
+TEST_CASE("parameter store: takes 12, 8 or 6 bytes a parameter", "[memory]") {
     const ModelSpec model =
         parse_generic_model("layers=2,hidden=256,heads=2,kv_heads=1,vocabulary=1000,tied=1");
     const auto parameters = static_cast<double>(total_parameters(model));
     for (const int state_bytes : {12, 8, 6}) {
         const Host h(model, state_bytes, 2);
-        const double each = static_cast<double>(h.host.bytes()) / parameters;
+        const double each = static_cast<double>(h.store.bytes()) / parameters;
         // 8-bit moments have two fp32 scales for 128 parameters: 1/16 byte each.
         const double expected = state_bytes == 6 ? 6 + 2 * 4.0 / kMomentBlock : state_bytes;
         CAPTURE(state_bytes);
         CHECK(each == Approx(expected).epsilon(0.001));
-        for (int section = 0; section < h.host.sections(); ++section) {
-            CHECK(h.host.block(section).state_bytes == state_bytes);
-            CHECK((h.host.block(section).first_scale != nullptr) == (state_bytes == 6));
+        for (int section = 0; section < h.store.sections(); ++section) {
+            CHECK(h.store.block(section).state_bytes == state_bytes);
+            CHECK((h.store.block(section).first_scale != nullptr) == (state_bytes == 6));
         }
     }
 }
 
-TEST_CASE("host model: no array of a section meets another", "[memory]") {
+TEST_CASE("parameter store: no array of a section meets another", "[memory]") {
     for (const int state_bytes : {12, 8, 6}) {
         for (const bool tied : {false, true}) {
             const Host h(small_model("qwen3", tied), state_bytes, 2);
@@ -176,8 +180,8 @@ TEST_CASE("host model: no array of a section meets another", "[memory]") {
             const auto add = [&](const void* begin, Bytes bytes) {
                 if (begin != nullptr) arrays.emplace_back(static_cast<const char*>(begin), bytes);
             };
-            for (int section = 0; section < h.host.sections(); ++section) {
-                const ParameterBlock& b = h.host.block(section);
+            for (int section = 0; section < h.store.sections(); ++section) {
+                const ParameterBlock& b = h.store.block(section);
                 const Bytes scales = (b.count + kMomentBlock - 1) / kMomentBlock * kFp32;
                 add(b.high, kBf16 * b.count);
                 add(b.low, kBf16 * b.count);
@@ -190,5 +194,65 @@ TEST_CASE("host model: no array of a section meets another", "[memory]") {
             for (std::size_t i = 1; i < arrays.size(); ++i)
                 CHECK(arrays[i - 1].first + arrays[i - 1].second <= arrays[i].first);
         }
+    }
+}
+
+namespace {
+
+/// A store all of whose sections but the first are on the device.
+struct OnDevice {
+    OnDevice(const ModelSpec& model, int state_bytes)
+        : store(model, state_bytes, blocks(model, state_bytes), pool, *device) {}
+
+    std::vector<ParameterBlock> blocks(const ModelSpec& model, int state_bytes) {
+        std::vector<ParameterBlock> out(1);
+        const std::vector<std::int64_t> sizes = section_sizes(model);
+        for (std::size_t i = 1; i < sizes.size(); ++i) {
+            const Bytes bytes = (state_bytes + 1) * sizes[i] + 6 * kPartAlignment;
+            std::vector<char>& memory = memories.emplace_back(static_cast<std::size_t>(bytes));
+            out.push_back(place_block(sizes[i], state_bytes, {memory.data(), bytes}));
+        }
+        return out;
+    }
+
+    std::vector<std::vector<char>> memories;
+    ThreadPool pool{2};
+    std::unique_ptr<Device> device = make_cpu_device(1);
+    ParameterStore store;
+};
+
+}  // namespace
+
+TEST_CASE("parameter store: sections on the device get the values that they get on the host",
+          "[memory]") {
+    ModelSpec model = small_model("qwen2", false);
+    model.vocabulary = 60'013;  // its table is longer than a piece
+    for (const int state_bytes : {12, 8, 6}) {
+        Host host(model, state_bytes, 2);
+        OnDevice other(model, state_bytes);
+        host.store.initialise(5, 0.02F);
+        other.store.initialise(5, 0.02F);
+        CHECK(same_values(host.store, other.store));
+        CHECK_FALSE(other.store.on_device(0));
+        CHECK(other.store.on_device(other.store.embedding()));
+        CHECK(other.store.block(1).state_bytes == state_bytes);
+        CHECK(other.store.bytes() < host.store.bytes() / 2);
+    }
+}
+
+TEST_CASE("parameter store: bytes that are written are read, in both homes", "[memory]") {
+    ModelSpec model = small_model("qwen2", false);
+    model.vocabulary = 200'003;
+    OnDevice on_device(model, 8);
+    for (const int section : {0, 1, on_device.store.embedding()}) {
+        const ParameterBlock& block = on_device.store.block(section);
+        std::vector<std::byte> bytes(static_cast<std::size_t>(2 * block.count)), back(bytes.size());
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<std::byte>(i * i + i / 977);
+        auto* const moment = static_cast<std::byte*>(block.first_moment);
+        on_device.store.write(section, moment, bytes);
+        CHECK((std::memcmp(moment, bytes.data(), bytes.size()) == 0));
+        on_device.store.read(section, moment, back);
+        CHECK((back == bytes));
     }
 }

@@ -1,59 +1,15 @@
-#include "engine/memory/host_model.h"
+#include "engine/memory/parameter_store.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "sim/base/input_error.h"
 #include "sim/base/mixed_bits.h"
+#include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
-namespace {
-
-constexpr Bytes kPage = 4096;
-constexpr Bytes kHugePage = 2 * kMiB;
-
-}  // namespace
-
-HostRegion::HostRegion(Bytes bytes, const char* what, ThreadPool& pool, Device* device) {
-    if (bytes <= 0) return;
-    void* const memory = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        throw InputError(
-            fmt::format("host memory: the system does not give {:.1f} GB for {} ({}); free memory, "
-                        "or give a smaller --batch or --host-budget",
-                        static_cast<double>(bytes) / kGiga, what, std::strerror(errno)));
-    }
-    data_ = static_cast<char*>(memory);
-    bytes_ = bytes;
-    madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // small pages work too
-    // The first write places a page on the writing thread's node.
-    pool.parallel_for(bytes, kHugePage, [this](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t at = begin; at < end; at += kPage)
-            *static_cast<volatile char*>(data_ + at) = 0;
-    });
-    if (device != nullptr) device->register_host(data_, bytes_);
-    device_ = device;
-}
-
-HostRegion::~HostRegion() {
-    if (data_ == nullptr) return;
-    if (device_ != nullptr) device_->release_host(data_);
-    munmap(data_, static_cast<std::size_t>(bytes_));
-}
-
-HostRegion& HostRegion::operator=(HostRegion&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(device_, other.device_);
-    return *this;
-}
-
 namespace {
 
 class Namer {
@@ -195,52 +151,129 @@ ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory
                         [&](Bytes bytes) { return static_cast<char*>(memory.take(bytes)); });
 }
 
-HostModel::HostModel(const ModelSpec& model, int state_bytes, ThreadPool& pool, Device& device)
-    : state_bytes_(state_bytes), tensors_(named_tensors(model)) {
+ParameterStore::ParameterStore(const ModelSpec& model, int state_bytes,
+                               const std::vector<ParameterBlock>& on_device, ThreadPool& pool,
+                               Device& device)
+    : state_bytes_(state_bytes), pool_(pool), device_(device), tensors_(named_tensors(model)) {
     const std::vector<std::int64_t> sizes = section_sizes(model);
-    const bool tied = model.tied_embeddings;
-    Bytes streamed = 0, state = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        if (i + 1 < sizes.size() || tied) streamed += aligned(kBf16 * sizes[i]);
-        state += state_bytes_of(sizes[i], state_bytes);
-    }
-    upper_ = HostRegion(streamed, "weights", pool, &device);
-    if (!tied) unstreamed_upper_ = HostRegion(kBf16 * sizes.back(), "the embedding", pool);
-    state_ = HostRegion(state, "optimizer states", pool);
-    char* high = upper_.data();
-    char* rest = state_.data();
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         Section& section = sections_.emplace_back();
-        ParameterBlock& block = section.block;
-        block.count = sizes[i];
-        block.state_bytes = state_bytes;
-        const bool last = i + 1 == sizes.size();
-        block.high =
-            reinterpret_cast<std::uint16_t*>(last && !tied ? unstreamed_upper_.data() : high);
-        high += aligned(kBf16 * sizes[i]);
+        if (!on_device.empty()) section.block = on_device[i];
+        section.on_device = section.block.count > 0;
+        section.block.count = sizes[i];
+        section.block.state_bytes = state_bytes;
+        section.decay =
+            ranges_of(tensors_, static_cast<int>(i), sizes[i], state_bytes == 6 ? kMomentBlock : 1);
+    }
+    place_on_host(model);
+    if (std::any_of(sections_.begin(), sections_.end(), [](auto& one) { return one.on_device; }))
+        staging_ = HostRegion(kStaging, "pieces of resident sections", pool, &device);
+}
+
+void ParameterStore::place_on_host(const ModelSpec& model) {
+    const auto is_streamed = [&](int section) {
+        return section != embedding() || model.tied_embeddings;
+    };
+    Bytes streamed = 0, state = 0;
+    for (int section = 0; section < sections(); ++section) {
+        if (on_device(section)) continue;
+        const Bytes upper = kBf16 * block(section).count;
+        state += state_bytes_of(block(section).count, state_bytes_);
+        if (is_streamed(section))
+            streamed += aligned(upper);
+        else
+            unstreamed_upper_ = HostRegion(upper, "the embedding", pool_);
+    }
+    upper_ = HostRegion(streamed, "weights", pool_, &device_);
+    state_ = HostRegion(state, "optimizer states", pool_);
+    char *high = upper_.data(), *rest = state_.data();
+    for (int section = 0; section < sections(); ++section) {
+        if (on_device(section)) continue;
+        ParameterBlock& block = sections_[static_cast<std::size_t>(section)].block;
+        char* const here = is_streamed(section)
+                               ? std::exchange(high, high + aligned(kBf16 * block.count))
+                               : unstreamed_upper_.data();
+        block.high = reinterpret_cast<std::uint16_t*>(here);
         place_state(block, [&](Bytes bytes) { return std::exchange(rest, rest + aligned(bytes)); });
-        section.decay = ranges_of(tensors_, static_cast<int>(i), block.count,
-                                  state_bytes == 6 ? kMomentBlock : 1);
     }
 }
 
-void HostModel::initialise(std::uint64_t seed, float deviation, ThreadPool& pool) {
-    constexpr std::int64_t kGrain = std::int64_t{1} << 16;
-    std::uint64_t first = 0;  // counts all elements, in the order of the tensors
-    for (const NamedTensor& tensor : tensors_) {
-        const ParameterBlock& b = block(tensor.section);
-        const float constant = tensor.is_norm ? 1.0F : 0.0F;
-        const bool random = !tensor.is_norm && !tensor.is_bias;
-        pool.parallel_for(tensor.elements(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                const auto counter = first + static_cast<std::uint64_t>(i);
-                const float value = random ? deviation * normal_like(seed, counter) : constant;
-                const MasterPlanes planes = split_master(value);
-                b.high[tensor.offset + i] = planes.high;
-                b.low[tensor.offset + i] = planes.low;
+namespace {
+
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, ThreadPool& pool) {
+    constexpr std::int64_t kGrain = std::int64_t{1} << 20;
+    pool.parallel_for(
+        static_cast<std::int64_t>(bytes), kGrain, [&](std::int64_t begin, std::int64_t end) {
+            std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+        });
+}
+
+}  // namespace
+
+void ParameterStore::read(int section, const std::byte* from, std::span<std::byte> to) const {
+    if (!on_device(section)) return copy_bytes(to.data(), from, to.size(), pool_);
+    auto* const staged = staging_.at<std::byte>(0);
+    for (std::size_t at = 0; at < to.size(); at += kStaging) {
+        const std::size_t bytes = std::min<std::size_t>(kStaging, to.size() - at);
+        device_.copy(Lane::device_to_host, staged, from + at, static_cast<Bytes>(bytes));
+        device_.finish_all();
+        copy_bytes(to.data() + at, staged, bytes, pool_);
+    }
+}
+
+void ParameterStore::write(int section, std::byte* to, std::span<const std::byte> from) {
+    if (!on_device(section)) return copy_bytes(to, from.data(), from.size(), pool_);
+    auto* const staged = staging_.at<std::byte>(0);
+    for (std::size_t at = 0; at < from.size(); at += kStaging) {
+        const std::size_t bytes = std::min<std::size_t>(kStaging, from.size() - at);
+        copy_bytes(staged, from.data() + at, bytes, pool_);
+        device_.copy(Lane::host_to_device, to + at, staged, static_cast<Bytes>(bytes));
+        device_.finish_all();
+    }
+}
+
+void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& values) {
+    constexpr std::int64_t kGrain = std::int64_t{1} << 16, kAtOnce = 4096;
+    const bool staged = on_device(tensor.section);
+    const std::int64_t all = tensor.elements(), most = staged ? kStaging / (2 * kBf16) : all;
+    for (std::int64_t first = 0; first < all; first += most) {
+        const std::int64_t count = std::min(most, all - first);
+        std::uint16_t* const high_home = block(tensor.section).high + tensor.offset + first;
+        std::uint16_t* const low_home = block(tensor.section).low + tensor.offset + first;
+        std::uint16_t* const high = staged ? staging_.at<std::uint16_t>(0) : high_home;
+        std::uint16_t* const low = staged ? high + most : low_home;
+        pool_.parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+            float piece[kAtOnce];
+            for (std::int64_t at = begin; at < end; at += kAtOnce) {
+                const std::int64_t length = std::min(kAtOnce, end - at);
+                values(first + at, length, piece);
+                for (std::int64_t i = 0; i < length; ++i) {
+                    const MasterPlanes planes = split_master(piece[i]);
+                    high[at + i] = planes.high;
+                    low[at + i] = planes.low;
+                }
             }
         });
-        first += static_cast<std::uint64_t>(tensor.elements());
+        if (!staged) continue;
+        device_.copy(Lane::host_to_device, high_home, high, kBf16 * count);
+        device_.copy(Lane::host_to_device, low_home, low, kBf16 * count);
+        device_.finish_all();
+    }
+}
+
+void ParameterStore::initialise(std::uint64_t seed, float deviation) {
+    std::uint64_t before = 0;  // elements of the tensors before
+    for (const NamedTensor& tensor : tensors_) {
+        const float constant = tensor.is_norm ? 1.0F : 0.0F;
+        const bool random = !tensor.is_norm && !tensor.is_bias;
+        set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {
+            const std::uint64_t first = before + static_cast<std::uint64_t>(begin);
+            for (std::int64_t i = 0; i < count; ++i)
+                out[i] = random
+                             ? deviation * normal_like(seed, first + static_cast<std::uint64_t>(i))
+                             : constant;
+        });
+        before += static_cast<std::uint64_t>(tensor.elements());
     }
 }
 

@@ -1,0 +1,99 @@
+// Where are all parameters and their optimizer state, in host memory or on the device, and how are
+// they read and written there?
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/layers/layer_layout.h"
+#include "engine/layers/workspace.h"
+#include "engine/memory/host_region.h"
+#include "engine/optimizer/adamw.h"
+
+namespace sluice {
+
+/// A tensor as named in files: a range of rows of a tensor in a section.
+struct NamedTensor {
+    std::string name;         ///< Hugging Face's name, "model.layers.0.self_attn.q_proj.weight"
+    int section = 0;          ///< layer, or ParameterStore::head(), ParameterStore::embedding()
+    std::int64_t offset = 0;  ///< in the section, in elements
+    std::vector<std::int64_t> shape;
+    bool is_norm = false, is_bias = false;
+    std::int64_t elements() const;
+};
+
+/// Writes the fp32 values of a tensor's elements [begin, begin + count) to `out`. Called on the
+/// threads of the pool.
+using MasterValues = std::function<void(std::int64_t begin, std::int64_t count, float* out)>;
+
+/// Sections: each layer, the head (output projection unless tied, final norm), the embedding. Each
+/// has one home, without a copy elsewhere: the device if it is resident, else host memory. Upper
+/// planes on the host are page-locked, since they are streamed (the embedding's only if it is also
+/// the output projection).
+class ParameterStore {
+  public:
+    /// `on_device`: blocks of the resident sections, whose memory is zero; those of other sections
+    /// have no elements. Empty: none is resident. Maps and touches the memory of all others; values
+    /// are zeros. Throws InputError if memory is short.
+    ParameterStore(const ModelSpec& model, int state_bytes,
+                   const std::vector<ParameterBlock>& on_device, ThreadPool& pool, Device& device);
+
+    int layers() const { return static_cast<int>(sections_.size()) - 2; }
+    int head() const { return layers(); }
+    int embedding() const { return layers() + 1; }
+    int sections() const { return static_cast<int>(sections_.size()); }
+
+    bool on_device(int section) const { return at(section).on_device; }
+    /// Points to the section's home.
+    const ParameterBlock& block(int section) const { return at(section).block; }
+    const std::vector<DecayRange>& decay_ranges(int section) const { return at(section).decay; }
+    const std::vector<NamedTensor>& tensors() const { return tensors_; }
+    int state_bytes() const { return state_bytes_; }
+    /// Host memory, that through which resident sections are read and written included.
+    Bytes bytes() const {
+        return upper_.bytes() + unstreamed_upper_.bytes() + state_.bytes() + staging_.bytes();
+    }
+
+    // These read and write a section wherever it is. No lane may be at work.
+
+    /// Bytes from `from` on, in a plane or moment of the section.
+    void read(int section, const std::byte* from, std::span<std::byte> to) const;
+    void write(int section, std::byte* to, std::span<const std::byte> from);
+    /// Both planes of a tensor. Passes on exceptions of `values`.
+    void set_masters(const NamedTensor& tensor, const MasterValues& values);
+    /// Approximately normal values of standard deviation `deviation` for matrices, ones for norms,
+    /// zeros for biases. They depend only on the seed, not on homes or the number of threads.
+    void initialise(std::uint64_t seed, float deviation);
+
+  private:
+    struct Section {
+        ParameterBlock block;
+        std::vector<DecayRange> decay;
+        bool on_device = false;
+    };
+    const Section& at(int section) const { return sections_[static_cast<std::size_t>(section)]; }
+    void place_on_host(const ModelSpec& model);
+
+    int state_bytes_;
+    ThreadPool& pool_;
+    Device& device_;
+    HostRegion upper_, state_, unstreamed_upper_;
+    HostRegion staging_;  ///< page-locked, for pieces of resident sections
+    std::vector<Section> sections_;
+    std::vector<NamedTensor> tensors_;
+};
+
+/// Parameters of each section, the gaps between tensors included.
+std::vector<std::int64_t> section_sizes(const ModelSpec& model);
+
+/// A block of `count` parameters whose planes, moments and scales follow one another in `memory`,
+/// aligned like a workspace's parts. Throws InternalError if it is too small.
+ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory);
+
+/// The tensors of a model in the order of its sections.
+std::vector<NamedTensor> named_tensors(const ModelSpec& model);
+
+}  // namespace sluice
