@@ -52,10 +52,10 @@ struct MemoryBoundCall {
     bool in_place = false;  ///< a call reads the output of the call before it
 };
 
-class Calls {
+class KernelCalls {
   public:
-    Calls(Bench& bench, const SharedOperands& shared, std::int64_t rows, std::int64_t columns,
-          std::int64_t head_dim)
+    KernelCalls(Bench& bench, const SharedOperands& shared, std::int64_t rows, std::int64_t columns,
+                std::int64_t head_dim)
         : kernels_(bench.device.kernels()),
           type_(bench.activations),
           rows_(rows),
@@ -171,39 +171,43 @@ class Calls {
     Vector weight_, dweight_;
 };
 
-struct Work {
+struct KernelWork {
     MemoryBoundWork work;
     const char* table;
-    MemoryBoundCall (Calls::*call)() const;
+    MemoryBoundCall (KernelCalls::*call)() const;
     const char* method;
 };
 constexpr std::array kWorks = {
-    Work{MemoryBoundWork::rms_norm, "rms_norm", &Calls::rms_norm, "rows x columns normed"},
-    Work{MemoryBoundWork::rms_norm_backward, "rms_norm_backward", &Calls::rms_norm_backward,
-         "gradient of the input added to another, that of the weight in bf16"},
-    Work{MemoryBoundWork::head_norm, "head_norm", &Calls::head_norm,
-         "q and k, columns wide together, normed in place by heads, their old values kept"},
-    Work{MemoryBoundWork::head_norm_backward, "head_norm_backward", &Calls::head_norm_backward,
-         "gradients of q and k, columns wide together, and of the weights in bf16"},
-    Work{MemoryBoundWork::rotary, "rotary", &Calls::rotary,
-         "q and k, columns wide together, rotated in place"},
-    Work{MemoryBoundWork::swiglu, "swiglu", &Calls::swiglu,
-         "rows x columns of product from twice as many"},
-    Work{MemoryBoundWork::swiglu_backward, "swiglu_backward", &Calls::swiglu_backward,
-         "gate and up overwritten by their gradients; columns of one of them"},
-    Work{MemoryBoundWork::bias_backward, "bias_backward", &Calls::bias_backward,
-         "columns summed, bf16 result"},
-    Work{MemoryBoundWork::cross_entropy, "cross_entropy", &Calls::cross_entropy,
-         "loss of logits, which are overwritten by their gradient"},
-    Work{MemoryBoundWork::sum_squares, "sum_squares", &Calls::sum_squares, "of one row of bf16"},
-    Work{MemoryBoundWork::round_to_bf16, "round_to_bf16", &Calls::round_to_bf16,
-         "of one row of fp32"},
+    KernelWork{MemoryBoundWork::rms_norm, "rms_norm", &KernelCalls::rms_norm,
+               "rows x columns normed"},
+    KernelWork{MemoryBoundWork::rms_norm_backward, "rms_norm_backward",
+               &KernelCalls::rms_norm_backward,
+               "gradient of the input added to another, that of the weight in bf16"},
+    KernelWork{MemoryBoundWork::head_norm, "head_norm", &KernelCalls::head_norm,
+               "q and k, columns wide together, normed in place by heads, their old values kept"},
+    KernelWork{MemoryBoundWork::head_norm_backward, "head_norm_backward",
+               &KernelCalls::head_norm_backward,
+               "gradients of q and k, columns wide together, and of the weights in bf16"},
+    KernelWork{MemoryBoundWork::rotary, "rotary", &KernelCalls::rotary,
+               "q and k, columns wide together, rotated in place"},
+    KernelWork{MemoryBoundWork::swiglu, "swiglu", &KernelCalls::swiglu,
+               "rows x columns of product from twice as many"},
+    KernelWork{MemoryBoundWork::swiglu_backward, "swiglu_backward", &KernelCalls::swiglu_backward,
+               "gate and up overwritten by their gradients; columns of one of them"},
+    KernelWork{MemoryBoundWork::bias_backward, "bias_backward", &KernelCalls::bias_backward,
+               "columns summed, bf16 result"},
+    KernelWork{MemoryBoundWork::cross_entropy, "cross_entropy", &KernelCalls::cross_entropy,
+               "loss of logits, which are overwritten by their gradient"},
+    KernelWork{MemoryBoundWork::sum_squares, "sum_squares", &KernelCalls::sum_squares,
+               "of one row of bf16"},
+    KernelWork{MemoryBoundWork::round_to_bf16, "round_to_bf16", &KernelCalls::round_to_bf16,
+               "of one row of fp32"},
 };
 
 /// False if the operands do not fit.
-bool measure(Bench& bench, const SharedOperands& shared, const Work& work, const KernelShape& shape,
-             std::int64_t head_dim, KernelRows& rows) {
-    const Calls calls(bench, shared, shape.size[0], shape.size[1], head_dim);
+bool measure(Bench& bench, const SharedOperands& shared, const KernelWork& work,
+             const KernelShape& shape, std::int64_t head_dim, KernelRows& rows) {
+    const KernelCalls calls(bench, shared, shape.size[0], shape.size[1], head_dim);
     const MemoryBoundCall call = (calls.*work.call)();
     const OperandSets in(bench, input_zone(bench), call.inputs);
     Zone outputs = output_zone(bench);
@@ -226,7 +230,7 @@ void measure_memory_bound(Bench& bench, CaseRecord& record) {
     const Zone outputs = output_zone(bench);
     fill_arena(bench);
     for (std::size_t i = 0; i < kWorks.size(); ++i) {
-        const Work& work = kWorks[i];
+        const KernelWork& work = kWorks[i];
         // The previous kernel wrote in place, which leaves less random numbers.
         fill_arena(bench, outputs.begin, outputs.bytes);
         const SharedOperands shared = make_shared_operands(bench);

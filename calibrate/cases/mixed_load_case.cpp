@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr double kSpreadToWarnOf = 0.03;
+constexpr double kLoadSpreadToWarnOf = 0.03;
 
 /// Products that keep a lane busy for 2 ms on an H200, 5 ms on two cores.
 struct ProductShape {
@@ -85,7 +85,7 @@ struct GroupRates {
 
 /// The repeated measurement that differs most.
 struct WorstSpread {
-    double spread = kSpreadToWarnOf;
+    double spread = kLoadSpreadToWarnOf;
     std::string what;
 
     void look_at(const MixedGroup& group, const SetRates& rates) {

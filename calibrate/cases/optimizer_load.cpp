@@ -19,7 +19,7 @@ constexpr std::int64_t kBlock = std::int64_t{15} << 20;
 constexpr std::int64_t kBlockOfFewThreads = std::int64_t{3} << 20;
 constexpr int kFewThreads = 4;
 
-constexpr double kMostBytes = 1.8e9;
+constexpr double kMostLoadBytes = 1.8e9;
 constexpr double kMostShareOfBudget = 0.08;
 
 // With a GPU, blocks are spread over this much memory, like parameters in training. Pages differ:
@@ -29,7 +29,7 @@ constexpr double kSpreadShare = 0.75, kMostSpreadBytes = 100e9;
 constexpr std::int64_t kMostBlocks = 36;
 // Limit for enlarged blocks, since filling them takes longer than measuring.
 constexpr std::int64_t kMostParameters = std::int64_t{640} << 20;
-constexpr Bytes kPage = 4096;
+constexpr Bytes kLoadPage = 4096;
 // Arrays of a layer begin anywhere within a page. At the same place of a page, a load seems to
 // depend on an earlier store to another array (they differ only in bits above the 12th), and all
 // arrays compete for the same cache lines.
@@ -73,7 +73,7 @@ double memory_of(const HostFacts& host, const std::vector<int>& nodes) {
 Bytes memory_bytes(const Bench& bench, const std::vector<int>& nodes) {
     const auto budget = static_cast<double>(host_memory_budget(bench.host));
     const double capacity = memory_of(bench.host, nodes);
-    const double in_one_place = std::min(kMostBytes, kMostShareOfBudget * budget);
+    const double in_one_place = std::min(kMostLoadBytes, kMostShareOfBudget * budget);
     if (!bench.device_facts.is_gpu || bench.quick) return static_cast<Bytes>(in_one_place);
     return static_cast<Bytes>(
         std::max(in_one_place, std::min(kMostSpreadBytes, kSpreadShare * capacity)));
@@ -132,7 +132,7 @@ void OptimizerLoad::make_parameters() {
     std::int64_t blocks = std::min<std::int64_t>(kMostBlocks, memory_.bytes() / each);
     if (enlarged_ > 1) blocks = std::clamp<std::int64_t>(kMostParameters / count, 2, blocks);
     for (std::int64_t i = 0; i < blocks; ++i) {
-        const Bytes offset = i * (memory_.bytes() / blocks) / kPage * kPage;
+        const Bytes offset = i * (memory_.bytes() / blocks) / kLoadPage * kLoadPage;
         char* const memory = memory_.data() + offset;
         clear(memory, each);
         const ParameterBlock block = place_block(memory, count, state_bytes_);

@@ -19,20 +19,20 @@ namespace sluice {
 namespace {
 
 constexpr Bytes kLargestBlock = 16 * kMiB;
-constexpr int kRepeats = 3;
+constexpr int kStorageRepeats = 3;
 constexpr Seconds kRepeat = 0.13, kQuickRepeat = 0.06;  // 18 points, three times: 7 s; 6: 1.1 s
 constexpr Seconds kFill = 1.5, kQuickFill = 0.4;
 // The system's cache accepts this much at once without direct access; the disk must then write it.
 constexpr Bytes kBufferedRepeat = 256 * kMiB;
 
-struct Point {
+struct StoragePoint {
     Bytes block;
     int depth;
 };
 
-std::vector<Point> points_of(bool quick) {
+std::vector<StoragePoint> storage_points(bool quick) {
     if (quick) return {{kMiB / 4, 1}, {4 * kMiB, 4}, {kLargestBlock, 4}};
-    std::vector<Point> points;
+    std::vector<StoragePoint> points;
     for (const Bytes block : {kMiB / 4, 4 * kMiB, kLargestBlock})
         for (const int depth : {1, 4, 16}) points.push_back({block, depth});
     return points;
@@ -69,10 +69,10 @@ class StorageBench {
     }
 
     /// GB/s of `point.depth` threads that take turns over the file's blocks, in order.
-    Sample rate(const Point& point, bool writes) {
+    Sample rate(const StoragePoint& point, bool writes) {
         const std::vector<AlignedBuffer> buffers = make_buffers(point);
         std::vector<double> rates;
-        for (int repeat = 0; repeat < kRepeats; ++repeat) {
+        for (int repeat = 0; repeat < kStorageRepeats; ++repeat) {
             const Seconds begin = host_seconds();
             const Bytes done = run(point, writes, buffers);
             if (writes) file_.flush();
@@ -83,7 +83,7 @@ class StorageBench {
     }
 
   private:
-    static std::vector<AlignedBuffer> make_buffers(const Point& point) {
+    static std::vector<AlignedBuffer> make_buffers(const StoragePoint& point) {
         std::vector<AlignedBuffer> buffers;
         for (int thread = 0; thread < point.depth; ++thread) {
             buffers.push_back(aligned_buffer(point.block));
@@ -94,7 +94,7 @@ class StorageBench {
     }
 
     /// Bytes that the threads moved within the time of a repeat.
-    Bytes run(const Point& point, bool writes, const std::vector<AlignedBuffer>& buffers) {
+    Bytes run(const StoragePoint& point, bool writes, const std::vector<AlignedBuffer>& buffers) {
         const std::int64_t blocks = bytes() / point.block;
         const Bytes most =
             is_direct() ? std::numeric_limits<Bytes>::max() : std::min(kBufferedRepeat, bytes());
@@ -146,7 +146,7 @@ CaseTable make_table(bool writes, const StorageBench& bench) {
                           : (writes ? "writes through the system's cache"
                                     : "reads dropped from the system's cache before"),
         static_cast<double>(bench.bytes()) / kGiga, writes ? ", with the flush at the end" : "",
-        kRepeats, bench.repeat());
+        kStorageRepeats, bench.repeat());
     table.columns = {"block_bytes", "queue_depth", "gb_per_s", "low", "high"};
     return table;
 }
@@ -165,11 +165,11 @@ void measure_points(const StorageSettings& settings, Bytes bytes, CaseRecord& re
             settings.folder));
         return;
     }
-    const std::vector<Point> points = points_of(settings.quick);
+    const std::vector<StoragePoint> points = storage_points(settings.quick);
     double measured = 0;
     for (const bool writes : {true, false}) {
         CaseTable table = make_table(writes, bench);
-        for (const Point& point : points) {
+        for (const StoragePoint& point : points) {
             const Sample rate = bench.rate(point, writes);
             table.add({static_cast<double>(point.block), static_cast<double>(point.depth),
                        rate.median, rate.low, rate.high});

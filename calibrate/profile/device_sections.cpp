@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-void add_sizes(const Measurements& m, ProfileJson& profile) {
+void add_device_sizes(const Measurements& m, ProfileJson& profile) {
     const MachineFacts& facts = m.facts;
     if (facts.has_gpu) {
         const Origin driver = measured_here(m, "as the driver says");
@@ -130,7 +130,7 @@ void add_kernel_table(const Measurements& m, KernelTableId id, const KernelFit& 
 }  // namespace
 
 void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile) {
-    add_sizes(measurements, profile);
+    add_device_sizes(measurements, profile);
     add_memory_bandwidth(measurements, profile);
     add_best_product(measurements, profile);
     if (fits.gemm_line) add_gemm_line(measurements, *fits.gemm_line, profile);

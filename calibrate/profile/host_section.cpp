@@ -14,7 +14,7 @@ namespace {
 /// Quantities of a profile are above 0, so a megabyte stands for none.
 constexpr double kLeastGb = 1e-3;
 
-void add_sizes(const Measurements& m, ProfileJson& profile) {
+void add_host_sizes(const Measurements& m, ProfileJson& profile) {
     const MachineFacts& facts = m.facts;
     profile.set_text("host.name",
                      fmt::format("{}, {:g} CPUs, {:g} physical cores, {:g} NUMA node{}",
@@ -170,7 +170,7 @@ void add_numa_nodes(const Measurements& m, ProfileJson& profile) {
 }  // namespace
 
 void add_host(const Measurements& measurements, const MachineFits& fits, ProfileJson& profile) {
-    add_sizes(measurements, profile);
+    add_host_sizes(measurements, profile);
     add_memory_rates(measurements, profile);
     add_adam(measurements, profile);
     add_work(measurements, profile);

@@ -76,10 +76,10 @@ std::vector<std::string> columns_of(const nlohmann::ordered_json& profile,
     return {name.substr(by + 4), name.substr(0, by)};
 }
 
-class Transfer {
+class ProfileTransfer {
   public:
-    Transfer(const MachineProfile& measured, const Scales& scales, const std::string& date,
-             ProfileJson& out)
+    ProfileTransfer(const MachineProfile& measured, const Scales& scales, const std::string& date,
+                    ProfileJson& out)
         : measured_(measured), scales_(scales), date_(date), out_(out) {}
 
     void numbers() {
@@ -173,7 +173,7 @@ std::string transfer_profile(const NamedText& measured, const NamedText& datashe
                              scales_text(scales)));
     out.take_missing(sheet_text, id_of(datasheet.file), {});
 
-    Transfer transfer(from, scales, date, out);
+    ProfileTransfer transfer(from, scales, date, out);
     transfer.flags();
     transfer.numbers();
     transfer.curves(nlohmann::ordered_json::parse(measured.text));

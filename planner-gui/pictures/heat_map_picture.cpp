@@ -28,9 +28,10 @@ double widest(const HeatAxis& axis, double font) {
     return width;
 }
 
-class Drawing {
+class HeatMapDrawing {
   public:
-    Drawing(const HeatMap& map, HeatQuantity quantity, ByteUnits units, const PictureSpace& space)
+    HeatMapDrawing(const HeatMap& map, HeatQuantity quantity, ByteUnits units,
+                   const PictureSpace& space)
         : map_(map),
           quantity_(quantity),
           units_(units),
@@ -206,7 +207,7 @@ class Drawing {
 Picture heat_map_picture(const HeatMap& map, HeatQuantity quantity, const std::string& title,
                          ByteUnits units, const PictureSpace& space) {
     if (map.columns() == 0 || map.rows() == 0) return {};
-    return Drawing(map, quantity, units, space).draw(title);
+    return HeatMapDrawing(map, quantity, units, space).draw(title);
 }
 
 }  // namespace sluice

@@ -7,19 +7,19 @@ namespace sluice {
 namespace {
 
 // In lines of text: a row of the table, the lowest and the highest bar.
-constexpr double kRow = 1.35, kBar = 1.9, kMostBar = 3.2;
+constexpr double kRow = 1.35, kPeakBar = 1.9, kMostBar = 3.2;
 
 /// A row of the table: its name, and its bytes in each stack.
-struct Row {
+struct PeakRow {
     std::vector<std::string> cells;
     Paint colour = {};
     bool bold = false;
 };
 
-class Drawing {
+class PeaksDrawing {
   public:
-    Drawing(MemoryPen& pen, const std::vector<MemoryStack>& stacks,
-            const std::vector<MemoryMoment>& curve)
+    PeaksDrawing(MemoryPen& pen, const std::vector<MemoryStack>& stacks,
+                 const std::vector<MemoryMoment>& curve)
         : pen_(pen), out_(pen.out), font_(pen.font), line_(pen.line), stacks_(stacks) {
         make_table(curve);
     }
@@ -29,8 +29,8 @@ class Drawing {
         const double table_height = kRow * line_ * static_cast<double>(rows_.size());
         const double around = (kPartTitle + kPartAxis + kPartGap) * line_;
         const double bar_height =
-            std::clamp(table_height / static_cast<double>(stacks_.size()) - around, kBar * line_,
-                       kMostBar * line_);
+            std::clamp(table_height / static_cast<double>(stacks_.size()) - around,
+                       kPeakBar * line_, kMostBar * line_);
         const double bars_width = std::max(1.0, out_.width - table - 2 * margin - 2.5 * line_);
         double y = margin;
         for (const MemoryStack& stack : stacks_) {
@@ -132,19 +132,20 @@ class Drawing {
         rows_.push_back({{"at the peak"}, {}, true});
         for (const MemoryStack& stack : stacks_) rows_.front().cells.push_back(stack.name);
         for (const auto& [name, colour] : names) {
-            Row& row = rows_.emplace_back(Row{{name}, colour});
+            PeakRow& row = rows_.emplace_back(PeakRow{{name}, colour});
             for (const MemoryStack& stack : stacks_) {
                 const auto found = std::ranges::find(stack.segments, name, &MemorySegment::name);
                 row.cells.push_back(found == stack.segments.end() ? "-" : pen_.bytes(found->bytes));
             }
         }
-        Row& all = rows_.emplace_back(Row{{"all"}, {}, true});
+        PeakRow& all = rows_.emplace_back(PeakRow{{"all"}, {}, true});
         for (const MemoryStack& stack : stacks_) all.cells.push_back(pen_.bytes(stack.used));
     }
 
     double column_width(std::size_t column) const {
         double wide = 0;
-        for (const Row& row : rows_) wide = std::max(wide, text_width(row.cells[column], font_));
+        for (const PeakRow& row : rows_)
+            wide = std::max(wide, text_width(row.cells[column], font_));
         return wide + (column == 0 ? 1.5 : 1) * line_;
     }
     double table_width() const {
@@ -155,7 +156,7 @@ class Drawing {
 
     void draw_table(Point top_left) {
         double y = top_left.y + font_;
-        for (const Row& row : rows_) {
+        for (const PeakRow& row : rows_) {
             const bool head = &row == &rows_.front();
             if (row.colour.role != Role::none)
                 out_.rectangle({top_left.x, y - 0.85 * font_, font_, font_}, row.colour);
@@ -178,14 +179,14 @@ class Drawing {
     Picture& out_;
     const double font_, line_;
     const std::vector<MemoryStack>& stacks_;
-    std::vector<Row> rows_;
+    std::vector<PeakRow> rows_;
 };
 
 }  // namespace
 
 double draw_peaks(MemoryPen& pen, const std::vector<MemoryStack>& stacks,
                   const std::vector<MemoryMoment>& curve) {
-    return Drawing(pen, stacks, curve).draw();
+    return PeaksDrawing(pen, stacks, curve).draw();
 }
 
 }  // namespace sluice

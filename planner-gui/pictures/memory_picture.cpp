@@ -15,9 +15,9 @@ constexpr int kPlaces = 100;         // columns of the curve, each with its tool
 
 std::size_t index_of(int kind) { return static_cast<std::size_t>(kind); }
 
-class Drawing {
+class MemoryDrawing {
   public:
-    Drawing(const TimedPlan& report, ByteUnits units, const PictureSpace& space)
+    MemoryDrawing(const TimedPlan& report, ByteUnits units, const PictureSpace& space)
         : report_(report),
           pen_{units, space.font, line_height(space.font)},
           out_(pen_.out),
@@ -193,7 +193,7 @@ class Drawing {
 }  // namespace
 
 Picture memory_picture(const TimedPlan& report, ByteUnits units, const PictureSpace& space) {
-    return Drawing(report, units, space).draw();
+    return MemoryDrawing(report, units, space).draw();
 }
 
 }  // namespace sluice

@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names kAll = {"launch", "gemm", "storage", "adam"};
+const Names kAllCases = {"launch", "gemm", "storage", "adam"};
 
 /// Cases that store themselves in a file, as the program does; `gemm` does what it is told.
 struct Run {
@@ -40,7 +40,7 @@ struct Run {
                 if (name == "gemm") gemm();
                 CaseRecord record;
                 record.name = name;
-                store_case(measurements, record, "2026-11-21", kAll);
+                store_case(measurements, record, "2026-11-21", kAllCases);
                 write_file(file, measurements_json(measurements));
             },
             stop);
@@ -57,11 +57,11 @@ struct Run {
 
 TEST_CASE("run cases: one after another, until the user stops") {
     Run run;
-    CHECK(run.run(kAll) == 4);
-    CHECK(run.on_disk() == kAll);
+    CHECK(run.run(kAllCases) == 4);
+    CHECK(run.on_disk() == kAllCases);
     Run stopped;
     int asked = 0;
-    CHECK(stopped.run(kAll, [&] { return ++asked > 2; }) == 2);
+    CHECK(stopped.run(kAllCases, [&] { return ++asked > 2; }) == 2);
     CHECK(stopped.on_disk() == Names{"launch", "gemm"});
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("run cases: a case that throws loses no other, and both ways on are st
     run.flags.quick = true;
     run.gemm = [] { throw std::runtime_error("cuda_device.cpp:88: out of memory"); };
     CHECK_THROWS_WITH(
-        run.run(kAll),
+        run.run(kAllCases),
         "the case gemm failed: cuda_device.cpp:88: out of memory (earlier measurements are kept "
         "in " +
             run.file +
@@ -86,13 +86,13 @@ TEST_CASE("run cases: a case that throws loses no other, and both ways on are st
 TEST_CASE("run cases: an error stays of its kind, which decides the exit status") {
     Run run;
     run.gemm = [] { throw InternalError("NaN"); };
-    CHECK_THROWS_AS(run.run(kAll), InternalError);
+    CHECK_THROWS_AS(run.run(kAllCases), InternalError);
     run.gemm = [] { throw std::out_of_range("index"); };
-    CHECK_THROWS_AS(run.run(kAll), InternalError);
+    CHECK_THROWS_AS(run.run(kAllCases), InternalError);
     run.gemm = [] { throw InputError("no memory left"); };
-    CHECK_THROWS_AS(run.run(kAll), InputError);
+    CHECK_THROWS_AS(run.run(kAllCases), InputError);
     run.gemm = [] { throw std::bad_alloc(); };
-    CHECK_THROWS_WITH(run.run(kAll), ContainsSubstring("gemm failed: std::bad_alloc"));
+    CHECK_THROWS_WITH(run.run(kAllCases), ContainsSubstring("gemm failed: std::bad_alloc"));
 }
 
 TEST_CASE("run cases: the last one is left out by a fit, where there is something to fit") {

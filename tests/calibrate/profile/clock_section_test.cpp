@@ -5,24 +5,13 @@
 #include "calibrate/profile/sections.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_spec.h"
+#include "tests/calibrate/profile/made_profiles.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
 
 using namespace sluice;
 
 namespace {
-
-MachineProfile profile_of(const Measurements& m, const std::optional<BaseProfile>& base = {}) {
-    return parse_machine_profile(make_profile(m, fit_machine(m), base), "my-machine.json",
-                                 "my-machine");
-}
-
-double value(const MachineProfile& profile, const char* path) {
-    INFO(path);
-    const Quantity* quantity = profile.find(path);
-    REQUIRE(quantity != nullptr);
-    return *quantity->value;
-}
 
 /// The table of one case of measurements.
 CaseTable& table_of(Measurements& m, const std::string& name) {

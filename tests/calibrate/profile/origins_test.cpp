@@ -2,19 +2,11 @@
 #include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "sim/specs/machine/machine_profile.h"
+#include "tests/calibrate/profile/made_profiles.h"
 #include "tests/calibrate/profile/synthetic_machine.h"
 #include "tests/catch.h"
 
 using namespace sluice;
-
-namespace {
-
-MachineProfile profile_of(const Measurements& m) {
-    return parse_machine_profile(make_profile(m, fit_machine(m), {}), "my-machine.json",
-                                 "my-machine");
-}
-
-}  // namespace
 
 TEST_CASE("make profile: every number says range, method, source, date and how") {
     const Measurements m = synthetic::gpu_machine();

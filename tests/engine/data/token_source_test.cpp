@@ -24,7 +24,7 @@ std::vector<std::int32_t> all_tokens(const TokenSource& source, std::size_t shar
     return out;
 }
 
-std::string open_error(const std::vector<std::string>& paths, std::int64_t vocabulary = 70'000) {
+std::string tokens_error(const std::vector<std::string>& paths, std::int64_t vocabulary = 70'000) {
     return input_error_of([&] { open_tokens(paths, vocabulary); });
 }
 
@@ -64,12 +64,12 @@ TEST_CASE("tokens: any other file is text, a token a byte", "[data]") {
     const TempFolder temp;
     const std::string text = temp.write("poem.md", "h\xC3\xA9!");
     CHECK(all_tokens(open_tokens({text}, 256)) == Tokens{'h', 0xC3, 0xA9, '!'});
-    CHECK(open_error({text}, 255) == text +
-                                         ": text is read as one token per byte, which needs a "
-                                         "vocabulary of at least 256, but the "
-                                         "model's is 255; give token shards (*.bin) instead");
+    CHECK(tokens_error({text}, 255) == text +
+                                           ": text is read as one token per byte, which needs a "
+                                           "vocabulary of at least 256, but the "
+                                           "model's is 255; give token shards (*.bin) instead");
     const std::string array = temp.write("x.npy", std::string("\x93NUMPY\x01\0v\0", 10));
-    CHECK_THAT(open_error({array}), ContainsSubstring("byte 7 is zero, so this is no text"));
+    CHECK_THAT(tokens_error({array}), ContainsSubstring("byte 7 is zero, so this is no text"));
 }
 
 TEST_CASE("tokens: a folder stands for its shards by name, or else for its texts", "[data]") {
@@ -95,16 +95,16 @@ TEST_CASE("tokens: a folder that mixes training and validation shards is refused
     temp.write_numbers("text_val_000.bin", Ids16{1});
     CHECK(open_tokens({temp.path()}, 10).shard_count() == 1);
     temp.write_numbers("text_valley_001.bin", Ids16{1});
-    CHECK(open_error({temp.path()}) ==
+    CHECK(tokens_error({temp.path()}) ==
           temp.path() +
               ": holds text_val_000.bin together with shards for training, which would train on "
               "the validation set; name the shards themselves");
     const TempFolder empty;
-    CHECK(open_error({empty.path()}) == empty.path() +
-                                            ": holds no .bin, .txt or .md file; name the token "
-                                            "files themselves");
-    CHECK_THAT(open_error({}), ContainsSubstring("no token files given"));
-    CHECK_THAT(open_error({empty.path("none.bin")}), ContainsSubstring("no such file"));
+    CHECK(tokens_error({empty.path()}) == empty.path() +
+                                              ": holds no .bin, .txt or .md file; name the token "
+                                              "files themselves");
+    CHECK_THAT(tokens_error({}), ContainsSubstring("no token files given"));
+    CHECK_THAT(tokens_error({empty.path("none.bin")}), ContainsSubstring("no such file"));
 }
 
 TEST_CASE("tokens: an id outside the vocabulary is named with shard, place and value", "[data]") {
@@ -128,27 +128,27 @@ TEST_CASE("tokens: an id outside the vocabulary is named with shard, place and v
 
 TEST_CASE("tokens: a damaged shard is refused with what is wrong", "[data]") {
     const TempFolder temp;
-    CHECK(open_error({temp.write("odd.bin", "abc")}) ==
+    CHECK(tokens_error({temp.write("odd.bin", "abc")}) ==
           temp.path("odd.bin") +
               ": has 3 bytes, expected a multiple of 2 (uint16 tokens without a "
               "header); the shard is truncated or has another width");
-    CHECK_THAT(open_error({temp.write("odd.u32.bin", "abcdef")}),
+    CHECK_THAT(tokens_error({temp.write("odd.u32.bin", "abcdef")}),
                ContainsSubstring("multiple of 4 (uint32 tokens"));
-    CHECK(open_error({temp.write("v.bin", with_header(20240520, 2, 1, Ids16{1}))}) ==
+    CHECK(tokens_error({temp.write("v.bin", with_header(20240520, 2, 1, Ids16{1}))}) ==
           temp.path("v.bin") +
               ": header version is 2, expected 1 for magic number 20240520; write "
               "the shard again with the current llm.c");
-    CHECK(open_error({temp.write("t.bin", with_header(20240801, 7, 3, Ids32{1, 2}))}) ==
+    CHECK(tokens_error({temp.write("t.bin", with_header(20240801, 7, 3, Ids32{1, 2}))}) ==
           temp.path("t.bin") +
               ": has 1032 bytes, but its header says 3 tokens of 4 bytes (1036 bytes in all); the "
               "shard is damaged, download it again");
-    CHECK_THAT(open_error({temp.write("n.bin", with_header(20240520, 1, -5, Ids16{1}))}),
+    CHECK_THAT(tokens_error({temp.write("n.bin", with_header(20240520, 1, -5, Ids16{1}))}),
                ContainsSubstring("its header says -5 tokens"));
-    CHECK_THAT(open_error({temp.write("z.bin", with_header(20240520, 1, 0, Ids16{}))}),
+    CHECK_THAT(tokens_error({temp.write("z.bin", with_header(20240520, 1, 0, Ids16{}))}),
                ContainsSubstring("its header says 0 tokens"));
     const std::string whole = with_header(20240520, 1, 1, Ids16{1});
-    CHECK_THAT(open_error({temp.write("h.bin", whole.substr(0, 1000))}),
+    CHECK_THAT(tokens_error({temp.write("h.bin", whole.substr(0, 1000))}),
                ContainsSubstring("has 1000 bytes, expected a header of 1024 bytes"));
-    CHECK_THAT(open_error({temp.write("e.bin", with_header(20240522, 1, 1, Ids16{1}))}),
+    CHECK_THAT(tokens_error({temp.write("e.bin", with_header(20240522, 1, 1, Ids16{1}))}),
                ContainsSubstring("an evaluation set of llm.c"));
 }

@@ -27,14 +27,14 @@ ModelSpec one_layer(const std::string& library_name) {
     return model;
 }
 
-const std::vector<const char*> kModels = {"qwen2.5-0.5b",   "qwen2.5-7b",   "qwen3-0.6b",
-                                          "qwen3-8b",       "llama-3.2-1b", "llama-3.1-8b",
-                                          "mistral-7b-v0.1"};
+const std::vector<const char*> kNamedModels = {"qwen2.5-0.5b",   "qwen2.5-7b",   "qwen3-0.6b",
+                                               "qwen3-8b",       "llama-3.2-1b", "llama-3.1-8b",
+                                               "mistral-7b-v0.1"};
 
 }  // namespace
 
 TEST_CASE("named tensors: together they are every parameter of the model once", "[memory]") {
-    for (const char* name : kModels) {
+    for (const char* name : kNamedModels) {
         const ModelSpec model = read_model(name);
         CAPTURE(name);
         std::map<int, std::map<std::int64_t, std::int64_t>> taken;  // section: begin -> end
@@ -103,7 +103,7 @@ TEST_CASE("named tensors: Qwen3 has norms of heads and no bias, Llama neither", 
 }
 
 TEST_CASE("named tensors: tied models have no output projection, untied ones one", "[memory]") {
-    for (const char* name : kModels) {
+    for (const char* name : kNamedModels) {
         const ModelSpec model = read_model(name);
         CAPTURE(name);
         CHECK(shapes_of(model).count("lm_head.weight") == (model.tied_embeddings ? 0 : 1));
@@ -111,7 +111,7 @@ TEST_CASE("named tensors: tied models have no output projection, untied ones one
 }
 
 TEST_CASE("named tensors: norms and biases are told from matrices", "[memory]") {
-    for (const char* name : kModels) {
+    for (const char* name : kNamedModels) {
         for (const NamedTensor& tensor : named_tensors(read_model(name))) {
             CAPTURE(tensor.name);
             CHECK(tensor.is_norm == (tensor.name.find("norm") != std::string::npos));

@@ -19,12 +19,12 @@ using Names = std::vector<std::string>;
 TrainingState state_of(std::int64_t step) { return {step, 16 * step, 5, R"({"beta1":0.9})"}; }
 
 /// Saves contents that depend on the step.
-void save(TinyStore& tiny, const std::string& out, std::int64_t step, int keep = 100) {
+void save_step(TinyStore& tiny, const std::string& out, std::int64_t step, int keep = 100) {
     tiny.fill(static_cast<std::uint64_t>(step));
     save_checkpoint(out, tiny.model, tiny.store, state_of(step), keep);
 }
 
-std::string load_error(const std::string& folder, TinyStore& tiny) {
+std::string checkpoint_error(const std::string& folder, TinyStore& tiny) {
     tiny.fill(99);
     const std::string before = tiny.bytes();
     const std::string message =
@@ -112,18 +112,18 @@ TEST_CASE("checkpoint: its folder is a model as transformers and load_weights() 
 TEST_CASE("checkpoint: older ones are removed but the newest of them", "[train_files]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model());
-    save(tiny, temp.path(), 50);
-    for (const std::int64_t step : {1, 2, 3, 4}) save(tiny, temp.path(), step, 2);
+    save_step(tiny, temp.path(), 50);
+    for (const std::int64_t step : {1, 2, 3, 4}) save_step(tiny, temp.path(), step, 2);
     CHECK(temp.names() ==
           Names{"latest", "step-00000002", "step-00000003", "step-00000004", "step-00000050"});
-    save(tiny, temp.path(), 60, 0);
+    save_step(tiny, temp.path(), 60, 0);
     CHECK(temp.names() == Names{"latest", "step-00000060"});
 }
 
 TEST_CASE("checkpoint: a step that is saved again replaces the one before", "[train_files]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model());
-    save(tiny, temp.path(), 7);
+    save_step(tiny, temp.path(), 7);
     tiny.fill(1000);
     const std::string bytes = tiny.bytes();
     save_checkpoint(temp.path(), tiny.model, tiny.store, state_of(7), 1);
@@ -138,8 +138,8 @@ TEST_CASE("checkpoint: the newest is found whatever `latest` says", "[train_file
     TinyStore tiny(tiny_model());
     CHECK_FALSE(newest_checkpoint(temp.path("none")));
     CHECK_FALSE(newest_checkpoint(temp.path()));
-    save(tiny, temp.path(), 9);
-    save(tiny, temp.path(), 10);
+    save_step(tiny, temp.path(), 9);
+    save_step(tiny, temp.path(), 10);
     std::filesystem::create_directory(temp.path("step-00000011"));  // not whole
     std::filesystem::create_directory(temp.path("step-12"));
     temp.write("step-12/training.json", "{}");  // not a name of ours
@@ -163,44 +163,44 @@ TEST_CASE("checkpoint: what killed runs left is removed at the next save", "[tra
     for (const char* name : {"step-00000003.partial", "step-00000004.old.partial", "mine.partial"})
         std::filesystem::create_directory(temp.path(name));
     temp.write("step-00000003.partial/model.safetensors.partial", "half");
-    save(tiny, temp.path(), 3);
+    save_step(tiny, temp.path(), 3);
     CHECK(temp.names() == Names{"latest", "mine.partial", "step-00000003"});
 }
 
 TEST_CASE("checkpoint: another model or state precision is told by field", "[train_files]") {
     const TempFolder temp;
     TinyStore saved(tiny_model());
-    save(saved, temp.path(), 1);
+    save_step(saved, temp.path(), 1);
     const std::string folder = temp.path("step-00000001"), file = folder + "/training.json";
 
     ModelSpec wider = tiny_model();
     wider.kinds.front().feed_forward.intermediate = 16;
     TinyStore other(wider);
-    CHECK(load_error(folder, other) ==
+    CHECK(checkpoint_error(folder, other) ==
           file +
               ": model.intermediate_size is 14, expected 16 as in tiny; give the --model of this "
               "checkpoint, or another --out");
     ModelSpec scaled = tiny_model();
     scaled.rotary.factor = 8;
     TinyStore longer(scaled);
-    CHECK(load_error(folder, longer) ==
+    CHECK(checkpoint_error(folder, longer) ==
           file +
               ": model.rope_scaling is null, expected "
               "{\"rope_type\":\"llama3\",\"factor\":8.0,\"low_freq_factor\":1.0,\"high_freq_"
               "factor\":4.0,\"original_max_position_embeddings\":8192} as in tiny; give the "
               "--model of this checkpoint, or another --out");
     TinyStore llama(tiny_model("llama"));
-    CHECK_THAT(load_error(folder, llama),
+    CHECK_THAT(checkpoint_error(folder, llama),
                ContainsSubstring("model.model_type is \"qwen2\", expected \"llama\" as in tiny"));
     TinyStore smaller(tiny_model(), 6);
-    CHECK(load_error(folder, smaller) ==
+    CHECK(checkpoint_error(folder, smaller) ==
           file + ": state_bytes is 12, expected 6; give --state-bytes 12, or another --out");
 }
 
 TEST_CASE("checkpoint: a generic shape goes on from its own config.json", "[train_files]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model("dense"));
-    save(tiny, temp.path(), 1);
+    save_step(tiny, temp.path(), 1);
     const ModelSpec read = read_model(temp.path("step-00000001"));
     TinyStore again(read);
     CHECK(load_checkpoint(temp.path("step-00000001"), read, again.store).step == 1);
@@ -210,14 +210,14 @@ TEST_CASE("checkpoint: a generic shape goes on from its own config.json", "[trai
 TEST_CASE("checkpoint: damage to training.json is told", "[train_files]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model());
-    save(tiny, temp.path(), 1);
+    save_step(tiny, temp.path(), 1);
     const std::string folder = temp.path("step-00000001"), name = "step-00000001/training.json";
     const std::string text = temp.read(name), file = temp.path(name);
     const auto error_with = [&](const char* key, const nlohmann::json& value) {
         nlohmann::json record = nlohmann::json::parse(text);
         record[key] = value;
         temp.write(name, record.dump());
-        return load_error(folder, tiny);
+        return checkpoint_error(folder, tiny);
     };
     CHECK(
         error_with("format_version", 2) ==
@@ -234,9 +234,9 @@ TEST_CASE("checkpoint: damage to training.json is told", "[train_files]") {
     CHECK_THAT(error_with("settings", 3), ContainsSubstring(file + ": settings is 3, expected"));
     CHECK_THAT(error_with("model", "x"), ContainsSubstring(file + ": model is \"x\", expected"));
     temp.write(name, text.substr(0, text.size() / 2));
-    CHECK_THAT(load_error(folder, tiny), ContainsSubstring("is the file truncated?"));
+    CHECK_THAT(checkpoint_error(folder, tiny), ContainsSubstring("is the file truncated?"));
     std::filesystem::remove(file);
-    CHECK(load_error(folder, tiny) ==
+    CHECK(checkpoint_error(folder, tiny) ==
           folder +
               ": holds no training.json, so it is no whole checkpoint of sluice-train; resume from "
               "another one, or start from its weights with --load");
@@ -246,35 +246,35 @@ TEST_CASE("checkpoint: damage to tensors is told before anything is loaded", "[t
     const TempFolder temp;
     TinyStore tiny(tiny_model());
     for (const char* stem : {"model", "optimizer"}) {
-        save(tiny, temp.path(), 1);
+        save_step(tiny, temp.path(), 1);
         const std::string folder = temp.path("step-00000001");
         const std::string name = fmt::format("step-00000001/{}.safetensors", stem);
         const std::string bytes = temp.read(name), file = temp.path(name);
         temp.write(name, bytes.substr(0, bytes.size() - 1));
-        CHECK_THAT(load_error(folder, tiny), ContainsSubstring(file));
+        CHECK_THAT(checkpoint_error(folder, tiny), ContainsSubstring(file));
         temp.write(name, "");
-        CHECK(load_error(folder, tiny) == file + ": is empty; write or download it again");
+        CHECK(checkpoint_error(folder, tiny) == file + ": is empty; write or download it again");
         std::filesystem::remove(file);
-        CHECK(load_error(folder, tiny) == file + ": no such file; check the path");
+        CHECK(checkpoint_error(folder, tiny) == file + ": no such file; check the path");
     }
 }
 
 TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model()), half(tiny_model(), 8);
-    save(tiny, temp.path("a"), 1);
-    save(half, temp.path("b"), 1);
+    save_step(tiny, temp.path("a"), 1);
+    save_step(half, temp.path("b"), 1);
     const std::string file = temp.path("a/step-00000001/optimizer.safetensors");
     const auto optimizer = optimizer_tensors(tiny.store);
     std::filesystem::rename(temp.path("b/step-00000001/optimizer.safetensors"), file);
-    CHECK(load_error(temp.path("a/step-00000001"), tiny) ==
+    CHECK(checkpoint_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": tensor \"sections.0.exp_avg\" is BF16 [{0}], expected F32 [{0}]; "
                              "it belongs to another checkpoint: resume from another one",
                              tiny.store.block(0).count));
     std::vector<StoredTensor> more = optimizer;
     more.push_back(weight_tensors(tiny.store).front());
     write_tensors(temp.path("a/step-00000001"), "optimizer", tiny.store, more, kMaxShardBytes);
-    CHECK(load_error(temp.path("a/step-00000001"), tiny) ==
+    CHECK(checkpoint_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": has {} tensors, expected {}; it belongs to another checkpoint: "
                              "resume from another one",
                              more.size(), optimizer.size()));

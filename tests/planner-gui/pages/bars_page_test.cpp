@@ -18,12 +18,12 @@ namespace {
 using test::middle_of;
 using test::show;
 
-constexpr const char* kMachine = "rtx-3090-64gb";
+constexpr const char* kSmallMachine = "rtx-3090-64gb";
 
 std::shared_ptr<const Sensitivity> gains() {
     return std::make_shared<Sensitivity>([] {
-        return sensitivity(read_model("llama-3.2-1b"), read_machine_profile(kMachine),
-                           test::machine_of(kMachine), {}, "");
+        return sensitivity(read_model("llama-3.2-1b"), read_machine_profile(kSmallMachine),
+                           test::machine_of(kSmallMachine), {}, "");
     }());
 }
 

@@ -19,15 +19,16 @@ namespace {
 
 using test::show;
 
-constexpr const char* kMachine = "h200-pcie5-16vcpu-128gib";
+constexpr const char* kMeasuredMachine = "h200-pcie5-16vcpu-128gib";
 
 std::shared_ptr<const Validation> held_out() {
     const auto file = [](const char* name) {
-        return fmt::format("{}/validation/{}/held-out/{}.json", SLUICE_SOURCE_DIR, kMachine, name);
+        return fmt::format("{}/validation/{}/held-out/{}.json", SLUICE_SOURCE_DIR, kMeasuredMachine,
+                           name);
     };
     return std::make_shared<Validation>([&] {
         return validate(read_measured_runs({file("7b-batch-8"), file("7b-batch-32")}, {}),
-                        test::machine_of(kMachine));
+                        test::machine_of(kMeasuredMachine));
     }());
 }
 

@@ -17,12 +17,12 @@ using test::WindowDriver;
 
 namespace {
 
-const QString kRun = QStringLiteral(
+const QString kMeasuredRun = QStringLiteral(
     SLUICE_SOURCE_DIR "/validation/h200-pcie5-16vcpu-128gib/held-out/7b-batch-8.json");
 
 /// A window whose scenario is on the machine of the run; its page Timeline is in front.
-struct Window {
-    Window() {
+struct TimelineInFront {
+    TimelineInFront() {
         driver.open(small_scenario(16, "h200-pcie5-16vcpu-128gib"));
         driver.window->pages().setCurrentWidget(&timeline());
     }
@@ -41,10 +41,10 @@ struct Window {
 }  // namespace
 
 TEST_CASE("measured step: it is taken away with its scenario, which stays said", "[window]") {
-    const Window of;
+    const TimelineInFront of;
     MainWindow& window = *of.driver.window;
     ValidationPage& runs = window.pages().validation();
-    Q_EMIT runs.filesChosen({kRun});
+    Q_EMIT runs.filesChosen({kMeasuredRun});
     REQUIRE(test::wait_until([&] { return !runs.csv().isEmpty(); }));
     Q_EMIT runs.runActivated(0);
     CHECK(of.has_measured());
@@ -59,10 +59,10 @@ TEST_CASE("measured step: it is taken away with its scenario, which stays said",
 
 TEST_CASE("measured step: one that is read while the scenario changes is not laid under",
           "[window]") {
-    const Window of;
+    const TimelineInFront of;
     const QSignalSpy overlaid(&of.driver.window->session(), &PlannerSession::overlaid);
     const auto choose_run = [&] {
-        const test::FileAnswer answer(kRun);
+        const test::FileAnswer answer(kMeasuredRun);
         Q_EMIT of.timeline().measuredReportWanted();
         CHECK(answer.given());
     };

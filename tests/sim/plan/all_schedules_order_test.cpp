@@ -59,7 +59,7 @@ void find_early_start(const Unrolled& unrolled, std::set<std::string>& found) {
     }
 }
 
-MachineSpec machine() {
+MachineSpec h100_with_storage() {
     MachineProfile profile = read_machine_profile("h100-sxm-pcie5");
     profile.set("storage.read_gb_per_s", 8);
     profile.set("storage.write_gb_per_s", 4);
@@ -117,7 +117,7 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
 TEST_CASE(
     "plans: buffers are filled before they are used, updates wait for gradients, steps for updates",
     "[plan]") {
-    const MachineSpec h100 = machine();
+    const MachineSpec h100 = h100_with_storage();
     std::set<std::string> found;
     for (const int layers : {1, 2, 3, 6}) {
         for (const bool tied : {false, true}) {

@@ -7,35 +7,32 @@
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/infinity_case.h"
 #include "tests/sim/plan/unrolled_plan.h"
 
 using namespace sluice;
+using namespace sluice::test;
 
 namespace {
 
 // Embedding and head of 32 M elements each, q, k, v, o of 1 M, gate, up, down of 4 M.
-const char* const kShape =
+const char* const kFourLayers =
     "layers=4,hidden=1024,heads=8,kv_heads=8,head_dim=128,intermediate=4096,vocabulary=32768";
-
-MachineSpec machine() {
-    MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
-    profile.set("storage.read_gb_per_s", 8);
-    profile.set("storage.write_gb_per_s", 4);
-    return resolve_machine(profile);
-}
 
 StepPlan plan_of(Schedule schedule, std::int64_t batch, std::int64_t micro_batch) {
     TrainingSpec training;
     training.schedule = schedule;
     training.batch = batch;
     training.micro_batch = micro_batch;
-    return plan_step(parse_generic_model(kShape), machine(), training);
+    return plan_step(parse_generic_model(kFourLayers), machine_with_storage(), training);
 }
 StepPlan whole(Schedule schedule) { return plan_of(schedule, 16, 0); }
 StepPlan in_four(Schedule schedule) { return plan_of(schedule, 16, 4); }
 StepPlan one_of_four(Schedule schedule) { return plan_of(schedule, 4, 0); }
 
-double parameters() { return static_cast<double>(total_parameters(parse_generic_model(kShape))); }
+double parameters() {
+    return static_cast<double>(total_parameters(parse_generic_model(kFourLayers)));
+}
 
 double sum(const StepPlan& plan, const std::function<double(const Operation&)>& of) {
     double total = 0;

@@ -9,7 +9,7 @@ using namespace sluice;
 
 namespace {
 
-struct Measured {
+struct MeasuredMegaTrain {
     const char* model;
     std::int64_t layers;
     Seconds step;
@@ -17,13 +17,13 @@ struct Measured {
     Seconds forward_backward, clip, adam, copy_to_pinned, zero_grad;
 };
 
-constexpr Measured kMeasured[] = {
+constexpr MeasuredMegaTrain kMegaTrainRuns[] = {
     {"qwen2.5-7b", 28, 8.279, 21.386e9, 106.33e9, 119.85e9, 4.416, 1.933, 0.986, 0.441, 0.502},
     {"qwen2.5-3b", 36, 4.073, 17.883e9, 51.8e9, 0, 2.226, 0.882, 0.508, 0.228, 0.228},
     {"qwen2.5-7b", 8, 3.091, 20.211e9, 47.75e9, 53.26e9, 1.458, 0.743, 0.377, 0.271, 0.196},
 };
 
-Prediction predict_row(const Measured& row) {
+Prediction predict_megatrain(const MeasuredMegaTrain& row) {
     ModelSpec model = read_model(row.model);
     model.tied_embeddings = false;
     truncate_layers(model, row.layers);
@@ -51,9 +51,9 @@ Seconds lasts(const Prediction& report, OperationKind kind) {
 
 TEST_CASE("megatrain: three measured steps are predicted within 10%, their memory within 3%",
           "[simulate]") {
-    for (const Measured& row : kMeasured) {
+    for (const MeasuredMegaTrain& row : kMegaTrainRuns) {
         INFO(row.model << ", " << row.layers << " layers");
-        const Prediction report = predict_row(row);
+        const Prediction report = predict_megatrain(row);
         CHECK(report.step.seconds == Approx(row.step).epsilon(0.10));
         CHECK(static_cast<double>(report.plan.fit.device.peak.bytes) ==
               Approx(row.device_peak).epsilon(0.03));
@@ -68,9 +68,9 @@ TEST_CASE("megatrain: three measured steps are predicted within 10%, their memor
 
 TEST_CASE("megatrain: phases of the measured steps are predicted within 25%, one of them 40%",
           "[simulate]") {
-    for (const Measured& row : kMeasured) {
+    for (const MeasuredMegaTrain& row : kMegaTrainRuns) {
         INFO(row.model << ", " << row.layers << " layers");
-        const Prediction report = predict_row(row);
+        const Prediction report = predict_megatrain(row);
         const Seconds compute_ends = when(report, OperationKind::clip_gradients).start;
         CHECK(compute_ends == Approx(row.forward_backward).epsilon(0.10));
         CHECK(lasts(report, OperationKind::clip_gradients) == Approx(row.clip).epsilon(0.25));

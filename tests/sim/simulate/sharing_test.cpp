@@ -9,7 +9,7 @@ using namespace sluice::test;
 
 namespace {
 
-SimulatedStep simulate(const HandMadePlan& made, const MachineSpec& machine) {
+SimulatedStep simulate_on(const HandMadePlan& made, const MachineSpec& machine) {
     return simulate_step(made.plan, machine, TrainingSpec{});
 }
 
@@ -18,7 +18,7 @@ std::pair<double, double> both_ways(const MachineSpec& machine) {
     HandMadePlan made;
     const OperationId in = made.copy_in(50e9), out = made.copy_out(50e9);
     made.compute(10);
-    const SimulatedStep step = simulate(made, machine);
+    const SimulatedStep step = simulate_on(made, machine);
     return {50 / duration(step, in), 50 / duration(step, out)};
 }
 
@@ -26,14 +26,14 @@ double alone_in(const MachineSpec& machine) {
     HandMadePlan made;
     const OperationId in = made.copy_in(50e9);
     made.compute(10);
-    return 50 / duration(simulate(made, machine), in);
+    return 50 / duration(simulate_on(made, machine), in);
 }
 
 double alone_out(const MachineSpec& machine) {
     HandMadePlan made;
     const OperationId out = made.copy_out(50e9);
     made.compute(10);
-    return 50 / duration(simulate(made, machine), out);
+    return 50 / duration(simulate_on(made, machine), out);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("sharing: a copy alone takes its bytes over the link's rate", "[simula
     const OperationId in = made.copy_in(45e9);
     const OperationId out = made.copy_out(45e9, {{in, false}});
     made.wait_for_step_before(in, made.compute(3, {{out, false}}));
-    const SimulatedStep step = simulate(made, round_machine());
+    const SimulatedStep step = simulate_on(made, round_machine());
     CHECK(duration(step, in) == Approx(0.9).epsilon(1e-9));
     CHECK(duration(step, out) == Approx(1.125).epsilon(1e-9));
 }
@@ -59,7 +59,7 @@ TEST_CASE("sharing: a small copy reaches the share of the rate that the curve by
     const OperationId in = made.copy_in(1e6);
     made.compute(0.001);
     // All tests share one clock, which has run for half an hour by now.
-    CHECK(duration(simulate(made, machine), in) == Approx(50e-6).epsilon(1e-7));
+    CHECK(duration(simulate_on(made, machine), in) == Approx(50e-6).epsilon(1e-7));
 }
 
 TEST_CASE("sharing: copies both ways share what the link gives both together", "[simulate]") {
@@ -77,7 +77,7 @@ TEST_CASE("sharing: what one direction leaves the other can use", "[simulate]") 
     const OperationId end = made.compute(0.1, {{in, false}, {out, false}});
     made.wait_for_step_before(in, end);
     made.wait_for_step_before(out, end);
-    const SimulatedStep step = simulate(made, round_machine());
+    const SimulatedStep step = simulate_on(made, round_machine());
     CHECK(duration(step, out) == Approx(0.1).epsilon(1e-6));
     CHECK(duration(step, in) == Approx(0.14).epsilon(1e-6));
 }
@@ -92,7 +92,7 @@ TEST_CASE("sharing: copies and Adam share host memory, a copied byte counting as
     HandMadePlan made;
     const OperationId in = made.copy_in(5e9), out = made.copy_out(5e9), adam = made.adam(10e9);
     made.compute(1);
-    const SimulatedStep step = simulate(made, machine);
+    const SimulatedStep step = simulate_on(made, machine);
     CHECK(duration(step, in) == Approx(0.3).epsilon(1e-6));
     CHECK(duration(step, out) == Approx(0.3).epsilon(1e-6));
     CHECK(duration(step, adam) == Approx(0.3).epsilon(1e-6));
@@ -105,14 +105,15 @@ TEST_CASE(
     // over 3950 GB/s.
     HandMadePlan made;
     const OperationId in = made.copy_in(50e9), full = made.compute(1);
-    CHECK(duration(simulate(made, round_machine()), in) == Approx(1.0).epsilon(1e-6));
-    CHECK(duration(simulate(made, round_machine()), full) == Approx(4000.0 / 3950).epsilon(1e-6));
+    CHECK(duration(simulate_on(made, round_machine()), in) == Approx(1.0).epsilon(1e-6));
+    CHECK(duration(simulate_on(made, round_machine()), full) ==
+          Approx(4000.0 / 3950).epsilon(1e-6));
     // A kernel bound by arithmetic (100 multiprocessors, whole waves): 2 x 2560 x 2560 x 1e6 FLOPs
     // at 1e15 a second.
     HandMadePlan other;
     other.copy_in(50e9);
     const OperationId product = other.product(2560, 2560, 1'000'000);
-    CHECK(duration(simulate(other, round_machine()), product) ==
+    CHECK(duration(simulate_on(other, round_machine()), product) ==
           Approx(2.0 * 2560 * 2560 * 1e6 / 1e15).epsilon(1e-6));
 }
 
@@ -123,7 +124,7 @@ TEST_CASE("sharing: on unified memory a kernel and Adam draw on one pool", "[sim
     machine.unified_memory = true;
     HandMadePlan made;
     const OperationId kernel = made.compute(10e9 / 4000e9), adam = made.adam(10e9);
-    const SimulatedStep step = simulate(made, machine);
+    const SimulatedStep step = simulate_on(made, machine);
     CHECK(duration(step, kernel) == Approx(0.1).epsilon(1e-6));
     CHECK(duration(step, adam) == Approx(0.1).epsilon(1e-6));
 }

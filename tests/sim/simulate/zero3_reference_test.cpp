@@ -10,7 +10,7 @@ using namespace sluice;
 
 namespace {
 
-struct Measured {
+struct MeasuredZero3 {
     const char* model;
     std::int64_t layers, batch, sequence;
     Seconds step;
@@ -18,12 +18,12 @@ struct Measured {
     Seconds forward, backward, optimizer_step;
 };
 
-constexpr Measured kMeasured[] = {
+constexpr MeasuredZero3 kZero3Runs[] = {
     {"qwen2.5-7b", 8, 32, 1024, 2.124, 64.635e9, 78.74e9, 0.328, 0.962, 0.841},
     {"qwen2.5-1.5b", 28, 16, 2048, 1.471, 65.239e9, 44.82e9, 0.276, 0.707, 0.488},
 };
 
-Prediction predict_row(const Measured& row) {
+Prediction predict_zero3(const MeasuredZero3& row) {
     ModelSpec model = read_model(row.model);
     model.tied_embeddings = false;
     truncate_layers(model, row.layers);
@@ -39,9 +39,9 @@ Prediction predict_row(const Measured& row) {
 
 TEST_CASE("zero3: measured steps within 5%, phases 15%, device memory 3%, host memory 5%",
           "[simulate]") {
-    for (const Measured& row : kMeasured) {
+    for (const MeasuredZero3& row : kZero3Runs) {
         INFO(row.model << ", " << row.layers << " layers");
-        const Prediction report = predict_row(row);
+        const Prediction report = predict_zero3(row);
         CHECK(report.step.seconds == Approx(row.step).epsilon(0.05));
         CHECK(static_cast<double>(report.plan.fit.device.peak.bytes) ==
               Approx(row.device_peak).epsilon(0.03));
@@ -56,7 +56,7 @@ TEST_CASE("zero3: measured steps within 5%, phases 15%, device memory 3%, host m
 }
 
 TEST_CASE("zero3: 16 layers of the 7B shape do not fit into 128 GiB, as measured", "[simulate]") {
-    const Prediction report = predict_row({"qwen2.5-7b", 16, 32, 1024, 0, 0, 0, 0, 0, 0});
+    const Prediction report = predict_zero3({"qwen2.5-7b", 16, 32, 1024, 0, 0, 0, 0, 0, 0});
     CHECK(report.plan.fit.device.shortfall() == 0);
     CHECK(report.plan.fit.host.shortfall() > 0);
 }

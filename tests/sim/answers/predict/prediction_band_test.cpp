@@ -30,7 +30,7 @@ MachineSpec whole_machine() {
     return machine;
 }
 
-TrainingSpec batch_of(std::int64_t batch) {
+TrainingSpec training_of(std::int64_t batch) {
     TrainingSpec training;
     training.batch = batch;
     return training;
@@ -38,7 +38,7 @@ TrainingSpec batch_of(std::int64_t batch) {
 
 Prediction with_band(const MachineSpec& machine, std::int64_t batch,
                      const ModelSpec& model = small_model()) {
-    return predict(model, machine, batch_of(batch), {.band = Wanted::Band::always});
+    return predict(model, machine, training_of(batch), {.band = Wanted::Band::always});
 }
 
 /// Of the step: how much longer, how much shorter it may be.
@@ -120,7 +120,7 @@ TEST_CASE("prediction band: other systems' schedules are less sure, and their wo
     machine.ranges = {};
     machine.gpu.eager_launch = 0;
     const auto band_of = [&](Schedule schedule) {
-        TrainingSpec training = batch_of(8);
+        TrainingSpec training = training_of(8);
         training.schedule = schedule;
         return predict(small_model(), machine, training, {.band = Wanted::Band::always});
     };
@@ -207,7 +207,7 @@ TEST_CASE("prediction band: a calibrated machine has a narrower one than a datas
 }
 
 TEST_CASE("prediction band: text and JSON say it where it is known", "[simulate]") {
-    Prediction report = predict(small_model(), whole_machine(), batch_of(8));
+    Prediction report = predict(small_model(), whole_machine(), training_of(8));
     CHECK(!report.band);
     CHECK_THAT(report_text(report), !ContainsSubstring("5 to 95%"));
     CHECK(!nlohmann::json::parse(report_json(report)).contains("step_5_percent_s"));

@@ -15,14 +15,14 @@ using namespace sluice::test;
 
 namespace {
 
-MachineSpec machine_of(const std::string& name) {
+MachineSpec known_machine(const std::string& name) {
     return resolve_machine(read_machine_profile(name));
 }
 
 FindAnswer answer(Sought sought, const std::string& model, const std::string& machine,
-                 TrainingSpec training = {}, double tokens_per_s = 0, bool adjust = false) {
-    return find_limit(sought == Sought::model ? ModelSpec{} : read_model(model), machine_of(machine),
-                    training, {sought, tokens_per_s, adjust});
+                  TrainingSpec training = {}, double tokens_per_s = 0, bool adjust = false) {
+    return find_limit(sought == Sought::model ? ModelSpec{} : read_model(model),
+                      known_machine(machine), training, {sought, tokens_per_s, adjust});
 }
 
 void check_sides(const FindAnswer& a) {
@@ -70,7 +70,7 @@ TEST_CASE("fit: the least of a resource, to a hundredth", "[search]") {
         check_sides(a);
         CHECK(a.best->value / a.other->value <= 1 + kFindTolerance);
     }
-    const double now = predict(read_model("qwen2.5-7b"), machine_of(machine), {}).tokens_per_s();
+    const double now = predict(read_model("qwen2.5-7b"), known_machine(machine), {}).tokens_per_s();
     const FindAnswer link = answer(Sought::link, "qwen2.5-7b", machine, {}, 0.8 * now);
     check_sides(link);
     CHECK(link.best->value < 1);
@@ -100,7 +100,7 @@ TEST_CASE("fit: more of a resource never fits less", "[search]") {
     }
     double before = 0;
     for (const double gb : {24, 48, 80, 141, 192}) {
-        MachineSpec machine = machine_of("h200-sxm-pcie5-1tb");
+        MachineSpec machine = known_machine("h200-sxm-pcie5-1tb");
         machine.gpu.memory_capacity = static_cast<Bytes>(gb * kGiga);
         const FindAnswer a = find_limit(read_model("qwen2.5-7b"), machine, {}, {Sought::batch, 0});
         INFO(gb << " GB");
@@ -208,8 +208,8 @@ TEST_CASE("fit: the longest sequence of a model is no longer than its positions"
     CHECK_THAT(gpt2.note, ContainsSubstring("1,024 positions"));
     ModelSpec odd = read_model("gpt2");
     odd.learned_positions = 1000;
-    const FindAnswer shorter =
-        find_limit(odd, machine_of("h200-sxm-pcie5-1tb"), training, {Sought::sequence, 0, false});
+    const FindAnswer shorter = find_limit(odd, known_machine("h200-sxm-pcie5-1tb"), training,
+                                          {Sought::sequence, 0, false});
     REQUIRE(shorter.best);
     CHECK(shorter.best->value == 1000);
     // Memory holds it back before its positions do.

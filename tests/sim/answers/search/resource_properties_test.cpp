@@ -10,12 +10,12 @@ using namespace sluice;
 
 namespace {
 
-struct Upgrade {
+struct FasterPart {
     const char* what;
     void (*apply)(MachineSpec&);
 };
 
-const Upgrade kUpgrades[] = {
+const FasterPart kFasterParts[] = {
     {"products", [](MachineSpec& m) { m.gpu.gemm_flops_per_s *= 1.3; }},
     {"device memory bandwidth", [](MachineSpec& m) { m.gpu.memory_bandwidth *= 1.3; }},
     {"device memory", [](MachineSpec& m) { m.gpu.memory_capacity += 20'000'000'000; }},
@@ -40,7 +40,7 @@ TEST_CASE("properties: more of any resource is neither slower nor a smaller fit"
                 training.recompute = batch == 24 ? Recompute::none : Recompute::full;
                 const SearchRow before = bound_scenario({&model, &machine, training, {}});
                 const Seconds step = predict(model, machine, training).step.seconds;
-                for (const Upgrade& upgrade : kUpgrades) {
+                for (const FasterPart& upgrade : kFasterParts) {
                     INFO(machine_name << " " << model_name << " batch " << batch << ": more "
                                       << upgrade.what);
                     MachineSpec more = machine;

@@ -9,7 +9,7 @@ namespace {
 
 RunComparison compare(const json& report) { return compare_run(read_one(report), small_machine()); }
 
-std::string error_with(const json::json_pointer& where, const json& value) {
+std::string comparison_error(const json::json_pointer& where, const json& value) {
     json report = exact_report();
     report[where] = value;
     return input_error_of([&] { compare(report); });
@@ -103,7 +103,7 @@ TEST_CASE("compare run: operations of another plan are refused", "[validate]") {
     for (const auto& [where, value] : {std::pair{"/operations/rows/0/0", json("weights in 7")},
                                        std::pair{"/operations/rows/0/1", json("compute")},
                                        std::pair{"/operations/rows/0/2", json(1)}}) {
-        const std::string message = error_with(json::json_pointer(where), value);
+        const std::string message = comparison_error(json::json_pointer(where), value);
         CHECK_THAT(message, ContainsSubstring("run.json: operations.rows[0] is"));
         CHECK_THAT(message, ContainsSubstring("expected weights in 0 of micro-batch 0"));
         CHECK_THAT(message, ContainsSubstring(kVersion));
@@ -111,6 +111,6 @@ TEST_CASE("compare run: operations of another plan are refused", "[validate]") {
 }
 
 TEST_CASE("compare run: settings that the machine cannot have name the file", "[validate]") {
-    const std::string error = error_with("/training/optimizer_threads"_json_pointer, 64);
+    const std::string error = comparison_error("/training/optimizer_threads"_json_pointer, 64);
     CHECK_THAT(error, ContainsSubstring("run.json: training: --optimizer-threads is 64"));
 }

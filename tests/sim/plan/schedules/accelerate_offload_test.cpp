@@ -5,8 +5,10 @@
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
+using namespace sluice::test;
 
 namespace {
 
@@ -23,13 +25,6 @@ StepPlan plan_of(Recompute recompute, const std::string& shape = kShape) {
                      resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
 }
 
-double copied(const StepPlan& plan, Lane lane) {
-    double bytes = 0;
-    for (const Operation& operation : plan.program.operations)
-        if (operation.lane == lane) bytes += operation.link_bytes;
-    return bytes;
-}
-
 Bytes most(const StepPlan& plan, Tier tier, MemoryKind kind) {
     const Peak peak =
         peak_memory(plan.memory, tier, static_cast<OperationId>(plan.program.operations.size()));
@@ -42,9 +37,9 @@ TEST_CASE("accelerate-offload: layers arrive twice with recomputation, once with
     const ModelSpec model = parse_generic_model(kShape);
     const double all = 2.0 * static_cast<double>(total_parameters(model));
     const double layers = 2.0 * 4 * static_cast<double>(layer_parameters(model, model.kinds[0]));
-    CHECK(copied(plan_of(Recompute::full), Lane::host_to_device) == all + layers);
-    CHECK(copied(plan_of(Recompute::none), Lane::host_to_device) == all);
-    CHECK(copied(plan_of(Recompute::full), Lane::device_to_host) == all);
+    CHECK(link_bytes(plan_of(Recompute::full), Lane::host_to_device) == all + layers);
+    CHECK(link_bytes(plan_of(Recompute::none), Lane::host_to_device) == all);
+    CHECK(link_bytes(plan_of(Recompute::full), Lane::device_to_host) == all);
 }
 
 TEST_CASE("accelerate-offload: a tied table is copied for the embedding and for the head",
@@ -53,8 +48,8 @@ TEST_CASE("accelerate-offload: a tied table is copied for the embedding and for 
     const double table = 2.0 * 512 * 16000;
     const double all =
         2.0 * static_cast<double>(total_parameters(parse_generic_model(tied))) + table;
-    CHECK(copied(plan_of(Recompute::none, tied), Lane::host_to_device) == all);
-    CHECK(copied(plan_of(Recompute::none, tied), Lane::device_to_host) == all);
+    CHECK(link_bytes(plan_of(Recompute::none, tied), Lane::host_to_device) == all);
+    CHECK(link_bytes(plan_of(Recompute::none, tied), Lane::device_to_host) == all);
 }
 
 TEST_CASE("accelerate-offload: all is in order; each operation waits for the one before it",

@@ -11,7 +11,7 @@ using namespace sluice;
 
 namespace {
 
-constexpr const char* kShape =
+constexpr const char* kClusterShape =
     "layers=4,hidden=512,heads=8,kv_heads=2,head_dim=64,intermediate=1024,vocabulary=16000";
 
 TrainingSpec training_of(std::int64_t gpus, Sharding sharding, std::int64_t micro_batch = 0) {
@@ -26,8 +26,8 @@ TrainingSpec training_of(std::int64_t gpus, Sharding sharding, std::int64_t micr
 }
 
 StepPlan plan_of(const TrainingSpec& training, const char* machine = "h100-sxm-pcie5") {
-    return plan_step(parse_generic_model(kShape), resolve_machine(read_machine_profile(machine)),
-                     training);
+    return plan_step(parse_generic_model(kClusterShape),
+                     resolve_machine(read_machine_profile(machine)), training);
 }
 
 /// Bytes that stand on the device all the time, of a kind.
@@ -46,9 +46,11 @@ double sent(const StepPlan& plan, Collective collective) {
     return bytes;
 }
 
-double parameters() { return static_cast<double>(total_parameters(parse_generic_model(kShape))); }
+double parameters() {
+    return static_cast<double>(total_parameters(parse_generic_model(kClusterShape)));
+}
 double layers() {
-    const ModelSpec model = parse_generic_model(kShape);
+    const ModelSpec model = parse_generic_model(kClusterShape);
     return 4.0 * static_cast<double>(layer_parameters(model, model.kinds[0]));
 }
 
@@ -152,7 +154,7 @@ TEST_CASE("cluster: the head's gradient is in the loss's memory while it is made
 
 TEST_CASE("cluster: only a tied table's gradient is held for the embedding's", "[plan]") {
     const auto held = [](const char* tied) {
-        const StepPlan plan = plan_step(parse_generic_model(kShape + std::string(tied)),
+        const StepPlan plan = plan_step(parse_generic_model(kClusterShape + std::string(tied)),
                                         resolve_machine(read_machine_profile("h100-sxm-pcie5")),
                                         training_of(8, Sharding::none));
         return std::count_if(

@@ -8,7 +8,7 @@ using namespace sluice;
 
 namespace {
 
-StepPlan plan_of(const ModelSpec& model) {
+StepPlan megatrain_plan(const ModelSpec& model) {
     TrainingSpec training;
     training.schedule = Schedule("megatrain");
     return plan_step(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
@@ -19,7 +19,7 @@ StepPlan plan_of(const ModelSpec& model) {
 TEST_CASE("megatrain: a tied table has its gradient from the loss to the embedding's", "[plan]") {
     const std::string shape = "layers=4,hidden=512,vocabulary=1000";
     for (const bool tied : {false, true}) {
-        const StepPlan plan = plan_of(parse_generic_model(shape + (tied ? ",tied=1" : "")));
+        const StepPlan plan = megatrain_plan(parse_generic_model(shape + (tied ? ",tied=1" : "")));
         int found = 0;
         for (const Buffer& buffer : plan.memory.buffers) {
             if (buffer.name != "tied table's gradient") continue;
@@ -39,7 +39,7 @@ TEST_CASE("megatrain: gradients of every expert stay in the heap where they are 
     // Two layers, 8 experts of gate, up and down of 1024 x 512 in bf16 (1 MB, under 32 MiB each).
     ModelSpec model = parse_generic_model("layers=2,hidden=512,intermediate=1024,vocabulary=1000");
     const auto kept = [&] {
-        const StepPlan plan = plan_of(model);
+        const StepPlan plan = megatrain_plan(model);
         const auto count = static_cast<OperationId>(plan.program.operations.size());
         return 2 * total_parameters(model) + plan.memory.host_between_steps -
                peak_memory(plan.memory, Tier::host, count).bytes;

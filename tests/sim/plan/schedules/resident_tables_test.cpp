@@ -6,8 +6,10 @@
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
+using namespace sluice::test;
 
 namespace {
 
@@ -31,13 +33,6 @@ TrainingSpec training(ResidentTables tables) {
 StepPlan plan_of(bool tied, ResidentTables tables) {
     return plan_step(small(tied), resolve_machine(read_machine_profile("h200-sxm-pcie5")),
                      training(tables));
-}
-
-double link_bytes(const StepPlan& plan, Lane lane) {
-    double total = 0;
-    for (const Operation& op : plan.program.operations)
-        total += op.lane == lane ? op.link_bytes : 0;
-    return total;
 }
 
 Bytes states(const StepPlan& plan) {

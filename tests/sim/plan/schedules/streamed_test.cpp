@@ -7,8 +7,10 @@
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
+using namespace sluice::test;
 
 namespace {
 
@@ -30,20 +32,6 @@ int count(const StepPlan& plan, OperationKind kind) {
     return static_cast<int>(std::count_if(plan.program.operations.begin(),
                                           plan.program.operations.end(),
                                           [&](const Operation& op) { return op.kind == kind; }));
-}
-
-double link_bytes(const StepPlan& plan, Lane lane) {
-    double total = 0;
-    for (const Operation& op : plan.program.operations)
-        total += op.lane == lane ? op.link_bytes : 0;
-    return total;
-}
-
-Bytes buffer_bytes(const StepPlan& plan, const std::string& name) {
-    Bytes total = 0;
-    for (const Buffer& buffer : plan.memory.buffers)
-        total += buffer.name == name ? buffer.bytes : 0;
-    return total;
 }
 
 /// Rows of the embedding in each of its updates: between two steps, then the rest.
@@ -147,12 +135,12 @@ TEST_CASE("streamed: host memory is 12 bytes a parameter and the listed buffers"
     const MachineSpec machine = h200();
     const StepPlan plan = plan_step(model, machine, training(32, 1024));
     const Bytes parameters = 7'615'616'512;
-    CHECK(buffer_bytes(plan, "weights (high plane)") == 2 * parameters);
-    CHECK(buffer_bytes(plan, "master low plane and moments") == 10 * parameters);
+    CHECK(bytes_of(plan, "weights (high plane)") == 2 * parameters);
+    CHECK(bytes_of(plan, "master low plane and moments") == 10 * parameters);
     // Four slabs of the largest layer (233,057,792), the head's gradient, rows in and out.
-    CHECK(buffer_bytes(plan, "pinned gradient slabs") == 4 * 2 * Bytes{233'057'792});
-    CHECK(buffer_bytes(plan, "pinned head gradient") == 2 * Bytes{152065} * 3584);
-    CHECK(buffer_bytes(plan, "pinned embedding rows in and out") == 2 * 2 * Bytes{32768} * 3584);
+    CHECK(bytes_of(plan, "pinned gradient slabs") == 4 * 2 * Bytes{233'057'792});
+    CHECK(bytes_of(plan, "pinned head gradient") == 2 * Bytes{152065} * 3584);
+    CHECK(bytes_of(plan, "pinned embedding rows in and out") == 2 * 2 * Bytes{32768} * 3584);
     Bytes sum = 0;
     for (const Buffer& buffer : plan.memory.buffers)
         sum += buffer.tier == Tier::host ? buffer.bytes : 0;
@@ -195,7 +183,7 @@ TEST_CASE("streamed: resident layers do not travel and are updated by compute", 
         CHECK(fewer(Lane::host_to_device) == resident + std::min<std::int64_t>(2, resident));
         CHECK(fewer(Lane::device_to_host) == resident);
         CHECK(count(plan, OperationKind::update) == count(without, OperationKind::update));
-        CHECK(buffer_bytes(plan, "resident layers, weights and states") ==
+        CHECK(bytes_of(plan, "resident layers, weights and states") ==
               static_cast<Bytes>(6 * bytes) * resident);
     }
 }
@@ -205,14 +193,14 @@ TEST_CASE("streamed: checkpoints are one layer input each, on the device or on t
     TrainingSpec spec = training(2, 128);
     const Bytes input = 2 * 128 * 512 * 2;
     const StepPlan on_device = plan_step(small(), h200(), spec);
-    CHECK(buffer_bytes(on_device, "layer input") == 4 * input);
+    CHECK(bytes_of(on_device, "layer input") == 4 * input);
     CHECK(count(on_device, OperationKind::copy_checkpoint_out) == 0);
 
     spec.checkpoints = CheckpointPlacement::host;
     const StepPlan on_host = plan_step(small(), h200(), spec);
     check_executable(on_host);
     // Layer 0's input is the embedding rows, which the host has: three leave, four come back.
-    CHECK(buffer_bytes(on_host, "checkpoints") == 3 * input);
+    CHECK(bytes_of(on_host, "checkpoints") == 3 * input);
     CHECK(count(on_host, OperationKind::copy_checkpoint_out) == 3);
     CHECK(count(on_host, OperationKind::copy_checkpoint_in) == 4);
 }
@@ -266,12 +254,12 @@ TEST_CASE("streamed: what is kept is not in backward's workspace a second time",
     // attention output, of q, k, v, and of the query again (4 x 128 in fp32), 4 numbers.
     TrainingSpec spec = training();
     spec.recompute = Recompute::none;
-    CHECK(buffer_bytes(plan_step(small(), h200(), spec), "backward workspace") ==
+    CHECK(bytes_of(plan_step(small(), h200(), spec), "backward workspace") ==
           1024 * (1024 + 1024 + 3 * 1024 + 2048 + 16));
     // Full recompute: q, k, v, attention output and 4 statistics, residual, normed input; in place
     // of the gradients the feed-forward's normed input, gate and up, their product, which are more.
     spec.recompute = Recompute::full;
-    CHECK(buffer_bytes(plan_step(small(), h200(), spec), "backward workspace") ==
+    CHECK(bytes_of(plan_step(small(), h200(), spec), "backward workspace") ==
           1024 * (3 * 1024 + 1024 + 16 + 1024 + 1024 + 1024 + 4096 + 2048));
 }
 

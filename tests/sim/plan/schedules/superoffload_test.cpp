@@ -5,8 +5,10 @@
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
+using namespace sluice::test;
 
 namespace {
 
@@ -26,13 +28,6 @@ TrainingSpec superoffload(std::int64_t percent, std::int64_t sub_group = 8 << 20
 ModelSpec small_model() {
     return parse_generic_model(
         "layers=1,hidden=1024,heads=8,kv_heads=8,head_dim=128,intermediate=4096,vocabulary=32768");
-}
-
-Bytes bytes_of(const StepPlan& plan, const std::string& name) {
-    Bytes bytes = 0;
-    for (const Buffer& buffer : plan.memory.buffers)
-        if (buffer.name == name) bytes += buffer.bytes;
-    return bytes;
 }
 
 std::vector<std::size_t> on_lane(const StepPlan& plan, OperationKind kind, Lane lane) {

@@ -7,14 +7,16 @@
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
+using namespace sluice::test;
 
 namespace {
 
 constexpr Bytes kMiBytes = 1 << 20;
 
-StepPlan plan_of(const ModelSpec& model, std::int64_t batch = 1) {
+StepPlan zero3_plan(const ModelSpec& model, std::int64_t batch = 1) {
     TrainingSpec training;
     training.schedule = Schedule("zero3-offload");
     training.batch = batch;
@@ -22,29 +24,14 @@ StepPlan plan_of(const ModelSpec& model, std::int64_t batch = 1) {
 }
 
 // Embedding and head of 32 M elements each, q, k, v, o of 1 M, gate, up, down of 4 M.
-const char* const kShape =
+const char* const kOneLayer =
     "layers=1,hidden=1024,heads=8,kv_heads=8,head_dim=128,intermediate=4096,vocabulary=32768";
-
-Bytes bytes_of(const StepPlan& plan, const std::string& name) {
-    Bytes bytes = 0;
-    for (const Buffer& buffer : plan.memory.buffers)
-        if (buffer.name == name) bytes += buffer.bytes;
-    return bytes;
-}
-
-/// Over the link in one step, by what is copied.
-double copied(const StepPlan& plan, OperationKind kind) {
-    double bytes = 0;
-    for (const Operation& operation : plan.program.operations)
-        if (operation.kind == kind) bytes += operation.link_bytes;
-    return bytes;
-}
 
 }  // namespace
 
 TEST_CASE("zero3: host memory by hand, all that is pinned in powers of two", "[plan]") {
-    const ModelSpec model = parse_generic_model(kShape);
-    const StepPlan plan = plan_of(model);
+    const ModelSpec model = parse_generic_model(kOneLayer);
+    const StepPlan plan = zero3_plan(model);
     const std::int64_t parameters = 2 * (32 << 20) + 4 * (1 << 20) + 3 * (4 << 20) + 3 * 1024;
     REQUIRE(total_parameters(model) == parameters);
     CHECK(bytes_of(plan, "fp32 masters and moments") == 12 * parameters);
@@ -57,7 +44,7 @@ TEST_CASE("zero3: host memory by hand, all that is pinned in powers of two", "[p
 }
 
 TEST_CASE("zero3: memory in use outside the process is not resident in it", "[plan]") {
-    const StepPlan plan = plan_of(parse_generic_model(kShape));
+    const StepPlan plan = zero3_plan(parse_generic_model(kOneLayer));
     const auto count = static_cast<OperationId>(plan.program.operations.size());
     const Bytes tables = bytes_of(plan, "tables of pinned pages");
     CHECK(tables > 10 * kMiBytes);
@@ -82,13 +69,13 @@ TEST_CASE("zero3: sub-groups end with the tensor that completes a billion elemen
 
 TEST_CASE("zero3: every gradient leaves as bf16, comes back and leaves as fp32", "[plan]") {
     for (const char* tied : {"", ",tied=1"}) {
-        const ModelSpec model = parse_generic_model(std::string(kShape) + tied);
-        const StepPlan plan = plan_of(model);
+        const ModelSpec model = parse_generic_model(std::string(kOneLayer) + tied);
+        const StepPlan plan = zero3_plan(model);
         const auto parameters = static_cast<double>(total_parameters(model));
-        CHECK(copied(plan, OperationKind::copy_gradients_out) == 6 * parameters);
-        CHECK(copied(plan, OperationKind::copy_gradients_in) == 2 * parameters);
-        // A model of less than the reuse distance is copied in once.
-        CHECK(copied(plan, OperationKind::copy_weights_in) ==
+        CHECK(link_bytes(plan, OperationKind::copy_gradients_out) == 6 * parameters);
+        CHECK(link_bytes(plan, OperationKind::copy_gradients_in) == 2 * parameters);
+        // A model of less than the reuse distance is link_bytes in once.
+        CHECK(link_bytes(plan, OperationKind::copy_weights_in) ==
               2 * (parameters - (model.layers.size() * 2 + 1) * 1024.0));
     }
 }
@@ -97,7 +84,7 @@ TEST_CASE("zero3: of a large model little more than max_live_parameters is on th
           "[plan]") {
     ModelSpec model = read_model("qwen2.5-7b");
     model.tied_embeddings = false;
-    const StepPlan plan = plan_of(model);
+    const StepPlan plan = zero3_plan(model);
     const auto count = static_cast<OperationId>(plan.program.operations.size());
     std::vector<double> live(static_cast<std::size_t>(count) + 1, 0);
     for (const Buffer& buffer : plan.memory.buffers) {
@@ -110,7 +97,7 @@ TEST_CASE("zero3: of a large model little more than max_live_parameters is on th
     CHECK(most >= 2e9);
     CHECK(most < 2 * (1e9 + 152064.0 * 3584 + 5e7 + 18944.0 * 3584 * 3));
     // Forward and backward each need all of it, less what is kept from one to the other.
-    const double weights = copied(plan, OperationKind::copy_weights_in);
+    const double weights = link_bytes(plan, OperationKind::copy_weights_in);
     const auto once = 2 * static_cast<double>(total_parameters(model));
     CHECK(weights > 1.7 * once);
     CHECK(weights <= 2 * once);
@@ -122,7 +109,7 @@ TEST_CASE("zero3: smaller sub-groups are pinned closer to their size", "[plan]")
     training.batch = 1;
     training.sub_group_elements = 8 << 20;
     const StepPlan plan =
-        plan_step(parse_generic_model(kShape),
+        plan_step(parse_generic_model(kOneLayer),
                   resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
     // The embedding's 128 MiB; norms, q to gate: 8 Mi and 2 Ki elements, beyond 32 MiB; up and
     // down; the last norm and the head, beyond 128 MiB.
@@ -132,7 +119,7 @@ TEST_CASE("zero3: smaller sub-groups are pinned closer to their size", "[plan]")
 
 TEST_CASE("zero3: Python waits for parameters, and what leaves waits for Python", "[plan]") {
     const ModelSpec model = read_model("qwen2.5-1.5b");
-    const StepPlan plan = plan_of(model);
+    const StepPlan plan = zero3_plan(model);
     const auto& operations = plan.program.operations;
     const auto waits_for = [&](const Operation& operation, Lane lane) {
         return std::any_of(
@@ -169,7 +156,7 @@ TEST_CASE("zero3: a layer of hundreds of experts is planned in parts, with the s
           "[plan]") {
     ModelSpec model = read_model("qwen3-30b-a3b");
     truncate_layers(model, 2);
-    const StepPlan plan = plan_of(model);
+    const StepPlan plan = zero3_plan(model);
     // 3 matrices of each of 128 experts, attention's 4 and the router; forward, again, backward.
     CHECK(plan.program.operations.size() < 500);
     const Zero3Modules modules(model);
@@ -181,5 +168,5 @@ TEST_CASE("zero3: a layer of hundreds of experts is planned in parts, with the s
             for (const int parameter : list)
                 elements += modules.elements()[static_cast<std::size_t>(parameter)];
     }
-    CHECK(copied(plan, OperationKind::copy_weights_in) == 2.0 * static_cast<double>(elements));
+    CHECK(link_bytes(plan, OperationKind::copy_weights_in) == 2.0 * static_cast<double>(elements));
 }

@@ -8,25 +8,12 @@
 #include "sim/plan/step_plan.h"
 #include "tests/catch.h"
 #include "tests/sim/plan/schedules/infinity_case.h"
+#include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-double moved(const StepPlan& plan, OperationKind kind) {
-    double bytes = 0;
-    for (const Operation& operation : plan.program.operations)
-        if (operation.kind == kind) bytes += operation.link_bytes;
-    return bytes;
-}
-
-Bytes bytes_of(const StepPlan& plan, const std::string& name) {
-    Bytes bytes = 0;
-    for (const Buffer& buffer : plan.memory.buffers)
-        if (buffer.name == name) bytes += buffer.bytes;
-    return bytes;
-}
 
 bool waits_for(const StepPlan& plan, std::size_t operation, OperationId on) {
     const auto& waits = plan.program.operations[operation].waits_for;
@@ -48,15 +35,15 @@ TEST_CASE("zero-infinity: bytes of a step from and to storage, by hand", "[plan]
     const auto parameters = static_cast<double>(total_parameters(model));
     const StepPlan plan = plan_step(model, machine_with_storage(), infinity());
     // Master, two moments and the gradient are read; all but the gradient are written again.
-    CHECK(moved(plan, OperationKind::read_states) == 16 * parameters);
-    CHECK(moved(plan, OperationKind::write_states) == 12 * parameters);
-    CHECK(moved(plan, OperationKind::write_gradients) == 4 * parameters);
-    CHECK(moved(plan, OperationKind::write_weights) == 2 * parameters);
+    CHECK(link_bytes(plan, OperationKind::read_states) == 16 * parameters);
+    CHECK(link_bytes(plan, OperationKind::write_states) == 12 * parameters);
+    CHECK(link_bytes(plan, OperationKind::write_gradients) == 4 * parameters);
+    CHECK(link_bytes(plan, OperationKind::write_weights) == 2 * parameters);
     // Of the tensors that are read, forward and backward need each once at least.
-    const double read = moved(plan, OperationKind::read_weights);
+    const double read = link_bytes(plan, OperationKind::read_weights);
     CHECK(read >= 2 * (parameters - 4 * 20e3));
     CHECK(read <= 2 * 2 * parameters);
-    CHECK(moved(plan, OperationKind::copy_gradients_out) == 6 * parameters);
+    CHECK(link_bytes(plan, OperationKind::copy_gradients_out) == 6 * parameters);
 }
 
 TEST_CASE("zero-infinity: memory by tier, by hand", "[plan]") {

@@ -15,7 +15,7 @@ json with_curve(const char* pointer, const char* points) {
     return profile;
 }
 
-struct Mistake {
+struct CurveMistake {
     const char* pointer;
     const char* points;
     std::vector<const char*> parts;
@@ -43,7 +43,7 @@ constexpr const char* kFlash = "/kernels/attention_flash_forward_tflops_by_seque
 }  // namespace
 
 TEST_CASE("curve checks: sizes and rates that no machine has are refused", "[machine]") {
-    const std::vector<Mistake> mistakes = {
+    const std::vector<CurveMistake> mistakes = {
         {kIn,
          "[[1000, 2e6]]",
          {"curve.host_to_device_gb_per_s_by_bytes.points: 2e+06 at 1000", "at most 1e+06",

@@ -13,14 +13,14 @@ namespace {
 
 using nlohmann::json;
 
-struct Mistake {
+struct KernelMistake {
     const char* at;    ///< below the kernels section: /rotary/points
     const char* text;  ///< JSON put there
     std::vector<const char*> parts;
 };
 
-void check_refused(const std::vector<Mistake>& mistakes) {
-    for (const Mistake& mistake : mistakes) {
+void check_refused(const std::vector<KernelMistake>& mistakes) {
+    for (const KernelMistake& mistake : mistakes) {
         CAPTURE(mistake.at, mistake.text);
         json profile = profile_with_kernels();
         profile["kernels"][json::json_pointer(mistake.at)] = json::parse(mistake.text);

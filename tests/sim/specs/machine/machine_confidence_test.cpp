@@ -39,7 +39,7 @@ json measured_without(const char* pointer) {
     return profile;
 }
 
-bool rests_on(const MachineSpec& machine, const std::string& path) {
+bool uses(const MachineSpec& machine, const std::string& path) {
     return std::count(machine.inputs.begin(), machine.inputs.end(), path) == 1;
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("confidence: numbers of PyTorch's schedules only, of any method, weake
             REQUIRE(machine.others_assumptions.size() == 1);
             CHECK(machine.others_assumptions.front() ==
                   fmt::format("{} 50 is {} (taken from elsewhere)", path, method));
-            CHECK(rests_on(machine, path));
+            CHECK(uses(machine, path));
             number.erase("note");  // its source instead
             CHECK_THAT(resolve(profile).others_assumptions.at(0),
                        ContainsSubstring("(measured by me)"));
@@ -219,17 +219,17 @@ TEST_CASE("confidence: both ways that differ are shared evenly, which is stated"
 
 TEST_CASE("inputs: the numbers that a spec rests on, and no others", "[machine]") {
     const MachineSpec machine = resolve_machine(read_machine_profile(kMeasuredMachine));
-    CHECK(rests_on(machine, "kernels.gemm_sustained_tflops"));
-    CHECK(rests_on(machine, "gpu.memory_capacity_gb"));
-    CHECK(rests_on(machine, "link.other.pageable_host_to_device_gb_per_s"));
-    CHECK_FALSE(rests_on(machine, "gpu.bf16_dense_tflops"));  // the sustained rate is known
-    CHECK_FALSE(rests_on(machine, "host.memory_bandwidth_stream_gb_per_s"));
-    CHECK_FALSE(rests_on(machine, "host.adam_gparams_per_s"));
-    CHECK_FALSE(rests_on(machine, "link.raw_per_direction_gb_per_s"));
+    CHECK(uses(machine, "kernels.gemm_sustained_tflops"));
+    CHECK(uses(machine, "gpu.memory_capacity_gb"));
+    CHECK(uses(machine, "link.other.pageable_host_to_device_gb_per_s"));
+    CHECK_FALSE(uses(machine, "gpu.bf16_dense_tflops"));  // the sustained rate is known
+    CHECK_FALSE(uses(machine, "host.memory_bandwidth_stream_gb_per_s"));
+    CHECK_FALSE(uses(machine, "host.adam_gparams_per_s"));
+    CHECK_FALSE(uses(machine, "link.raw_per_direction_gb_per_s"));
     const MachineSpec small = resolve(small_profile());
-    CHECK(rests_on(small, "gpu.bf16_dense_tflops"));
-    CHECK(rests_on(small, "link.raw_per_direction_gb_per_s"));  // once, though it is read twice
-    CHECK_FALSE(rests_on(small, "kernels.launch_us"));
+    CHECK(uses(small, "gpu.bf16_dense_tflops"));
+    CHECK(uses(small, "link.raw_per_direction_gb_per_s"));  // once, though it is read twice
+    CHECK_FALSE(uses(small, "kernels.launch_us"));
 }
 
 TEST_CASE("inputs: every number that is called readable is, by some machine", "[machine]") {

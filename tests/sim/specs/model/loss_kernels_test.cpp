@@ -26,7 +26,7 @@ double bytes(const KernelList& kernels, std::string_view name) {
     return total;
 }
 
-constexpr TokenBlock kBlock{1, 1024, 0};
+constexpr TokenBlock kLossBlock{1, 1024, 0};
 
 }  // namespace
 
@@ -73,8 +73,8 @@ TEST_CASE("layer kernels: fused, two products add the residual; in PyTorch two k
           "[model]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     const LayerSpec& layer = model.layer(0);
-    const KernelList fused = forward_kernels(model, layer, kBlock, KernelStyle::fused);
-    const KernelList eager = forward_kernels(model, layer, kBlock, KernelStyle::eager);
+    const KernelList fused = forward_kernels(model, layer, kLossBlock, KernelStyle::fused);
+    const KernelList eager = forward_kernels(model, layer, kLossBlock, KernelStyle::eager);
     for (const Kernel& kernel : fused) {
         const std::string_view name = kernel.name;
         CAPTURE(name);
@@ -93,12 +93,12 @@ TEST_CASE("layer kernels: where a norm stands between, a kernel adds the residua
     const ModelSpec model = read_model("gemma-2-27b");
     const LayerSpec& layer = model.layer(0);
     REQUIRE(layer.norms == 4);
-    const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
+    const KernelList forward = forward_kernels(model, layer, kLossBlock, KernelStyle::fused);
     CHECK(added(forward) == 0);
     CHECK(count(forward, "residual") == 2);
     CHECK(bytes(forward, "residual") == 2 * 6.0 * 1024 * 4608);
     // Recomputation needs the first sum only: the second is the next layer's input, which is kept.
-    CHECK(count(recompute_kernels(model, layer, kBlock, Recompute::full), "residual") == 1);
+    CHECK(count(recompute_kernels(model, layer, kLossBlock, Recompute::full), "residual") == 1);
 }
 
 TEST_CASE("layer kernels: experts' outputs meet in a kernel that adds the residual", "[model]") {
@@ -108,17 +108,18 @@ TEST_CASE("layer kernels: experts' outputs meet in a kernel that adds the residu
         const LayerSpec& layer = model.layer(model.layer_count() - 1);
         REQUIRE(layer.feed_forward.experts > 0);
         const double stream = 1024.0 * static_cast<double>(model.hidden);
-        const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
+        const KernelList forward = forward_kernels(model, layer, kLossBlock, KernelStyle::fused);
         for (const Kernel& kernel : forward)
             CHECK(kernel.added == (std::string_view(kernel.name) == "attention output"));
         CHECK(added(forward) == 2 * stream);  // read in bf16
         CHECK(count(forward, "residual") == 1);
         CHECK(bytes(forward, "residual") == 6 * stream);
-        CHECK(count(forward_kernels(model, layer, kBlock, KernelStyle::eager), "residual") == 2);
+        CHECK(count(forward_kernels(model, layer, kLossBlock, KernelStyle::eager), "residual") ==
+              2);
     }
     // A dense layer of the same model has both in its products.
     const ModelSpec model = read_model("deepseek-v3");
-    const KernelList dense = forward_kernels(model, model.layer(0), kBlock, KernelStyle::fused);
+    const KernelList dense = forward_kernels(model, model.layer(0), kLossBlock, KernelStyle::fused);
     CHECK(added(dense) == 2 * 2.0 * 1024 * 7168);
     CHECK(count(dense, "residual") == 0);
 }
@@ -127,8 +128,8 @@ TEST_CASE("layer kernels: weight gradients are summed by their products where th
           "[model]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     const LayerSpec& layer = model.layer(0);
-    const KernelList alone = backward_kernels(model, layer, kBlock, KernelStyle::fused);
-    const KernelList summed = backward_kernels(model, layer, kBlock, KernelStyle::fused, true);
+    const KernelList alone = backward_kernels(model, layer, kLossBlock, KernelStyle::fused);
+    const KernelList summed = backward_kernels(model, layer, kLossBlock, KernelStyle::fused, true);
     CHECK(added(alone) == 0);
     // qkv 4608, attention output 3584, gate and up 37888 rows of 3584, and down 3584 of 18944: 6
     // bytes more an element.
@@ -141,7 +142,7 @@ TEST_CASE("layer kernels: biases of q, k and v have a gradient kernel, heads' no
           "[model]") {
     const auto backward = [](const char* name) {
         const ModelSpec model = read_model(name);
-        return backward_kernels(model, model.layer(0), kBlock, KernelStyle::fused);
+        return backward_kernels(model, model.layer(0), kLossBlock, KernelStyle::fused);
     };
     const KernelList biased = backward("qwen2.5-7b"), normed = backward("qwen3-8b");
     CHECK(count(biased, "bias gradient") == 1);
@@ -159,7 +160,8 @@ TEST_CASE("layer kernels: biases of q, k and v have a gradient kernel, heads' no
         CHECK(kernel.columns == (32 + 8) * 128);  // q and k
     }
     const ModelSpec model = read_model("qwen3-8b");
-    const KernelList forward = forward_kernels(model, model.layer(0), kBlock, KernelStyle::fused);
+    const KernelList forward =
+        forward_kernels(model, model.layer(0), kLossBlock, KernelStyle::fused);
     CHECK(count(forward, "head norm") == 1);
     CHECK(count(forward, "rotary") == 1);
 }

@@ -7,7 +7,7 @@ using namespace sluice;
 
 namespace {
 
-PlannedScenario planned() {
+PlannedScenario scenario_of_7b() {
     PlannedScenario out;
     out.model.model = "qwen2.5-7b";
     out.machine.machine = "gh200-480gb";
@@ -27,7 +27,7 @@ std::string mistake(const PlannedScenario& scenario) {
 }  // namespace
 
 TEST_CASE("planned scenario: resolves to the specs that its values name", "[scenario]") {
-    PlannedScenario scenario = planned();
+    PlannedScenario scenario = scenario_of_7b();
     scenario.model.layers = "4";
     scenario.machine.host_memory = "256GB";
     scenario.training = {{"batch", "32"}, {"micro_batch", "16"}};
@@ -43,12 +43,12 @@ TEST_CASE("planned scenario: resolves to the specs that its values name", "[scen
 
 TEST_CASE("planned scenario: a mistake names its field", "[scenario]") {
     const auto with = [](auto change) {
-        PlannedScenario scenario = planned();
+        PlannedScenario scenario = scenario_of_7b();
         change(scenario);
         return mistake(scenario);
     };
     using P = PlannedScenario;
-    CHECK(mistake(planned()).empty());
+    CHECK(mistake(scenario_of_7b()).empty());
     CHECK_THAT(with([](P& p) { p.model.model = ""; }), ContainsSubstring("model: --model is"));
     CHECK_THAT(with([](P& p) { p.model.model = "qwen2.5-8b"; }), ContainsSubstring("model: "));
     CHECK_THAT(with([](P& p) { p.model.layers = "1.5"; }),
@@ -77,7 +77,7 @@ TEST_CASE("planned scenario: a mistake names its field", "[scenario]") {
 }
 
 TEST_CASE("planned scenario: its command line, quoted for a shell", "[scenario]") {
-    PlannedScenario scenario = planned();
+    PlannedScenario scenario = scenario_of_7b();
     scenario.model.model = "my models/it's one/config.json";
     scenario.model.untied = true;
     scenario.training = {{"micro_batch", "16"}, {"batch", "32"}};
