@@ -58,6 +58,11 @@ std::int64_t most_layers_kept(const Asked& asked) {
     return low;
 }
 
+bool host_is_short(const Asked& a) {
+    return check_fit(plan_step(a.model, a.machine, a.training), a.machine, a.training)
+               .host.shortfall() > 0;
+}
+
 constexpr std::int64_t kFeedForwardChunk = 16384, kLossChunk = 1024;  // tokens
 constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 
@@ -67,6 +72,8 @@ constexpr Move kMoves[] = {
      [](const Asked& a) {
          Values out = halvings(a.training.resident_layers, 0);
          out.push_back(0);
+         out.push_back(
+             number(with_layers_off_host(a.model, a.machine, a.training).resident_layers));
          return out;
      }},
     {"resident_tables", Effect::frees_memory,
@@ -74,6 +81,7 @@ constexpr Move kMoves[] = {
          Values out = only_if(a.training.resident_embedding() && !a.model.tied_embeddings,
                               number(ResidentTables::head));
          out.push_back(number(ResidentTables::none));
+         if (host_is_short(a)) out.push_back(number(ResidentTables::both));
          return out;
      }},
     {"recompute", Effect::frees_memory,

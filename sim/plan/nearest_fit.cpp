@@ -112,6 +112,24 @@ bool fits_machine(const ModelSpec& model, const MachineSpec& machine,
     return fit_of_plan({model, machine, training}, training).fits();
 }
 
+TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& machine,
+                                  const TrainingSpec& training) {
+    if (!has_option(training.schedule, "resident_layers")) return training;
+    TrainingSpec with = training;
+    const auto host_is_short = [&](std::int64_t layers) {
+        with.resident_layers = layers;
+        return fit_of_plan({model, machine, training}, with).host.shortfall() > 0;
+    };
+    std::int64_t too_few = training.resident_layers, enough = model.layer_count();
+    if (!host_is_short(too_few) || host_is_short(enough)) return training;
+    while (enough - too_few > 1) {
+        const std::int64_t middle = (too_few + enough) / 2;
+        (host_is_short(middle) ? too_few : enough) = middle;
+    }
+    with.resident_layers = enough;
+    return with;
+}
+
 std::vector<FittingTraining> nearest_fits(const ModelSpec& model, const MachineSpec& machine,
                                           const TrainingSpec& training, std::size_t most,
                                           const std::function<void()>& before_each) {
@@ -134,12 +152,20 @@ std::optional<TrainingSpec> fitting_training(const ModelSpec& model, const Machi
 
 bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
+    const auto fits = [&](const TrainingSpec& candidate) {
+        const std::optional<Fit> fit = fit_of({model, machine, training}, candidate);
+        return fit && fit->fits();
+    };
     TrainingSpec least = training;
     least.batch = least.gpus;
     least.micro_batch = 0;
     least.sequence = 1;
-    const std::optional<Fit> fit = fit_of({model, machine, training}, least);
-    return fit && fit->fits();
+    if (!training.schedule->ours) return fits(least);
+    for (const ResidentTables tables : {training.resident_tables, ResidentTables::both}) {
+        least.resident_tables = tables;
+        if (fits(with_layers_off_host(model, machine, least))) return true;
+    }
+    return false;
 }
 
 std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,

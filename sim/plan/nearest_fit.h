@@ -13,6 +13,11 @@ namespace sluice {
 
 bool fits_machine(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training);
 
+/// With the fewest further resident layers with which host memory is enough: they have no copy
+/// there. The same training if it is enough already, no number is, or the schedule has none.
+TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& machine,
+                                  const TrainingSpec& training);
+
 /// Settings near the given ones whose plan fits.
 struct FittingTraining {
     TrainingSpec training;
@@ -32,8 +37,8 @@ std::vector<FittingTraining> nearest_fits(const ModelSpec& model, const MachineS
 std::optional<TrainingSpec> fitting_training(const ModelSpec& model, const MachineSpec& machine,
                                              const TrainingSpec& training, bool adjust);
 
-/// Whether a sequence of one token fits. If not, no batch and no sequence does, since the model
-/// itself is too large.
+/// Whether a sequence of one token fits, be it with resident layers and tables. If not, no batch
+/// and no sequence does, since the model itself is too large.
 bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);
 

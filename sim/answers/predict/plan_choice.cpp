@@ -37,13 +37,18 @@ class PlanSearch {
 
     bool is_free(const char* field) const { return !fixed_.contains(field); }
 
-    bool fits(const TrainingSpec& training) const {
+    bool is_valid(const TrainingSpec& training) const {
         try {
             check_training_spec(training);
-            return fits_machine(model_, machine_, training);
+            check_plan_inputs(model_, machine_, training);
+            return true;
         } catch (const InputError&) {
             return false;
         }
+    }
+
+    bool fits(const TrainingSpec& training) const {
+        return is_valid(training) && fits_machine(model_, machine_, training);
     }
 
     /// Empty if the training does not fit or breaks a rule.
@@ -82,16 +87,25 @@ class PlanSearch {
         out = with_each(out, "micro_batch", &TrainingSpec::micro_batch, micro_batches);
         out = with_each(out, "resident_tables", &TrainingSpec::resident_tables,
                         {ResidentTables::none, ResidentTables::both});
-        for (TrainingSpec& training : out)
-            if (is_free("checkpoints") && !fits(training))
-                training.checkpoints = CheckpointPlacement::host;
+        for (TrainingSpec& training : out) {
+            training = with_needed_layers(training);
+            if (!is_free("checkpoints") || fits(training)) continue;
+            training.checkpoints = CheckpointPlacement::host;
+            training = with_needed_layers(training);
+        }
         std::erase_if(out, [&](const TrainingSpec& training) { return !fits(training); });
         return out;
     }
 
-    /// The largest number of layers with which the training fits. It fits with none.
+    /// With the resident layers without which host memory is short, if their number is free.
+    TrainingSpec with_needed_layers(const TrainingSpec& training) const {
+        if (!is_free("resident_layers") || !is_valid(training)) return training;
+        return with_layers_off_host(model_, machine_, training);
+    }
+
+    /// The largest number of layers with which the training fits. It fits with those that it has.
     std::int64_t most_layers(TrainingSpec training, Layers layers) const {
-        std::int64_t low = 0, high = model_.layer_count() + 1;
+        std::int64_t low = training.*layers, high = model_.layer_count() + 1;
         while (high - low > 1) {
             training.*layers = (low + high) / 2;
             (fits(training) ? low : high) = training.*layers;
@@ -99,15 +113,16 @@ class PlanSearch {
         return low;
     }
 
-    /// Resident layers leave less memory for activations, so the fastest number may be between 0
-    /// and the largest one. Tries steps of a quarter of the range, then of an eighth around the
-    /// best, ...
+    /// Resident layers leave less memory for activations, so the fastest number may be between the
+    /// least that host memory allows and the largest one. Tries steps of a quarter of the range,
+    /// then of an eighth around the best, ...
     void try_layers(TrainingSpec training) {
         if (!is_free("resident_layers")) {
             try_kept_layers(training);
             return;
         }
-        const std::int64_t most = most_layers(training, &TrainingSpec::resident_layers);
+        const std::int64_t least = training.resident_layers,
+                           most = most_layers(training, &TrainingSpec::resident_layers);
         std::map<std::int64_t, Seconds> known;
         const auto seconds_with = [&](std::int64_t layers) {
             const auto [entry, is_new] = known.try_emplace(layers, kNever);
@@ -117,12 +132,12 @@ class PlanSearch {
             }
             return entry->second;
         };
-        std::int64_t stride = std::max<std::int64_t>(1, most / 4), best = 0;
+        std::int64_t stride = std::max<std::int64_t>(1, (most - least) / 4), best = least;
         const auto try_one = [&](std::int64_t layers) {
-            if (layers < 0 || layers > most) return;
+            if (layers < least || layers > most) return;
             if (seconds_with(layers) < seconds_with(best)) best = layers;
         };
-        for (std::int64_t layers = 0; layers < most; layers += stride) try_one(layers);
+        for (std::int64_t layers = least; layers < most; layers += stride) try_one(layers);
         try_one(most);
         while (stride > 1) {
             stride = (stride + 1) / 2;

@@ -171,9 +171,11 @@ TEST_CASE("audit: states on storage are judged by its rates", "[audit]") {
         "storage_gb": 2000)";
     CHECK(storage(little + rates).verdict == Verdict::impossible);
     // Where no memory holds the states, the schedule that has them on storage is predicted.
-    // 32.8 B parameters need some 205 GB at 6 bytes; ZeRO-Infinity's buffers and pages 182.
+    // 32.8 B parameters need some 205 GB at 6 bytes, of which the device takes few; ZeRO-Infinity's
+    // buffers and pages take 182.
     const AuditedClaim infinity = audited(R"("model": "qwen2.5-32b", "host_memory_gb": 190,
         "machine": "h200-pcie5-16vcpu-128gib", "storage_gb": 2000,
+        "training": {"device_budget_bytes": 16e9},
         "storage_read_gb_per_s": 6, "storage_write_gb_per_s": 4)");
     CHECK_THAT(by(infinity, "simulated").sentence, ContainsSubstring("ZeRO-Infinity"));
     CHECK(infinity.verdict() == Verdict::doubtful);  // smaller states, or storage

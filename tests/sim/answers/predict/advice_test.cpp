@@ -37,9 +37,12 @@ TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate
     Case c;
     c.machine.host.memory_capacity = 20'000'000'000;
     const Prediction report = c.asked();
-    REQUIRE(report.advice.suggestions.size() == 1);
-    CHECK(report.advice.suggestions[0].settings.at(0).field == "host_memory");
+    REQUIRE(report.advice.suggestions.size() == 2);
+    CHECK(report.advice.suggestions[0].settings.at(0).field == "resident_layers");
+    CHECK(report.advice.suggestions[1].settings.at(0).field == "host_memory");
     c.machine.host.memory_capacity_most = 20'000'000'000;
+    CHECK(c.asked().advice.suggestions.size() == 1);
+    c.machine.gpu.memory_capacity = 20'000'000'000;
     CHECK(c.asked().advice.suggestions.empty());
 }
 
@@ -54,6 +57,7 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     Case c;
     c.machine.host.memory_capacity = 20'000'000'000;
     c.machine.host.memory_capacity_most = 25'000'000'000;
+    c.machine.gpu.memory_capacity = 12'000'000'000;
     CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
           "no nearby setting fits: fewer --layers or a larger machine is needed (this one has 25.0 "
           "GB of host memory at most)");

@@ -112,6 +112,20 @@ TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", 
     CHECK_THROWS_AS(choose_plan(model, machine, wrong, {}), InputError);
 }
 
+TEST_CASE("plan choice: states that host memory does not hold go to the device", "[simulate]") {
+    const MachineSpec machine = h200();
+    const ModelSpec model = read_model("qwen2.5-14b");
+    const PlanChoice choice = choose_plan(model, machine, batch_of(32), {});
+    CHECK_FALSE(choice.step_as_asked);
+    CHECK(choice.training.resident_layers > 0);
+    CHECK(choice.training.batch == 32);
+    CHECK(choice.training.state_bytes == 12);
+    CHECK(fits_machine(model, machine, choice.training));
+    const PlanChoice on_host =
+        choose_plan(model, machine, batch_of(32), {"resident_layers", "resident_tables"});
+    CHECK(on_host.settings.empty());
+}
+
 TEST_CASE("plan choice: the page shows it", "[simulate]") {
     const std::set<std::string> fixed = {"micro_batch"};
     const Prediction prediction =

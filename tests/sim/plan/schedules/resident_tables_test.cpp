@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "sim/plan/moves.h"
+#include "sim/plan/nearest_fit.h"
+#include "sim/plan/schedules/streamed.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -85,4 +87,49 @@ TEST_CASE("moves: resident tables leave the device where memory is short", "[pla
         CAPTURE(tied);
         CHECK(values == (tied ? std::vector<double>{0} : std::vector<double>{1, 0}));
     }
+}
+
+namespace {
+
+TrainingSpec batch_with_states(std::int64_t batch, std::int64_t state_bytes) {
+    TrainingSpec out;
+    out.batch = batch;
+    out.state_bytes = state_bytes;
+    return out;
+}
+
+Fit fit_on(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+    return check_fit(plan_step(model, machine, training), machine, training);
+}
+
+}  // namespace
+
+TEST_CASE("nearest fit: where the host is short, the fewest layers that make room are resident",
+          "[plan]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
+    const ModelSpec model = read_model("qwen2.5-14b");
+    const TrainingSpec asked = batch_with_states(32, 12);
+    TrainingSpec with = with_layers_off_host(model, machine, asked);
+    REQUIRE(with.resident_layers > 0);
+    CHECK(fits_machine(model, machine, with));
+    const std::vector<FittingTraining> nearest = nearest_fits(model, machine, asked, 3);
+    REQUIRE_FALSE(nearest.empty());
+    CHECK(nearest.front().training.resident_layers == with.resident_layers);
+    // What leaves the host is what the device gets, but for the pieces through which it moves.
+    CHECK(fit_on(model, machine, asked).host.peak.bytes -
+              fit_on(model, machine, with).host.peak.bytes ==
+          Approx(12 * with.resident_layers * layer_parameters(model, model.layer(0)) - kStaging));
+    --with.resident_layers;
+    CHECK(fit_on(model, machine, with).host.shortfall() > 0);
+    // Enough memory, or never enough: nothing changes.
+    CHECK(with_layers_off_host(model, machine, batch_with_states(32, 8)).resident_layers == 0);
+    TrainingSpec tight = asked;
+    tight.host_budget_bytes = 1e9;
+    CHECK(with_layers_off_host(model, machine, tight).resident_layers == 0);
+}
+
+TEST_CASE("nearest fit: a model is too large only if device and host do not hold it", "[plan]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
+    CHECK(fits_by_token(read_model("qwen2.5-32b"), machine, batch_with_states(8, 6)));
+    CHECK_FALSE(fits_by_token(read_model("llama-3.1-70b"), machine, batch_with_states(8, 12)));
 }
