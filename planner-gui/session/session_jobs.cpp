@@ -101,7 +101,7 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
         if (prediction.cost.payment) {
             out.usd_per_hour = prediction.cost.run.usd_per_hour;
             out.usd_per_million_tokens = prediction.cost.run.usd_per_million_tokens.value;
-            out.price_of = prediction.cost.payment->name + ": " + prediction.cost.payment->origin;
+            out.price_of = payment_words(*prediction.cost.payment);
         }
     } catch (const InputError& error) {
         out.refused = error.what();

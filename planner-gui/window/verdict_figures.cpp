@@ -20,13 +20,13 @@ QString amount(double value) {
     return qtext(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
 }
 
-/// The offer, or the price of the purchase.
+/// What is paid for, and the offer or the price of the purchase.
 QString paid_to(const Payment& payment) {
-    if (payment.price_usd == 0) return qtext(payment.name);
-    const QString price = qtext(format_usd(payment.price_usd));
-    return payment.gpu_alone
-               ? QObject::tr("bought, %1 for the GPU alone, without a host").arg(price)
-               : QObject::tr("bought for %1").arg(price);
+    const QString name =
+        payment.price_usd == 0
+            ? qtext(payment.name)
+            : QObject::tr("bought for %1").arg(qtext(format_usd(payment.price_usd)));
+    return payment.paid ? QObject::tr("%1; %2").arg(name, qtext(paid_words(*payment.paid))) : name;
 }
 
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
@@ -83,14 +83,17 @@ void VerdictFigures::showSpeed(const Prediction& r) {
 void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
     if (!cost.payment)
         return set(price_, buy ? tr("no purchase price known") : tr("no price known"),
-                   buy ? tr("enter the purchase price") : tr("enter a rent or a purchase price"),
+                   !buy ? tr("enter a rent or a purchase price")
+                   : cost.missing.empty()
+                       ? tr("enter the purchase price")
+                       : tr("enter the price of a node, or of all that is bought"),
                    {});
     const RunCost& run = cost.run;
     set(price_, tr("%1 a million tokens").arg(qtext(format_usd(run.usd_per_million_tokens.value))),
         tr("%1 an hour: %2").arg(qtext(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
         tr("%1\n%2").arg(
             band_of(run.usd_per_million_tokens, [](double usd) { return format_usd(usd); }),
-            qtext(cost.payment->origin)));
+            qtext(payment_words(*cost.payment))));
 }
 
 void VerdictFigures::showRun(const CostAnswer& cost) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/answers/cost/cost.h"
+#include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sweep_output.h"
 #include "sim/base/format.h"
@@ -70,23 +70,24 @@ AdviceRequest read_request(const AdviseFlags& flags, const PlannedScenario& aske
 }
 
 /// The price that --price gives, else the typical rent of the machine's profile.
-std::optional<HourlyPrice> price_of(const std::string& machine, const MachineProfile& profile,
-                                    const std::map<std::string, double>& prices) {
-    if (const auto given = prices.find(machine); given != prices.end())
-        return HourlyPrice{given->second, "--price"};
-    const PriceList listed = price_list(profile);
-    const Offer* const offer = typical_offer(listed);
-    if (offer == nullptr) return std::nullopt;
-    const std::string unpriced = unpriced_memory(profile);
-    return HourlyPrice{offer->usd_per_hour, fmt::format("{}, {}{}", offer->name, offer->date,
-                                                        unpriced.empty() ? "" : "; " + unpriced)};
+std::optional<Payment> price_of(const std::string& machine, const MachineProfile& profile,
+                                const std::map<std::string, double>& prices,
+                                const NodeShare& share) {
+    const auto given = prices.find(machine);
+    if (given == prices.end()) return hourly_cost(profile, share);
+    Payment out;
+    out.name = "--price";
+    out.origin = "as given";
+    out.usd_per_hour = given->second;
+    return out;
 }
 
-std::string over_budget(const std::optional<HourlyPrice>& price, double most) {
+std::string over_budget(const std::optional<Payment>& price, const std::optional<double>& most) {
+    if (!most) return "";
     if (!price) return "has no price in its profile; give --price NAME=DOLLARS";
-    if (price->usd <= most) return "";
-    return fmt::format("costs {} an hour ({}), more than {}", format_usd(price->usd), price->source,
-                       format_usd(most));
+    if (price->usd_per_hour <= *most) return "";
+    return fmt::format("costs {} an hour ({}), more than {}", format_usd(price->usd_per_hour),
+                       payment_words(*price), format_usd(*most));
 }
 
 Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& request, int processes) {
@@ -108,17 +109,27 @@ int run_advise(const AdviseFlags& flags) {
     const int workers = processes_of(flags.workers);
     const ModelSpec model = read_model(asked.model);
     std::vector<MachineAdvice> machines;
+    std::vector<ProfiledMachine> profiled;
     std::vector<ScenarioGrid> grids;  // all mistakes before any work
     for (const std::string& name : names) {
         asked.machine.machine = name;
-        const auto [profile, machine] = read_machine(asked.machine);
-        machines.push_back({machine.id, price_of(name, profile, prices), "", std::nullopt});
-        if (most_usd) machines.back().left_out = over_budget(machines.back().price, *most_usd);
+        profiled.push_back(read_machine(asked.machine));
+        const auto& [profile, machine] = profiled.back();
+        // The share of a node is known with the plan; until then, that of its GPUs.
+        const NodeShare least{static_cast<double>(request.given.gpus), machine.host.gpus};
+        machines.push_back({machine.id, price_of(name, profile, prices, least), "", std::nullopt});
+        machines.back().left_out = over_budget(machines.back().price, most_usd);
         grids.push_back(advice_grid(model, machine, request));
     }
     for (std::size_t i = 0; i < machines.size(); ++i) {
-        if (!machines[i].left_out.empty()) continue;
-        machines[i].advice = advise_with_progress(grids[i], request, workers);
+        MachineAdvice& one = machines[i];
+        if (!one.left_out.empty()) continue;
+        one.advice = advise_with_progress(grids[i], request, workers);
+        if (!one.advice->best) continue;
+        const auto& [profile, machine] = profiled[i];
+        const Prediction best = predict(model, machine, one.advice->best->training);
+        one.price = price_of(names[i], profile, prices, best.share);
+        one.left_out = over_budget(one.price, most_usd);
     }
     return print(flags.json ? advice_json(machines, request) : advice_text(machines, request));
 }

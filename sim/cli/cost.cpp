@@ -1,7 +1,6 @@
-#include "sim/answers/cost/cost.h"
-
 #include <fmt/format.h>
 
+#include "sim/answers/cost/side_by_side.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
@@ -14,20 +13,28 @@ namespace {
 
 struct CostFlags {
     ScenarioFlags scenario;
-    bool json = false;
+    bool json = false, csv = false;
 };
 
 int run_cost_command(const CostFlags& flags) {
+    check_outputs(flags.json, flags.csv, {});
     const Scenario scenario = resolve(asked_scenario(flags.scenario));
     const MachineSpec& machine = scenario.machine;
     const Prediction report =
         predict(scenario.model, machine, scenario.training, {.band = Wanted::Band::always});
-    const CostAnswer answer = answer_cost(
-        report, machine, machine_money(scenario.profile, machine, scenario.money), scenario.money);
-    if (scenario.money.buy && !answer.payment)
-        throw InputError(
-            fmt::format("--buy: the profile of {} has no price; give --price-usd", machine.id));
-    return print(flags.json ? cost_json(answer, report) : cost_text(answer, report));
+    const CostQuery& query = scenario.money;
+    const MachineMoney money = machine_money(scenario.profile, machine, query);
+    const CostAnswer answer = answer_cost(report, machine, money, query);
+    if (query.buy && !answer.payment)
+        throw InputError(fmt::format(
+            "--buy: {}",
+            answer.missing.empty()
+                ? fmt::format("the profile of {} has no price; give --price-usd", machine.id)
+                : answer.missing));
+    const auto together = side_by_side(report, machine, money, query);
+    return print(flags.json  ? cost_json(answer, report, together)
+                 : flags.csv ? cost_csv(answer, together)
+                             : cost_text(answer, report, together));
 }
 
 }  // namespace
@@ -39,6 +46,7 @@ void add_cost(CLI::App& app, Command& chosen) {
     add_scenario_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);
     add_json_flag(*command, flags->json);
+    command->add_flag("--csv", flags->csv, "one line for each way to pay")->group("Output");
 }
 
 }  // namespace sluice

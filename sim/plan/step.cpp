@@ -60,6 +60,13 @@ Lane Step::bottleneck() const {
     return static_cast<Lane>(largest - critical_shares.begin());
 }
 
+const char* resource_name(Resource resource) {
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"gpu_compute",    "hbm",       "host_to_device",
+                                             "device_to_host", "host_dram", "optimizer_threads"};
+    return kNames[static_cast<std::size_t>(resource)];
+}
+
 const char* bottleneck_name(Lane lane) {
     return lane == Lane::compute ? "gpu_compute" : lane_name(lane);
 }

@@ -110,9 +110,20 @@ struct Measurement {
     std::int64_t redone = 0;  ///< steps that speculative clipping redid, which do not count
 };
 
+enum class Resource : std::uint8_t {
+    gpu_compute,
+    hbm,
+    host_to_device,
+    device_to_host,
+    host_dram,
+    optimizer_threads
+};
+/// "host_dram".
+const char* resource_name(Resource resource);
+
 /// Share of a resource's capacity that a steady step uses.
 struct Utilization {
-    std::string resource;
+    Resource resource{};
     double share = 0;
 };
 
@@ -129,6 +140,12 @@ struct Step {
 
     /// The lane with the largest share of the critical path, whose speed decides the step time.
     Lane bottleneck() const;
+    /// 0 if that is not known.
+    double used(Resource resource) const {
+        for (const Utilization& one : utilization)
+            if (one.resource == resource) return one.share;
+        return 0;
+    }
     const LaneTime& lane(Lane one) const { return lanes[static_cast<std::size_t>(one)]; }
 };
 /// The resource behind a lane, for programs ("gpu_compute") and for people ("GPU compute").

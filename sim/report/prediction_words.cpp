@@ -114,11 +114,6 @@ std::string remedy_text(const Remedy& remedy) {
                        memory, hidden_work(remedy.lane), format_seconds(faster.step));
 }
 
-std::string hourly_cost_origin(const HourlyCost& cost) {
-    return fmt::format("{}, {}, {}{}{}", cost.provider, offer_kind_name(cost.kind), cost.date,
-                       cost.unpriced.empty() ? "" : "; ", cost.unpriced);
-}
-
 std::vector<std::string> assumptions(const TimedPlan& timed) {
     std::vector<std::string> out = timed.plan.assumptions;
     if (timed.step.unsettled > 0)

@@ -48,8 +48,6 @@ nlohmann::ordered_json training_json(const TrainingSpec& training, bool own);
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
 /// "H2D 61 GB/s (now 55.3; both ways 52, now 47) would hide the weights: 1.02 s a step".
 std::string remedy_text(const Remedy& remedy);
-/// "Lambda, rented, 2026-06": the source of a price an hour.
-std::string hourly_cost_origin(const HourlyCost& cost);
 /// The assumptions of the plan and of the simulated or measured step.
 std::vector<std::string> assumptions(const TimedPlan& timed);
 /// The first few assumptions as lines of a screen, and how many more there are.

@@ -84,7 +84,8 @@ void add_measurement_json(Json& out, const Measurement& measured) {
 void add_cost_json(Json& out, const Prediction& r) {
     if (!r.cost) return;
     out["usd_per_hour"] = r.cost->usd_per_hour;
-    out["usd_per_hour_of"] = hourly_cost_origin(*r.cost);
+    out["usd_per_hour_of"] = payment_words(*r.cost);
+    if (r.cost->paid) out["gpus_paid"] = r.cost->paid->gpus;
     out["usd_per_million_tokens"] = r.usd_per_million_tokens_at(r.step.seconds);
 }
 
@@ -106,7 +107,7 @@ void add_use_json(Json& out, const TimedPlan& r) {
     out["executed_tflops_per_s"] = r.executed_flops_per_s() / kTera;
     out["utilization"] = Json::object();
     for (const Utilization& used : r.step.utilization)
-        out["utilization"][used.resource] = used.share;
+        out["utilization"][resource_name(used.resource)] = used.share;
     out["bottleneck"] = bottleneck_name(r.step.bottleneck());
     out["bottleneck_words"] = bottleneck_text(r.step);
     out["confidence"] = confidence_name(r.plan.confidence);

@@ -98,9 +98,11 @@ void append_cost(std::string& out, const Prediction& r) {
     const auto usd = [&](Seconds step) { return format_usd(r.usd_per_million_tokens_at(step)); };
     const std::string range =
         r.band ? fmt::format(" (5 to 95%: {} to {})", usd(r.band->low), usd(r.band->high)) : "";
-    out +=
-        fmt::format("cost         {} a million tokens{}, at {} an hour ({})\n", usd(r.step.seconds),
-                    range, format_usd(r.cost->usd_per_hour), hourly_cost_origin(*r.cost));
+    const Payment& cost = *r.cost;
+    out += fmt::format("cost         {} a million tokens{}, at {} an hour{}{}\n             {}\n",
+                       usd(r.step.seconds), range, format_usd(cost.usd_per_hour),
+                       cost.paid ? "; " : "", cost.paid ? paid_words(*cost.paid) : "",
+                       offer_words(cost));
 }
 
 void append_choice(std::string& out, const PlanChoice& choice) {
@@ -122,7 +124,7 @@ void append_lanes(std::string& out, const TimedPlan& r, const std::vector<Remedy
     for (const Remedy& remedy : remedies) out += fmt::format("  {}\n", remedy_text(remedy));
     std::string shares;
     for (const Utilization& used : r.step.utilization)
-        shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", used.resource,
+        shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", resource_name(used.resource),
                               format_percent(used.share));
     if (!shares.empty()) out += fmt::format("utilization: {}\n", shares);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/base/input_error.h"
@@ -25,61 +26,95 @@ Banded banded(const Prediction& report, OfStep of_step) {
 
 double gpus_of(const Prediction& report) { return static_cast<double>(report.asked.training.gpus); }
 
-double gpus_paid(const CostQuery& query, const Prediction& report) {
-    return query.gpus_paid.value_or(gpus_of(report));
+/// Energy of a step whose owner or tenant pays for that part of the node.
+std::optional<StepEnergy> energy_of(const Prediction& report, const MachineSpec& machine,
+                                    const PowerSpec& power, const std::optional<PaidGpus>& paid) {
+    if (!power.known()) return std::nullopt;
+    return step_energy(report, machine, power, paid ? paid->gpus : report.share.gpus_needed());
 }
 
-/// At the price of the whole machine; at the GPU's alone if that is not known.
-std::optional<Payment> purchase(const PriceList& prices, const CostQuery& query, double gpus) {
-    if (query.price_usd) return bought(*query.price_usd, "--price-usd, as given", query.terms);
-    if (prices.system_usd) {
-        Payment payment = bought(gpus * *prices.system_usd, prices.system_source, query.terms);
-        payment.inputs = {"price.system_usd", "price.system_gpus"};
-        return payment;
-    }
-    if (!prices.gpu_usd) return std::nullopt;
-    Payment payment = bought(gpus * *prices.gpu_usd,
-                             "the GPU alone, without a host; " + prices.gpu_source, query.terms);
-    payment.gpu_alone = true;
-    payment.inputs = {"price.gpu_usd"};
-    return payment;
-}
-
-void add_others(CostAnswer& answer, const Prediction& report, const PriceList& prices,
-                const CostQuery& query) {
+void add_others(CostAnswer& answer, const Prediction& report, const MachineSpec& machine,
+                const MachineMoney& money, const CostQuery& query) {
     const auto add = [&](Payment payment) {
         if (answer.payment && payment.inputs == answer.payment->inputs) return;
-        const RunCost cost = run_cost(report, payment, query.tokens, answer.energy, query.terms);
-        answer.others.emplace_back(std::move(payment), cost);
+        answer.others.push_back(paid_run(report, machine, money, query, std::move(payment)));
     };
-    for (const Offer& offer : prices.offers) add(rented(offer, gpus_paid(query, report)));
-    if (auto payment = purchase(prices, query, gpus_of(report))) add(std::move(*payment));
+    for (const Offer& offer : money.prices.offers)
+        add(rented(offer, report.share, query.gpus_paid));
+    const auto all = purchase(money.prices, query, report.share);
+    if (all && all->missing.empty()) add(bought(*all, report.share, query.terms));
+    if (all) answer.missing = all->missing;
 }
 
-void say_what_rents_are_for(CostAnswer& answer, const Prediction& r, const MachineSpec& machine,
-                            const CostQuery& query) {
-    const double paid = gpus_paid(query, r);
+/// The ways to rent and to buy, each as in the payment or else the first of the others.
+void compare_ways(CostAnswer& answer, const Prediction& report, const MachineSpec& machine,
+                  const MachineMoney& money, const CostQuery& query) {
+    std::vector<PaidRun> all = answer.others;
+    if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
+    const auto is_rent = [](const PaidRun& one) { return !one.payment.pays_electricity; };
+    const auto owned = std::find_if_not(all.begin(), all.end(), is_rent);
+    std::optional<PaidRun> rent;
+    if (answer.payment && is_rent(all.front()))
+        rent = all.front();
+    else if (auto typical = typical_rent(money.prices, report.share, query.gpus_paid))
+        rent = paid_run(report, machine, money, query, *std::move(typical));
+    if (!rent) return;
+    answer.rents = {rent->run.usd_per_million_tokens.value};
+    for (const Offer& offer : money.prices.offers) {
+        if (offer.kind != OfferKind::rented) continue;
+        const double usd = run_cost(report, rented(offer, report.share, query.gpus_paid),
+                                    query.tokens, std::nullopt, query.terms)
+                               .usd_per_million_tokens.value;
+        Banded& rents = *answer.rents;
+        rents.low = rents.high == 0 ? usd : std::min(rents.low, usd);
+        rents.high = std::max(rents.high, usd);
+    }
+    if (owned == all.end()) return;
+    answer.can_break_even = true;
+    answer.break_even =
+        break_even(rent->run.usd_per_hour, owned->run.usd_per_hour - owned->payment.usd_per_hour,
+                   owned->payment.price_usd, query.terms);
+}
+
+/// Why the plan pays for that part of its node.
+void say_what_is_paid_for(CostAnswer& answer, const Prediction& r, const MachineSpec& machine) {
+    const NodeShare& share = r.share;
+    if (share.node_gpus == 0) {
+        answer.assumptions.push_back(fmt::format(
+            "how many GPUs share the host is not known, so only the GPUs are paid for, although "
+            "the step uses {} of host memory; give --set host.gpus=NUMBER",
+            format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
+        return;
+    }
+    if (share.node_gpus == 1) return;
+    std::string shares;
+    for (const NodePart part :
+         {NodePart::gpus, NodePart::host_memory, NodePart::cores, NodePart::host_bandwidth})
+        shares += fmt::format("{}{} of its {}", shares.empty() ? "" : ", ",
+                              format_percent(share.share_of(part)), node_part_name(part));
     answer.assumptions.push_back(fmt::format(
-        "an hour's rent is for {:g} GPU{} of a node and its share of the host, but the prediction "
-        "uses all of the profile's host ({:g} cores, {:.0f} GB/s of memory) and {} of its memory; "
-        "--gpus-paid counts more GPUs",
-        paid, paid == 1 ? "" : "s", machine.host.cores, machine.host.dram_bandwidth / kGiga,
-        format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
+        "a node has {:g} GPUs and {} of host memory; the plan takes {}; it pays for the largest "
+        "share, in whole GPUs, or for what --gpus-paid gives",
+        share.node_gpus, format_bytes(static_cast<double>(machine.host.node_memory)), shares));
 }
 
-/// Counts the power of all GPUs that train; each has its part of the host's power.
-void say_what_power_is_counted(CostAnswer& answer, double gpus, const PowerSpec& power) {
+/// Counts the power of all GPUs that are paid for; each has its part of the host's power.
+void say_what_power_is_counted(CostAnswer& answer, double train, double paid,
+                               const PowerSpec& power) {
     answer.assumptions.insert(answer.assumptions.end(), power.assumptions.begin(),
                               power.assumptions.end());
     answer.assumptions.emplace_back(
         "kWh are not checked, since no training step's energy has been measured yet");
+    if (paid > train)
+        answer.assumptions.push_back(fmt::format(
+            "{:g} GPUs that are paid for and do not train draw idle power", paid - train));
     if (power.host_assumption.empty()) return;
     const double each = power.host_w.value_or(0);
     answer.assumptions.push_back(
-        gpus == 1 || each == 0
+        paid == 1 || each == 0
             ? power.host_assumption
             : fmt::format("{}; counted for each of the {:g} GPUs, {:.0f} W in all",
-                          power.host_assumption, gpus, gpus * each));
+                          power.host_assumption, paid, paid * each));
 }
 
 }  // namespace
@@ -89,6 +124,7 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     RunCost cost;
     cost.tokens = tokens;
     cost.usd_per_hour = payment.usd_per_hour;
+    cost.tokens_per_s = report.tokens_per_s();
     if (energy) {
         const double watts = energy->total() / report.step.seconds;
         cost.mean_w = watts;
@@ -110,26 +146,6 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
         cost.kwh = banded(
             report, [&](Seconds step) { return seconds(step) * *cost.mean_w / kJoulesPerKwh; });
     return cost;
-}
-
-Payment rented(const Offer& offer, double gpus) {
-    Payment payment;
-    payment.name = offer.name;
-    payment.origin = fmt::format("{}, {}", offer_kind_name(offer.kind), offer.date);
-    payment.usd_per_hour = gpus * offer.usd_per_hour;
-    payment.inputs = {offer.path};
-    return payment;
-}
-
-Payment bought(double price_usd, const std::string& origin, const OwnerTerms& terms) {
-    Payment payment;
-    payment.name = "bought";
-    payment.origin = fmt::format("{} over {:g} years, {} of the hours; {}", format_usd(price_usd),
-                                 terms.years, format_percent(terms.utilization), origin);
-    payment.usd_per_hour = ownership_usd_per_hour(price_usd, terms);
-    payment.pays_electricity = true;
-    payment.price_usd = price_usd;
-    return payment;
 }
 
 std::string format_usd(const Banded& usd) {
@@ -170,16 +186,25 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
         payment.usd_per_hour = *query.usd_per_hour;
         return payment;
     }
+    std::optional<Payment> out;
     if (query.offer)
-        return rented(find_offer(money.prices, *query.offer, report.asked.machine_id),
-                      gpus_paid(query, report));
-    const Offer* const typical = typical_offer(money.prices);
-    if (typical != nullptr && !query.buy && !query.price_usd)
-        return rented(*typical, gpus_paid(query, report));
-    auto payment = purchase(money.prices, query, gpus_of(report));
-    if (query.price_usd)
-        payment->given = {"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)};
-    return payment;
+        out = rented(find_offer(money.prices, *query.offer, report.asked.machine_id), report.share,
+                     query.gpus_paid);
+    else if (!query.buy && !query.price_usd)
+        out = typical_rent(money.prices, report.share, query.gpus_paid);
+    if (!out)
+        if (const auto all = purchase(money.prices, query, report.share);
+            all && all->missing.empty())
+            out = bought(*all, report.share, query.terms);
+    if (out && !out->given) out->unpriced = money.unpriced;
+    return out;
+}
+
+PaidRun paid_run(const Prediction& report, const MachineSpec& machine, const MachineMoney& money,
+                 const CostQuery& query, Payment payment) {
+    const auto energy = energy_of(report, machine, money.power, payment.paid);
+    const RunCost run = run_cost(report, payment, query.tokens, energy, query.terms);
+    return {std::move(payment), run};
 }
 
 CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
@@ -188,21 +213,26 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     answer.terms = query.terms;
     answer.tokens = query.tokens;
     answer.power = money.power;
-    if (money.power.known()) answer.energy = step_energy(report, machine, money.power);
     answer.payment = payment_of(money, query, report);
+    const std::optional<PaidGpus> paid = answer.payment ? answer.payment->paid : std::nullopt;
+    answer.energy = energy_of(report, machine, money.power, paid);
     answer.run = run_cost(report, answer.payment.value_or(Payment()), query.tokens, answer.energy,
                           query.terms);
-    add_others(answer, report, money.prices, query);
+    add_others(answer, report, machine, money, query);
+    compare_ways(answer, report, machine, money, query);
     const bool any_price = answer.payment || !answer.others.empty();
     if (any_price && !money.unpriced.empty()) answer.assumptions.push_back(money.unpriced);
-    if (!money.prices.offers.empty()) say_what_rents_are_for(answer, report, machine, query);
-    if (money.prices.system_usd || money.prices.gpu_usd || query.price_usd)
+    if (any_price) say_what_is_paid_for(answer, report, machine);
+    if (answer.payment ? answer.payment->pays_electricity || answer.can_break_even : false)
         answer.assumptions.push_back(fmt::format(
-            "bought: {:g} years, trains {} of the hours, {:g} USD a kWh, facility {:g} times the "
-            "machine's power",
-            query.terms.years, format_percent(query.terms.utilization),
+            "bought: whole machines for {:g} years at {} interest, {} of the price back at the "
+            "end, trains {} of the hours, {:g} USD a kWh, facility {:g} times the machine's power",
+            query.terms.years, format_percent(query.terms.interest),
+            format_percent(query.terms.residual_share), format_percent(query.terms.utilization),
             query.terms.electricity_usd_per_kwh, query.terms.power_usage_effectiveness));
-    if (answer.energy) say_what_power_is_counted(answer, gpus_of(report), money.power);
+    if (answer.energy)
+        say_what_power_is_counted(answer, gpus_of(report),
+                                  paid ? paid->gpus : report.share.gpus_needed(), money.power);
     return answer;
 }
 

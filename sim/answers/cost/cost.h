@@ -9,25 +9,9 @@
 #include "sim/answers/cost/energy.h"
 #include "sim/answers/predict/prediction.h"
 #include "sim/base/format.h"
-#include "sim/specs/scenario/money_options.h"
+#include "sim/specs/scenario/purchase.h"
 
 namespace sluice {
-
-/// A price that a flag gave.
-struct GivenPrice {
-    std::string flag, price;  ///< "--price", "3.5 USD an hour"
-};
-
-struct Payment {
-    std::string name;  ///< name of the offer, "bought" or "--usd-per-hour"
-    std::string origin;
-    double usd_per_hour = 0;        ///< without electricity if the machine is bought
-    bool pays_electricity = false;  ///< rents include it
-    std::optional<GivenPrice> given = {};
-    std::vector<std::string> inputs = {};  ///< paths of the profile's numbers behind the price
-    double price_usd = 0;                  ///< of the purchase; 0 for a rent
-    bool gpu_alone = false;                ///< that price does not include a host
-};
 
 /// Costs and times are proportional to the tokens.
 struct RunCost {
@@ -36,8 +20,9 @@ struct RunCost {
     Banded usd;
     Banded usd_per_million_tokens;
     double usd_per_hour = 0;  ///< with electricity if the owner pays it
+    double tokens_per_s = 0;
     std::optional<Banded> kwh;
-    std::optional<double> mean_w;            ///< GPU and, if known, host
+    std::optional<double> mean_w;            ///< of all that is paid for
     std::optional<double> tokens_per_joule;  ///< performance per watt: tokens/s per watt
     std::optional<double> tflops_per_kw;     ///< useful FLOPs (6PT) per second
 };
@@ -46,16 +31,22 @@ struct RunCost {
 RunCost run_cost(const Prediction& report, const Payment& payment, double tokens,
                  const std::optional<StepEnergy>& energy, const OwnerTerms& terms);
 
-/// The payment for a rented offer with `gpus` GPUs.
-Payment rented(const Offer& offer, double gpus);
-Payment bought(double price_usd, const std::string& origin, const OwnerTerms& terms);
+/// A way to pay.
+struct PaidRun {
+    Payment payment;
+    RunCost run;
+};
 
 /// The answer of `sluice cost`: the price of the query, and all known ones.
 struct CostAnswer {
     OwnerTerms terms;
     std::optional<Payment> payment;  ///< as in the query, else the typical offer
     RunCost run;                     ///< with that payment; without money if no price is known
-    std::vector<std::pair<Payment, RunCost>> others;  ///< every other known way to pay
+    std::vector<PaidRun> others;     ///< every other known way to pay
+    std::optional<Banded> rents;  ///< $ a million: the payment if rented, and the spread of rents
+    std::string missing;          ///< why a purchase has no price, or empty
+    std::optional<BreakEven> break_even;  ///< of the purchase against the rent, if both are known
+    bool can_break_even = false;          ///< both are known
     std::optional<StepEnergy> energy;
     PowerSpec power;
     double tokens = 0;
@@ -76,6 +67,10 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
 /// known. Throws InputError if an offer is unknown.
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
                                   const Prediction& report);
+
+/// The run with that payment, and with the energy of the part of the node that it pays for.
+PaidRun paid_run(const Prediction& report, const MachineSpec& machine, const MachineMoney& money,
+                 const CostQuery& query, Payment payment);
 
 /// `report` is a result of predict() with its band.
 CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,

@@ -114,11 +114,10 @@ PowerSpec power_spec(const MachineProfile& profile, const MachineSpec& machine) 
     return power;
 }
 
-StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine,
-                       const PowerSpec& power) {
+StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, const PowerSpec& power,
+                       double gpus_paid) {
     StepEnergy energy;
     energy.idle = power.idle_w * report.step.seconds;
-    energy.host = power.host_w.value_or(0) * report.step.seconds;
     if (power.calibrated) {
         add_calibrated(energy, report, machine, power);
     } else {
@@ -127,8 +126,10 @@ StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine,
     }
     const auto gpus = static_cast<double>(report.asked.training.gpus);
     for (double* part : {&energy.idle, &energy.products, &energy.attention, &energy.elementwise,
-                         &energy.copies, &energy.busy, &energy.host})
+                         &energy.copies, &energy.busy})
         *part *= gpus;
+    energy.idle += power.idle_w * report.step.seconds * std::max(0.0, gpus_paid - gpus);
+    energy.host = power.host_w.value_or(0) * report.step.seconds * std::max(gpus, gpus_paid);
     return energy;
 }
 

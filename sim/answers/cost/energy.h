@@ -32,9 +32,9 @@ struct PowerSpec {
 
 PowerSpec power_spec(const MachineProfile& profile, const MachineSpec& machine);
 
-/// Joules of one step, for all GPUs that train together.
+/// Joules of one step, for all GPUs that are paid for.
 struct StepEnergy {
-    double idle = 0;  ///< idle power of the GPU over the step
+    double idle = 0;  ///< idle power of the GPUs over the step
     double products = 0, attention = 0, elementwise = 0, copies = 0;
     double busy = 0;  ///< if not calibrated: all work, in addition to idle power
     double host = 0;
@@ -46,7 +46,9 @@ struct StepEnergy {
 
 /// The energy of a steady step of a prediction. Calibrated: the energy of each kernel at the GPU's
 /// highest clock (ClockSpec); if that exceeds the power limit over the step's time, the clock falls
-/// and work takes the limit's energy. Precondition: power.known().
-StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, const PowerSpec& power);
+/// and work takes the limit's energy. Each of the `gpus_paid` has its part of the host's power;
+/// those that do not train idle. Precondition: power.known().
+StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, const PowerSpec& power,
+                       double gpus_paid);
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include "sim/answers/predict/advice.h"
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/prediction_band.h"
+#include "sim/simulate/node_share.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
 
@@ -24,25 +25,16 @@ std::vector<Utilization> utilization(const StepProgram& program, const Step& ste
     }
     const Seconds seconds = step.seconds;
     return {
-        {"gpu_compute", step.lane(Lane::compute).busy / seconds},
-        {"hbm", hbm / machine.gpu.memory_bandwidth / seconds},
-        {"host_to_device",
+        {Resource::gpu_compute, step.lane(Lane::compute).busy / seconds},
+        {Resource::hbm, hbm / machine.gpu.memory_bandwidth / seconds},
+        {Resource::host_to_device,
          step.lane(Lane::host_to_device).bytes / machine.link.host_to_device / seconds},
-        {"device_to_host",
+        {Resource::device_to_host,
          step.lane(Lane::device_to_host).bytes / machine.link.device_to_host / seconds},
-        {"host_dram", dram / machine.host.dram_bandwidth / seconds},
-        {"optimizer_threads",
+        {Resource::host_dram, dram / machine.host.dram_bandwidth / seconds},
+        {Resource::optimizer_threads,
          std::min(1.0, (step.lane(Lane::optimizer).busy + step.lane(Lane::host).busy) / seconds)},
     };
-}
-
-Step predict_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
-    SimulatedStep simulated = simulate_step(plan, machine, training);
-    Step step = step_of(plan.program, std::move(simulated.operations), simulated.step);
-    step.first = simulated.first_step;
-    step.unsettled = simulated.steady ? 0 : simulated.steps;
-    step.utilization = utilization(plan.program, step, machine, training);
-    return step;
 }
 
 /// predict() with a plan; `choice` is how the training was chosen, if it was.
@@ -58,8 +50,8 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
     out.asked = asked_step(model, machine, training);
     out.step = predict_step(plan, machine, training);
     out.plan = std::move(plan);
-    if (wanted.prices != nullptr)
-        out.cost = hourly_cost(*wanted.prices, static_cast<double>(training.gpus));
+    out.share = node_share(out, machine);
+    if (wanted.prices != nullptr) out.cost = hourly_cost(*wanted.prices, out.share);
     tell(out);
     const bool fits = out.plan.fit.fits();
     if (wanted.suggestions && !fits) out.advice = find_suggestions(out, model, machine);
@@ -74,6 +66,15 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
 }
 
 }  // namespace
+
+Step predict_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
+    SimulatedStep simulated = simulate_step(plan, machine, training);
+    Step step = step_of(plan.program, std::move(simulated.operations), simulated.step);
+    step.first = simulated.first_step;
+    step.unsettled = simulated.steady ? 0 : simulated.steps;
+    step.utilization = utilization(plan.program, step, machine, training);
+    return step;
+}
 
 Prediction predict(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training, const Wanted& wanted,

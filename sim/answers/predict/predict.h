@@ -22,6 +22,9 @@ struct Wanted {
     const std::set<std::string>* chosen_beside = nullptr;
 };
 
+/// The times of a plan's steady step on a machine.
+Step predict_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training);
+
 /// Predicts a steady step. A plan that does not fit is simulated without the memory limit; the plan
 /// says how much memory is short. `so_far` is called with the step, again with band and
 /// suggestions, and last with all parts. Throws InputError if the training spec breaks a rule.

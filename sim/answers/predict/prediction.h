@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/plan/step.h"
-#include "sim/specs/scenario/price.h"
+#include "sim/specs/scenario/payment.h"
 
 namespace sluice {
 
@@ -78,7 +78,8 @@ struct Prediction : TimedPlan {
     std::optional<PlanChoice> choice;  ///< where the plan was chosen
     std::optional<Band> band;
     StepAdvice advice;
-    std::optional<HourlyCost> cost;  ///< only if the machine's profile has a rent
+    NodeShare share;              ///< of its node
+    std::optional<Payment> cost;  ///< only if the machine's profile has a rent
 
     /// Tokens/s.
     Banded speed() const {

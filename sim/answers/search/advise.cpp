@@ -216,7 +216,7 @@ Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, int proces
 std::optional<double> MachineAdvice::usd_per_million_tokens() const {
     constexpr double kSecondsAnHour = 3600;
     if (!price || !advice || !advice->best) return std::nullopt;
-    return price->usd / kSecondsAnHour / advice->best->tokens_per_s() * kMega;
+    return price->usd_per_hour / kSecondsAnHour / advice->best->tokens_per_s() * kMega;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/search.h"
+#include "sim/specs/scenario/payment.h"
 
 namespace sluice {
 
@@ -66,16 +67,10 @@ Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, int proces
 
 inline constexpr double kIndifferent = 0.005, kNoGain = 0.001;
 
-/// The price of an hour of a machine.
-struct HourlyPrice {
-    double usd = 0;      ///< for one GPU and its part of the machine
-    std::string source;  ///< the offer and its date
-};
-
 /// Advice for one of several machines, with its price; or why the machine was left out.
 struct MachineAdvice {
     std::string machine;
-    std::optional<HourlyPrice> price;
+    std::optional<Payment> price;  ///< of the best settings, if there are some
     std::string left_out;  ///< "rents for 3.50 $ an hour, more than the 2.00 allowed"; else empty
     std::optional<Advice> advice;
 

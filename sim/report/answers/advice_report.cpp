@@ -129,9 +129,9 @@ Table machines_table(const std::vector<MachineAdvice>& machines) {
                                                     : Cell();
           }},
          {"usd_per_hour", "an hour", Unit::usd,
-          [](auto& one) { return one.price ? Cell(one.price->usd) : Cell(); }},
+          [](auto& one) { return one.price ? Cell(one.price->usd_per_hour) : Cell(); }},
          {"price_source", "",
-          [](auto& one) { return one.price ? Cell(one.price->source) : Cell(); }},
+          [](auto& one) { return one.price ? Cell(payment_words(*one.price)) : Cell(); }},
          {"usd_per_million_tokens", "a million", Unit::usd, &MachineAdvice::usd_per_million_tokens},
          {"", " ", why_not},
          {"left_out", "",
@@ -275,8 +275,9 @@ std::string advice_text(const std::vector<MachineAdvice>& machines, const Advice
     if (machines.size() > 1) return out + choice_text(machines, request);
     if (!first.left_out.empty()) return out + first.machine + " " + first.left_out + "\n";
     if (const auto usd = first.usd_per_million_tokens())
-        out += fmt::format("{} an hour ({}), {} a million tokens\n", format_usd(first.price->usd),
-                           first.price->source, format_usd(*usd));
+        out += fmt::format("{} an hour ({}), {} a million tokens\n",
+                           format_usd(first.price->usd_per_hour), payment_words(*first.price),
+                           format_usd(*usd));
     return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct OperationErrors;
 struct PublishedTable;
 struct RunComparison;
 struct Sensitivity;
+struct SideBySide;
 struct TrackRecord;
 struct Upgrade;
 struct Validation;
@@ -53,8 +55,12 @@ std::string comparison_csv(std::span<const Comparison> comparisons);
 /// One bar of tokens/s per system, with its band; grey where the system does not fit.
 BarChart comparison_bars(std::span<const Comparison> comparisons);
 
-std::string cost_text(const CostAnswer& answer, const Prediction& prediction);
-std::string cost_json(const CostAnswer& answer, const Prediction& prediction);
+std::string cost_text(const CostAnswer& answer, const Prediction& prediction,
+                      const std::optional<SideBySide>& together);
+std::string cost_json(const CostAnswer& answer, const Prediction& prediction,
+                      const std::optional<SideBySide>& together);
+/// A line a way to pay; the last is a job beside others on its node.
+std::string cost_csv(const CostAnswer& answer, const std::optional<SideBySide>& together);
 
 std::string find_text(const FindAnswer& answer);
 std::string find_json(const FindAnswer& answer);

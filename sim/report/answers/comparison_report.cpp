@@ -136,8 +136,12 @@ std::string prices(const Comparison& c) {
     for (const ComparedSystem& system : c.systems) {
         const Prediction& r = system.report;
         if (!system.fits() || !r.cost) continue;
-        const std::string price = fmt::format("{} an hour ({})", format_usd(r.cost->usd_per_hour),
-                                              hourly_cost_origin(*r.cost));
+        const auto& paid = r.cost->paid;
+        const std::string price = fmt::format(
+            "{} an hour{} ({})", format_usd(r.cost->usd_per_hour),
+            paid ? fmt::format(" for {:g} of {:g} GPUs", paid->gpus, std::max(paid->gpus, paid->of))
+                 : "",
+            offer_words(*r.cost));
         if (systems_at.empty() || systems_at.back().first != price)
             systems_at.push_back({price, {}});
         systems_at.back().second.push_back(system.name);

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/answers/cost/cost.h"
+#include "sim/answers/cost/side_by_side.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
@@ -29,9 +29,11 @@ void append_money(std::string& out, const CostAnswer& answer) {
         return;
     }
     const RunCost& cost = answer.run;
-    out += fmt::format("money    {} a million tokens, at {} an hour ({}: {})\n",
+    const Payment& payment = *answer.payment;
+    out += fmt::format("money    {} a million tokens, at {} an hour{}{}\n         {}\n",
                        format_usd(cost.usd_per_million_tokens), format_usd(cost.usd_per_hour),
-                       answer.payment->name, answer.payment->origin);
+                       payment.paid ? "; " : "", payment.paid ? paid_words(*payment.paid) : "",
+                       offer_words(payment));
     out += fmt::format("run      {} tokens: {}, {}\n", format_count(cost.tokens),
                        format_usd(cost.usd), format_banded(cost.days, "days"));
 }
@@ -53,22 +55,53 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
     out += fmt::format("         {:.0f} J a step: {}\n", e.total(), kinds);
 }
 
-using Paid = std::pair<Payment, RunCost>;
+void append_offers(std::string& out, const CostAnswer& answer) {
+    if (answer.rents && answer.rents->high > answer.rents->low)
+        out += fmt::format("rents    {} to {} a million tokens, by offer\n",
+                           format_usd(answer.rents->low), format_usd(answer.rents->high));
+    if (answer.break_even)
+        out += fmt::format(
+            "buying   costs no more than renting after {:.3g} months with {} hours "
+            "of training\n",
+            answer.break_even->months, format_thousands(answer.break_even->hours));
+    else if (answer.can_break_even)
+        out += "buying   never costs less than renting\n";
+    else if (!answer.missing.empty())
+        out += fmt::format("buying   {}\n", answer.missing);
+}
 
-Table payments_table(const std::vector<Paid>& payments) {
-    const auto origin = [](const Paid& one) { return one.first.origin; };
-    return table_of<Paid>(
+void append_side_by_side(std::string& out, const std::optional<SideBySide>& together) {
+    if (!together) return;
+    out += fmt::format("node     {:g} such job{} side by side, limited by {}", together->jobs,
+                       together->jobs == 1 ? "" : "s", node_part_name(together->limit));
+    if (together->jobs > 1) {
+        out += fmt::format("; each {} tokens/s, {} of one alone",
+                           format_thousands(together->tokens_per_s),
+                           format_percent(together->of_alone));
+        if (together->paid)
+            out += fmt::format("\n         {} a million tokens, at {} an hour for each",
+                               format_usd(together->paid->run.usd_per_million_tokens),
+                               format_usd(together->paid->run.usd_per_hour));
+    }
+    out += "\n";
+}
+
+Table payments_table(const std::vector<PaidRun>& payments) {
+    const auto origin = [](const PaidRun& one) { return one.payment.origin; };
+    return table_of<PaidRun>(
         payments,
-        {{"name", "other ways to pay", [](auto& one) { return one.first.name; }},
+        {{"name", "other ways to pay", [](auto& one) { return one.payment.name; }},
          {"origin", "", origin},
-         {"usd_per_hour", "$ an hour", Unit::usd,
-          [](auto& one) { return one.second.usd_per_hour; }},
+         {"gpus_paid", "GPUs paid", Unit::whole,
+          [](auto& one) { return one.payment.paid ? Cell(one.payment.paid->gpus) : Cell(); }},
+         {"tokens_per_s", "", Unit::whole, [](auto& one) { return one.run.tokens_per_s; }},
+         {"usd_per_hour", "$ an hour", Unit::usd, [](auto& one) { return one.run.usd_per_hour; }},
          {"usd_per_million_tokens.value", "$ a million", Unit::usd,
-          [](auto& one) { return one.second.usd_per_million_tokens.value; }},
+          [](auto& one) { return one.run.usd_per_million_tokens.value; }},
          {"usd_per_million_tokens.{}_percent", "", Unit::usd,
-          [](auto& one) { return range_of(one.second.usd_per_million_tokens); }},
-         {"run_usd.value", "$ the run", Unit::usd, [](auto& one) { return one.second.usd.value; }},
-         {"run_usd.{}_percent", "", Unit::usd, [](auto& one) { return range_of(one.second.usd); }},
+          [](auto& one) { return range_of(one.run.usd_per_million_tokens); }},
+         {"run_usd.value", "$ the run", Unit::usd, [](auto& one) { return one.run.usd.value; }},
+         {"run_usd.{}_percent", "", Unit::usd, [](auto& one) { return range_of(one.run.usd); }},
          {"", "price of", origin}});
 }
 
@@ -94,9 +127,20 @@ Json energy_json(const CostAnswer& answer, const RunCost& cost) {
             {"step_j", step_j}};
 }
 
+Json side_by_side_json(const SideBySide& together) {
+    Json out = {{"jobs", together.jobs},
+                {"limited_by", node_part_name(together.limit)},
+                {"tokens_per_s_of_each", together.tokens_per_s},
+                {"speed_of_one_alone", together.of_alone}};
+    out["payment_of_each"] =
+        together.paid ? to_json(payments_table({*together.paid}), true).front() : Json();
+    return out;
+}
+
 }  // namespace
 
-std::string cost_text(const CostAnswer& answer, const Prediction& r) {
+std::string cost_text(const CostAnswer& answer, const Prediction& r,
+                      const std::optional<SideBySide>& together) {
     std::string out =
         fmt::format("{} on {}: {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r));
     for (const std::string& words : shortages(r.plan))
@@ -104,6 +148,8 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r) {
     append_money(out, answer);
     const RunCost& cost = answer.run;
     if (!answer.payment) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));
+    append_offers(out, answer);
+    append_side_by_side(out, together);
     if (answer.energy)
         append_energy(out, answer, cost);
     else
@@ -116,7 +162,8 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r) {
     return out;
 }
 
-std::string cost_json(const CostAnswer& answer, const Prediction& r) {
+std::string cost_json(const CostAnswer& answer, const Prediction& r,
+                      const std::optional<SideBySide>& together) {
     Json out;
     out["model"] = r.asked.model_name;
     out["machine"] = {{"id", r.asked.machine_id}, {"changes", r.asked.machine_changes}};
@@ -125,17 +172,36 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r) {
     out["tokens"] = answer.tokens;
     const RunCost& cost = answer.run;
     out["days"] = banded_json(cost.days);
-    out["payment"] = answer.payment
-                         ? to_json(payments_table({{*answer.payment, answer.run}}), true).front()
-                         : Json();
+    out["payment"] =
+        answer.payment
+            ? to_json(payments_table({PaidRun{*answer.payment, answer.run}}), true).front()
+            : Json();
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();
     out["other_payments"] = to_json(payments_table(answer.others), true);
+    out["rents_usd_per_million_tokens"] = answer.rents ? Json{{"taken", answer.rents->value},
+                                                              {"least", answer.rents->low},
+                                                              {"most", answer.rents->high}}
+                                                       : Json();
+    out["break_even"] = answer.break_even ? Json{{"months", answer.break_even->months},
+                                                 {"training_hours", answer.break_even->hours}}
+                                          : Json();
+    out["purchase_missing"] = answer.missing.empty() ? Json() : Json(answer.missing);
+    out["side_by_side"] = together ? side_by_side_json(*together) : Json();
     out["owner"] = {{"years", answer.terms.years},
                     {"utilization", answer.terms.utilization},
+                    {"interest", answer.terms.interest},
+                    {"residual_share", answer.terms.residual_share},
                     {"electricity_usd_per_kwh", answer.terms.electricity_usd_per_kwh},
                     {"power_usage_effectiveness", answer.terms.power_usage_effectiveness}};
     out["assumptions"] = answer.assumptions;
     return readable_json(out);
+}
+
+std::string cost_csv(const CostAnswer& answer, const std::optional<SideBySide>& together) {
+    std::vector<PaidRun> all = answer.others;
+    if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
+    if (together && together->paid) all.push_back(*together->paid);
+    return to_csv(payments_table(all));
 }
 
 }  // namespace sluice

@@ -48,10 +48,9 @@ std::string best_sentence(const Decision& decision) {
     out += fmt::format("{}; {} tokens take {}", speed_text(best.report()), tokens_words(decision),
                        format_banded(cost.days, "days"));
     if (paid)
-        out += fmt::format(" and {} ({} to {}), at {} an hour ({}: {})", format_usd(cost.usd.value),
+        out += fmt::format(" and {} ({} to {}), at {} an hour ({})", format_usd(cost.usd.value),
                            format_usd(cost.usd.low), format_usd(cost.usd.high),
-                           format_usd(cost.usd_per_hour), best.cost.payment->name,
-                           best.cost.payment->origin);
+                           format_usd(cost.usd_per_hour), payment_words(*best.cost.payment));
     return out + ".";
 }
 

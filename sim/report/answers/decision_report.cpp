@@ -77,6 +77,12 @@ Table machines_table(const Decision& decision) {
           [](auto& c) { return c.report().plan.fit.host.peak.bytes; }},
          {"host_usable_bytes", "of", Unit::bytes,
           [](auto& c) { return c.report().plan.fit.host.usable; }},
+         {"paid_for", "paid for",
+          [](auto& c) {
+              return c.fits() && c.cost.payment && c.cost.payment->paid
+                         ? Cell(paid_words(*c.cost.payment->paid))
+                         : Cell();
+          }},
          {"usd_per_hour", "$ an hour", Unit::usd, if_paid([](auto& c) { return c.usd_per_hour; })},
          {"usd_per_million_tokens", "$ a million", Unit::usd,
           if_paid([](auto& c) { return c.usd_per_million_tokens.value; })},
@@ -150,16 +156,16 @@ std::string answer_box(const Decision& decision) {
 }
 
 std::string machines_part(const Decision& decision) {
-    return to_html(select(
-               machines_table(decision),
-               {"machine ", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "bottleneck",
-                "device_peak_bytes", "device_usable_bytes", "host_peak_bytes", "host_usable_bytes",
-                "usd_per_hour", "usd_per_million_tokens", "usd_per_million_tokens_{}_percent",
-                "days", "run_usd", "run_kwh", "confidence", "short"})) +
+    return to_html(select(machines_table(decision),
+                          {"machine ", "fits", "tokens_per_s", "tokens_per_s_{}_percent",
+                           "bottleneck", "device_peak_bytes", "device_usable_bytes",
+                           "host_peak_bytes", "host_usable_bytes", "paid_for", "usd_per_hour",
+                           "usd_per_million_tokens", "usd_per_million_tokens_{}_percent", "days",
+                           "run_usd", "run_kwh", "confidence", "short"})) +
            html_element("p",
                         "5 to 95%: nine of ten steps should lie there. Energy and money follow "
-                        "the speed. A rent pays for a GPU and its share of a node. That share of "
-                        "memory may be less than a step uses: see the assumptions.");
+                        "the speed. A rent pays for the largest share that a plan takes of its "
+                        "node, in whole GPUs.");
 }
 
 std::string other_systems(const Decision& decision) {
@@ -212,6 +218,8 @@ std::string assumptions(const Decision& decision) {
         system.report.plan.assumptions = c.report().plan.assumptions;
         for (const std::string& sentence : c.cost.assumptions)
             system.report.plan.assumptions.push_back("cost: " + sentence);
+        if (!c.cost.missing.empty())
+            system.report.plan.assumptions.push_back("cost: buying is left out: " + c.cost.missing);
     }
     std::string out;
     for (const auto& [machines, sentences] : grouped_assumptions(all))

@@ -110,6 +110,9 @@ Table machine_choices_table(const MachineChoices& choices) {
           [](auto& one) { return range_of(one.report.speed()); }},
          {"payment", "", if_paid([](auto& one) { return one.cost.payment->name; })},
          {"price_of", "", if_paid([](auto& one) { return one.cost.payment->origin; })},
+         {"gpus_paid", "GPUs paid", Unit::whole, if_paid([](auto& one) {
+              return one.cost.payment->paid ? Cell(one.cost.payment->paid->gpus) : Cell();
+          })},
          {"usd_per_hour", "$ an hour", Unit::usd,
           if_paid([](auto& one) { return one.cost.run.usd_per_hour; })},
          {"usd_per_million_tokens", "$ a million", Unit::usd,
@@ -133,7 +136,7 @@ std::string machine_choices_text(const MachineChoices& choices) {
     if (const MachineChoice* cheapest = choices.cheapest()) {
         out += fmt::format("least an hour {}: {} ({}), {}\n", cheapest->id,
                            format_usd(cheapest->cost.run.usd_per_hour),
-                           cheapest->cost.payment->name, speed_text(cheapest->report));
+                           payment_words(*cheapest->cost.payment), speed_text(cheapest->report));
         out += lead_text(choices);
     } else {
         out += "no machine of the library with a known price reaches the goal\n";

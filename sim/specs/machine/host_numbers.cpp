@@ -195,6 +195,8 @@ constexpr std::array kHostRows = {
     row("host.unified_memory", ValueKind::flag),
     row("host.cores", Trust::as_given, fill<&MachineSpec::host, &HostSpec::cores>, Required{},
         Transfer::as_measured),
+    row("host.gpus", Trust::as_given, fill<&MachineSpec::host, &HostSpec::gpus>),
+    row("host.sockets", Trust::as_given, fill<&MachineSpec::host, &HostSpec::sockets>, OnH200{1}),
     row("host.memory_capacity_gb", Trust::as_given,
         fill<&MachineSpec::host, &HostSpec::memory_capacity>, &capacity, Transfer::as_measured,
         Shown{"host memory", "memory of the host, in 10^9 bytes"}),

@@ -23,6 +23,7 @@ struct Quantity {
     bool what_if = false;
     bool spot = false;  ///< for a price an hour: the provider may take the machine back at any time
     std::optional<double> gpu_memory_gb;  ///< for a price an hour: the GPU memory of the offer
+    double rented_gpus = 1;  ///< for a price an hour: the provider rents multiples of that many
     Method method = Method::datasheet;
     std::string source;  ///< full text, not the key
     std::string date;

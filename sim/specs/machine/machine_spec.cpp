@@ -77,6 +77,10 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     for (const MachineNumber& row : machine_table())
         std::visit(Filler{row, reader, machine}, row.member);
     machine.gpu.clock = resolve_clock(reader);
+    const Quantity* const memory = profile.find("host.memory_capacity_gb");
+    machine.host.node_memory =
+        std::max(machine.host.memory_capacity,
+                 static_cast<Bytes>(memory == nullptr ? 0 : memory->replaced.value_or(0) * kGiga));
     machine.host.best_adam_threads = best_adam_threads(machine.host);
     machine.ranges = resolve_ranges(profile);
     reader.finish(machine);

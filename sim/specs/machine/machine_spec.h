@@ -83,7 +83,10 @@ struct HostSpec {
     Bytes process_base = 0;    ///< resident bytes of a process that has loaded CUDA and libtorch
     Bytes system_reserve = 0;  ///< left to the operating system
     double cores = 0;
-    double dram_bandwidth = 0;  ///< bytes/s shared by copies and host work
+    double gpus = 0;            ///< that share the host: those of the node; 0: not known
+    double sockets = 1;         ///< each with memory of that bandwidth
+    Bytes node_memory = 0;      ///< as the node is sold; more only if the user gives it more
+    double dram_bandwidth = 0;  ///< bytes/s of a socket, shared by copies and host work
     double copy_weight = 1;     ///< memory traffic of one byte copied over the link
     Contention contention_8_byte, contention_6_byte;  ///< with an optimizer of smaller states
     Contention contention;          ///< as measured; replaces the three above if it is not empty

@@ -12,6 +12,7 @@
 namespace sluice {
 namespace {
 
+constexpr double kMostRented = 1024;
 constexpr const char* kSchema = "sluice-machine/1";
 
 Method read_method(const JsonObject& quantity) {
@@ -72,7 +73,8 @@ class ProfileReader {
 
     void read_quantity(const JsonObject& object, const std::string& path) {
         object.allow_only(
-            {"value", "low", "high", "spot", "gpu_memory_gb", "method", "source", "date", "note"});
+            {"value", "low", "high", "spot", "gpu_memory_gb", "rented_gpus", "method", "source",
+             "date", "note"});
         if (!object.holds("value")) {
             throw InputError(fmt::format("{} is missing; write null where it is not known",
                                          object.where("value")));
@@ -83,6 +85,7 @@ class ProfileReader {
         quantity.spot = object.boolean_or("spot", false);
         quantity.gpu_memory_gb =
             object.number_or_none("gpu_memory_gb", kSmallestQuantity, kLargestQuantity);
+        quantity.rented_gpus = object.number_or_none("rented_gpus", 1, kMostRented).value_or(1);
         if (object.has("value")) {
             read_value(object, quantity);
         } else if (quantity.note.empty()) {

@@ -39,7 +39,10 @@ using Points = std::vector<std::pair<double, double>>;
 Interpolated with_memory(const Interpolated& by_threads, double cores, double factor) {
     const auto& points = by_threads.points();
     const double one_thread = points.front().second / points.front().first;
+    double most = 0;
+    for (const auto& point : points) most = std::max(most, point.second);
     const auto rate = [&](double threads) {
+        if (factor < 1) return std::min(by_threads.at(threads), factor * most);
         return std::max(by_threads.at(threads),
                         std::min(factor * by_threads.at(threads), threads * one_thread));
     };

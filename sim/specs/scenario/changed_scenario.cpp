@@ -88,7 +88,7 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
     if (planned.machine.machine != machine) {
         planned.machine = {machine, {}, {}};
         if (planned.money.contains("price_usd")) planned.money["buy"] = "1";
-        for (const char* const field : {"offer", "usd_per_hour", "price_usd"})
+        for (const char* const field : {"offer", "usd_per_hour", "price_usd", "node_usd"})
             planned.money.erase(field);
         if (host_memory > 0 && lacks_host_memory(machine))
             planned.machine.host_memory =

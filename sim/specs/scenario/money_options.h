@@ -18,8 +18,10 @@ struct CostQuery {
     std::optional<double> usd_per_hour;                ///< paid an hour, electricity included
     std::string usd_per_hour_flag = "--usd-per-hour";  ///< the field that gave it
     bool buy = false;                                  ///< as an owner
-    std::optional<double> price_usd;                   ///< of the whole machine, bought
-    std::optional<double> host_w;                      ///< for each GPU
+    std::optional<double> price_usd;                   ///< of all that is bought
+    std::optional<double> node_usd;           ///< of a node with its host memory, without GPUs
+    std::optional<double> memory_usd_per_gb;  ///< of host memory beyond that of a system as sold
+    std::optional<double> host_w;             ///< for each GPU
     /// GPUs of rented nodes that are paid for, since rents are for one GPU; empty: those that
     /// train.
     std::optional<double> gpus_paid;

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr double kHoursOfAYear = 8766;  // 365.25 days
+constexpr const char* kHostMemory = "host.memory_capacity_gb";
 constexpr std::string_view kRent = "price.rent_usd_per_gpu_hour.";
 constexpr std::string_view kOwnership = "price.ownership_usd_per_gpu_hour.";
 
@@ -46,6 +46,7 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
     offer.path = quantity.path;
     offer.kind = !rent ? OfferKind::estimate : quantity.spot ? OfferKind::spot : OfferKind::rented;
     offer.usd_per_hour = *quantity.value;
+    offer.rented_gpus = quantity.rented_gpus;
     offer.date = quantity.date;
     offer.source = quantity.source;
     return offer;
@@ -74,11 +75,14 @@ PriceList price_list(const MachineProfile& profile) {
     }
     const Quantity* const system = profile.find("price.system_usd");
     if (system != nullptr && system->value) {
-        const double count = profile.number("price.system_gpus").value_or(1);
-        prices.system_usd = *system->value / count;
-        prices.system_source = count > 1 ? fmt::format("{}; {:g} USD for {:g} GPUs",
-                                                       origin(*system), *system->value, count)
-                                         : origin(*system);
+        prices.system_usd = *system->value;
+        prices.system_gpus = profile.number("price.system_gpus").value_or(1);
+        prices.system_source = origin(*system);
+    }
+    if (const Quantity* const memory = profile.find(kHostMemory); memory && memory->value) {
+        const double sold = memory->what_if ? memory->replaced.value_or(0) : *memory->value;
+        prices.memory_gb = *memory->value > sold ? orderable_memory_gb(*memory->value) : sold;
+        prices.system_memory_gb = profile.number("price.system_memory_gb").value_or(sold);
     }
     return prices;
 }
@@ -92,12 +96,20 @@ const Offer* typical_offer(const PriceList& prices) {
     return &prices.offers[static_cast<std::size_t>((rented - 1) / 2)];
 }
 
-std::optional<HourlyCost> hourly_cost(const MachineProfile& profile, double gpus) {
-    const PriceList prices = price_list(profile);
-    const Offer* const typical = typical_offer(prices);
-    if (typical == nullptr) return std::nullopt;
-    return HourlyCost{gpus * typical->usd_per_hour, typical->name, typical->kind, typical->date,
-                      unpriced_memory(profile)};
+std::optional<RentSpread> rent_spread(const PriceList& prices) {
+    RentSpread out;
+    for (const Offer& offer : prices.offers) {
+        if (offer.kind != OfferKind::rented) continue;
+        if (out.offers++ == 0) out.low = offer.usd_per_hour;
+        out.high = offer.usd_per_hour;  // in ascending order
+    }
+    return out.offers == 0 ? std::nullopt : std::optional(out);
+}
+
+double orderable_memory_gb(double gb) {
+    double size = 32;
+    while (size < gb && 1.5 * size < gb) size *= 2;
+    return size >= gb ? size : 1.5 * size;
 }
 
 const Offer& find_offer(const PriceList& prices, const std::string& name,
@@ -119,7 +131,7 @@ const Offer& find_offer(const PriceList& prices, const std::string& name,
 }
 
 std::string unpriced_memory(const MachineProfile& profile) {
-    const Quantity* const memory = profile.find("host.memory_capacity_gb");
+    const Quantity* const memory = profile.find(kHostMemory);
     if (memory == nullptr || !memory->what_if) return "";
     const auto size = [](double gb) { return format_bytes(gb * kGiga); };
     if (!memory->replaced)
@@ -131,7 +143,12 @@ std::string unpriced_memory(const MachineProfile& profile) {
 }
 
 double ownership_usd_per_hour(double price_usd, const OwnerTerms& terms) {
-    return price_usd / (terms.years * kHoursOfAYear * terms.utilization);
+    const double hours_a_year = kHoursOfAYear * terms.utilization;
+    const double residual = terms.residual_share * price_usd;
+    if (terms.interest == 0) return (price_usd - residual) / terms.years / hours_a_year;
+    // An annuity: the present values of its payments and of the residual value are the price.
+    const double discount = std::pow(1 + terms.interest, -terms.years);
+    return (price_usd - residual * discount) * terms.interest / (1 - discount) / hours_a_year;
 }
 
 }  // namespace sluice

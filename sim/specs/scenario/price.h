@@ -21,7 +21,8 @@ struct Offer {
     std::string name;
     std::string path;  ///< of the profile's number
     OfferKind kind = OfferKind::rented;
-    double usd_per_hour = 0;
+    double usd_per_hour = 0;  ///< for one GPU
+    double rented_gpus = 1;   ///< the provider rents multiples of that many
     std::string date;
     std::string source;
 };
@@ -30,9 +31,12 @@ struct Offer {
 /// host.
 struct PriceList {
     std::vector<Offer> offers;         ///< by kind, then in ascending order of price
-    std::optional<double> gpu_usd;     ///< the GPU alone
-    std::optional<double> system_usd;  ///< the whole system, divided by its GPUs
+    std::optional<double> gpu_usd;     ///< the GPU alone, without a host
+    std::optional<double> system_usd;  ///< a whole system with its host
+    double system_gpus = 1;
     std::string gpu_source, system_source;
+    double memory_gb = 0;         ///< of the host; in an orderable size if the user gives it
+    double system_memory_gb = 0;  ///< that the system's price includes
 
     bool empty() const { return offers.empty() && !gpu_usd && !system_usd; }
 };
@@ -44,16 +48,6 @@ PriceList price_list(const MachineProfile& profile);
 /// corner of the market nor a list price that few pay. Empty if there is no rent.
 const Offer* typical_offer(const PriceList& prices);
 
-struct HourlyCost {
-    double usd_per_hour = 0;  ///< for all GPUs that train
-    std::string provider;
-    OfferKind kind = OfferKind::rented;
-    std::string date;
-    std::string unpriced;  ///< host memory that the price does not include, or empty
-};
-/// By the typical offer; empty if there is no rent.
-std::optional<HourlyCost> hourly_cost(const MachineProfile& profile, double gpus);
-
 /// The offer with that name or beginning of a name, in any case; throws InputError if there is none
 /// or several. `machine` names it in messages.
 const Offer& find_offer(const PriceList& prices, const std::string& name,
@@ -63,21 +57,44 @@ const Offer& find_offer(const PriceList& prices, const std::string& name,
 /// profile's or the profile does not say; else empty.
 std::string unpriced_memory(const MachineProfile& profile);
 
+/// The smallest size of equal memory modules in 8 or 12 channels that holds `gb`: 2^n or 3 x 2^n
+/// GB.
+double orderable_memory_gb(double gb);
+
+/// Of the rents, in dollars an hour for one GPU.
+struct RentSpread {
+    std::size_t offers = 0;
+    double low = 0, high = 0;
+};
+/// Empty if there is no rent.
+std::optional<RentSpread> rent_spread(const PriceList& prices);
+
 /// How an owner calculates. Every number is an option of the command line.
 struct OwnerTerms {
     /// Amazon uses five years for a part of its servers from 2025 on (10-K for 2024: "from six
     /// years to five years"); Meta, Microsoft and Google say 5.5 to 6.
     double years = 5;
-    double utilization = 1;  ///< share of all hours in which it trains
+    /// Share of all hours in which it trains. Uptime Institute, "GPU utilization is a confusing
+    /// metric" (2025): servers that train are in operation 80% of the time.
+    double utilization = 0.8;
+    /// A year, on the price less what is paid back. The prime rate of banks in the United States
+    /// from December 2024 to September 2025: Federal Reserve, statistical release H.15.
+    double interest = 0.075;
+    /// Of the price, at the end; 0 as in the linear depreciation of the 10-K above.
+    double residual_share = 0;
     /// Commercial customers in the United States: U.S. Energy Information Administration, Electric
     /// Power Monthly, table 5.6.A, national average as published by 2026-04-26.
     double electricity_usd_per_kwh = 0.146;
-    /// Power of the facility over power of the machine; 1: the machine's own power.
-    double power_usage_effectiveness = 1;
+    /// Power of the facility over power of the machine: the average of Uptime Institute's Global
+    /// Data Center Survey 2025.
+    double power_usage_effectiveness = 1.54;
 };
 
-/// Dollars an hour of training without electricity: the price spread over the hours of training.
-/// Precondition: years and utilization above 0.
+inline constexpr double kHoursOfAYear = 8766;  // 365.25 days
+
+/// Dollars an hour of training without electricity: equal payments a year that pay back the price
+/// less the residual value with its interest, over the hours of training. Precondition: years and
+/// utilization above 0.
 double ownership_usd_per_hour(double price_usd, const OwnerTerms& terms);
 
 }  // namespace sluice

@@ -59,7 +59,7 @@ TEST_CASE("properties: on every machine shares are at most one and times add up"
         CHECK(report.step.seconds > 0);
         CHECK(report.tokens_per_s() == Approx(8 * 1024 / report.step.seconds));
         for (const Utilization& used : report.step.utilization) {
-            INFO(used.resource << " " << used.share);
+            INFO(resource_name(used.resource) << " " << used.share);
             CHECK(used.share >= 0);
             CHECK(used.share <= 1 + 1e-6);
         }

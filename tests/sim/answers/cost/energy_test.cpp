@@ -31,7 +31,7 @@ Predicted predicted(const std::string& machine, std::int64_t batch,
     training.batch = batch;
     out.report = predict(read_model(model), out.machine, training);
     out.power = power_spec(out.profile, out.machine);
-    out.energy = step_energy(out.report, out.machine, out.power);
+    out.energy = step_energy(out.report, out.machine, out.power, 1);
     return out;
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("energy: a copy takes what was measured beyond idling", "[cost]") {
     copy.lane = Lane::host_to_device;
     copy.link_bytes = 100e9;
     p.report.plan.program.operations = {copy};
-    const StepEnergy energy = step_energy(p.report, p.machine, p.power);
+    const StepEnergy energy = step_energy(p.report, p.machine, p.power, 1);
     CHECK(energy.copies == Approx(100 * 1.56727 * (1 - 122.996 / 140.485)));
     CHECK(energy.idle == Approx(1229.96));
     CHECK(energy.gpu() == Approx(energy.copies + energy.idle));
@@ -104,8 +104,10 @@ TEST_CASE("cost: the program says dollars, days and kWh with their bands", "[cos
     const Result result = run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb");
     CHECK(result.status == 0);
     for (const char* part :
-         {"a million tokens, at $4.97 an hour (AWS p5e capacity block: rented", "1.00 B tokens: $",
-          "(5 to 95%: $", "kWh (", "not measured", "tokens/s a watt", "Nebius on-demand", "bought"})
+         {"a million tokens, at $39.80 an hour; pays for 8 of 8 GPUs", "1.00 B tokens: $",
+          "AWS p5e capacity block, rented, 2026-05-25, the median of 6 rents from $3.50 to $13.78",
+          "(5 to 95%: $", "kWh (", "not measured", "tokens/s a watt", "Nebius on-demand",
+          "give --node-usd"})
         CHECK_THAT(result.output, ContainsSubstring(part));
     CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb --json").output,
                ContainsSubstring("\"usd_per_million_tokens\""));
@@ -127,8 +129,7 @@ TEST_CASE("cost: what the host draws is of each GPU, and is stated", "[cost]") {
                    "300 W of host power for each GPU, as given; counted for each of the 8 GPUs, "
                    "2400 W in all"));
     const Result given = run_sluice(
-        "cost --model qwen2.5-7b --machine h200-sxm-pcie5 "
-        "--host-watts 300");
+        "cost --model qwen2.5-7b --machine h200-sxm-pcie5 --gpus-paid 1 --host-watts 300");
     CHECK_THAT(given.output, ContainsSubstring("300 W of host power for each GPU, as given\n"));
     CHECK_THAT(given.output, !ContainsSubstring("the largest power of a node"));
 }
@@ -149,9 +150,9 @@ TEST_CASE("cost: no assumption is lost for a word in it", "[cost]") {
                ContainsSubstring("copies"));
 }
 
-TEST_CASE("cost: a rent is of a share of the host that the prediction uses whole", "[cost]") {
+TEST_CASE("cost: a rent pays for the share of the node", "[cost]") {
     const Result rented = run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5");
-    CHECK_THAT(rented.output, ContainsSubstring("uses all of the profile's host (112 cores"));
+    CHECK_THAT(rented.output, ContainsSubstring("a node has 8 GPUs and 2.05 TB of host memory"));
     const std::string gh200 = "cost --model qwen2.5-7b --machine gh200-480gb ";
     const std::string words =
         "the extra price of 1.00 TB of host memory over 480.0 GB is not known";

@@ -54,7 +54,11 @@ TEST_CASE("price: offers by kind and price, and the median of those rented", "[c
     CHECK(names == std::vector<std::string>{"Low", "Lower middle", "Middle", "Dear Cloud",
                                             "Cheap spot", "owner"});
     CHECK(typical_offer(prices)->name == "Lower middle");  // of four the cheaper middle one
-    CHECK(*prices.system_usd == 10'000);
+    CHECK(*prices.system_usd == 80'000);
+    CHECK(prices.system_gpus == 8);
+    CHECK(rent_spread(prices)->offers == 4);
+    CHECK(rent_spread(prices)->low == 2);
+    CHECK(rent_spread(prices)->high == 8);
     CHECK(typical_offer(price_list({})) == nullptr);
 }
 
@@ -85,8 +89,23 @@ TEST_CASE("price: an owner's hour is the price over the hours that train", "[cos
     OwnerTerms terms;
     terms.years = 4;
     terms.utilization = 0.5;
+    terms.interest = 0;
     // 87,660 USD over 4 x 8,766 x 0.5 hours = 5 USD.
     CHECK(ownership_usd_per_hour(87'660, terms) == Approx(5));
+    terms.residual_share = 0.2;
+    CHECK(ownership_usd_per_hour(87'660, terms) == Approx(4));
+}
+
+TEST_CASE("price: an owner pays interest", "[cost]") {
+    OwnerTerms terms;
+    terms.years = 2;
+    terms.utilization = 1;
+    terms.interest = 0.1;
+    // 10,000 = x / 1.1 + x / 1.21, so x = 5,761.90 a year.
+    CHECK(ownership_usd_per_hour(10'000, terms) == Approx(5761.905 / 8766));
+    // 2,100 at the end are worth 1,735.54 now: x = 4,761.90.
+    terms.residual_share = 0.21;
+    CHECK(ownership_usd_per_hour(10'000, terms) == Approx(4761.905 / 8766));
 }
 
 TEST_CASE("run cost: by hand", "[cost]") {
@@ -147,7 +166,8 @@ TEST_CASE("cost query: which payment is taken", "[cost]") {
     query.gpus_paid = 8;
     CHECK(payment_of(money, query, report)->usd_per_hour == Approx(24));
     query.buy = true;
-    CHECK(payment_of(money, query, report)->usd_per_hour == Approx(10'000 / (5 * 8766.0)));
+    // A system of 8 GPUs is bought whole: 80,000 x 0.247165 a year over 0.8 x 8,766 hours.
+    CHECK(payment_of(money, query, report)->usd_per_hour == Approx(2.81958).epsilon(1e-4));
     query.buy = false;
     query.usd_per_hour = 7;
     CHECK(payment_of(money, query, report)->usd_per_hour == 7);
@@ -160,9 +180,11 @@ TEST_CASE("cost query: which payment is taken", "[cost]") {
 TEST_CASE("cost query: GPUs that train together are all paid", "[cost]") {
     const MachineMoney money{price_list(profile_with_prices()), {}, ""};
     Prediction report = thousand_tokens_a_second();
-    report.asked.training.gpus = 4;
+    report.share = {.gpus = 4, .node_gpus = 4};
     CHECK(payment_of(money, {}, report)->usd_per_hour == Approx(12));
     CostQuery to_buy;
     to_buy.buy = true;
-    CHECK(payment_of(money, to_buy, report)->usd_per_hour == Approx(40'000 / (5 * 8766.0)));
+    CHECK(payment_of(money, to_buy, report)->price_usd == Approx(80'000));  // one system
+    report.share = {.gpus = 16, .node_gpus = 8};
+    CHECK(payment_of(money, to_buy, report)->price_usd == Approx(160'000));
 }

@@ -133,8 +133,9 @@ TEST_CASE("advise: what tokens cost, and the best of several machines", "[search
     Advice priced;
     priced.best.emplace();
     priced.best->row.step = static_cast<double>(priced.best->training.tokens()) / 1000;
-    CHECK(MachineAdvice{"m", HourlyPrice{3.6, ""}, "", priced}.usd_per_million_tokens().value() ==
-          Approx(1));
+    Payment payment;
+    payment.usd_per_hour = 3.6;
+    CHECK(MachineAdvice{"m", payment, "", priced}.usd_per_million_tokens().value() == Approx(1));
 
     AdvisedSettings slow, fast;
     slow.row.step = 2;

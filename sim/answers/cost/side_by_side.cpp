@@ -1,0 +1,80 @@
+#include "sim/answers/cost/side_by_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "sim/answers/predict/predict.h"
+#include "sim/specs/machine/scaled_machine.h"
+
+namespace sluice {
+namespace {
+
+MachineSpec part_of_a_node(const MachineSpec& node, double jobs) {
+    MachineSpec out = with_cores(
+        node, std::min(node.host.cores, std::max(1.0, std::floor(node.host.cores / jobs))));
+    const double bandwidth = node.host.sockets / jobs;
+    return bandwidth < 1 ? with_faster(out, part::host_memory, bandwidth) : out;
+}
+
+/// The same job with the time of a step beside the others; its band is off by the same factor.
+Prediction beside_others(const Prediction& alone, const MachineSpec& machine) {
+    Prediction out = alone;
+    out.step = predict_step(alone.plan, machine, alone.asked.training);
+    const double slower = out.step.seconds / alone.step.seconds;
+    if (out.band) out.band = Band{alone.band->low * slower, alone.band->high * slower};
+    return out;
+}
+
+/// What one of the jobs pays if the whole node is paid for.
+std::optional<Payment> part_of_payment(const Prediction& report, const MachineMoney& money,
+                                       const CostQuery& query, double jobs) {
+    if (query.usd_per_hour) return std::nullopt;  // its part of the node is not known
+    Prediction whole;
+    whole.asked = report.asked;
+    whole.share = report.share;
+    whole.share.gpus = report.share.node_gpus;
+    CostQuery all = query;
+    all.gpus_paid.reset();
+    std::optional<Payment> out = payment_of(money, all, whole);
+    if (!out || !out->paid) return std::nullopt;
+    out->name = fmt::format("{:g} jobs on a node: {}", jobs, out->name);
+    out->usd_per_hour /= jobs;
+    out->price_usd /= jobs;
+    out->paid->gpus /= jobs;
+    return out;
+}
+
+}  // namespace
+
+std::pair<double, NodePart> jobs_of_a_node(const NodeShare& share, double cores) {
+    constexpr double kRounding = 1e-9;
+    std::pair<double, NodePart> out{std::floor(share.node_gpus / share.gpus), NodePart::gpus};
+    const auto limit = [&](double jobs, NodePart part) {
+        if (jobs < out.first) out = {jobs, part};
+    };
+    if (share.host_memory > 0)
+        limit(std::floor(1 / share.host_memory + kRounding), NodePart::host_memory);
+    limit(std::floor(cores), NodePart::cores);
+    return out;
+}
+
+std::optional<SideBySide> side_by_side(const Prediction& report, const MachineSpec& machine,
+                                       const MachineMoney& money, const CostQuery& query) {
+    const NodeShare& share = report.share;
+    if (share.node_gpus <= 1 || share.nodes() > 1 || !report.plan.fit.fits()) return std::nullopt;
+    SideBySide out;
+    std::tie(out.jobs, out.limit) = jobs_of_a_node(share, machine.host.cores);
+    if (out.jobs < 1) return std::nullopt;
+    const Prediction each = beside_others(report, part_of_a_node(machine, out.jobs));
+    out.tokens_per_s = each.tokens_per_s();
+    out.of_alone = out.tokens_per_s / report.tokens_per_s();
+    if (auto payment = part_of_payment(report, money, query, out.jobs))
+        out.paid = paid_run(each, machine, money, query, *std::move(payment));
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,14 @@
+// Which share of its node does a step take? GPUs, host memory, cores and host memory bandwidth.
+#pragma once
+
+#include "sim/plan/step.h"
+#include "sim/specs/scenario/payment.h"
+
+namespace sluice {
+
+/// Of a predicted step. Host memory: the step's peak over what the node offers. Cores: the
+/// optimizer's threads, if the host updates. Bandwidth: the mean of the step over that of all
+/// sockets.
+NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine);
+
+}  // namespace sluice

@@ -1,0 +1,125 @@
+#include "sim/specs/scenario/payment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/format.h"
+
+namespace sluice {
+namespace {
+
+/// A share that is a whole number of GPUs stays one despite rounding.
+constexpr double kRounding = 1e-9;
+
+double rounded_up(double number, double multiple_of) {
+    return std::ceil(number / multiple_of - kRounding) * multiple_of;
+}
+
+}  // namespace
+
+const char* node_part_name(NodePart part) {
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"GPUs", "host memory", "cores",
+                                             "host memory bandwidth"};
+    return kNames[static_cast<std::size_t>(part)];
+}
+
+double NodeShare::nodes() const { return node_gpus == 0 ? 1 : rounded_up(gpus / node_gpus, 1); }
+
+double NodeShare::share_of(NodePart part) const {
+    switch (part) {
+        case NodePart::host_memory:
+            return host_memory;
+        case NodePart::cores:
+            return cores;
+        case NodePart::host_bandwidth:
+            return host_bandwidth;
+        default:
+            return node_gpus == 0 ? 1 : gpus / (node_gpus * nodes());
+    }
+}
+
+NodePart NodeShare::largest() const {
+    NodePart out = NodePart::gpus;
+    for (const NodePart part : {NodePart::host_memory, NodePart::cores, NodePart::host_bandwidth})
+        if (share_of(part) > share_of(out)) out = part;
+    return out;
+}
+
+double NodeShare::gpus_needed() const {
+    if (node_gpus == 0) return gpus;
+    return nodes() * rounded_up(std::min(1.0, share_of(largest())) * node_gpus, 1);
+}
+
+PaidGpus gpus_to_pay(const NodeShare& share, double rented_gpus, std::optional<double> given) {
+    PaidGpus out;
+    out.of = share.nodes() * share.node_gpus;
+    out.needed = share.gpus_needed();
+    out.part = out.needed > share.gpus ? share.largest() : NodePart::gpus;
+    out.given = given.has_value();
+    out.gpus = given.value_or(rounded_up(out.needed, rented_gpus));
+    if (out.of > 0) out.of = std::max(out.of, out.gpus);
+    return out;
+}
+
+std::string paid_words(const PaidGpus& paid) {
+    const auto count = [](double gpus) {
+        return fmt::format("{:g} GPU{}", gpus, gpus == 1 ? "" : "s");
+    };
+    if (paid.given) return fmt::format("pays for {}, as given", count(paid.gpus));
+    if (paid.of == 0)
+        return fmt::format(
+            "pays for {}; how many share a host is not known: give --set host.gpus=NUMBER",
+            count(paid.gpus));
+    if (paid.of == 1 && paid.gpus == 1) return "pays for the whole machine";
+    const std::string out = fmt::format("pays for {:g} of {}", paid.gpus, count(paid.of));
+    const std::string why =
+        paid.part == NodePart::gpus ? "" : fmt::format(": {}", node_part_name(paid.part));
+    if (paid.gpus <= paid.needed) return out + why;
+    return fmt::format(
+        "{}, {}; the plan takes {:g}{}", out,
+        paid.whole ? "since a machine is bought whole" : "the least that this offer rents",
+        paid.needed, why);
+}
+
+std::string offer_words(const Payment& payment) {
+    const std::string out = payment.name + ", " + payment.origin;
+    return payment.unpriced.empty() ? out : out + "; " + payment.unpriced;
+}
+
+std::string payment_words(const Payment& payment) {
+    return payment.paid ? paid_words(*payment.paid) + "; " + offer_words(payment)
+                        : offer_words(payment);
+}
+
+Payment rented(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid) {
+    Payment payment;
+    payment.name = offer.name;
+    payment.origin = fmt::format("{}, {}", offer_kind_name(offer.kind), offer.date);
+    payment.paid = gpus_to_pay(share, offer.rented_gpus, gpus_paid);
+    payment.usd_per_hour = payment.paid->gpus * offer.usd_per_hour;
+    payment.inputs = {offer.path};
+    return payment;
+}
+
+std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& share,
+                                    std::optional<double> gpus_paid) {
+    const Offer* const typical = typical_offer(prices);
+    if (typical == nullptr) return std::nullopt;
+    Payment out = rented(*typical, share, gpus_paid);
+    const RentSpread spread = *rent_spread(prices);
+    if (spread.offers > 1)
+        out.origin += fmt::format(", the median of {} rents from {} to {} a GPU", spread.offers,
+                                  format_usd(spread.low), format_usd(spread.high));
+    return out;
+}
+
+std::optional<Payment> hourly_cost(const MachineProfile& profile, const NodeShare& share) {
+    std::optional<Payment> out = typical_rent(price_list(profile), share);
+    if (out) out->unpriced = unpriced_memory(profile);
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,106 @@
+#include "sim/specs/scenario/purchase.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/format.h"
+
+namespace sluice {
+namespace {
+
+double gpus_of_nodes(const NodeShare& share) {
+    return share.node_gpus == 0 ? share.gpus : share.nodes() * share.node_gpus;
+}
+
+Purchase of_systems(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
+    Purchase out;
+    const double systems = std::ceil(gpus_of_nodes(share) / prices.system_gpus);
+    out.usd = systems * *prices.system_usd;
+    out.gpus = systems * prices.system_gpus;
+    out.origin =
+        fmt::format("{:g} whole system{} of {:g} GPU{}; {}", systems, systems == 1 ? "" : "s",
+                    prices.system_gpus, prices.system_gpus == 1 ? "" : "s", prices.system_source);
+    out.inputs = {"price.system_usd", "price.system_gpus"};
+    const double more_gb = std::max(0.0, prices.memory_gb - prices.system_memory_gb);
+    if (more_gb == 0) return out;
+    if (query.memory_usd_per_gb) {
+        out.usd += systems * more_gb * *query.memory_usd_per_gb;
+        out.origin += fmt::format("; with {:g} GB more host memory", more_gb);
+    } else {
+        out.missing = fmt::format(
+            "the price of {:g} GB of host memory beyond the system's {:g} is not known; give "
+            "--memory-usd-per-gb",
+            more_gb, prices.system_memory_gb);
+    }
+    return out;
+}
+
+Purchase of_parts(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
+    Purchase out;
+    out.gpus = gpus_of_nodes(share);
+    const std::string gpus = fmt::format("{:g} GPU{} at {}", out.gpus, out.gpus == 1 ? "" : "s",
+                                         format_usd(*prices.gpu_usd));
+    out.inputs = {"price.gpu_usd"};
+    if (!query.node_usd) {
+        out.missing = fmt::format(
+            "the price of a node is known for its GPUs alone ({}), not for its host "
+            "with {:g} GB of memory; give --node-usd, or the whole as --price-usd",
+            gpus, prices.memory_gb);
+        return out;
+    }
+    out.usd = out.gpus * *prices.gpu_usd + share.nodes() * *query.node_usd;
+    out.origin =
+        fmt::format("{} and {:g} node{} at {}, as given; {}", gpus, share.nodes(),
+                    share.nodes() == 1 ? "" : "s", format_usd(*query.node_usd), prices.gpu_source);
+    out.given = {"--node-usd", fmt::format("{:.10g} USD", *query.node_usd)};
+    return out;
+}
+
+}  // namespace
+
+std::optional<Purchase> purchase(const PriceList& prices, const CostQuery& query,
+                                 const NodeShare& share) {
+    if (query.price_usd)
+        return Purchase{.usd = *query.price_usd,
+                        .gpus = gpus_of_nodes(share),
+                        .origin = "--price-usd, as given",
+                        .given = {{"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)}}};
+    if (prices.system_usd) return of_systems(prices, query, share);
+    if (prices.gpu_usd) return of_parts(prices, query, share);
+    return std::nullopt;
+}
+
+Payment bought(const Purchase& purchase, const NodeShare& share, const OwnerTerms& terms) {
+    Payment out;
+    out.name = "bought";
+    out.origin = fmt::format("{} over {:g} years at {} interest, {} of the hours; {}",
+                             format_usd(purchase.usd), terms.years, format_percent(terms.interest),
+                             format_percent(terms.utilization), purchase.origin);
+    out.usd_per_hour = ownership_usd_per_hour(purchase.usd, terms);
+    out.paid = gpus_to_pay(share, 1);
+    out.paid->gpus = purchase.gpus;
+    out.paid->of = std::max(out.paid->of, purchase.gpus);
+    out.paid->whole = true;
+    out.pays_electricity = true;
+    out.price_usd = purchase.usd;
+    out.inputs = purchase.inputs;
+    out.given = purchase.given;
+    return out;
+}
+
+std::optional<BreakEven> break_even(double rent_usd_per_hour, double electricity_usd_per_hour,
+                                    double price_usd, const OwnerTerms& terms) {
+    const double hours_a_year = kHoursOfAYear * terms.utilization;
+    const double saved_a_year = (rent_usd_per_hour - electricity_usd_per_hour) * hours_a_year;
+    if (saved_a_year <= 0) return std::nullopt;
+    const double rate = std::log1p(terms.interest);
+    const double without_interest = price_usd / saved_a_year;
+    if (without_interest * rate >= 1) return std::nullopt;
+    const double years =
+        rate == 0 ? without_interest : -std::log1p(-without_interest * rate) / rate;
+    return BreakEven{12 * years, hours_a_year * years};
+}
+
+}  // namespace sluice

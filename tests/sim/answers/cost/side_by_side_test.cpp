@@ -1,0 +1,64 @@
+#include "sim/answers/cost/side_by_side.h"
+
+#include "sim/answers/predict/predict.h"
+#include "sim/specs/machine/scaled_machine.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+#include "tests/sim/base/program_run.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+TEST_CASE("side by side: what limits the jobs of a node", "[cost]") {
+    using Jobs = std::pair<double, NodePart>;
+    CHECK(jobs_of_a_node({1, 8, 0.42}, 112) == Jobs(2, NodePart::host_memory));
+    CHECK(jobs_of_a_node({1, 8, 0.5}, 112) == Jobs(2, NodePart::host_memory));
+    CHECK(jobs_of_a_node({1, 8, 0.05, 0.3, 0.5}, 112) == Jobs(8, NodePart::gpus));
+    CHECK(jobs_of_a_node({4, 8, 0.05}, 112) == Jobs(2, NodePart::gpus));
+    CHECK(jobs_of_a_node({1, 8, 0.05}, 3) == Jobs(3, NodePart::cores));
+    CHECK(jobs_of_a_node({1, 8, 0.6}, 112) == Jobs(1, NodePart::host_memory));
+}
+
+TEST_CASE("side by side: eight jobs share two sockets", "[cost]") {
+    const MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
+    const MachineSpec machine = resolve_machine(profile);
+    TrainingSpec training;
+    training.batch = 8;
+    const Prediction alone = predict(read_model("qwen2.5-7b"), machine, training);
+    const CostQuery query;
+    const auto together =
+        side_by_side(alone, machine, machine_money(profile, machine, query), query);
+    REQUIRE(together.has_value());
+    CHECK(together->jobs == 8);
+    // A job has at least its quarter of a socket, and less than it takes of a socket alone.
+    CHECK(together->of_alone > 0.25);
+    CHECK(together->of_alone < 0.6);
+    REQUIRE(together->paid.has_value());
+    CHECK(together->paid->payment.usd_per_hour == Approx(4.975));
+    CHECK(together->paid->run.usd_per_million_tokens.value ==
+          Approx(4.975 / 3600 / together->tokens_per_s * 1e6));
+}
+
+TEST_CASE("side by side: half of the host memory's rate", "[cost]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    const MachineSpec half = with_faster(machine, part::host_memory, 0.5);
+    CHECK(half.host.dram_bandwidth == Approx(machine.host.dram_bandwidth / 2));
+    const auto best = [](const HostSpec& host) { return host.adam_of(12).at(host.cores); };
+    CHECK(best(half.host) == Approx(best(machine.host) / 2));
+    CHECK(half.host.adam_of(12).at(1) == Approx(machine.host.adam_of(12).at(1)));
+}
+
+TEST_CASE("side by side: the program says what a token costs with and without others", "[cost]") {
+    const std::string cost = "cost --model llama-3.1-70b --machine h200-sxm-pcie5 --batch 32 ";
+    const std::string text = run_sluice(cost).output;
+    CHECK_THAT(text, ContainsSubstring("money    $9.03 ") &&
+                         ContainsSubstring("2 such jobs side by side, limited by host memory") &&
+                         ContainsSubstring("$4.51 "));
+    CHECK_THAT(run_sluice(cost + "--csv").output,
+               ContainsSubstring("2 jobs on a node: AWS p5e capacity block"));
+    CHECK_THAT(run_sluice(cost + "--json").output, ContainsSubstring("\"side_by_side\": {"));
+    // A GH200 shares its host with nobody.
+    CHECK_THAT(
+        run_sluice("cost --model qwen2.5-7b --machine gh200-480gb").output,
+        ContainsSubstring("pays for the whole machine") && !ContainsSubstring("side by side"));
+}

@@ -1,0 +1,128 @@
+#include "sim/specs/scenario/payment.h"
+
+#include "sim/specs/scenario/purchase.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+Offer offer(double usd, double rented_gpus = 1) {
+    Offer out;
+    out.name = "Cloud";
+    out.usd_per_hour = usd;
+    out.rented_gpus = rented_gpus;
+    out.date = "2026-01-02";
+    return out;
+}
+
+std::string words(const NodeShare& share, double rented_gpus = 1) {
+    return paid_words(gpus_to_pay(share, rented_gpus));
+}
+
+}  // namespace
+
+TEST_CASE("payment: a plan pays for the largest share of its node", "[cost]") {
+    // An eighth of the node's memory is one GPU's; all of it leaves nothing for others.
+    CHECK(rented(offer(3), {1, 8, 0.125}).usd_per_hour == Approx(3));
+    CHECK(words({1, 8, 0.125}) == "pays for 1 of 8 GPUs");
+    CHECK(rented(offer(3), {1, 8, 0.13}).usd_per_hour == Approx(6));
+    CHECK(words({1, 8, 0.13}) == "pays for 2 of 8 GPUs: host memory");
+    CHECK(rented(offer(2.95), {1, 8, 2.85 / 3.07}).usd_per_hour == Approx(23.6));
+    CHECK(rented(offer(3), {1, 8, 1}).usd_per_hour == Approx(24));
+    CHECK(rented(offer(3), {1, 8, 1.4}).usd_per_hour == Approx(24));  // does not fit
+    CHECK(words({1, 8, 0.2, 0.3, 0.1}) == "pays for 3 of 8 GPUs: cores");
+    CHECK(words({1, 8, 0.2, 0.1, 0.5}) == "pays for 4 of 8 GPUs: host memory bandwidth");
+    CHECK(words({4, 8, 0.2}) == "pays for 4 of 8 GPUs");
+    CHECK(rented(offer(3), {1, 8, 0.1}, 8).usd_per_hour == Approx(24));
+    CHECK(paid_words(*rented(offer(3), {1, 8, 0.1}, 8).paid) == "pays for 8 GPUs, as given");
+}
+
+TEST_CASE("payment: GPUs of several nodes", "[cost]") {
+    CHECK(gpus_to_pay({16, 8, 0.1}, 1).gpus == 16);
+    CHECK(gpus_to_pay({12, 8, 0.1}, 1).gpus == 12);  // 6 of each node
+    CHECK(gpus_to_pay({12, 8, 1}, 1).gpus == 16);
+}
+
+TEST_CASE("payment: an offer may rent whole nodes only", "[cost]") {
+    CHECK(rented(offer(4.975, 8), {1, 8, 0.42}).usd_per_hour == Approx(39.8));
+    CHECK(words({1, 8, 0.42}, 8) ==
+          "pays for 8 of 8 GPUs, the least that this offer rents; the plan takes 4: host memory");
+    // Four GPUs of two superchips.
+    CHECK(words({1, 2, 0.4}, 4) ==
+          "pays for 4 of 4 GPUs, the least that this offer rents; the plan takes 1");
+}
+
+TEST_CASE("payment: a machine that is its own node pays for itself", "[cost]") {
+    CHECK(rented(offer(2.29), {1, 1, 0.9, 0.2, 1}).usd_per_hour == Approx(2.29));
+    CHECK(words({1, 1, 0.9}) == "pays for the whole machine");
+}
+
+TEST_CASE("payment: an unknown node is asked for", "[cost]") {
+    CHECK(rented(offer(3), {2, 0, 0.9}).usd_per_hour == Approx(6));
+    CHECK(words({2, 0, 0.9}) ==
+          "pays for 2 GPUs; how many share a host is not known: give --set host.gpus=NUMBER");
+}
+
+TEST_CASE("payment: hours on a long contract pay for the same share", "[cost]") {
+    Offer reserved = offer(1.6);
+    reserved.kind = OfferKind::estimate;
+    CHECK(rented(reserved, {1, 8, 0.42}).usd_per_hour == Approx(6.4));
+}
+
+TEST_CASE("purchase: nodes with their GPUs are bought whole", "[cost]") {
+    PriceList prices;
+    prices.gpu_usd = 30'000;
+    prices.memory_gb = 2048;
+    CostQuery query;
+    const NodeShare share{1, 8, 0.42};
+    CHECK(purchase(prices, query, share)->missing.find("--node-usd") != std::string::npos);
+    query.node_usd = 60'000;
+    CHECK(purchase(prices, query, share)->missing.empty());
+    CHECK(purchase(prices, query, share)->usd == Approx(300'000));
+    CHECK(purchase(prices, query, {16, 8, 0.42})->usd == Approx(600'000));
+    const Payment payment = bought(*purchase(prices, query, share), share, {});
+    CHECK(paid_words(*payment.paid) ==
+          "pays for 8 of 8 GPUs, since a machine is bought whole; the plan takes 4: host memory");
+    query.price_usd = 250'000;
+    CHECK(purchase(prices, query, share)->usd == Approx(250'000));
+    CHECK(!purchase({}, {}, share));
+}
+
+TEST_CASE("purchase: host memory beyond a system's is bought in sizes that there are", "[cost]") {
+    for (const auto& [gb, size] : {std::pair(2850.0, 3072.0),
+                                   {1500, 1536},
+                                   {1537, 2048},
+                                   {512, 512},
+                                   {480, 512},
+                                   {33, 48},
+                                   {10, 32}})
+        CHECK(orderable_memory_gb(gb) == size);
+    PriceList prices;
+    prices.system_usd = 80'000;
+    prices.system_gpus = 8;
+    prices.memory_gb = 3072;
+    prices.system_memory_gb = 2048;
+    CostQuery query;
+    CHECK(purchase(prices, query, {1, 8})->missing.find("1024 GB") != std::string::npos);
+    query.memory_usd_per_gb = 10;
+    CHECK(purchase(prices, query, {1, 8})->usd == Approx(90'240));
+}
+
+TEST_CASE("purchase: when it has cost no more than a rent", "[cost]") {
+    OwnerTerms terms;
+    terms.utilization = 1;
+    terms.interest = 0;
+    // 1.5 USD are saved in each of 8,766 hours a year.
+    CHECK(break_even(2, 0.5, 13'149, terms)->months == Approx(12));
+    CHECK(break_even(2, 0.5, 13'149, terms)->hours == Approx(8766));
+    terms.utilization = 0.5;
+    CHECK(break_even(2, 0.5, 13'149, terms)->months == Approx(24));
+    CHECK(break_even(2, 0.5, 13'149, terms)->hours == Approx(8766));
+    terms.utilization = 1;
+    terms.interest = 0.1;
+    // 13,149 x (1 - 1 / 1.1) / 0.0953102 = 12,541.8.
+    CHECK(break_even(2, 0.5, 12'541.8, terms)->months == Approx(12).epsilon(1e-4));
+    CHECK(!break_even(2, 0.5, 1e6, terms));
+    CHECK(!break_even(0.5, 0.5, 1, terms));
+}
