@@ -41,6 +41,7 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       micro_tokens_(training.micro_batch_block().tokens()),
       hidden_(model.hidden),
       layers_(model.layer_count()),
+      first_streamed_(static_cast<int>(training.resident_layers)),
       slot_bytes_(largest_slot(model)),
       type_(activations) {
     const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
@@ -69,7 +70,8 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
 void* DeviceBuffers::weight_slot(int layer) const {
     const ParameterBlock& resident = resident_[static_cast<std::size_t>(layer)];
     if (resident.count > 0) return resident.high;
-    return static_cast<char*>(at(ids_.weight_slots)) + layer % depth_ * slot_bytes_;
+    return static_cast<char*>(at(ids_.weight_slots)) +
+           (layer - first_streamed_) % depth_ * slot_bytes_;
 }
 
 void* DeviceBuffers::gradient_slab(int layer) const {

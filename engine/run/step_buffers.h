@@ -59,7 +59,7 @@ class DeviceBuffers {
 
     const StreamedBuffers& ids_;
     std::int64_t depth_, slabs_, micro_batches_, micro_tokens_, hidden_;
-    int layers_;
+    int layers_, first_streamed_;
     Bytes slot_bytes_ = 0;  ///< of one layer's weights or gradients
     DType type_;
     ArenaLayout layout_;
