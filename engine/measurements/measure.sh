@@ -35,3 +35,6 @@ train 7b-batch-8-resident-28-tables --model qwen2.5-7b --untied --batch 8 --step
 train 8-layers-batch-8-tables --model qwen2.5-7b --untied --layers 8 --batch 8 --steps 20 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
 train 8-layers-batch-32-tables --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 14 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
 train 3b-batch-32-resident-36-tables --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
+train 14b-batch-32-resident-9-tables --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --resident-layers 9 --resident-tables both --keep-last-layers 25
+train 32b-batch-32-6-byte-resident-21-tables --model qwen2.5-32b --batch 32 --state-bytes 6 --steps 7 --max-norm 1000 --resident-layers 21 --resident-tables both --keep-last-layers 9
+train 7b-batch-32-resident-11-tables --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --resident-layers 11 --resident-tables both --keep-last-layers 28
