@@ -218,6 +218,8 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
                 if_planned([](auto& value) { return value.fit.device.peak.bytes; })},
                {"host_bytes", "", Unit::bytes,
                 if_planned([](auto& value) { return value.fit.host.peak.bytes; })},
+               {"host_memory", "host", Unit::text, if_planned(&ScenarioValue::host),
+                "host memory that the machine has"},
                {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
                 cost_name(CostAxis::usd_per_hour).toUtf8().constData()},
                {"usd_per_million_tokens", "$/M tokens", Unit::usd,

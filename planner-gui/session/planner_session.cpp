@@ -164,11 +164,11 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
                                  const std::vector<std::string>& machines,
                                  const std::vector<std::string>& schedules) {
     post_job(JobKind::machines, [planned, machines, schedules](const Teller& tell) {
-        const Bytes host_memory = resolve(planned).machine.host.memory_capacity;
+        resolve(planned);  // a mistake gives one sentence, not one for each machine
         std::size_t done = 0;
         for (const std::string& machine : machines) {
             for (const std::string& schedule : schedules) {
-                const PlannedScenario one = on_machine(planned, machine, schedule, host_memory);
+                const PlannedScenario one = on_machine(planned, machine, schedule);
                 tell.send(&PlannerSession::machineFound,
                           MachineSystem{machine, schedule, value_of(one, true)});
                 tell.progress(++done, machines.size() * schedules.size());

@@ -47,6 +47,7 @@ struct ScenarioValue {
     PlannedScenario planned;
     std::string refused;  ///< a sentence; the numbers are then not set
     Fit fit;
+    std::string host;  ///< host memory of the machine, and whether that is assumed
     std::vector<Shortage> shortages;
     std::string model;
     TrainingSpec training;

@@ -126,7 +126,7 @@ bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) {
     if (of(JobKind::machines).has_other_files(files)) return false;
     const auto typed = now.training.find("schedule");
     const std::string system = typed == now.training.end() ? Schedule()->name : typed->second;
-    const PlannedScenario spelled_out = on_machine(now, now.machine.machine, system, 0);
+    const PlannedScenario spelled_out = on_machine(now, now.machine.machine, system);
     return std::ranges::any_of(pareto_->rows(), [&](const MachineSystem& row) {
         return ask_the_same(row.value.planned, spelled_out);
     });
@@ -141,7 +141,7 @@ void Pages::adopt(PlannedScenario planned, const QString& what) {
 void Pages::adoptSystem(const ComparedSystem& system) {
     PlannedScenario planned = with_settings(*of(JobKind::compare).shown(), system_settings(system));
     // Another system takes the settings that it has.
-    adopt(on_machine(planned, planned.machine.machine, planned.training["schedule"], 0),
+    adopt(on_machine(planned, planned.machine.machine, planned.training["schedule"]),
           qtext(system.name));
 }
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "sim/answers/cost/side_by_side.h"
+#include "sim/answers/cost/full_node.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
@@ -31,7 +31,7 @@ int run_cost_command(const CostFlags& flags) {
             answer.missing.empty()
                 ? fmt::format("the profile of {} has no price; give --price-usd", machine.id)
                 : answer.missing));
-    const auto together = side_by_side(report, machine, money, query);
+    const auto together = full_node(report, machine, money, query);
     return print(flags.json  ? cost_json(answer, report, together)
                  : flags.csv ? cost_csv(answer, together)
                              : cost_text(answer, report, together));

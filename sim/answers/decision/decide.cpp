@@ -57,8 +57,9 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.prediction = predict(request.model, machine, training,
                              {.band = Wanted::Band::where_it_fits, .suggestions = true});
     const CostQuery query = money_of(request, asked);
-    out.cost =
-        answer_cost(out.prediction, machine, machine_money(asked.profile, machine, query), query);
+    const MachineMoney money = machine_money(asked.profile, machine, query);
+    out.cost = answer_cost(out.prediction, machine, money, query);
+    out.together = full_node(out.prediction, machine, money, query);
     return out;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/answers/compare/comparison.h"
-#include "sim/answers/cost/cost.h"
+#include "sim/answers/cost/full_node.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -64,6 +64,7 @@ struct Candidate {
     MachineSpec machine;
     Prediction prediction;  ///< with a band or, if it does not fit, settings that would
     CostAnswer cost;
+    std::optional<FullNode> together;  ///< with as many such jobs as its node holds
 
     const Prediction& report() const { return prediction; }
     bool fits() const { return report().plan.fit.fits(); }

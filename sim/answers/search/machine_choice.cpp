@@ -10,6 +10,7 @@
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
+#include "sim/specs/machine/default_host.h"
 
 namespace sluice {
 namespace {
@@ -20,6 +21,7 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     const MachineSpec machine = resolve_machine(profile);
     MachineChoice choice;
     choice.id = profile.id;
+    choice.host = host_memory_words(profile);
     TrainingSpec used = training;
     if (const auto adjusted = fitting_training(model, machine, training, adjust)) {
         used = *adjusted;

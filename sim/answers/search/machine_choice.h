@@ -16,6 +16,7 @@ struct MachineChoice {
     std::vector<Setting> changes;  ///< of the given settings
     Prediction report;             ///< with its band
     CostAnswer cost;
+    std::string host;  ///< its host memory, and whether that is assumed
     bool does_it = false;
     bool unpriced = false;  ///< its price does not include all its host memory
 };
@@ -32,8 +33,8 @@ struct MachineChoices {
     const MachineChoice* cheapest() const;
 };
 
-/// Predicts the step on every machine of the library. `host_memory` replaces the profiles' sizes;
-/// without it, machines of unknown size are left out. A machine that cannot have so much gets the
+/// Predicts the step on every machine of the library. `host_memory` replaces the profiles' sizes.
+/// A machine that cannot have so much gets the
 /// most it can have.
 MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
                               double tokens_per_s, bool adjust, const CostQuery& query,

@@ -30,7 +30,7 @@ struct OperationErrors;
 struct PublishedTable;
 struct RunComparison;
 struct Sensitivity;
-struct SideBySide;
+struct FullNode;
 struct TrackRecord;
 struct Upgrade;
 struct Validation;
@@ -56,11 +56,11 @@ std::string comparison_csv(std::span<const Comparison> comparisons);
 BarChart comparison_bars(std::span<const Comparison> comparisons);
 
 std::string cost_text(const CostAnswer& answer, const Prediction& prediction,
-                      const std::optional<SideBySide>& together);
+                      const std::optional<FullNode>& together);
 std::string cost_json(const CostAnswer& answer, const Prediction& prediction,
-                      const std::optional<SideBySide>& together);
+                      const std::optional<FullNode>& together);
 /// A line a way to pay; the last is a job beside others on its node.
-std::string cost_csv(const CostAnswer& answer, const std::optional<SideBySide>& together);
+std::string cost_csv(const CostAnswer& answer, const std::optional<FullNode>& together);
 
 std::string find_text(const FindAnswer& answer);
 std::string find_json(const FindAnswer& answer);

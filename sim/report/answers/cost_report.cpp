@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/answers/cost/side_by_side.h"
+#include "sim/answers/cost/full_node.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
@@ -70,7 +70,7 @@ void append_offers(std::string& out, const CostAnswer& answer) {
         out += fmt::format("buying   {}\n", answer.missing);
 }
 
-void append_side_by_side(std::string& out, const std::optional<SideBySide>& together) {
+void append_side_by_side(std::string& out, const std::optional<FullNode>& together) {
     if (!together) return;
     out += fmt::format("node     {:g} such job{} side by side, limited by {}", together->jobs,
                        together->jobs == 1 ? "" : "s", node_part_name(together->limit));
@@ -127,7 +127,7 @@ Json energy_json(const CostAnswer& answer, const RunCost& cost) {
             {"step_j", step_j}};
 }
 
-Json side_by_side_json(const SideBySide& together) {
+Json full_node_json(const FullNode& together) {
     Json out = {{"jobs", together.jobs},
                 {"limited_by", node_part_name(together.limit)},
                 {"tokens_per_s_of_each", together.tokens_per_s},
@@ -140,7 +140,7 @@ Json side_by_side_json(const SideBySide& together) {
 }  // namespace
 
 std::string cost_text(const CostAnswer& answer, const Prediction& r,
-                      const std::optional<SideBySide>& together) {
+                      const std::optional<FullNode>& together) {
     std::string out =
         fmt::format("{} on {}: {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r));
     for (const std::string& words : shortages(r.plan))
@@ -163,7 +163,7 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
 }
 
 std::string cost_json(const CostAnswer& answer, const Prediction& r,
-                      const std::optional<SideBySide>& together) {
+                      const std::optional<FullNode>& together) {
     Json out;
     out["model"] = r.asked.model_name;
     out["machine"] = {{"id", r.asked.machine_id}, {"changes", r.asked.machine_changes}};
@@ -186,7 +186,7 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
                                                  {"training_hours", answer.break_even->hours}}
                                           : Json();
     out["purchase_missing"] = answer.missing.empty() ? Json() : Json(answer.missing);
-    out["side_by_side"] = together ? side_by_side_json(*together) : Json();
+    out["side_by_side"] = together ? full_node_json(*together) : Json();
     out["owner"] = {{"years", answer.terms.years},
                     {"utilization", answer.terms.utilization},
                     {"interest", answer.terms.interest},
@@ -197,7 +197,7 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
     return readable_json(out);
 }
 
-std::string cost_csv(const CostAnswer& answer, const std::optional<SideBySide>& together) {
+std::string cost_csv(const CostAnswer& answer, const std::optional<FullNode>& together) {
     std::vector<PaidRun> all = answer.others;
     if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
     if (together && together->paid) all.push_back(*together->paid);

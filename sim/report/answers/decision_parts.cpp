@@ -54,6 +54,14 @@ std::string best_sentence(const Decision& decision) {
     return out + ".";
 }
 
+/// What a token costs if jobs fill the node of the candidate.
+std::string node_sentence(const Candidate& c) {
+    if (!c.together || c.together->jobs < 2 || !c.together->paid) return "";
+    return fmt::format("{:g} such jobs fill a node of {}: {} tokens/s each, {} a million tokens.",
+                       c.together->jobs, c.name, format_thousands(c.together->tokens_per_s),
+                       format_usd(c.together->paid->run.usd_per_million_tokens.value));
+}
+
 std::string lead_sentence(const Decision& decision) {
     const Candidate* const next = least(
         decision, decision.aim == Aim::cheapest,
@@ -157,7 +165,7 @@ std::optional<Picture> money_picture(const Decision& decision) {
     MachineChoices choices;
     for (const Candidate& c : decision.candidates) {
         if (c.fits() && c.cost.payment)
-            choices.machines.push_back({c.name, {}, c.report(), c.cost, true});
+            choices.machines.push_back({c.name, {}, c.report(), c.cost, "", true});
     }
     if (choices.machines.size() < 2) return std::nullopt;
     return machine_choices_picture(choices);
@@ -189,6 +197,7 @@ std::vector<std::string> answer(const Decision& decision) {
     std::vector<std::string> out;
     if (decision.chosen) {
         out.push_back(best_sentence(decision));
+        add_if_any(out, node_sentence(*decision.best()));
         add_if_any(out, lead_sentence(decision));
         add_if_any(out, fastest_sentence(decision));
     } else {

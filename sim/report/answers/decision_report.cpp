@@ -88,6 +88,12 @@ Table machines_table(const Decision& decision) {
           if_paid([](auto& c) { return c.usd_per_million_tokens.value; })},
          {"usd_per_million_tokens_{}_percent", "5 to 95%", Unit::usd,
           if_paid([](auto& c) { return range_of(c.usd_per_million_tokens); })},
+         {"usd_per_million_tokens_of_a_full_node", "$ a million, node full", Unit::usd,
+          [](auto& c) {
+              return c.together && c.together->paid
+                         ? Cell(c.together->paid->run.usd_per_million_tokens.value)
+                         : Cell();
+          }},
          {"days", "days", Unit::number,
           if_fits([](auto& c) { return days_or_kwh(c.cost.run.days); })},
          {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
@@ -156,12 +162,13 @@ std::string answer_box(const Decision& decision) {
 }
 
 std::string machines_part(const Decision& decision) {
-    return to_html(select(machines_table(decision),
-                          {"machine ", "fits", "tokens_per_s", "tokens_per_s_{}_percent",
-                           "bottleneck", "device_peak_bytes", "device_usable_bytes",
-                           "host_peak_bytes", "host_usable_bytes", "paid_for", "usd_per_hour",
-                           "usd_per_million_tokens", "usd_per_million_tokens_{}_percent", "days",
-                           "run_usd", "run_kwh", "confidence", "short"})) +
+    return to_html(
+               select(machines_table(decision),
+                      {"machine ", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "bottleneck",
+                       "device_peak_bytes", "device_usable_bytes", "host_peak_bytes",
+                       "host_usable_bytes", "paid_for", "usd_per_hour", "usd_per_million_tokens",
+                       "usd_per_million_tokens_{}_percent", "usd_per_million_tokens_of_a_full_node",
+                       "days", "run_usd", "run_kwh", "confidence", "short"})) +
            html_element("p",
                         "5 to 95%: nine of ten steps should lie there. Energy and money follow "
                         "the speed. A rent pays for the largest share that a plan takes of its "
@@ -246,10 +253,11 @@ std::string decision_text(const Decision& decision) {
     std::string out = question(decision) + "\n\n";
     for (const std::string& sentence : answer(decision)) out += sentence + "\n";
     return out + "\n" +
-           to_text(select(machines_table(decision),
-                          {"machine", "fits", "tokens_per_s", "tokens_per_s_{}_percent",
-                           "device_peak_bytes", "host_peak_bytes", "usd_per_hour",
-                           "usd_per_million_tokens", "days", "confidence", "short"})) +
+           to_text(select(
+               machines_table(decision),
+               {"machine", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "device_peak_bytes",
+                "host_peak_bytes", "usd_per_hour", "usd_per_million_tokens",
+                "usd_per_million_tokens_of_a_full_node", "days", "confidence", "short"})) +
            "\n" + to_text(settings_table(decision));
 }
 

@@ -108,6 +108,7 @@ Table machine_choices_table(const MachineChoices& choices) {
           [](auto& one) { return one.report.tokens_per_s(); }},
          {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
           [](auto& one) { return range_of(one.report.speed()); }},
+         {"host_memory", "host", &MachineChoice::host},
          {"payment", "", if_paid([](auto& one) { return one.cost.payment->name; })},
          {"price_of", "", if_paid([](auto& one) { return one.cost.payment->origin; })},
          {"gpus_paid", "GPUs paid", Unit::whole, if_paid([](auto& one) {

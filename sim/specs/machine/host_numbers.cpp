@@ -34,11 +34,16 @@ constexpr std::array kContention = {"host.contention", "host.contention_8_byte",
                                     "host.contention_6_byte"};
 
 double capacity(Row row, SpecReader& reader, const MachineSpec&) {
-    if (const auto gb = reader.take(row.path)) return *gb * kGiga;
-    const Quantity* null = reader.profile().find(row.path);
-    throw InputError(
-        fmt::format("{}: {} is not known ({}); give --host-memory, as in --host-memory 1TB",
-                    reader.profile().file, row.path, null != nullptr ? null->note : "missing"));
+    const Quantity* const memory = reader.profile().find(row.path);
+    if (const auto gb = reader.take(row.path)) {
+        if (memory->method == Method::estimated && !memory->what_if)
+            reader.say(
+                fmt::format("host memory is {} ({})", format_bytes(*gb * kGiga), memory->note));
+        return *gb * kGiga;
+    }
+    throw InputError(fmt::format(
+        "{}: {} is not known ({}); give --host-memory, as in --host-memory 1TB",
+        reader.profile().file, row.path, memory != nullptr ? memory->note : "missing"));
 }
 
 double most_capacity(Row row, SpecReader& reader, const MachineSpec& so_far) {

@@ -30,16 +30,6 @@ void set_number(PlannedMachine& machine, const std::string& path, const std::str
     if (!value.empty()) machine.settings.push_back(path + "=" + value);
 }
 
-/// Whether its profile does not say how much host memory it has. False if the profile cannot be
-/// read; the verdict then says why.
-bool lacks_host_memory(const std::string& machine) {
-    try {
-        return !read_machine_profile(machine).number("host.memory_capacity_gb");
-    } catch (const InputError&) {
-        return false;
-    }
-}
-
 }  // namespace
 
 PlannedScenario overlaid(PlannedScenario base, const PlannedScenario& over) {
@@ -84,15 +74,12 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
 }
 
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
-                           const std::string& schedule, Bytes host_memory) {
+                           const std::string& schedule) {
     if (planned.machine.machine != machine) {
         planned.machine = {machine, {}, {}};
         if (planned.money.contains("price_usd")) planned.money["buy"] = "1";
         for (const char* const field : {"offer", "usd_per_hour", "price_usd", "node_usd"})
             planned.money.erase(field);
-        if (host_memory > 0 && lacks_host_memory(machine))
-            planned.machine.host_memory =
-                fmt::format("{}GB", static_cast<double>(host_memory) / kGiga);
     }
     planned.training["schedule"] = schedule;
     TrainingSpec training;

@@ -25,10 +25,9 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
 
 /// `planned` on another machine with another schedule. Options that the schedule does not have are
 /// left out. What-if values of the machine's profile are removed, and so are a price, rent or
-/// offer; whether the machine is bought or rented stays. `host_memory` is used if the other
-/// machine's profile does not say how much it has; 0: it is not known. Mistakes in either scenario
-/// stay; resolve() reports them.
+/// offer; whether the machine is bought or rented stays. Its host is the other machine's
+/// own. Mistakes in either scenario stay; resolve() reports them.
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
-                           const std::string& schedule, Bytes host_memory);
+                           const std::string& schedule);
 
 }  // namespace sluice

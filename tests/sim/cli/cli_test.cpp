@@ -103,8 +103,6 @@ TEST_CASE("cli: mistakes are one sentence and exit 2", "[cli]") {
                   {"/nowhere/config.json: no such file"});
     check_mistake("predict --model qwen2.5-7b --machine apple-m3-ultra",
                   {"bf16_dense_tflops", "--set"});
-    check_mistake("predict --model qwen2.5-7b --machine rtx-4090",
-                  {"memory_capacity_gb", "--host-memory"});
     check_mistake(kPredict + "--trace /nowhere/trace.json",
                   {"/nowhere/trace.json: cannot be written"});
     check_mistake("", {"subcommand"});

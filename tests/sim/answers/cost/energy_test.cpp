@@ -159,8 +159,8 @@ TEST_CASE("cost: a rent pays for the share of the node", "[cost]") {
     CHECK_THAT(run_sluice(gh200 + "--host-memory 1TB").output, ContainsSubstring(words));
     CHECK_THAT(run_sluice(gh200 + "--host-memory 400GB").output, !ContainsSubstring("cost more"));
     CHECK_THAT(run_sluice(gh200).output, !ContainsSubstring("cost more"));
-    CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h100-pcie --host-memory 1TB").output,
-               ContainsSubstring("the price of 1.00 TB of host memory is not known"));
+    CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h100-pcie --host-memory 2TB").output,
+               ContainsSubstring("the extra price of 2.00 TB of host memory over 1.54 TB is not known"));
     const Result predicted =
         run_sluice("predict --model qwen2.5-7b --machine gh200-480gb --host-memory 1TB");
     CHECK_THAT(predicted.output, ContainsSubstring(words));

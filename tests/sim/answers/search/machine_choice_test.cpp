@@ -67,7 +67,8 @@ TEST_CASE(
                                        "1.00 TB, since they cannot have more: ") &&
                          ContainsSubstring("prices: the extra price of the given host memory"));
     CHECK(choices.capped.find("dgx-spark-gb10") != std::string::npos);
-    CHECK(choices.unpriced.find("h100-pcie") != std::string::npos);
+    CHECK(choices.unpriced.find("rtx-3090") != std::string::npos);
+    CHECK(choices.unpriced.find("h100-pcie") == std::string::npos);       // 1.54 TB, assumed
     CHECK(choices.unpriced.find("h200-sxm-pcie5") == std::string::npos);  // it has 2 TB
     CHECK(choices.unpriced.find("gh200-480gb") == std::string::npos);
     const MachineChoices as_sold = choose_machine(read_model("qwen2.5-14b"), {}, 0, false, {}, {});

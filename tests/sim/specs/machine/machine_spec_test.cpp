@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/specs/machine/default_host.h"
 #include "tests/sim/specs/machine/small_profile.h"
 #include "tests/sim/specs/model/input_error_of.h"
 
@@ -251,10 +252,17 @@ TEST_CASE("machine spec: a required number that is missing or null is named", "[
     }
 }
 
-TEST_CASE("machine spec: a machine sold without memory asks for --host-memory", "[machine]") {
-    const MachineProfile profile = read_machine_profile("rtx-4090");
-    REQUIRE(profile.find("host.memory_capacity_gb") != nullptr);
-    REQUIRE_FALSE(profile.find("host.memory_capacity_gb")->value);
+TEST_CASE("machine spec: a machine sold without memory has a default host, or asks for it",
+          "[machine]") {
+    MachineProfile profile = read_machine_profile("rtx-4090");
+    CHECK(host_memory_words(profile) == "128.0 GB, assumed");
+    CHECK(host_memory_words(read_machine_profile("rtx-4090-64gb")) == "64.0 GB");
+    const auto assumptions = resolve_machine(profile).assumptions;
+    CHECK(std::ranges::count(assumptions,
+                             "host memory is 128.0 GB (assumed: four DIMMs of 32 GB; give "
+                             "--host-memory for another)") == 1);
+    for (Quantity& quantity : profile.quantities)
+        if (quantity.path == "host.memory_capacity_gb") quantity.value.reset();
     CHECK_THAT(input_error_of([&] { resolve_machine(profile); }),
                ContainsSubstring("hwprofiles/rtx-4090.json") &&
                    ContainsSubstring("host.memory_capacity_gb") &&

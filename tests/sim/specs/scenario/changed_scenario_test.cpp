@@ -48,33 +48,32 @@ TEST_CASE("changed scenario: how much the host holds is stated once", "[scenario
 }
 
 TEST_CASE("changed scenario: another system takes of the settings what it has", "[scenario]") {
-    const PlannedScenario resident = on_machine(planned(), "gh200-480gb", "resident", 0);
+    const PlannedScenario resident = on_machine(planned(), "gh200-480gb", "resident");
     CHECK(resident.training ==
           std::map<std::string, std::string>{{"batch", "16"}, {"schedule", "resident"}});
     CHECK(resident.machine == planned().machine);
-    CHECK(on_machine(planned(), "gh200-480gb", "no-such-system", 0).training.at("buffer_depth") ==
+    CHECK(on_machine(planned(), "gh200-480gb", "no-such-system").training.at("buffer_depth") ==
           "3");
 }
 
-TEST_CASE("changed scenario: a machine whose profile has no host memory takes what there is",
-          "[scenario]") {
-    const Bytes memory = 1'979'120'929'996;
-    CHECK(on_machine(planned(), "l40s", "streamed", memory).machine ==
-          PlannedMachine{"l40s", "1979.120929996GB", {}});
-    CHECK(!on_machine(planned(), "l40s", "streamed", 0).machine.host_memory);
-    CHECK(!on_machine(planned(), "h100-sxm-pcie5", "streamed", memory).machine.host_memory);
+TEST_CASE("changed scenario: another machine has its own host", "[scenario]") {
+    PlannedScenario small = planned();
+    small.machine.host_memory = "64GB";
+    CHECK(on_machine(small, "l40s", "streamed").machine == PlannedMachine{"l40s", {}, {}});
+    CHECK(resolve(on_machine(small, "l40s", "streamed")).machine.host.memory_capacity ==
+          768'000'000'000);
 }
 
 TEST_CASE("changed scenario: a price is of its machine, buying or renting of the plan",
           "[scenario]") {
     PlannedScenario paid = planned();
     paid.money = {{"usd_per_hour", "3"}, {"years", "4"}};
-    CHECK(on_machine(paid, "gh200-480gb", "resident", 0).money == paid.money);
-    CHECK(on_machine(paid, "l40s", "resident", 0).money ==
+    CHECK(on_machine(paid, "gh200-480gb", "resident").money == paid.money);
+    CHECK(on_machine(paid, "l40s", "resident").money ==
           std::map<std::string, std::string>{{"years", "4"}});
     paid.money = {{"offer", "Lambda"}};
-    CHECK(on_machine(paid, "l40s", "resident", 0).money.empty());
+    CHECK(on_machine(paid, "l40s", "resident").money.empty());
     paid.money = {{"price_usd", "40000"}};
-    CHECK(on_machine(paid, "l40s", "resident", 0).money ==
+    CHECK(on_machine(paid, "l40s", "resident").money ==
           std::map<std::string, std::string>{{"buy", "1"}});
 }

@@ -8,7 +8,7 @@
 namespace sluice {
 
 /// Equal jobs that fill a node.
-struct SideBySide {
+struct FullNode {
     double jobs = 1;
     NodePart limit = NodePart::gpus;  ///< what is left is too little for another job
     double tokens_per_s = 0;          ///< of each
@@ -20,8 +20,8 @@ struct SideBySide {
 /// The node with as many jobs as its GPUs, host memory and cores allow. Each is simulated with its
 /// part of cores and host memory bandwidth; jobs beyond the number of sockets share a socket's
 /// bandwidth. Empty if the node is not known, has one GPU, or the plan does not fit.
-std::optional<SideBySide> side_by_side(const Prediction& report, const MachineSpec& machine,
-                                       const MachineMoney& money, const CostQuery& query);
+std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& machine,
+                                  const MachineMoney& money, const CostQuery& query);
 
 /// Jobs that fit on a node with this share each, and the part that limits them. Precondition:
 /// node_gpus is known.

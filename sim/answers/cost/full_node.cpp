@@ -1,4 +1,4 @@
-#include "sim/answers/cost/side_by_side.h"
+#include "sim/answers/cost/full_node.h"
 
 #include <fmt/format.h>
 
@@ -62,11 +62,11 @@ std::pair<double, NodePart> jobs_of_a_node(const NodeShare& share, double cores)
     return out;
 }
 
-std::optional<SideBySide> side_by_side(const Prediction& report, const MachineSpec& machine,
-                                       const MachineMoney& money, const CostQuery& query) {
+std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& machine,
+                                  const MachineMoney& money, const CostQuery& query) {
     const NodeShare& share = report.share;
     if (share.node_gpus <= 1 || share.nodes() > 1 || !report.plan.fit.fits()) return std::nullopt;
-    SideBySide out;
+    FullNode out;
     std::tie(out.jobs, out.limit) = jobs_of_a_node(share, machine.host.cores);
     if (out.jobs < 1) return std::nullopt;
     const Prediction each = beside_others(report, part_of_a_node(machine, out.jobs));

@@ -1,4 +1,4 @@
-#include "sim/answers/cost/side_by_side.h"
+#include "sim/answers/cost/full_node.h"
 
 #include "sim/answers/predict/predict.h"
 #include "sim/specs/machine/scaled_machine.h"
@@ -26,8 +26,7 @@ TEST_CASE("side by side: eight jobs share two sockets", "[cost]") {
     training.batch = 8;
     const Prediction alone = predict(read_model("qwen2.5-7b"), machine, training);
     const CostQuery query;
-    const auto together =
-        side_by_side(alone, machine, machine_money(profile, machine, query), query);
+    const auto together = full_node(alone, machine, machine_money(profile, machine, query), query);
     REQUIRE(together.has_value());
     CHECK(together->jobs == 8);
     // A job has at least its quarter of a socket, and less than it takes of a socket alone.
