@@ -1,9 +1,10 @@
 #include "planner-gui/session/session_jobs.h"
 
+#include <fmt/format.h>
+
 #include <QCoreApplication>
 #include <QDate>
 #include <algorithm>
-#include <set>
 
 #include "planner-gui/session/prediction.h"
 #include "sim/report/report.h"
@@ -23,14 +24,20 @@ std::int64_t gpus_of(const TrainingSpec& training) {
     return training.schedule->several_gpus ? training.gpus : 0;
 }
 
-/// The same run and terms, with the price of another machine.
-CostQuery paid_as(CostQuery query, const CostQuery& other) {
-    query.offer = other.offer;
-    query.usd_per_hour = other.usd_per_hour;
-    query.buy = other.buy;
-    query.price_usd = other.price_usd;
-    query.gpus_paid = other.gpus_paid;
-    return query;
+/// As in the window; the page's tables name the scenario where two have the same machine.
+AskedMachine asked_machine(const PlannedScenario& planned, const CostQuery& run) {
+    try {
+        const Scenario one = resolve(planned);
+        AskedMachine out{one.profile, gpus_of(one.training), std::nullopt};
+        out.scenario = planned.name;
+        out.training = one.training;
+        out.money = one.money;
+        out.money->tokens = run.tokens;
+        return out;
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("scenario \"{}\": {}", planned.name, error.what()),
+                         error.field());
+    }
 }
 
 }  // namespace
@@ -55,27 +62,16 @@ std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
 DecisionRequest decision_request(const PlannedScenario& planned,
                                  const std::vector<PlannedScenario>& others) {
     const Scenario own = resolve(planned);
-    const std::int64_t gpus = gpus_of(own.training);
     DecisionRequest out;
     out.model = own.model;
     out.training = own.training;
     out.money = own.money;
-    out.machines.push_back({own.profile, gpus, std::nullopt});
-    std::set<std::pair<std::string, std::int64_t>> named = {{planned.machine.machine, gpus}};
-    for (const PlannedScenario& other : others) {
-        PlannedScenario asked = other;
-        if (gpus == 0 && !is_cluster(other)) {
-            // Its own settings are not used, so mistakes in them do not matter.
-            if (named.contains({other.machine.machine, gpus})) continue;
-            asked.training = planned.training;
-        }
-        const Scenario one = resolve(asked);
-        const std::int64_t its_gpus = gpus_of(one.training);
-        if (!named.insert({other.machine.machine, its_gpus}).second) continue;
-        out.machines.push_back({one.profile, its_gpus, std::nullopt});
-        if (its_gpus != gpus) out.machines.back().training = one.training;
-        out.machines.back().money = paid_as(own.money, one.money);
-    }
+    std::vector<PlannedScenario> asked = {planned};
+    for (const PlannedScenario& other : others)
+        if (std::none_of(asked.begin(), asked.end(),
+                         [&](const PlannedScenario& one) { return ask_the_same(one, other); }))
+            asked.push_back(other);
+    for (const PlannedScenario& one : asked) out.machines.push_back(asked_machine(one, own.money));
     out.date = QDate::currentDate().toString(Qt::ISODate).toStdString();
     out.version = QCoreApplication::applicationVersion().toStdString();
     return out;

@@ -48,12 +48,23 @@ CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
     return query;
 }
 
+/// "gh200-480gb", "8 x h100-sxm-pcie5"; with its scenario where the request has that twice.
+std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
+    const auto machine = [](const AskedMachine& one) {
+        return one.gpus == 0 ? one.profile.id : fmt::format("{} x {}", one.gpus, one.profile.id);
+    };
+    const auto alike =
+        std::count_if(request.machines.begin(), request.machines.end(),
+                      [&](const AskedMachine& one) { return machine(one) == machine(asked); });
+    return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.scenario);
+}
+
 Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& asked,
                             const MachineSpec& machine, const TrainingSpec& training) {
     Candidate out;
     out.profile = asked.profile;
     out.machine = machine;
-    out.name = asked.gpus == 0 ? machine.id : fmt::format("{} x {}", asked.gpus, machine.id);
+    out.name = name_of(request, asked);
     out.prediction = predict(request.model, machine, training,
                              {.band = Wanted::Band::where_it_fits, .suggestions = true});
     const CostQuery query = money_of(request, asked);

@@ -43,6 +43,7 @@ struct AskedMachine {
     /// Its own settings and payment, in place of the request's.
     std::optional<TrainingSpec> training = std::nullopt;
     std::optional<CostQuery> money = std::nullopt;
+    std::string scenario = "";  ///< its name, for a page that compares scenarios
 };
 
 struct DecisionRequest {

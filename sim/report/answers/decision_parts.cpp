@@ -171,6 +171,13 @@ std::optional<Picture> money_picture(const Decision& decision) {
     return machine_choices_picture(choices);
 }
 
+/// More than one scenario, each with its own.
+bool has_own_settings(const DecisionRequest& request) {
+    return request.machines.size() > 1 &&
+           std::any_of(request.machines.begin(), request.machines.end(),
+                       [](const AskedMachine& one) { return one.training.has_value(); });
+}
+
 }  // namespace
 
 std::string tokens_words(const Decision& decision) {
@@ -182,8 +189,9 @@ std::string question(const Decision& decision) {
     const std::size_t count = decision.candidates.size();
     const TrainingSpec& t = r.asked.training;
     const std::string how =
-        decision.request.advise
-            ? "with the best settings of each machine"
+        decision.request.advise ? "with the best settings of each machine"
+        : has_own_settings(decision.request)
+            ? "with the settings of each scenario"
             : fmt::format("with batch {} x {} tokens", t.batch, format_thousands(t.sequence));
     const std::string what =
         fmt::format("train {} ({} parameters, {}) on {} tokens", r.asked.model_name,
@@ -216,14 +224,11 @@ std::vector<std::string> answer(const Decision& decision) {
                                   : without_price.size() == 1
                                       ? ", so it cannot be chosen by cost"
                                       : ", so they cannot be chosen by cost"));
-    const auto& asked = decision.request.machines;
-    const bool own = std::any_of(asked.begin(), asked.end(), [](const AskedMachine& machine) {
-        return machine.training.has_value();
-    });
     if (!decision.request.advise)
         out.push_back(fmt::format(
             "{} They need not be the best for a machine; --advise searches the best for each.",
-            own ? "Each machine has the settings given for it."
+            has_own_settings(decision.request)
+                ? "Each machine has the settings given for it."
                 : fmt::format("All machines have the same settings, with batch {}.",
                               decision.request.training.batch)));
     return out;

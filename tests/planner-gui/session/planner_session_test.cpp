@@ -150,41 +150,6 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
     CHECK(decision->candidates[1].name == "gh200-480gb");
 }
 
-TEST_CASE("session: a report's machines are those of the scenarios, with their changes",
-          "[session]") {
-    PlannedScenario planned = small_scenario();
-    planned.machine.host_memory = "1TB";
-    planned.money["usd_per_hour"] = "3";
-    PlannedScenario other = small_scenario(8);
-    other.machine = {"gh200-480gb", "400GB", {"link.host_to_device_gb_per_s=300"}};
-    const DecisionRequest request =
-        decision_request(planned, {planned, other, small_scenario(16, "gh200-480gb")});
-    REQUIRE(request.machines.size() == 2);
-    CHECK(request.machines[0].profile.changes == std::vector<std::string>{"--host-memory 1TB"});
-    CHECK(
-        request.machines[1].profile.changes ==
-        std::vector<std::string>{"--host-memory 400GB", "--set link.host_to_device_gb_per_s=300"});
-    CHECK(request.machines[1].profile.find("host.memory_capacity_gb")->value == 400);
-    CHECK(request.money.usd_per_hour == 3);
-    REQUIRE(request.machines[1].money);
-    CHECK(!request.machines[1].money->usd_per_hour);
-    other.money = {{"price_usd", "40000"}, {"tokens", "5"}};
-    const DecisionRequest paid = decision_request(planned, {planned, other});
-    CHECK(paid.machines[1].money->price_usd == 40'000);
-    CHECK(paid.machines[1].money->tokens == 1e9);  // of the run that is decided on
-    CHECK(decision_request(planned, {}).money.usd_per_hour == 3);
-    PlannedScenario unknown_number = other;
-    unknown_number.machine.settings = {"host.turbo=2"};
-    CHECK_THROWS_WITH(decision_request(planned, {unknown_number}), ContainsSubstring("host.turbo"));
-    planned.training = {{"schedule", "cluster"}, {"gpus", "8"}};
-    PlannedScenario another_cluster = planned;
-    another_cluster.machine = {"h100-sxm-pcie5", {}, {}};
-    const auto clusters = decision_request(planned, {planned, another_cluster}).machines;
-    REQUIRE(clusters.size() == 2);
-    CHECK(clusters[1].gpus == 8);
-    CHECK(!clusters[1].training);
-}
-
 TEST_CASE("session: a report compares a cluster with one GPU, each as planned", "[session]") {
     const PlannedScenario one = small_scenario(16, "h100-sxm-pcie5");
     PlannedScenario eight = small_scenario(32, "h100-sxm-pcie5");
@@ -206,12 +171,6 @@ TEST_CASE("session: a report compares a cluster with one GPU, each as planned", 
     CHECK(decision->candidates[1].cost.run.usd_per_hour == 20);
     REQUIRE(decision->candidates[0].cost.payment);
     CHECK(decision->candidates[0].cost.run.usd_per_hour != 20);
-    const auto asked = decision_request(eight, {one, eight}).machines;
-    REQUIRE(asked.size() == 2);
-    CHECK(asked[0].gpus == 8);
-    CHECK(asked[1].gpus == 0);
-    REQUIRE(asked[1].training);
-    CHECK(asked[1].training->batch == 16);
 }
 
 TEST_CASE("session: a cluster's scenario is compared with the systems of one of its GPUs",
