@@ -37,6 +37,9 @@ class Operands {
             throw InternalError(fmt::format("gemm: ({}, {}) x ({}, {}) does not give ({}, {})",
                                             a_.size(0), a_.size(1), b_.size(0), b_.size(1),
                                             d_.size(0), d_.size(1)));
+        for (const auto& [matrix, scale] :
+             {std::pair{product.a, product.scale_a}, std::pair{product.b, product.scale_b}})
+            require(is_fp8(matrix.type) == (scale != nullptr), "gemm", "scales with FP8 alone");
         require(!product.accumulate || is_fp32(d_), "gemm", "fp32 sums to accumulate in");
     }
 
@@ -60,6 +63,9 @@ class Operands {
         }
         for_each_part(a_.size(1), !is_fp32(a_) || !is_fp32(b_), [&](Range inner) {
             const at::Tensor a = fp32(tile(a_, rows, inner)), b = fp32(tile(b_, inner, columns));
+            // Copies of codes; powers of two change no bit of a product.
+            if (product_.scale_a != nullptr) a.mul_(product_.scale_a->back);
+            if (product_.scale_b != nullptr) b.mul_(product_.scale_b->back);
             adds ? at::addmm_out(sum, sum, a, b) : at::mm_out(sum, a, b);
             adds = true;
         });

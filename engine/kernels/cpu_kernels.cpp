@@ -245,6 +245,11 @@ class CpuKernels : public Kernels {
         }
     }
 
+    void cast_fp8(const Fp8Cast& cast) override {
+        const Call call(threads_);
+        cpu::cast_fp8(cast);
+    }
+
     void fill_zero(void* data, std::int64_t bytes) override {
         std::memset(data, 0, static_cast<std::size_t>(bytes));
     }

@@ -18,6 +18,8 @@ inline void require(bool holds, std::string_view kernel, std::string_view expect
 }
 
 inline at::ScalarType scalar_type(DType type) {
+    if (type == DType::e4m3) return at::kFloat8_e4m3fn;
+    if (type == DType::e5m2) return at::kFloat8_e5m2;
     return type == DType::bf16 ? at::kBFloat16 : at::kFloat;
 }
 
@@ -68,6 +70,9 @@ inline void store_or_add(const at::Tensor& destination, const at::Tensor& values
 /// larger copies of them would be memory that no plan counts, which the C library maps again at
 /// each call.
 void gemm(const Kernels::Product& product);
+
+/// Like Kernels::cast_fp8.
+void cast_fp8(const Kernels::Fp8Cast& cast);
 
 /// Like Kernels::attention, in blocks of queries, so that all scores of a sequence never exist at
 /// once. statistics: (sequences, heads, sequence) log-sum-exp of the scaled scores of each query.

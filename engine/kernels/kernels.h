@@ -3,13 +3,14 @@
 //
 // Activations (hidden states, their gradients, logits) have one type throughout: bf16, or fp32 on
 // the CPU. Weights are bf16. Gradients of weights are written as bf16, or added into fp32 sums
-// (`accumulate`). All arithmetic inside a kernel is fp32. Calls return at once and run in order on
-// the device's compute lane. Precondition of all: matrices of more than 0 elements, columns
-// contiguous.
+// (`accumulate`). Products take bf16 or FP8 (cast_fp8). All arithmetic inside a kernel is fp32.
+// Calls return at once and run in order on the device's compute lane. Precondition of all: matrices
+// of more than 0 elements, columns contiguous.
 #pragma once
 
 #include <cstdint>
 
+#include "engine/kernels/fp8.h"
 #include "engine/kernels/token_rows.h"
 #include "engine/optimizer/adamw.h"
 
@@ -71,12 +72,15 @@ class Kernels {
     /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and is
     /// another matrix than d; bias has d.columns elements. Used for: y = x W^T + b; dx = dy W; dW =
     /// dy^T x.
+    /// In FP8 both a and b have their scales, the product is a b^T (no other form has a kernel on
+    /// Hopper), and on the GPU sizes are multiples of 16.
     struct Product {
         Matrix d, a, b;
         Transpose transpose_a = Transpose::no, transpose_b = Transpose::no;
         Matrix addend = {};
         Vector bias = {};
         bool accumulate = false;
+        const Fp8Scale *scale_a = nullptr, *scale_b = nullptr;  ///< on the device
     };
     virtual void gemm(const Product& product) = 0;
 
@@ -144,6 +148,14 @@ class Kernels {
     virtual void round_to_bf16(Vector out, Vector in) = 0;
     /// The same as adamw(), to the bit. Tensors of the block begin at multiples of 8 elements.
     virtual void adamw(const BlockUpdate& update) = 0;
+    /// Codes of `in` in the type of the outputs, as it is and transposed, either of them absent,
+    /// and *scale for the whole tensor. One scale serves both orders, and with it the products that
+    /// sum over columns and over rows; a scale a row would serve the first alone.
+    struct Fp8Cast {
+        Matrix in, out, transposed;
+        Fp8Scale* scale = nullptr;  ///< on the device
+    };
+    virtual void cast_fp8(const Fp8Cast& cast) = 0;
     virtual void fill_zero(void* data, std::int64_t bytes) = 0;
 };
 

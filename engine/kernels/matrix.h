@@ -5,8 +5,11 @@
 
 namespace sluice {
 
-enum class DType : std::uint8_t { bf16, fp32 };
-inline std::int64_t bytes_of(DType type) { return type == DType::bf16 ? 2 : 4; }
+enum class DType : std::uint8_t { bf16, fp32, e4m3, e5m2 };
+constexpr bool is_fp8(DType type) { return type == DType::e4m3 || type == DType::e5m2; }
+constexpr std::int64_t bytes_of(DType type) {
+    return is_fp8(type) ? 1 : type == DType::bf16 ? 2 : 4;
+}
 
 /// A row-major matrix; consecutive rows are `stride` elements apart.
 struct Matrix {

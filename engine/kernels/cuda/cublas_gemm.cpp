@@ -18,7 +18,11 @@ void check_cublas(cublasStatus_t status, const char* expression, int line) {
 }
 #define SLUICE_CHECK_CUBLAS(expression) check_cublas((expression), #expression, __LINE__)
 
-cudaDataType_t cuda_type(DType type) { return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+cudaDataType_t cuda_type(DType type) {
+    if (type == DType::e4m3) return CUDA_R_8F_E4M3;
+    if (type == DType::e5m2) return CUDA_R_8F_E5M2;
+    return type == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+}
 
 /// The largest power of two up to 256, the most cuBLASLt asks for, that divides the address.
 std::uint32_t alignment_of(const void* data) {
@@ -37,7 +41,8 @@ std::int64_t inner_size(const Kernels::Product& product) {
 
 std::string describe(const Kernels::Product& product) {
     const auto text = [](const Matrix& matrix, Transpose transpose) {
-        return fmt::format("({} x {}, stride {}){}", matrix.rows, matrix.columns, matrix.stride,
+        return fmt::format("{}({} x {}, stride {}){}", is_fp8(matrix.type) ? "FP8 " : "",
+                           matrix.rows, matrix.columns, matrix.stride,
                            transpose == Transpose::yes ? "^T" : "");
     };
     return fmt::format(
@@ -60,7 +65,13 @@ void require_fits(const Kernels::Product& product) {
                         fits(product.a, product.transpose_a, d.rows, k) &&
                         fits(product.b, product.transpose_b, k, d.columns) &&
                         fits(added(product), Transpose::no, d.rows, d.columns);
-    const bool types = product.a.type == DType::bf16 && product.b.type == DType::bf16 &&
+    const auto form = [&](const Matrix& matrix, const Fp8Scale* scale) {
+        if (matrix.type == DType::bf16) return scale == nullptr;
+        return is_fp8(matrix.type) && scale != nullptr && k % 16 == 0 && matrix.rows % 16 == 0 &&
+               product.transpose_a == Transpose::no && product.transpose_b == Transpose::yes;
+    };
+    const bool types = form(product.a, product.scale_a) && form(product.b, product.scale_b) &&
+                       is_fp8(product.a.type) == is_fp8(product.b.type) &&
                        added(product).type == d.type;
     const bool bias =
         !product.bias.present() || (product.bias.size == d.columns &&
@@ -85,6 +96,12 @@ void set(cublasLtMatmulDescOpaque_t& operation, cublasLtMatmulDescAttributes_t a
          const Value& value) {
     SLUICE_CHECK_CUBLAS(
         cublasLtMatmulDescSetAttribute(&operation, attribute, &value, sizeof(value)));
+}
+
+void set_scales(cublasLtMatmulDescOpaque_t& operation, const Kernels::Product& product) {
+    const void *const first = &product.scale_b->back, *const second = &product.scale_a->back;
+    set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, first);
+    set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, second);
 }
 
 template <typename Value>
@@ -119,7 +136,9 @@ CublasGemm::Key CublasGemm::key_of(const Kernels::Product& product) {
             product.a.stride,
             product.b.stride,
             added(product).stride,
-            static_cast<std::int64_t>(product.d.type),
+            static_cast<std::int64_t>(product.d.type) +
+                4 * static_cast<std::int64_t>(product.a.type) +
+                16 * static_cast<std::int64_t>(product.b.type),
             flag(product.transpose_a == Transpose::yes),
             flag(product.transpose_b == Transpose::yes),
             product.bias.present() ? std::int64_t{alignment_of(product.bias.data)} : 0,
@@ -144,6 +163,12 @@ CublasGemm::Plan CublasGemm::make_plan(const Kernels::Product& product) const {
         set(plan.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
         set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
         set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias.data);
+    }
+    if (product.scale_a != nullptr) {
+        set_scales(plan.operation, product);
+        // Fewer bits in the sums of tensor cores: for forward alone, whose types these are.
+        const bool forward = product.a.type == DType::e4m3 && product.b.type == DType::e4m3;
+        set(plan.operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{forward});
     }
     plan.a = layout_of(product.b);
     plan.b = layout_of(product.a);
@@ -188,6 +213,7 @@ void CublasGemm::run(const Kernels::Product& product) {
     auto& [operation, a, b, c, d, algorithm] = plan->second;
     if (product.bias.present())
         set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias.data);
+    if (product.scale_a != nullptr) set_scales(operation, product);
     const float alpha = 1;
     const float beta = product.accumulate || product.addend.present() ? 1.0F : 0.0F;
     SLUICE_CHECK_CUBLAS(cublasLtMatmul(handle_, &operation, &alpha, product.b.data, &a,

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-/// bf16 inputs, sums in fp32, bf16 or fp32 output. After the first product of a kind a call
+/// bf16 or FP8 inputs, sums in fp32, bf16 or fp32 output. After the first product of a kind a call
 /// allocates nothing.
 class CublasGemm {
   public:

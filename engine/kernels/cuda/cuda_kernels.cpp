@@ -14,6 +14,10 @@ CudaKernels::CudaKernels(cudaStream_t stream, Scratch scratch, Options options)
         cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
     SLUICE_CHECK_CUDA(cudaDeviceGetAttribute(&shared_bytes_per_block_,
                                              cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    int major = 0, minor = 0;
+    SLUICE_CHECK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    SLUICE_CHECK_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    compute_capability_ = 10 * major + minor;
     gemm_ = std::make_unique<CublasGemm>(stream, scratch);
     attention_ = std::make_unique<CudnnAttention>(stream, scratch, options.deterministic_attention);
 }

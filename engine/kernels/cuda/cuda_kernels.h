@@ -70,11 +70,13 @@ class CudaKernels final : public Kernels {
     void sum_squares(Vector values, double* sum) override;
     void round_to_bf16(Vector out, Vector in) override;
     void adamw(const BlockUpdate& update) override;
+    void cast_fp8(const Fp8Cast& cast) override;
     void fill_zero(void* data, std::int64_t bytes) override;
 
   private:
     cudaStream_t stream_;
     Scratch scratch_;
+    int compute_capability_ = 0;  ///< 90 is 9.0
     int multiprocessors_ = 0;
     int shared_bytes_per_block_ = 0;  ///< most a block may ask for
     std::unique_ptr<CublasGemm> gemm_;

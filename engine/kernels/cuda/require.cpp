@@ -30,6 +30,19 @@ void require_bf16(const char* operation, const char* name, const Matrix& matrix,
         matrix.present() ? "" : " and no data", rows, columns));
 }
 
+void require_fp8(int compute_capability, const Matrix& matrix) {
+    if (compute_capability < 89)
+        throw InputError(
+            fmt::format("--compute is fp8, which needs a GPU of compute capability 8.9; "
+                        "this one has {}.{}; give bf16",
+                        compute_capability / 10, compute_capability % 10));
+    if (matrix.rows % 16 != 0 || matrix.columns % 16 != 0)
+        throw InputError(
+            fmt::format("--compute is fp8, but a matrix has {} x {} elements, expected "
+                        "multiples of 16; give bf16",
+                        matrix.rows, matrix.columns));
+}
+
 void require_gradient(const char* operation, const char* name, const Vector& vector,
                       std::int64_t size) {
     if (vector.present() && vector.size == size && size > 0) return;

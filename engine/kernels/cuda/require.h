@@ -17,6 +17,9 @@ void require_bf16(const char* operation, const char* name, const Matrix& matrix,
                   std::int64_t columns);
 /// The same for a vector of `size` elements.
 void require_bf16(const char* operation, const char* name, const Vector& vector, std::int64_t size);
+/// Throws InputError unless GPUs of this compute capability (90 is 9.0) have products in FP8, and
+/// for a matrix of these sizes.
+void require_fp8(int compute_capability, const Matrix& matrix);
 /// A vector of `size` elements, bf16 or fp32.
 void require_gradient(const char* operation, const char* name, const Vector& vector,
                       std::int64_t size);

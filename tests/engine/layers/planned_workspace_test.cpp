@@ -36,6 +36,7 @@ class NoKernels final : public Kernels {
     void sum_squares(Vector, double*) override {}
     void round_to_bf16(Vector, Vector) override {}
     void adamw(const BlockUpdate&) override {}
+    void cast_fp8(const Fp8Cast&) override {}
     void fill_zero(void*, std::int64_t) override {}
 };
 

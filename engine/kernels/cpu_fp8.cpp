@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <bit>
+
+#include "engine/kernels/cpu_tensors.h"
+
+namespace sluice::cpu {
+
+void cast_fp8(const Kernels::Fp8Cast& cast) {
+    const Matrix& in = cast.in;
+    const Matrix& out = cast.out.present() ? cast.out : cast.transposed;
+    const auto fits = [&](const Matrix& codes, std::int64_t rows, std::int64_t columns) {
+        return !codes.present() ||
+               (codes.type == out.type && codes.rows == rows && codes.columns == columns);
+    };
+    require(is_fp8(out.type) && !is_fp8(in.type) && fits(cast.out, in.rows, in.columns) &&
+                fits(cast.transposed, in.columns, in.rows),
+            "cast_fp8", "codes of the matrix's size");
+    const auto row_of = [&](std::int64_t row) { return fp32(view(in.row_range(row, 1))); };
+    cast.scale->largest = 0;
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+        const at::Tensor row = row_of(r);
+        for (std::int64_t c = 0; c < in.columns; ++c)
+            cast.scale->largest = std::max(
+                cast.scale->largest,
+                std::bit_cast<std::uint32_t>(row.const_data_ptr<float>()[c]) & 0x7fffffffU);
+    }
+    const float factor = fp8_factor(cast.scale->largest, out.type);
+    cast.scale->back = 1 / factor;
+    const auto store_code = [](const Matrix& codes, std::int64_t row, std::int64_t column,
+                               std::uint8_t code) {
+        if (codes.present())
+            static_cast<std::uint8_t*>(codes.data)[row * codes.stride + column] = code;
+    };
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+        const at::Tensor row = row_of(r);
+        for (std::int64_t c = 0; c < in.columns; ++c) {
+            const std::uint8_t code = to_fp8(row.const_data_ptr<float>()[c] * factor, out.type);
+            store_code(cast.out, r, c, code);
+            store_code(cast.transposed, c, r, code);
+        }
+    }
+}
+
+}  // namespace sluice::cpu
