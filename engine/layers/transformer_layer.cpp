@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/layers/linear.h"
+
 namespace sluice {
 namespace {
 
@@ -10,37 +12,18 @@ RotaryShape rotary_shape(const RotarySpec& r) {
             r.original_positions};
 }
 
-/// Writes dW = dy^T x, and dx = dy W if `dx` is present.
-struct LinearGradient {
-    Matrix dy, x, weight, dweight, dx;
-};
-
-void linear_backward(Kernels& kernels, const LinearGradient& g, bool accumulate) {
-    kernels.gemm({.d = g.dweight,
-                  .a = g.dy,
-                  .b = g.x,
-                  .transpose_a = Transpose::yes,
-                  .accumulate = accumulate});
-    // Last, since dx may replace x.
-    kernels.gemm({.d = g.dx, .a = g.dy, .b = g.weight});
-}
-
 }  // namespace
 
 struct TransformerLayer::Pass {
     Kernels& kernels;
     void* weights;
+    Workspace operands;
     Matrix weight(const TensorPlace& place) const { return matrix_at(weights, DType::bf16, place); }
     Vector vector(const TensorPlace& place) const { return vector_at(weights, DType::bf16, place); }
     /// y = x W^T.
     void linear(Matrix y, Matrix x, const TensorPlace& place, Matrix addend = {},
                 Vector bias = {}) const {
-        kernels.gemm({.d = y,
-                      .a = x,
-                      .b = weight(place),
-                      .transpose_b = Transpose::yes,
-                      .addend = addend,
-                      .bias = bias});
+        sluice::linear(kernels, operands, {y, x, weight(place), addend, bias});
     }
 };
 
@@ -123,8 +106,9 @@ void TransformerLayer::each_chunk(const LayerActivations& a, Workspace& workspac
 }
 
 void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix y,
-                               const LayerActivations& kept, Workspace workspace) const {
-    const Pass pass{kernels, weights};
+                               const LayerActivations& kept, Workspace workspace,
+                               Workspace operands) const {
+    const Pass pass{kernels, weights, operands};
     LayerActivations a = kept;
     if (!a.residual.present()) a.residual = hidden_matrix(workspace, block_.tokens());
     const Bytes half = workspace.used();
@@ -139,9 +123,9 @@ void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix
 }
 
 void TransformerLayer::backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x,
-                                Matrix gradient, const LayerActivations& kept,
-                                Workspace workspace) const {
-    const Pass pass{kernels, weights};
+                                Matrix gradient, const LayerActivations& kept, Workspace workspace,
+                                Workspace operands) const {
+    const Pass pass{kernels, weights, operands};
     LayerActivations a = kept;
     const Matrix normed = hidden_matrix(workspace, block_.tokens());
     if (kept.qkv.present()) {
@@ -170,11 +154,11 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
         kernels.swiglu(c.product, c.gate_up);
         // Gradients overwrite their tensors: the product, gate and up, the norm.
         linear_backward(
-            kernels,
+            kernels, pass.operands,
             {dy, c.product, pass.weight(layout_.down), target.matrix(layout_.down), c.product},
             add);
         kernels.swiglu_backward(c.gate_up, c.product);
-        linear_backward(kernels,
+        linear_backward(kernels, pass.operands,
                         {c.gate_up, c.normed, pass.weight(layout_.gate_up),
                          target.matrix(layout_.gate_up), c.normed},
                         add);
@@ -192,7 +176,7 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     const Matrix doutput = workspace.matrix(type_, tokens, attention_.query_width());
     const Matrix dqkv = workspace.matrix(type_, tokens, attention_.qkv_width());
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
-    linear_backward(kernels,
+    linear_backward(kernels, pass.operands,
                     {gradient, a.attention_output, pass.weight(layout_.output),
                      target.matrix(layout_.output), doutput},
                     add);
@@ -208,8 +192,8 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
     // The residual is no longer needed; the gradient of the normed input overwrites it.
     linear_backward(
-        kernels, {dqkv, normed, pass.weight(layout_.qkv), target.matrix(layout_.qkv), a.residual},
-        add);
+        kernels, pass.operands,
+        {dqkv, normed, pass.weight(layout_.qkv), target.matrix(layout_.qkv), a.residual}, add);
     kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
                               epsilon_, target.vector(layout_.input_norm), add);
 }

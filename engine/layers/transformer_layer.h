@@ -45,14 +45,15 @@ class TransformerLayer {
     /// The tensors that `recompute` keeps, taken from `memory`.
     LayerActivations keep(Recompute recompute, Workspace& memory) const;
 
-    /// y = layer(x); x and y are (tokens, hidden). Fills the present tensors of `kept`.
+    /// y = layer(x); x and y are (tokens, hidden). Fills the present tensors of `kept`. Products
+    /// are in FP8 if there is memory for their `operands`, else in bf16.
     void forward(Kernels& kernels, void* weights, Matrix x, Matrix y, const LayerActivations& kept,
-                 Workspace workspace) const;
+                 Workspace workspace, Workspace operands = {}) const;
 
     /// Given x and `gradient` (of y), makes the absent tensors of `kept` again, writes or adds the
     /// weights' gradients, and overwrites `gradient` by the gradient of x.
     void backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x, Matrix gradient,
-                  const LayerActivations& kept, Workspace workspace) const;
+                  const LayerActivations& kept, Workspace workspace, Workspace operands = {}) const;
 
   private:
     struct Pass;

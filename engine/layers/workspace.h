@@ -15,6 +15,7 @@ inline constexpr Bytes kPartAlignment = 256;
 /// too small.
 class Workspace {
   public:
+    Workspace() = default;
     Workspace(void* base, Bytes bytes) : base_(static_cast<char*>(base)), bytes_(bytes) {}
 
     void* take(Bytes bytes) {
@@ -33,12 +34,13 @@ class Workspace {
     }
     /// Frees everything taken after `mark`, an earlier used().
     void rewind(Bytes mark) { used_ = mark; }
+    bool present() const { return bytes_ > 0; }
     Bytes used() const { return used_; }
     Bytes most() const { return most_; }  ///< the most ever taken at once
 
   private:
-    char* base_;
-    Bytes bytes_;
+    char* base_ = nullptr;
+    Bytes bytes_ = 0;
     Bytes used_ = 0;
     Bytes most_ = 0;
 };

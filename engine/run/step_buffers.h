@@ -44,6 +44,7 @@ class DeviceBuffers {
     Matrix coming_back(std::int64_t which) const;
     Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
     Workspace backward_workspace() const { return workspace(ids_.backward_workspace); }
+    Workspace fp8_operands() const { return workspace(ids_.fp8_operands); }
     Workspace logits() const { return workspace(ids_.logits); }
     /// Tensors that a layer keeps of micro-batch `j`; an empty workspace if it keeps nothing.
     Workspace kept(int layer, std::int64_t j) const;

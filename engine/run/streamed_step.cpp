@@ -148,7 +148,8 @@ void StreamedStep::forward(const Operation& op) {
     layer(op.layer).forward(device_.kernels(), device_buffers_.weight_slot(op.layer),
                             device_buffers_.hidden(op.layer, op.micro_batch),
                             device_buffers_.hidden(op.layer + 1, op.micro_batch),
-                            kept(op.layer, op.micro_batch), device_buffers_.forward_workspace());
+                            kept(op.layer, op.micro_batch), device_buffers_.forward_workspace(),
+                            device_buffers_.fp8_operands());
 }
 
 void StreamedStep::loss(const Operation& op) {
@@ -188,7 +189,8 @@ void StreamedStep::backward(const Operation& op) {
     layer(op.layer).backward(device_.kernels(), device_buffers_.weight_slot(op.layer),
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(store_.layers(), op.micro_batch),
-                             kept(op.layer, op.micro_batch), device_buffers_.backward_workspace());
+                             kept(op.layer, op.micro_batch), device_buffers_.backward_workspace(),
+                             device_buffers_.fp8_operands());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
     finish_gradients(device_buffers_.gradient_slab(op.layer), device_buffers_.gradient_sums(),
                      layer(op.layer).layout().size);

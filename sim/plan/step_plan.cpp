@@ -73,6 +73,14 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                         training.optimizer_threads, machine.host.cores, machine.id),
             "optimizer_threads");
     }
+    if (training.compute == Compute::fp8 &&
+        std::any_of(model.kinds.begin(), model.kinds.end(),
+                    [](const LayerSpec& kind) { return kind.feed_forward.experts > 0; })) {
+        throw InputError(fmt::format("--compute is fp8, but {} has experts, whose products are in "
+                                     "bf16 alone; give bf16",
+                                     model.name),
+                         "compute");
+    }
     constexpr std::int64_t kMostPasses = 200'000;  // a plan of about a million operations
     if (model.layer_count() * training.micro_batches() > kMostPasses) {
         throw InputError(fmt::format("--micro-batch is {}: {} micro-batches through {} layers "
@@ -86,6 +94,13 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
     check_plan_inputs(model, machine, training);
+    if (training.compute == Compute::fp8 && machine.gpu.fp8_gemm_flops_per_s == 0) {
+        throw InputError(
+            fmt::format("--compute is fp8, but the GPU of {} has no FP8 products or its "
+                        "profile no fp8_dense_tflops; give bf16",
+                        machine.id),
+            "compute");
+    }
     return training.schedule->plan(model, machine, training);
 }
 

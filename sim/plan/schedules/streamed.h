@@ -23,6 +23,7 @@ struct StreamedBuffers {
     BufferId gradient_sums = kNoBuffer;     ///< fp32; only where more than one product adds
     BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
+    BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
     BufferId targets = kNoBuffer;           ///< (tokens) int32
     /// Weights and states of the resident sections: each layer, the head, the embedding; kNoBuffer
     /// where they are the host's. They have no copy there. And gradients of resident layers where
@@ -51,6 +52,9 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 /// Host memory of loading, first step, steady state and saving.
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
+/// Of a layer's largest product and its gradients in FP8, a byte an element: dy in both orders, x,
+/// W.
+double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// The token index of a batch on the device: each token's row, the tokens in the order of their
 /// rows, and for each row in use which tokens are its (see engine/kernels/token_rows.h).
 double token_index_bytes(const ModelSpec& model, const TrainingSpec& training);

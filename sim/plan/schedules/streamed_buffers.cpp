@@ -13,8 +13,7 @@ namespace {
 // at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
 constexpr std::int64_t kDefaultHostSlabs = 4;
 constexpr Bytes kSums = 256;
-// Chosen, not measured: room for two halves of 32 MiB, one filled while the other is written, and
-// little compared with the rest of the host's memory.
+// Chosen, not measured: two halves of 32 MiB, one filled while the other is written.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 
 class StreamedDeclaration {
@@ -40,7 +39,6 @@ class StreamedDeclaration {
 
   private:
     using Kind = MemoryKind;
-
     std::int64_t streamed_layers() const { return model_.layer_count() - t_.resident_layers; }
     /// Of the head's gradient on the host, which has an output projection even where it is tied.
     double streamed_head_bytes() const {
@@ -130,6 +128,9 @@ class StreamedDeclaration {
                                                       2 * largest_layer_bytes(model_));
         buffers_.kernel_workspace =
             build_.on_device("kernel workspace", Kind::workspace, kKernelWorkspace);
+        if (t_.compute == Compute::fp8)
+            buffers_.fp8_operands = build_.on_device("operands of products in FP8", Kind::workspace,
+                                                     fp8_operand_bytes(model_, t_));
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
         buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
     }

@@ -45,13 +45,28 @@ ScheduleRecord streamed_schedule() {
         .name = "streamed",
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
-        .options = {"buffer_depth", "gradient_slabs", "host_gradient_slabs", "recompute",
+        .options = {"buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute", "recompute",
                     "keep_last_layers", "resident_layers", "resident_tables", "checkpoints",
                     "state_bytes", "optimizer_threads", "clipping", "loss_chunk_tokens",
                     "feed_forward_chunk_tokens", "distinct_tokens"},
         .ours = true,
         .structural_error = kStructuralError,
         .phases = streamed_phases()};
+}
+
+double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    const TokenBlock block = training.micro_batch_block();
+    double most = 0;
+    for (const LayerSpec& kind : model.kinds) {
+        for (const Kernel& k : backward_kernels(model, kind, block, KernelStyle::fused)) {
+            if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
+            const auto out = static_cast<double>(k.m), in = static_cast<double>(k.n),
+                       tokens = static_cast<double>(k.k);
+            most =
+                std::max(most, static_cast<double>(k.count) * (tokens * (2 * out + in) + out * in));
+        }
+    }
+    return most;
 }
 
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
@@ -90,17 +105,19 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
                                                       PlanBuilder& build) {
     const TokenBlock block = training.micro_batch_block();
+    const Compute compute = training.compute;
     std::vector<StreamedKernels> out;
     for (const LayerSpec& kind : model.kinds) {
         const double parameters = static_cast<double>(layer_parameters(model, kind));
-        KernelList back =
-            backward_kernels(model, kind, block, KernelStyle::fused, sums_gradients(training));
-        out.push_back({build.kernels(forward_kernels(model, kind, block, KernelStyle::fused)),
-                       build.kernels(recompute_kernels(model, kind, block, training.recompute)),
-                       build.kernels(std::move(back)),
-                       build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
-                       finish_gradients(parameters, sums_gradients(training), build),
-                       update_on_device(parameters, kBf16, training, build)});
+        KernelList back = backward_kernels(model, kind, block, KernelStyle::fused,
+                                           sums_gradients(training), compute);
+        out.push_back(
+            {build.kernels(forward_kernels(model, kind, block, KernelStyle::fused, compute)),
+             build.kernels(recompute_kernels(model, kind, block, training.recompute, compute)),
+             build.kernels(std::move(back)),
+             build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
+             finish_gradients(parameters, sums_gradients(training), build),
+             update_on_device(parameters, kBf16, training, build)});
     }
     return out;
 }

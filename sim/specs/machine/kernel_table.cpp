@@ -86,6 +86,7 @@ std::vector<double> attention_features(const Kernel& k) {
 std::optional<KernelTableId> kernel_table_of(const Kernel& kernel) {
     switch (kernel.kind) {
         case KernelKind::gemm:
+            if (kernel.fp8) return std::nullopt;  // not measured by shape
             return static_cast<KernelTableId>(kernel.role);
         case KernelKind::attention_forward:
             return KernelTableId::attention_forward;

@@ -45,7 +45,7 @@ constexpr const char* kernel_table_case(KernelTableId id) {
     return is_gemm(id) ? "gemm" : is_attention(id) ? "attention" : "memory_bound";
 }
 
-/// The table for a kernel; empty for work that the trainer has no kernel for.
+/// The table for a kernel; empty for work that no table has.
 std::optional<KernelTableId> kernel_table_of(const Kernel& kernel);
 
 /// The columns that describe the shape in a table's row: gemm m, n, k, added; attention sequences,

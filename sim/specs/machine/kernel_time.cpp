@@ -14,8 +14,8 @@ double tiles_of(std::int64_t size) {
 }
 
 Seconds gemm_time(const GpuSpec& gpu, const Kernel& kernel) {
-    const double rate =
-        gpu.gemm_flops_per_s * busy_share(gpu.multiprocessors, kernel.m, kernel.n, kernel.count);
+    const double rate = (kernel.fp8 ? gpu.fp8_gemm_flops_per_s : gpu.gemm_flops_per_s) *
+                        busy_share(gpu.multiprocessors, kernel.m, kernel.n, kernel.count);
     const double bytes = kernel.bytes - kernel.added_bytes;
     return gpu.gemm_overhead + std::max(kernel.flops / rate, bytes / gpu.memory_bandwidth) +
            kernel.added_bytes / gpu.memory_bandwidth;
@@ -53,9 +53,12 @@ KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
     cost.at_limit = by_memory + (known - by_memory) * to_limit;
     const bool attention = kernel.kind == KernelKind::attention_forward ||
                            kernel.kind == KernelKind::attention_backward;
+    // At the power limit a FLOP in FP8 takes less energy by as much as it is quicker.
+    const double of_bf16 = kernel.fp8 ? gpu.gemm_flops_per_s / gpu.fp8_gemm_flops_per_s : 1;
     cost.joules =
         clock.idle_w * cost.seconds + clock.joules_per_byte * kernel.bytes +
-        (attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop) * kernel.flops;
+        (attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop * of_bf16) *
+            kernel.flops;
     return cost;
 }
 

@@ -64,6 +64,14 @@ Kernel with_addend(Kernel product) {
     return product;
 }
 
+Kernel in_fp8(Kernel product) {
+    constexpr Bytes kSaved = kBf16 - 1;
+    product.fp8 = true;
+    product.bytes -= static_cast<double>(kSaved * product.count) *
+                     (area(product.m, product.k) + area(product.k, product.n));
+    return product;
+}
+
 Kernel attention_forward(const AttentionSize& size) {
     Kernel kernel;
     kernel.kind = KernelKind::attention_forward;

@@ -31,6 +31,7 @@ struct Kernel {
     GemmRole role = GemmRole::forward;
     bool added = false;          ///< gemm: forward adds another matrix, a weight gradient
                                  /// adds to its sum in fp32
+    bool fp8 = false;            ///< gemm: operands in FP8, result as without
     std::int64_t count = 1;      ///< gemm: independent products of this shape (experts)
     std::int64_t sequence = 0;   ///< attention: tokens of one sequence
     std::int64_t sequences = 0;  ///< attention
@@ -57,6 +58,9 @@ Kernel gemm(const char* name, GemmRole role, std::int64_t m, std::int64_t n, std
 /// The same with an added matrix: forward also reads it in bf16; a weight gradient reads and writes
 /// fp32 in place of writing bf16.
 Kernel with_addend(Kernel product);
+
+/// The same with operands of a byte an element.
+Kernel in_fp8(Kernel product);
 
 /// Causal attention of `sequences` sequences; value_dim is the width of a head's values.
 struct AttentionSize {

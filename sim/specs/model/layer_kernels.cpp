@@ -15,8 +15,9 @@ double product(std::int64_t a, std::int64_t b) {
 class LayerKernels {
   public:
     LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                 KernelStyle style, bool sums_gradients = false)
-        : hidden_(model.hidden),
+                 KernelStyle style, Compute compute, bool sums_gradients = false)
+        : fp8_(compute == Compute::fp8),
+          hidden_(model.hidden),
           learned_positions_(model.learned_positions > 0),
           a_(layer.attention),
           f_(layer.feed_forward),
@@ -48,7 +49,7 @@ class LayerKernels {
 
     void projections() {
         each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
-            add(gemm(name, GemmRole::forward, tokens_, n, k));
+            add_product(gemm(name, GemmRole::forward, tokens_, n, k));
         });
     }
     void projections_backward() {
@@ -79,10 +80,16 @@ class LayerKernels {
                 a_.head_dim,      a_.value_dim,    a_.window};
     }
     void add(Kernel kernel) { kernels_.push_back(kernel); }
+    /// y = x W^T, (m, n) = (m, k) (k, n).
+    void add_product(const Kernel& product) {
+        cast(product.m, product.k, product.count, kCastOneOrder);
+        cast(product.n, product.k, product.count, kCastOneOrder);
+        add(fp8_ ? in_fp8(product) : product);
+    }
     void output_projection() {
         const Kernel output =
             gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
-        add(attention_adds_residual_ ? with_addend(output) : output);
+        add_product(attention_adds_residual_ ? with_addend(output) : output);
     }
     void output_projection_backward() { gemm_backward(tokens_, hidden_, a_.output_width(), 1); }
 
@@ -90,11 +97,12 @@ class LayerKernels {
         route();
         each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            add(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count));
+            add_product(
+                gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count));
             activation(rows * count, width);
             if (!with_down) return;
             const Kernel product = gemm(down, GemmRole::forward, rows, hidden_, width, count);
-            add(feed_forward_adds_residual_ ? with_addend(product) : product);
+            add_product(feed_forward_adds_residual_ ? with_addend(product) : product);
         });
     }
     /// The product of gate and up, from both kept tensors; experts also get their tokens again,
@@ -136,10 +144,22 @@ class LayerKernels {
     /// Input gradient (m, k) = dy (m, n) W (n, k), and weight gradient (n, k) = dy^T (n, m) x (m,
     /// k).
     void gemm_backward(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
-        add(gemm("input gradient", GemmRole::input_gradient, m, k, n, count));
-        const Kernel weights = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
-        add(sums_gradients_ ? with_addend(weights) : weights);
+        const Kernel input = gemm("input gradient", GemmRole::input_gradient, m, k, n, count);
+        const Kernel plain = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
+        const Kernel weights = sums_gradients_ ? with_addend(plain) : plain;
+        cast(m, n, count, kCastBothOrders);
+        cast(m, k, count, kCastOneOrder);
+        cast(n, k, count, kCastOneOrder);
+        add(fp8_ ? in_fp8(input) : input);
+        add(fp8_ ? in_fp8(weights) : weights);
     }
+    /// In FP8: clears the scale, reads the tensor for its largest number, reads it again and writes
+    /// codes.
+    void cast(std::int64_t rows, std::int64_t columns, std::int64_t count, int bytes_an_element) {
+        if (!fp8_) return;
+        add(memory_bound("cast to FP8", bytes_an_element * product(rows * count, columns), 3));
+    }
+    static constexpr int kCastOneOrder = 2 * kBf16 + 1, kCastBothOrders = 2 * kBf16 + 2;
 
     template <typename Use>
     void each_projection(Use use) {
@@ -208,6 +228,7 @@ class LayerKernels {
                          4.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_), 2));
     }
 
+    bool fp8_;
     std::int64_t hidden_;
     bool learned_positions_;
     const AttentionSpec& a_;
@@ -237,8 +258,8 @@ void append_attention_forward(LayerKernels& k, bool with_attention) {
 }  // namespace
 
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                           KernelStyle style) {
-    LayerKernels k(model, layer, block, style);
+                           KernelStyle style, Compute compute) {
+    LayerKernels k(model, layer, block, style, compute);
     append_attention_forward(k, true);
     k.feed_forward(true);
     if (k.norms() > 2) k.norm("norm after feed-forward");
@@ -247,8 +268,8 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 }
 
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                             Recompute recompute) {
-    LayerKernels k(model, layer, block, KernelStyle::fused);
+                             Recompute recompute, Compute compute) {
+    LayerKernels k(model, layer, block, KernelStyle::fused, compute);
     if (recompute == Recompute::none) {
         k.norm("norm");
         k.norm("norm");
@@ -262,8 +283,8 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
 }
 
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                            KernelStyle style, bool sums_gradients) {
-    LayerKernels k(model, layer, block, style, sums_gradients);
+                            KernelStyle style, bool sums_gradients, Compute compute) {
+    LayerKernels k(model, layer, block, style, compute, sums_gradients);
     if (k.norms() > 2) k.norm_backward("norm backward");
     k.feed_forward_backward();
     k.norm_backward("norm backward");

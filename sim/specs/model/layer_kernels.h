@@ -27,19 +27,23 @@ enum class Recompute : std::uint8_t {
     none,            ///< everything that backward reads, except what an elementwise kernel restores
 };
 
+/// Operands of the layers' products. In FP8 they are cast before each product, one scale a tensor.
+enum class Compute : std::uint8_t { bf16, fp8 };
+
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                           KernelStyle style);
+                           KernelStyle style, Compute compute = Compute::bf16);
 
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
 /// kept. With `none`, elementwise kernels still restore both normed inputs, the activation's
 /// product and, for experts, their copies of the tokens.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                             Recompute recompute);
+                             Recompute recompute, Compute compute = Compute::bf16);
 
 /// Input and weight gradients of every product, attention backward, elementwise work. With
 /// `sums_gradients`, weight gradients are added to sums in fp32.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                            KernelStyle style, bool sums_gradients = false);
+                            KernelStyle style, bool sums_gradients = false,
+                            Compute compute = Compute::bf16);
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward.
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,

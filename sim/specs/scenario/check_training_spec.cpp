@@ -70,6 +70,22 @@ void check_used_options(const TrainingSpec& spec) {
     }
 }
 
+/// Weight gradients sum over tokens, and FP8 products have sums of multiples of 16 terms.
+void check_fp8(const TrainingSpec& spec) {
+    if (spec.compute != Compute::fp8) return;
+    const std::int64_t tokens = spec.micro_batch_block().tokens();
+    if (tokens % 16 != 0)
+        throw InputError(fmt::format("--compute is fp8 with {} tokens in a micro-batch, expected a "
+                                     "multiple of 16; change --seq or --micro-batch",
+                                     tokens),
+                         "compute");
+    if (spec.feed_forward_chunk_tokens % 16 != 0)
+        throw InputError(fmt::format("--feed-forward-chunk-tokens is {}, expected a multiple of 16 "
+                                     "with --compute fp8",
+                                     spec.feed_forward_chunk_tokens),
+                         "feed_forward_chunk_tokens");
+}
+
 }  // namespace
 
 void check_training_spec(const TrainingSpec& spec) {
@@ -95,6 +111,7 @@ void check_training_spec(const TrainingSpec& spec) {
             "micro_batch");
     }
     check_recompute(spec);
+    check_fp8(spec);
 }
 
 }  // namespace sluice

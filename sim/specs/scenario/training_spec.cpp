@@ -92,6 +92,9 @@ std::vector<Option> declare_training_options() {
         option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
                                         "pinned layer gradients that wait for the optimizer; 0: "
                                         "the schedule's own (streamed 4, megatrain 12)"));
+    options.push_back(
+        option<&T::compute>("compute", "", 0, 1, "precision of the layers' matrix products",
+                            {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
     options.push_back(option<&T::recompute>("recompute", "", 0, 2,
                                             "tensors that backward computes again",
                                             {{"full", index(Recompute::full)},

@@ -39,6 +39,7 @@ struct TrainingSpec {
         2;  ///< layer gradients on the device that wait for their copy to the host
     std::int64_t host_gradient_slabs =
         0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
+    Compute compute = Compute::bf16;  ///< of the layers' products
     Recompute recompute = Recompute::full;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
     /// First layers whose weights and states stay on the device, where the GPU updates them.

@@ -69,9 +69,13 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     const Matrix x(at, DType::bf16, training.micro_batch_block().tokens(), model.hidden);
     Workspace keep = room(plan.buffers.kept.front(), training.micro_batches());
     const LayerActivations kept = layer.keep(training.recompute, keep);
-    CHECK_NOTHROW(layer.forward(kernels, at, x, x, kept, room(plan.buffers.forward_workspace)));
+    const BufferId fp8 = plan.buffers.fp8_operands;
+    const Workspace operands = fp8 == kNoBuffer ? Workspace{} : room(fp8);
+    CHECK(operands.present() == (training.compute == Compute::fp8));
+    CHECK_NOTHROW(
+        layer.forward(kernels, at, x, x, kept, room(plan.buffers.forward_workspace), operands));
     CHECK_NOTHROW(layer.backward(kernels, at, {at, DType::fp32, true}, x, x, kept,
-                                 room(plan.buffers.backward_workspace)));
+                                 room(plan.buffers.backward_workspace), operands));
     const HeadLoss head(model, training.loss_chunk_tokens);
     double loss = 0;
     const std::vector<std::int32_t> targets(static_cast<std::size_t>(x.rows));
@@ -100,7 +104,10 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         t.feed_forward_chunk_tokens = chunk;
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
-                        check_layer(model, t, addresses.base());
+                        for (const Compute compute : {Compute::bf16, Compute::fp8}) {
+                            t.compute = compute;
+                            check_layer(model, t, addresses.base());
+                        }
                     }
                 }
             }

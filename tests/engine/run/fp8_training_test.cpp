@@ -1,0 +1,55 @@
+#include <cmath>
+#include <cstdio>
+
+#include "tests/engine/run/tiny_training.h"
+
+using namespace sluice;
+
+namespace {
+
+TrainingSpec in_fp8(TrainingSpec training = tiny_training()) {
+    training.compute = Compute::fp8;
+    return training;
+}
+
+}  // namespace
+
+TEST_CASE("fp8: a training's loss stays beside bf16's", "[run]") {
+    const ModelSpec model = tiny_model();
+    constexpr int kSteps = 30, kCycle = 2;
+    TinyTraining bf16(model, tiny_training(), DType::fp32, 12, kCycle);
+    TinyTraining fp8(model, in_fp8(), DType::fp32, 12, kCycle);
+    double first = 0, last = 0, difference = 0;
+    for (int i = 0; i < kSteps; ++i) {
+        const StepOutcome a = bf16.run(), b = fp8.run();
+        REQUIRE((a.finite && b.finite));
+        difference = std::abs(a.loss - b.loss);
+        // Weights and what they multiply move by 2^-4 of themselves at most, as if weights moved by
+        // twice that; see tolerance_of_rounded_weights().
+        if (i == 0) {
+            CHECK(difference > 0);
+            CHECK(difference < 0x2p-4 * double{TinyTraining::kDeviation} * a.gradient_norm);
+            first = a.loss;
+        }
+        last = a.loss;
+    }
+    std::printf("fp8: loss from %.4f to %.4f, off by %.4f\n", first, last, difference);
+    // A gradient passes up to 8 products, each off by 14% at most in a random direction (see
+    // linear_test.cpp): 40% in all, of which 8% are lost along the gradient.
+    CHECK(last < 0.8 * first);
+    CHECK(difference < 0.08 * (first - last));
+}
+
+TEST_CASE("fp8: micro-batches and homes change the order of sums at most", "[run]") {
+    const TinyResult one = train(tiny_model(), in_fp8());
+    TrainingSpec homes = tiny_training();
+    homes.resident_layers = 5;
+    homes.checkpoints = CheckpointPlacement::host;
+    homes.recompute = Recompute::none;
+    CHECK(train(tiny_model(), in_fp8(homes)).state == one.state);
+    TrainingSpec halves = tiny_training();
+    halves.micro_batch = 2;
+    const TinyResult two = train(tiny_model(), in_fp8(halves));
+    // Each half has scales of its own, which move no code but those too small for it.
+    CHECK(std::abs(two.losses.front() - one.losses.front()) < 1e-3 * one.losses.front());
+}

@@ -1,0 +1,81 @@
+// Plans with products in FP8: their kernels, memory and the machines that refuse them.
+#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/step_plan.h"
+#include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/sim/specs/model/input_error_of.h"
+
+namespace sluice {
+namespace {
+
+constexpr TokenBlock kBlock = {32, 1024, 0};
+
+KernelList backward(Compute compute) {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    return backward_kernels(model, model.layer(0), kBlock, KernelStyle::fused, true, compute);
+}
+
+TrainingSpec in_fp8() {
+    TrainingSpec training;
+    training.compute = Compute::fp8;
+    return training;
+}
+
+MachineSpec machine(const char* name) { return resolve_machine(read_machine_profile(name)); }
+
+}  // namespace
+
+TEST_CASE("fp8: the same FLOPs from half the operands' bytes, and three casts a product",
+          "[plan]") {
+    const KernelList bf16 = backward(Compute::bf16), fp8 = backward(Compute::fp8);
+    CHECK(total_flops(fp8) == total_flops(bf16));
+    CHECK(fp8.size() == bf16.size() + 3 * 4);
+    const Kernel plain = gemm("", GemmRole::weight_gradient, 100, 200, 300, 2);
+    CHECK(plain.bytes == 2 * 2 * (100 * 300 + 300 * 200 + 100 * 200));
+    CHECK(in_fp8(plain).bytes == 2 * (100 * 300 + 300 * 200 + 2 * 100 * 200));
+    const Kernel& cast = fp8.front();  // of the gradient of the output, in both orders
+    CHECK(cast.bytes == 32768.0 * 3584 * (2 + 2 + 1 + 1));
+}
+
+TEST_CASE("fp8: products run at the measured share of their rate", "[plan]") {
+    const GpuSpec gpu = machine("h200-pcie5-16vcpu-128gib").gpu;
+    CHECK(gpu.fp8_gemm_flops_per_s > 1226e12);
+    CHECK(gpu.fp8_gemm_flops_per_s < 1299e12);
+    const Kernel plain = gemm("", GemmRole::forward, 32768, 37888, 3584);
+    const KernelCost bf16 = kernels_cost(gpu, {plain}, KernelStyle::fused),
+                     fp8 = kernels_cost(gpu, {in_fp8(plain)}, KernelStyle::fused);
+    CHECK(fp8.at_limit < 0.6 * bf16.at_limit);
+    CHECK(fp8.at_limit > 0.5 * bf16.at_limit);
+    CHECK(fp8.joules < bf16.joules);
+}
+
+TEST_CASE("fp8: a plan has room for the operands of one product", "[plan]") {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    TrainingSpec training = in_fp8();
+    training.batch = 32;
+    // Gate and up: dy (32768, 37888) in both orders, x (32768, 3584), W (37888, 3584).
+    CHECK(fp8_operand_bytes(model, training) == 32768.0 * (2 * 37888 + 3584) + 37888.0 * 3584);
+}
+
+TEST_CASE("fp8: what cannot have it says so", "[plan]") {
+    const auto refusal = [](const char* gpu, const char* model, const TrainingSpec& training) {
+        return input_error_of([&] {
+            check_training_spec(training);
+            plan_step(read_model(model), machine(gpu), training);
+        });
+    };
+    CHECK_THAT(refusal("a100-80gb-sxm", "qwen2.5-7b", in_fp8()),
+               ContainsSubstring("--compute is fp8, but the GPU of"));
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen3-30b-a3b", in_fp8()), ContainsSubstring("experts"));
+    TrainingSpec odd = in_fp8();
+    odd.sequence = 1023;
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", odd),
+               ContainsSubstring("8184 tokens in a micro-batch, expected a multiple of 16"));
+    odd = in_fp8();
+    odd.feed_forward_chunk_tokens = 100;
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", odd),
+               ContainsSubstring("--feed-forward-chunk-tokens is 100"));
+}
+
+}  // namespace sluice
