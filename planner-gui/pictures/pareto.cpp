@@ -218,7 +218,11 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
                 if_planned([](auto& value) { return value.fit.device.peak.bytes; })},
                {"host_bytes", "", Unit::bytes,
                 if_planned([](auto& value) { return value.fit.host.peak.bytes; })},
-               {"host_memory", "host", Unit::text, if_planned(&ScenarioValue::host),
+               {"host_memory", "host", Unit::text, if_planned([units](auto& value) {
+                    return host_memory_words(value.host, [units](double bytes) {
+                        return byte_text(bytes, units).toStdString();
+                    });
+                }),
                 "host memory that the machine has"},
                {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
                 cost_name(CostAxis::usd_per_hour).toUtf8().constData()},

@@ -8,7 +8,6 @@
 
 #include "planner-gui/session/prediction.h"
 #include "sim/report/report.h"
-#include "sim/specs/machine/default_host.h"
 
 namespace sluice {
 namespace {
@@ -85,7 +84,7 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
             planned, {.band = with_band ? Wanted::Band::where_it_fits : Wanted::Band::none});
         const Prediction& report = prediction.report();
         out.fit = report.plan.fit;
-        out.host = host_memory_words(prediction.scenario.profile);
+        out.host = host_memory_of(prediction.scenario.profile);
         out.shortages = find_shortages(report.plan);
         out.model = report.asked.model_name;
         out.training = report.asked.training;

@@ -7,6 +7,7 @@
 
 #include "sim/answers/decision/decision.h"
 #include "sim/base/units.h"
+#include "sim/specs/machine/default_host.h"
 #include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
@@ -47,7 +48,7 @@ struct ScenarioValue {
     PlannedScenario planned;
     std::string refused;  ///< a sentence; the numbers are then not set
     Fit fit;
-    std::string host;  ///< host memory of the machine, and whether that is assumed
+    HostMemory host;  ///< of the machine
     std::vector<Shortage> shortages;
     std::string model;
     TrainingSpec training;

@@ -21,7 +21,7 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     const MachineSpec machine = resolve_machine(profile);
     MachineChoice choice;
     choice.id = profile.id;
-    choice.host = host_memory_words(profile);
+    choice.host = host_memory_words(host_memory_of(profile));
     TrainingSpec used = training;
     if (const auto adjusted = fitting_training(model, machine, training, adjust)) {
         used = *adjusted;

@@ -1,15 +1,18 @@
 #include "sim/specs/machine/default_host.h"
 
-#include "sim/base/format.h"
 #include "sim/base/units.h"
 
 namespace sluice {
 
-std::string host_memory_words(const MachineProfile& profile) {
+HostMemory host_memory_of(const MachineProfile& profile) {
     const Quantity* const memory = profile.find("host.memory_capacity_gb");
-    if (memory == nullptr || !memory->value) return "not known";
-    const bool assumed = memory->method == Method::estimated && !memory->what_if;
-    return format_bytes(*memory->value * kGiga) + (assumed ? ", assumed" : "");
+    if (memory == nullptr || !memory->value) return {};
+    return {*memory->value * kGiga, memory->method == Method::estimated && !memory->what_if};
+}
+
+std::string host_memory_words(const HostMemory& memory, const BytesText& bytes) {
+    if (memory.bytes == 0) return "not known";
+    return bytes(memory.bytes) + (memory.assumed ? ", assumed" : "");
 }
 
 }  // namespace sluice

@@ -3,12 +3,18 @@
 
 #include <string>
 
+#include "sim/base/format.h"
 #include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 
-/// "1.54 TB, assumed" if the profile estimates it and the user gives no other; "not known" if the
-/// profile has none.
-std::string host_memory_words(const MachineProfile& profile);
+struct HostMemory {
+    double bytes = 0;      ///< 0: the profile has none
+    bool assumed = false;  ///< the profile estimates it, and the user gives no other
+};
+HostMemory host_memory_of(const MachineProfile& profile);
+
+/// "1.54 TB, assumed"; "not known".
+std::string host_memory_words(const HostMemory& memory, const BytesText& bytes = format_bytes);
 
 }  // namespace sluice
