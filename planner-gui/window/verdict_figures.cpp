@@ -20,13 +20,17 @@ QString amount(double value) {
     return qtext(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
 }
 
-/// What is paid for, and the offer or the price of the purchase.
+/// The offer or the price of the purchase, and for how many GPUs it is paid; the tooltip says why.
 QString paid_to(const Payment& payment) {
     const QString name =
         payment.price_usd == 0
             ? qtext(payment.name)
             : QObject::tr("bought for %1").arg(qtext(format_usd(payment.price_usd)));
-    return payment.paid ? QObject::tr("%1; %2").arg(name, qtext(paid_words(*payment.paid))) : name;
+    if (!payment.paid) return name;
+    const QString gpus = QString::number(payment.paid->gpus);
+    return payment.paid->of == 0 ? QObject::tr("%1, %2 GPUs").arg(name, gpus)
+                                 : QObject::tr("%1, %2 of %3 GPUs")
+                                       .arg(name, gpus, QString::number(payment.paid->of));
 }
 
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {

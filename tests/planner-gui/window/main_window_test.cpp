@@ -111,7 +111,7 @@ TEST_CASE("window: large letters and a long name leave it as narrow as a small s
 }
 
 TEST_CASE("window: a purchase says for how much and of what", "[window]") {
-    constexpr const char* kNode = "since a machine is bought whole";
+    constexpr const char* kNode = "8 of 8 GPUs";
     const WindowDriver driver;
     MainWindow& window = *driver.window;
     PlannedScenario bought = example_scenario();
