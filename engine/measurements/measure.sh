@@ -38,3 +38,13 @@ train 3b-batch-32-resident-36-tables --model qwen2.5-3b --untied --batch 32 --st
 train 14b-batch-32-resident-9-tables --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --resident-layers 9 --resident-tables both --keep-last-layers 25
 train 32b-batch-32-6-byte-resident-21-tables --model qwen2.5-32b --batch 32 --state-bytes 6 --steps 7 --max-norm 1000 --resident-layers 21 --resident-tables both --keep-last-layers 9
 train 7b-batch-32-resident-11-tables --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --resident-layers 11 --resident-tables both --keep-last-layers 28
+for precision in fp8 bf16; do
+    train 7b-batch-8-$precision --model qwen2.5-7b --untied --batch 8 --steps 14 --max-norm 1000 --resident-layers 28 --resident-tables both --recompute none --compute $precision
+    train 7b-batch-32-$precision --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none --compute $precision
+    train 8-layers-batch-32-$precision --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 16 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none --compute $precision
+done
+train 7b-batch-8-exact --model qwen2.5-7b --untied --batch 8 --steps 14 --max-norm 1 --clipping exact --keep-last-layers 28 --resident-layers 28 --resident-tables both
+train 7b-batch-32-exact-chosen --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1 --clipping exact --keep-last-layers 27 --resident-layers 12 --resident-tables both
+train 3b-batch-32-exact --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1 --clipping exact --keep-last-layers 36 --resident-layers 36 --resident-tables both
+train 14b-batch-32-exact --model qwen2.5-14b --batch 32 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 12 --resident-layers 21 --resident-tables both
+train 14b-batch-32-8-byte-exact --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 27 --resident-layers 14 --resident-tables both
