@@ -255,8 +255,8 @@ TEST_CASE("machine spec: a required number that is missing or null is named", "[
 TEST_CASE("machine spec: a machine sold without memory has a default host, or asks for it",
           "[machine]") {
     MachineProfile profile = read_machine_profile("rtx-4090");
-    CHECK(host_memory_words(profile) == "128.0 GB, assumed");
-    CHECK(host_memory_words(read_machine_profile("rtx-4090-64gb")) == "64.0 GB");
+    CHECK(host_memory_words(host_memory_of(profile)) == "128.0 GB, assumed");
+    CHECK(host_memory_words(host_memory_of(read_machine_profile("rtx-4090-64gb"))) == "64.0 GB");
     const auto assumptions = resolve_machine(profile).assumptions;
     CHECK(std::ranges::count(assumptions,
                              "host memory is 128.0 GB (assumed: four DIMMs of 32 GB; give "
