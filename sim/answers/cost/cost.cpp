@@ -60,8 +60,7 @@ void compare_ways(CostAnswer& answer, const Prediction& report, const MachineSpe
         rent = paid_run(report, machine, money, query, *std::move(typical));
     if (!rent) return;
     answer.rents = {rent->run.usd_per_million_tokens.value};
-    for (const Offer& offer : money.prices.offers) {
-        if (offer.kind != OfferKind::rented) continue;
+    for (const Offer& offer : rents(money.prices)) {
         const double usd = run_cost(report, rented(offer, report.share, query.gpus_paid),
                                     query.tokens, std::nullopt, query.terms)
                                .usd_per_million_tokens.value;
@@ -165,7 +164,8 @@ std::string format_banded(const Banded& number, const char* unit) {
 
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
                            const CostQuery& query) {
-    MachineMoney money{price_list(profile), power_spec(profile, machine), unpriced_memory(profile)};
+    MachineMoney money{with_quotes(price_list(profile), query.quotes, profile.id),
+                       power_spec(profile, machine), unpriced_memory(profile)};
     if (query.host_w && money.power.known()) {
         money.power.host_w = query.host_w;
         money.power.host_given = true;

@@ -27,6 +27,13 @@ std::vector<MoneyOption> declare_money_options() {
          "use the price of this offer in the profile, as in --offer Nebius",
          "the median of the rents",
          [](CostQuery& query, double, const std::string& text) { query.offer = text; }},
+        {"quotes", "", Kind::text, 0, 0,
+         "read quotes from a CSV file with the columns machine, provider, date, gpus, and "
+         "usd_per_hour for a rent or usd for a purchase, each of all these GPUs with their host",
+         "",
+         [](CostQuery& query, double, const std::string& text) {
+             query.quotes = read_quotes(text);
+         }},
         {"usd_per_hour", "$ an hour", Kind::number, 1e-4, 1e7,
          "pay this much an hour, electricity included", "", set_member<&CostQuery::usd_per_hour>},
         {"buy", "", Kind::flag, 0, 1, "pay as an owner, at the profile's price", "",

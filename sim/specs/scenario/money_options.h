@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/specs/scenario/price.h"
+#include "sim/specs/scenario/quotes.h"
 
 namespace sluice {
 
@@ -15,6 +15,7 @@ namespace sluice {
 struct CostQuery {
     double tokens = 1e9;
     std::optional<std::string> offer;                  ///< by name
+    std::vector<Quote> quotes;                         ///< of any machines
     std::optional<double> usd_per_hour;                ///< paid an hour, electricity included
     std::string usd_per_hour_flag = "--usd-per-hour";  ///< the field that gave it
     bool buy = false;                                  ///< as an owner

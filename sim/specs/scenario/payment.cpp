@@ -106,13 +106,14 @@ Payment rented(const Offer& offer, const NodeShare& share, std::optional<double>
 
 std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& share,
                                     std::optional<double> gpus_paid) {
-    const Offer* const typical = typical_offer(prices);
-    if (typical == nullptr) return std::nullopt;
-    Payment out = rented(*typical, share, gpus_paid);
-    const RentSpread spread = *rent_spread(prices);
-    if (spread.offers > 1)
-        out.origin += fmt::format(", the median of {} rents from {} to {} a GPU", spread.offers,
-                                  format_usd(spread.low), format_usd(spread.high));
+    const std::span<const Offer> all = rents(prices);
+    if (all.empty()) return std::nullopt;
+    Payment out = rented(all[(all.size() - 1) / 2], share, gpus_paid);
+    if (all.size() > 1)
+        out.origin +=
+            fmt::format(", the median of {} {} from {} to {} a GPU", all.size(),
+                        all.front().kind == OfferKind::quoted ? "quotes" : "rents",
+                        format_usd(all.front().usd_per_hour), format_usd(all.back().usd_per_hour));
     return out;
 }
 

@@ -68,7 +68,9 @@ std::string payment_words(const Payment& payment);
 
 /// The rent of an offer; `gpus_paid` replaces the plan's share.
 Payment rented(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid = {});
-/// The typical offer and the spread of all; empty if there is no rent.
+/// The median of rents(), of an even number the cheaper of the two in the middle: neither the
+/// cheapest corner of the market nor a list price that few pay. Says the spread of all. Empty if
+/// there is no rent.
 std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& share,
                                     std::optional<double> gpus_paid = {});
 /// The same from a profile, with a sentence about host memory that it does not include.

@@ -56,8 +56,14 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
 
 const char* offer_kind_name(OfferKind kind) {
     // In the order of the enumeration.
-    static constexpr const char* kNames[] = {"rented", "spot", "estimated"};
+    static constexpr const char* kNames[] = {"quoted", "rented", "spot", "estimated"};
     return kNames[static_cast<std::size_t>(kind)];
+}
+
+void sort_offers(std::vector<Offer>& offers) {
+    std::stable_sort(offers.begin(), offers.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.kind, a.usd_per_hour) < std::tie(b.kind, b.usd_per_hour);
+    });
 }
 
 PriceList price_list(const MachineProfile& profile) {
@@ -65,9 +71,7 @@ PriceList price_list(const MachineProfile& profile) {
     for (const Quantity& quantity : profile.quantities)
         if (auto offer = offer_of(quantity); offer && !is_of_another_size(quantity, profile))
             prices.offers.push_back(*std::move(offer));
-    std::stable_sort(prices.offers.begin(), prices.offers.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.kind, a.usd_per_hour) < std::tie(b.kind, b.usd_per_hour);
-    });
+    sort_offers(prices.offers);
     const Quantity* const gpu = profile.find("price.gpu_usd");
     if (gpu != nullptr && gpu->value) {
         prices.gpu_usd = *gpu->value;
@@ -87,23 +91,14 @@ PriceList price_list(const MachineProfile& profile) {
     return prices;
 }
 
-const Offer* typical_offer(const PriceList& prices) {
-    // Rented offers come first, in ascending order of price.
-    const auto rented =
-        std::count_if(prices.offers.begin(), prices.offers.end(),
-                      [](const Offer& offer) { return offer.kind == OfferKind::rented; });
-    if (rented == 0) return nullptr;
-    return &prices.offers[static_cast<std::size_t>((rented - 1) / 2)];
-}
-
-std::optional<RentSpread> rent_spread(const PriceList& prices) {
-    RentSpread out;
-    for (const Offer& offer : prices.offers) {
-        if (offer.kind != OfferKind::rented) continue;
-        if (out.offers++ == 0) out.low = offer.usd_per_hour;
-        out.high = offer.usd_per_hour;  // in ascending order
-    }
-    return out.offers == 0 ? std::nullopt : std::optional(out);
+std::span<const Offer> rents(const PriceList& prices) {
+    // Offers are sorted by kind: quotes, rents, others.
+    const auto of = [&](OfferKind kind) {
+        const auto [first, last] = std::ranges::equal_range(prices.offers, kind, {}, &Offer::kind);
+        return std::span(first, last);
+    };
+    const auto quoted = of(OfferKind::quoted);
+    return quoted.empty() ? of(OfferKind::rented) : quoted;
 }
 
 double orderable_memory_gb(double gb) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 namespace sluice {
 
 enum class OfferKind {
+    quoted,    ///< to the user, by a provider
     rented,    ///< listed by a provider
     spot,      ///< listed, but the provider may take the machine back at any time
     estimate,  ///< an estimate of an owner's full cost of an hour, or of an hour on a long contract
@@ -30,10 +32,11 @@ struct Offer {
 /// The prices of a profile's section `price`. Rents are for one GPU of a node with its share of the
 /// host.
 struct PriceList {
-    std::vector<Offer> offers;         ///< by kind, then in ascending order of price
+    std::vector<Offer> offers;         ///< as sort_offers() sorts them
     std::optional<double> gpu_usd;     ///< the GPU alone, without a host
     std::optional<double> system_usd;  ///< a whole system with its host
     double system_gpus = 1;
+    std::vector<std::string> system_inputs = {"price.system_usd", "price.system_gpus"};
     std::string gpu_source, system_source;
     double memory_gb = 0;         ///< of the host; in an orderable size if the user gives it
     double system_memory_gb = 0;  ///< that the system's price includes
@@ -41,12 +44,14 @@ struct PriceList {
     bool empty() const { return offers.empty() && !gpu_usd && !system_usd; }
 };
 
+/// By kind, then in ascending order of price.
+void sort_offers(std::vector<Offer>& offers);
+
 /// Offers for another size of GPU memory are left out.
 PriceList price_list(const MachineProfile& profile);
 
-/// The median rent (of an even number, the cheaper of the two in the middle): neither the cheapest
-/// corner of the market nor a list price that few pay. Empty if there is no rent.
-const Offer* typical_offer(const PriceList& prices);
+/// The quotes if there are any, else the listed rents; in ascending order of price.
+std::span<const Offer> rents(const PriceList& prices);
 
 /// The offer with that name or beginning of a name, in any case; throws InputError if there is none
 /// or several. `machine` names it in messages.
@@ -60,14 +65,6 @@ std::string unpriced_memory(const MachineProfile& profile);
 /// The smallest size of equal memory modules in 8 or 12 channels that holds `gb`: 2^n or 3 x 2^n
 /// GB.
 double orderable_memory_gb(double gb);
-
-/// Of the rents, in dollars an hour for one GPU.
-struct RentSpread {
-    std::size_t offers = 0;
-    double low = 0, high = 0;
-};
-/// Empty if there is no rent.
-std::optional<RentSpread> rent_spread(const PriceList& prices);
 
 /// How an owner calculates. Every number is an option of the command line.
 struct OwnerTerms {

@@ -22,7 +22,7 @@ Purchase of_systems(const PriceList& prices, const CostQuery& query, const NodeS
     out.origin =
         fmt::format("{:g} whole system{} of {:g} GPU{}; {}", systems, systems == 1 ? "" : "s",
                     prices.system_gpus, prices.system_gpus == 1 ? "" : "s", prices.system_source);
-    out.inputs = {"price.system_usd", "price.system_gpus"};
+    out.inputs = prices.system_inputs;
     const double more_gb = std::max(0.0, prices.memory_gb - prices.system_memory_gb);
     if (more_gb == 0) return out;
     if (query.memory_usd_per_gb) {

@@ -53,13 +53,13 @@ TEST_CASE("price: offers by kind and price, and the median of those rented", "[c
     for (const Offer& offer : prices.offers) names.push_back(offer.name);
     CHECK(names == std::vector<std::string>{"Low", "Lower middle", "Middle", "Dear Cloud",
                                             "Cheap spot", "owner"});
-    CHECK(typical_offer(prices)->name == "Lower middle");  // of four the cheaper middle one
+    CHECK(typical_rent(prices, {})->name == "Lower middle");  // of four the cheaper middle one
     CHECK(*prices.system_usd == 80'000);
     CHECK(prices.system_gpus == 8);
-    CHECK(rent_spread(prices)->offers == 4);
-    CHECK(rent_spread(prices)->low == 2);
-    CHECK(rent_spread(prices)->high == 8);
-    CHECK(typical_offer(price_list({})) == nullptr);
+    CHECK(rents(prices).size() == 4);
+    CHECK(rents(prices).front().usd_per_hour == 2);
+    CHECK(rents(prices).back().usd_per_hour == 8);
+    CHECK(!typical_rent(price_list({}), {}));
 }
 
 TEST_CASE("price: an offer of a GPU of another size is not this one's", "[cost]") {

@@ -1,0 +1,164 @@
+#include "sim/specs/scenario/quotes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+
+namespace sluice {
+namespace {
+
+enum Column { kMachine, kProvider, kDate, kGpus, kUsdPerHour, kUsd, kColumns };
+constexpr std::array<std::string_view, kColumns> kNames = {"machine", "provider",     "date",
+                                                           "gpus",    "usd_per_hour", "usd"};
+
+using Cells = std::vector<std::string>;
+
+Cells cells_of(const std::string& line) {
+    Cells out;
+    std::istringstream stream(line + ",");
+    for (std::string cell; std::getline(stream, cell, ',');) {
+        const auto first = cell.find_first_not_of(" \t\r");
+        const auto last = cell.find_last_not_of(" \t\r");
+        out.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
+    }
+    return out;
+}
+
+/// Where each column stands in the file.
+std::array<std::optional<std::size_t>, kColumns> places(const Cells& header,
+                                                        const std::string& file) {
+    std::array<std::optional<std::size_t>, kColumns> out;
+    for (std::size_t at = 0; at < header.size(); ++at) {
+        const auto* const name = std::find(kNames.begin(), kNames.end(), header[at]);
+        if (name == kNames.end())
+            throw InputError(
+                fmt::format("{}: line 1 has the column \"{}\", expected {} separated by commas",
+                            file, header[at], fmt::join(kNames, ", ")));
+        auto& place = out[static_cast<std::size_t>(name - kNames.begin())];
+        if (place) throw InputError(fmt::format("{}: line 1 has {} twice", file, *name));
+        place = at;
+    }
+    for (const Column column : {kMachine, kProvider, kDate, kGpus})
+        if (!out[column])
+            throw InputError(fmt::format("{}: line 1 lacks the column {}", file, kNames[column]));
+    if (!out[kUsdPerHour] && !out[kUsd])
+        throw InputError(fmt::format(
+            "{}: line 1 lacks the column usd_per_hour for rents, or usd for purchases", file));
+    return out;
+}
+
+class Line {
+  public:
+    Line(const Cells& cells, const std::array<std::optional<std::size_t>, kColumns>& places,
+         std::string where)
+        : cells_(cells), places_(places), where_(std::move(where)) {}
+
+    std::string text(Column column) const {
+        return places_[column] ? cells_[*places_[column]] : "";
+    }
+    std::string required(Column column) const {
+        std::string out = text(column);
+        if (out.empty()) throw InputError(fmt::format("{}: {} is empty", where_, kNames[column]));
+        return out;
+    }
+    /// 0 for an empty cell.
+    double number(Column column, double low) const {
+        constexpr double kHigh = 1e10;
+        const std::string cell = text(column);
+        if (cell.empty()) return 0;
+        const std::optional<double> value = parse_number(cell);
+        if (!value || !(*value >= low && *value <= kHigh))
+            throw InputError(fmt::format("{}: {} is \"{}\", expected a number from {:g} to {:g}",
+                                         where_, kNames[column], cell, low, kHigh));
+        return *value;
+    }
+
+  private:
+    const Cells& cells_;
+    const std::array<std::optional<std::size_t>, kColumns>& places_;
+    std::string where_;
+};
+
+Quote quote_of(const Line& line, const std::string& file, const std::string& where) {
+    constexpr double kLeastUsd = 1e-4;
+    Quote out;
+    const std::string flag = where + ": machine";
+    out.machine = read_machine_profile(line.required(kMachine), flag.c_str()).id;
+    out.provider = line.required(kProvider);
+    out.date = line.required(kDate);
+    line.required(kGpus);
+    out.gpus = line.number(kGpus, 1);
+    out.usd_per_hour = line.number(kUsdPerHour, kLeastUsd);
+    out.usd = line.number(kUsd, kLeastUsd);
+    out.file = file;
+    if ((out.usd_per_hour == 0) == (out.usd == 0))
+        throw InputError(fmt::format(
+            "{}: usd_per_hour is \"{}\" and usd is \"{}\", expected one of them: usd_per_hour for "
+            "a rent, usd for a purchase",
+            where, line.text(kUsdPerHour), line.text(kUsd)));
+    return out;
+}
+
+/// As an input of a price, in place of a path of the profile.
+std::string name_of(const Quote& quote) { return quote.file + ": " + quote.provider; }
+
+}  // namespace
+
+std::vector<Quote> read_quotes(const std::string& file) {
+    std::istringstream stream(read_text_file(file));
+    std::string text;
+    std::getline(stream, text);
+    const Cells header = cells_of(text);
+    const auto columns = places(header, file);
+    std::vector<Quote> out;
+    for (int number = 2; std::getline(stream, text); ++number) {
+        const Cells cells = cells_of(text);
+        if (cells.size() == 1 && cells.front().empty()) continue;
+        const std::string where = fmt::format("{}: line {}", file, number);
+        if (cells.size() != header.size())
+            throw InputError(fmt::format("{} has {} cells, expected {} as in line 1", where,
+                                         cells.size(), header.size()));
+        out.push_back(quote_of(Line(cells, columns, where), file, where));
+    }
+    if (out.empty()) throw InputError(fmt::format("{}: no quotes follow line 1", file));
+    return out;
+}
+
+PriceList with_quotes(PriceList prices, const std::vector<Quote>& quotes,
+                      const std::string& machine) {
+    std::optional<double> cheapest;  // purchase, for one GPU
+    for (const Quote& quote : quotes) {
+        if (quote.machine != machine) continue;
+        if (quote.usd_per_hour > 0) {
+            prices.offers.push_back({.name = quote.provider,
+                                     .path = name_of(quote),
+                                     .kind = OfferKind::quoted,
+                                     .usd_per_hour = quote.usd_per_hour / quote.gpus,
+                                     .rented_gpus = quote.gpus,
+                                     .date = quote.date,
+                                     .source = quote.file});
+            continue;
+        }
+        if (cheapest && quote.usd / quote.gpus >= *cheapest) continue;
+        cheapest = quote.usd / quote.gpus;
+        prices.system_usd = quote.usd;
+        prices.system_gpus = quote.gpus;
+        prices.system_memory_gb = prices.memory_gb;
+        prices.system_inputs = {name_of(quote)};
+        prices.system_source = fmt::format("quoted by {}, {}", quote.provider, quote.date);
+    }
+    sort_offers(prices.offers);
+    return prices;
+}
+
+}  // namespace sluice

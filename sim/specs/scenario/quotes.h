@@ -1,0 +1,31 @@
+// Which prices did providers quote to the user? Read from a CSV file, such as a table of bids.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/specs/scenario/price.h"
+
+namespace sluice {
+
+/// A price of `gpus` GPUs with their part of the host.
+struct Quote {
+    std::string machine;  ///< id of its profile
+    std::string provider, date;
+    double gpus = 1;
+    double usd_per_hour = 0;  ///< of all; 0 for a purchase
+    double usd = 0;           ///< of all; 0 for a rent
+    std::string file;
+};
+
+/// A CSV file whose first line names the columns, in any order: machine, provider, date, gpus, and
+/// usd_per_hour or usd or both; each line gives one of the two. Cells hold no commas. Throws
+/// InputError: file, line, column, value, expectation.
+std::vector<Quote> read_quotes(const std::string& file);
+
+/// With the quotes for that machine: rents as offers; the cheapest purchase for a GPU replaces the
+/// price of the profile's system.
+PriceList with_quotes(PriceList prices, const std::vector<Quote>& quotes,
+                      const std::string& machine);
+
+}  // namespace sluice

@@ -1,0 +1,74 @@
+#include "sim/specs/scenario/quotes.h"
+
+#include "sim/specs/scenario/purchase.h"
+#include "tests/catch.h"
+#include "tests/sim/base/temporary_folder.h"
+
+namespace sluice {
+namespace {
+
+using namespace Catch::Matchers;
+
+std::vector<Quote> quotes_of(const std::string& text) {
+    const test::TemporaryFolder folder;
+    return read_quotes(folder.write("bids.csv", text));
+}
+
+TEST_CASE("quotes: a file of bids becomes offers and a purchase", "[cost]") {
+    const std::vector<Quote> quotes = quotes_of(
+        "provider, machine, gpus, usd_per_hour, usd, date\r\n"
+        "Cloud A, h200-sxm-pcie5, 8, 24, , 2026-11-02\r\n"
+        "\n"
+        "Cloud B, h200-sxm-pcie5, 4, 20, , 2026-11-03\n"
+        "Maker, h200-sxm-pcie5, 8, , 320000, 2026-11-04\n"
+        "Dealer, h200-sxm-pcie5, 4, , 140000, 2026-11-05\n"
+        "Other, gh200-480gb, 1, 2, , 2026-11-05\n");
+    REQUIRE(quotes.size() == 5);
+    const PriceList prices =
+        with_quotes(price_list(read_machine_profile("h200-sxm-pcie5")), quotes, "h200-sxm-pcie5");
+    REQUIRE(rents(prices).size() == 2);  // the listed rents do not mix with quotes
+    CHECK(rents(prices).front().usd_per_hour == 3);
+    // Needs 6 of 8 GPUs: Cloud A rents 8 of them, Cloud B twice 4.
+    const NodeShare share{.gpus = 1, .node_gpus = 8, .host_memory = 0.7};
+    const auto typical = typical_rent(prices, share);
+    REQUIRE(typical.has_value());
+    CHECK(typical->usd_per_hour == 24);
+    CHECK_THAT(typical->origin, ContainsSubstring("quoted, 2026-11-02, the median of 2 quotes "
+                                                  "from $3.00 to $5.00 a GPU"));
+    // A node of 8 is two of the dealer's systems, at $35,000 a GPU the cheaper ones.
+    const auto all = purchase(prices, {}, share);
+    REQUIRE(all.has_value());
+    CHECK(all->usd == 280'000);
+    CHECK(all->missing.empty());
+    CHECK_THAT(all->origin, ContainsSubstring("quoted by Dealer, 2026-11-05"));
+}
+
+TEST_CASE("quotes: a mistake is named with its line, column and value", "[cost]") {
+    const std::string header = "machine,provider,date,gpus,usd_per_hour,usd\n";
+    const auto message = [&](const std::string& text) -> std::string {
+        try {
+            quotes_of(text);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK_THAT(message("machine,price\n"), ContainsSubstring("line 1 has the column \"price\""));
+    CHECK_THAT(message("machine,provider,date\n"), ContainsSubstring("lacks the column gpus"));
+    CHECK_THAT(message("machine,provider,date,gpus\n"),
+               ContainsSubstring("usd_per_hour for rents"));
+    CHECK_THAT(message("machine,usd,usd\n"), ContainsSubstring("line 1 has usd twice"));
+    CHECK_THAT(message(header), ContainsSubstring("no quotes follow line 1"));
+    CHECK_THAT(message(header + "h200-sxm-pcie5,A,2026,8\n"),
+               ContainsSubstring("line 2 has 4 cells, expected 6"));
+    CHECK_THAT(message(header + "h200-sxm,A,2026,8,1,\n"), ContainsSubstring("did you mean"));
+    CHECK_THAT(message(header + "h200-sxm-pcie5,A,2026,none,1,\n"),
+               ContainsSubstring("line 2: gpus is \"none\", expected a number from 1"));
+    CHECK_THAT(message(header + "h200-sxm-pcie5,A,2026,8,1,2\n"),
+               ContainsSubstring("expected one of them"));
+    CHECK_THAT(message(header + "h200-sxm-pcie5,,2026,8,1,\n"),
+               ContainsSubstring("line 2: provider is empty"));
+}
+
+}  // namespace
+}  // namespace sluice
