@@ -99,10 +99,10 @@ void append_cost(std::string& out, const Prediction& r) {
     const std::string range =
         r.band ? fmt::format(" (5 to 95%: {} to {})", usd(r.band->low), usd(r.band->high)) : "";
     const Payment& cost = *r.cost;
-    out += fmt::format("cost         {} a million tokens{}, at {} an hour{}{}\n             {}\n",
-                       usd(r.step.seconds), range, format_usd(cost.usd_per_hour),
-                       cost.paid ? "; " : "", cost.paid ? paid_words(*cost.paid) : "",
-                       offer_words(cost));
+    out += fmt::format("cost         {} a million tokens{}, at {} an hour\n", usd(r.step.seconds),
+                       range, format_usd(cost.usd_per_hour));
+    if (cost.paid) out += fmt::format("             {}\n", paid_words(*cost.paid));
+    out += fmt::format("             {}\n", offer_words(cost));
 }
 
 void append_choice(std::string& out, const PlanChoice& choice) {
