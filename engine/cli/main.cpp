@@ -74,6 +74,10 @@ void add_run_flags(CLI::App& app, Flags& flags) {
     app.add_option("--out", s.out, "folder of checkpoints");
     app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
         ->check(CLI::NonNegativeNumber);
+    app.add_option("--keep", s.keep,
+                   "number of newest checkpoints that stay; older ones are removed")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
     app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out");
     app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
     app.add_option("--precision", s.precision,
@@ -147,17 +151,18 @@ int train(const Flags& flags) {
     const bool writes = flags.report || flags.trace || flags.timeline;
     const bool measure = writes || expected;
     const RunResult result = run_training(model, training, flags.settings, measure);
-    if (result.interrupted) {
-        fmt::print("interrupted after step {}{}\n", result.steps_done,
-                   flags.settings.out ? "; saved, continue with --resume" : "");
-    }
-    if (!measure) return 0;
+    // As a shell reports a program that a signal ended: `train && publish` must not go on.
+    const int unfinished = result.interrupted ? 128 + stop_signal() : 0;
+    if (result.interrupted)
+        fmt::print("interrupted after step {} of {}{}\n", result.steps_done, flags.settings.steps,
+                   flags.settings.out ? "; --resume continues" : "");
+    if (!measure) return unfinished;
     if (!result.report) {
         fmt::print(stderr,
                    "sluice-train: no step was measured: a measurement needs two consecutive steps "
                    "after the third, without a checkpoint after them, and not redone by "
                    "speculative clipping; give more --steps, or --clipping exact\n");
-        return writes ? 1 : 0;
+        return unfinished != 0 ? unfinished : writes ? 1 : 0;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));
     if (flags.trace) write_file(*flags.trace, report_chrome_trace(*result.report));
@@ -166,7 +171,7 @@ int train(const Flags& flags) {
     if (expected)
         fmt::print("\n{}{}\n", to_text(expected_table(*expected, *result.report)),
                    largest_difference(*expected, *result.report));
-    return 0;
+    return unfinished;
 }
 
 }  // namespace

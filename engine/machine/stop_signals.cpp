@@ -9,10 +9,10 @@ namespace sluice {
 namespace {
 
 std::string_view announcement;
-std::atomic<bool> requested{false};
+std::atomic<int> requested{0};
 
 extern "C" void request_stop(int signal) {
-    requested = true;
+    requested = signal;
     std::signal(signal, SIG_DFL);  // a second one ends the program at once
     [[maybe_unused]] const auto written =
         write(STDERR_FILENO, announcement.data(), announcement.size());
@@ -25,6 +25,8 @@ void stop_on_signals(std::string_view text) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_stop);
 }
 
-bool stop_requested() { return requested; }
+bool stop_requested() { return requested != 0; }
+
+int stop_signal() { return requested; }
 
 }  // namespace sluice

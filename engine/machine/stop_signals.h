@@ -9,5 +9,7 @@ namespace sluice {
 /// stderr; a second one ends the program at once. `text` must outlive the program's signals.
 void stop_on_signals(std::string_view text);
 bool stop_requested();
+/// The number of the first of those signals; 0: none came.
+int stop_signal();
 
 }  // namespace sluice

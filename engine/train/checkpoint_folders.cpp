@@ -1,7 +1,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +29,7 @@ constexpr std::string_view kPartial = ".partial";
 constexpr std::string_view kReplaced =
     ".old.partial";  // renamed to this while another folder takes its name
 constexpr const char* kLatest = "latest";
+constexpr const char* kLock = ".sluice-train.lock";
 
 std::string path_in(const std::string& folder, std::string_view name) {
     return (fs::path(folder) / name).string();
@@ -45,6 +49,14 @@ std::optional<std::int64_t> step_of(std::string_view name) {
     const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, step);
     if (error != std::errc() || stop != end || name != checkpoint_name(step)) return std::nullopt;
     return step;
+}
+
+/// Whether this program made a folder of that name and did not finish: "step-00000030.partial".
+bool is_unfinished(std::string_view name) {
+    for (const std::string_view ending : {kReplaced, kPartial})
+        if (name.ends_with(ending))
+            return step_of(name.substr(0, name.size() - ending.size())).has_value();
+    return false;
 }
 
 bool has_record(const std::string& out, std::string_view name) {
@@ -127,11 +139,27 @@ void create_folders(const std::string& folder) {
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
 
+OutputLock::OutputLock(const std::string& out) {
+    create_folders(out);
+    const std::string path = path_in(out, kLock);
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail(path, "created", {errno, std::generic_category()});
+    // Some network file systems have no locks; there nothing warns.
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    ::close(descriptor_);
+    throw InputError(
+        fmt::format("--out {}: another sluice-train saves here now; wait until it ends, or choose "
+                    "another --out",
+                    out));
+}
+
+OutputLock::~OutputLock() { ::close(descriptor_); }
+
 void prepare_output_folder(const std::string& out) {
     create_folders(out);
     put_back_replaced(out);
     for (const std::string& name : names_in(out)) {
-        if (!name.starts_with(kPrefix) || !name.ends_with(kPartial)) continue;
+        if (!is_unfinished(name)) continue;
         std::error_code ignored;  // PartialFolder reports what is in its way
         fs::remove_all(path_in(out, name), ignored);
     }
@@ -145,6 +173,18 @@ void refuse_full_disk(const std::string& out, const std::string& what, std::int6
         fmt::format("{}: {} needs {}, but only {} of the disk are free; free {} or choose another "
                     "--out",
                     out, what, shown(needed), shown(free), shown(needed - free)));
+}
+
+void refuse_small_disk(const std::string& out, std::int64_t checkpoint_bytes, std::int64_t saves,
+                       int keep) {
+    if (saves == 0) return;
+    const std::int64_t at_once = std::min<std::int64_t>(saves, keep + 1);
+    const std::int64_t more = at_once - std::ssize(whole_steps(out));
+    if (more <= 1) return refuse_full_disk(out, "a checkpoint", checkpoint_bytes);
+    refuse_full_disk(out,
+                     fmt::format("{} checkpoints at once, of {} each (fewer with --keep 1),", more,
+                                 format_bytes(static_cast<double>(checkpoint_bytes))),
+                     more * checkpoint_bytes);
 }
 
 PartialFolder::PartialFolder(const std::string& out, const std::string& name)

@@ -29,6 +29,7 @@ struct TrainSettings {
     std::optional<std::string> load;          ///< safetensors to start from
     std::optional<std::string> out;           ///< folder of checkpoints
     std::int64_t save_every = 0;              ///< steps between checkpoints; 0: only at the end
+    int keep = 2;                             ///< newest checkpoints that stay
     bool resume = false;                      ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
     std::optional<std::string> log;           ///< one JSON object per step

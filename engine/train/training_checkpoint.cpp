@@ -228,8 +228,10 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store);
     prepare_output_folder(out);
-    refuse_full_disk(out, fmt::format("the checkpoint of step {}", state.step),
-                     bytes_on_disk(weights, rest));
+    const std::int64_t needed = bytes_on_disk(weights, rest);
+    if (const std::int64_t free = free_disk_bytes(out); free >= 0 && free < needed)
+        remove_older_checkpoints(out, state.step, 1);
+    refuse_full_disk(out, fmt::format("the checkpoint of step {}", state.step), needed);
     const std::string name = checkpoint_name(state.step);
     {
         PartialFolder folder(out, name);
@@ -241,7 +243,7 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         folder.commit();
     }
     point_latest_at(out, name);
-    remove_older_checkpoints(out, state.step, keep);
+    remove_older_checkpoints(out, state.step, keep - 1);
 }
 
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,

@@ -20,13 +20,34 @@ namespace sluice {
 /// "step-00000030".
 std::string checkpoint_name(std::int64_t step);
 
-/// Creates `out` if it is missing, removes unfinished files of killed runs, and renames a
-/// checkpoint back that they were replacing. Throws InputError if it cannot be created or renamed.
+/// Creates `out` if it is missing and holds it until its end: two runs in one folder would mix
+/// their checkpoints. The system lets go of it when the process ends, however it ends.
+class OutputLock {
+  public:
+    /// Throws InputError if another run holds the folder, or it cannot be created.
+    explicit OutputLock(const std::string& out);
+    ~OutputLock();
+    OutputLock(const OutputLock&) = delete;
+    OutputLock& operator=(const OutputLock&) = delete;
+
+  private:
+    int descriptor_ = -1;
+};
+
+/// Creates `out` if it is missing, removes unfinished checkpoints of killed runs (no other files),
+/// and renames a checkpoint back that they were replacing. Throws InputError if it cannot be
+/// created or renamed.
 void prepare_output_folder(const std::string& out);
 
 /// Throws InputError if the disk of `out` has less than `needed` bytes free; `what` begins the
 /// sentence.
 void refuse_full_disk(const std::string& out, const std::string& what, std::int64_t needed);
+
+/// Throws InputError if the disk has no room for the checkpoints that a run will hold at once: one
+/// that it writes, the `keep` before it and none that are there already. Never less than one.
+/// `saves`: checkpoints that the run will write.
+void refuse_small_disk(const std::string& out, std::int64_t checkpoint_bytes, std::int64_t saves,
+                       int keep);
 
 /// A folder that is written as out/<name>.partial and removed unless commit() renames it.
 class PartialFolder {
@@ -66,10 +87,11 @@ struct TrainingState {
 };
 
 /// Writes out/step-N in a temporary folder, syncs it, renames it, syncs again, sets `latest` to it,
-/// and only then removes earlier checkpoints except the newest `keep`. A kill at any moment leaves
+/// and only then removes earlier checkpoints so that `keep` are left, at least 1; before, if the
+/// disk has too little room, so that the newest is left. A kill at any moment leaves
 /// the old one or the new one whole; the next save first removes unfinished files. Throws
-/// InputError if the disk is full or not writable; nothing is lost then. Precondition: no other run
-/// saves into `out`, and no step is at work.
+/// InputError if the disk is full or not writable; the newest checkpoint is not lost then.
+/// Precondition: no other run saves into `out`, and no step is at work.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
                      const TrainingState& state, int keep);
 

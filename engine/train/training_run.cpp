@@ -44,6 +44,7 @@ class Run {
 
   private:
     void prepare();
+    void prepare_output();
     void allocate();
     /// The batch after `now`, which `step` trains on. If the data is wrong, the finished steps are
     /// saved first.
@@ -62,6 +63,7 @@ class Run {
     HostFacts host_facts_;
     std::unique_ptr<Device> device_;
     DeviceFacts device_facts_;
+    std::optional<OutputLock> lock_;
     DType type_ = DType::bf16;
     MachineSpec machine_;
     StreamedPlan plan_;
@@ -112,7 +114,7 @@ void Run::prepare() {
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
     // Reports errors in files before minutes of loading.
-    if (settings_.out) prepare_output_folder(*settings_.out);
+    if (settings_.out) prepare_output();
     progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
                                               training_.batch, training_.sequence, settings_.seed);
@@ -127,6 +129,15 @@ void Run::prepare() {
         if (!hint) throw;
         throw std::runtime_error(fmt::format("{}. {}", error.what(), *hint));
     }
+}
+
+void Run::prepare_output() {
+    const std::string& out = *settings_.out;
+    lock_.emplace(out);
+    prepare_output_folder(out);
+    const std::int64_t saves =
+        settings_.save_every == 0 ? 1 : (settings_.steps - 1) / settings_.save_every + 1;
+    refuse_small_disk(out, total_parameters(model_) * training_.state_bytes, saves, settings_.keep);
 }
 
 void Run::allocate() {
@@ -215,7 +226,7 @@ void Run::train(bool measure, RunResult& result) {
             measured_.pause();
         distinct_before = distinct_tokens(now.inputs, model_.vocabulary);
         result.steps_done = step;
-        result.interrupted = stop_requested();
+        result.interrupted = stop_requested() && step < settings_.steps;
         const bool last = step == settings_.steps || result.interrupted;
         const bool due = settings_.save_every > 0 && step % settings_.save_every == 0;
         if (settings_.out && (last || due)) save_or_say(step, next.position, last);
@@ -265,8 +276,7 @@ void Run::save(std::int64_t step, std::int64_t position) {
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
-    constexpr int kKeep = 1;
-    save_checkpoint(*settings_.out, model_, *store_, now, kKeep);
+    save_checkpoint(*settings_.out, model_, *store_, now, settings_.keep);
     last_known_ = host_seconds();
 }
 
@@ -275,6 +285,7 @@ RunResult Run::go(bool measure) {
     RunResult result;
     result.steps_done = state_.step;
     train(measure, result);
+    result.interrupted = stop_requested() && result.steps_done < settings_.steps;
     if (result.steps_done > state_.step)
         fmt::print("{}\n", settings_.out
                                ? "saved " + newest_checkpoint(*settings_.out).value_or("nothing")

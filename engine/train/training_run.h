@@ -10,7 +10,7 @@ namespace sluice {
 
 struct RunResult {
     std::int64_t steps_done = 0;
-    bool interrupted = false;
+    bool interrupted = false;         ///< by a signal, before the last step
     std::optional<TimedPlan> report;  ///< measured, if enough steps ran
 };
 

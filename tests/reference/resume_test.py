@@ -145,7 +145,7 @@ class ResumeTest(unittest.TestCase):
         broken = self.training(f"interrupted-{number}", **LONG_STEPS)
         process = broken.start_and_wait_for(3)
         process.send_signal(number)
-        self.assertEqual(process.wait(), 0)
+        self.assertEqual(process.wait(), 128 + number)
         done = len(read_log(broken.log))
         self.assertLess(done, STEPS)
         self.assertEqual((broken.out / "latest").read_text().strip(), f"step-{done:08d}")

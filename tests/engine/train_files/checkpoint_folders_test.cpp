@@ -1,3 +1,4 @@
+#include "engine/data/files.h"
 #include "engine/train/training_checkpoint.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
@@ -66,4 +67,50 @@ TEST_CASE("checkpoint: an output folder is created with those above it", "[train
     prepare_output_folder(temp.path("a/b/c/"));
     CHECK(std::filesystem::is_directory(temp.path("a/b/c")));
     prepare_output_folder(temp.path("a/b/c"));
+}
+
+TEST_CASE("checkpoint: two runs do not save into one folder", "[train_files]") {
+    const TempFolder temp;
+    std::optional<OutputLock> first(temp.path("out"));
+    CHECK(input_error_of([&] { OutputLock second(temp.path("out")); }) ==
+          "--out " + temp.path("out") +
+              ": another sluice-train saves here now; wait until it ends, or choose another --out");
+    const OutputLock elsewhere(temp.path("other"));
+    first.reset();
+    const OutputLock next(temp.path("out"));
+}
+
+TEST_CASE("checkpoint: a user's files stay, whatever their names", "[train_files]") {
+    const TempFolder temp;
+    for (const char* name : {"step-mine.partial/thesis.txt", "step-7.partial/a", "step-.partial/a",
+                             "step-mine.old.partial/a", "mine.partial/a"}) {
+        std::filesystem::create_directories(std::filesystem::path(temp.path(name)).parent_path());
+        temp.write(name, "mine");
+    }
+    std::filesystem::create_directories(temp.path("step-00000007.partial"));
+    std::filesystem::create_directories(temp.path("step-00000006.old.partial"));
+    prepare_output_folder(temp.path());
+    CHECK(std::filesystem::exists(temp.path("step-mine.partial/thesis.txt")));
+    CHECK(temp.names() == Names{"mine.partial", "step-.partial", "step-7.partial",
+                                "step-mine.old.partial", "step-mine.partial"});
+}
+
+TEST_CASE("checkpoint: a disk without room is refused before the first step", "[train_files]") {
+    const TempFolder temp;
+    const std::int64_t free = free_disk_bytes(temp.path());
+    REQUIRE(free > 0);
+    const auto message = [&](std::int64_t bytes, std::int64_t saves, int keep) {
+        return input_error_of([&] { refuse_small_disk(temp.path(), bytes, saves, keep); });
+    };
+    CHECK_THAT(message(2 * free, 1, 2), ContainsSubstring("a checkpoint needs"));
+    // Two that stay and one that is being written.
+    CHECK_THAT(message(free / 2, 10, 2), ContainsSubstring("3 checkpoints at once, of "));
+    refuse_small_disk(temp.path(), free / 4, 10, 2);
+    refuse_small_disk(temp.path(), free / 2, 1, 2);
+    refuse_small_disk(temp.path(), 2 * free, 0, 2);
+    // Those of an earlier run are replaced.
+    TinyStore tiny(tiny_model());
+    save(tiny, temp.path(), 6);
+    save(tiny, temp.path(), 7);
+    refuse_small_disk(temp.path(), free / 2, 10, 2);
 }

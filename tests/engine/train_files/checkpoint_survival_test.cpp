@@ -76,7 +76,7 @@ class Saver {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is stopped takes it along
         try {
             TinyStore tiny(tiny_model());
-            while (::write(reports, "!", 1) == 1) save(tiny, out, step++, 1);
+            while (::write(reports, "!", 1) == 1) save(tiny, out, step++, 2);
         } catch (...) {
         }
         ::_exit(1);
@@ -99,7 +99,7 @@ TEST_CASE("checkpoint: a run killed at any of 50 moments leaves a whole one", "[
     const std::string out = temp.path();
     TinyStore tiny(tiny_model());
     const auto start = std::chrono::steady_clock::now();
-    save(tiny, out, 1, 1);
+    save(tiny, out, 1, 2);
     const std::chrono::duration<double> one_save = std::chrono::steady_clock::now() - start;
     std::mt19937 random(20);
     std::int64_t step = 1;
@@ -118,7 +118,7 @@ TEST_CASE("checkpoint: a run killed at any of 50 moments leaves a whole one", "[
     }
     INFO("last step " << step << ", killed in the midst of a save " << unfinished);
     CHECK(unfinished > 10);
-    save(tiny, out, step + 1, 1);
+    save(tiny, out, step + 1, 2);
     CHECK(temp.names() == Names{"latest", checkpoint_name(step), checkpoint_name(step + 1)});
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("checkpoint: a write that fails leaves the one before and nothing else
           "[train_files]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model());
-    save(tiny, temp.path(), 1, 0);
+    save(tiny, temp.path(), 1, 1);
     const std::string partial = temp.path("step-00000002.partial/");
     struct Case {
         rlim_t bytes;
@@ -137,7 +137,7 @@ TEST_CASE("checkpoint: a write that fails leaves the one before and nothing else
         std::string message;
         {
             const FileSizeLimit limit(full.bytes);
-            message = input_error_of([&] { save(tiny, temp.path(), 2, 0); });
+            message = input_error_of([&] { save(tiny, temp.path(), 2, 1); });
         }
         CHECK(message == partial + full.file +
                              ": writing failed after 0.0 MB of 0.0 MB (File too large); free 0.0 "
@@ -172,6 +172,6 @@ TEST_CASE("checkpoint: an output folder that cannot be is told", "[train_files]"
     std::filesystem::create_directory(temp.path("out"));
     temp.write("out/step-00000001", "a file of that name");
     temp.write("out/step-00000002.partial", "");  // removed as a leftover
-    save(tiny, temp.path("out"), 2, 1);
+    save(tiny, temp.path("out"), 2, 2);
     CHECK(check_newest(temp.path("out")) == 2);
 }

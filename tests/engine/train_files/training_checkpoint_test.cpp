@@ -113,10 +113,10 @@ TEST_CASE("checkpoint: older ones are removed but the newest of them", "[train_f
     const TempFolder temp;
     TinyStore tiny(tiny_model());
     save_step(tiny, temp.path(), 50);
-    for (const std::int64_t step : {1, 2, 3, 4}) save_step(tiny, temp.path(), step, 2);
+    for (const std::int64_t step : {1, 2, 3, 4}) save_step(tiny, temp.path(), step, 3);
     CHECK(temp.names() ==
           Names{"latest", "step-00000002", "step-00000003", "step-00000004", "step-00000050"});
-    save_step(tiny, temp.path(), 60, 0);
+    save_step(tiny, temp.path(), 60, 1);
     CHECK(temp.names() == Names{"latest", "step-00000060"});
 }
 
