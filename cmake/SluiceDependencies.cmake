@@ -1,4 +1,4 @@
-# Where fmt, nlohmann json, CLI11, Eigen and Catch2 come from: the system, or one folder of headers
+# Where fmt, nlohmann json, CLI11, Eigen, xxHash and Catch2 come from: the system, or one folder of headers
 # that travels with the sources to machines on which nothing can be installed (./dev bundle makes it).
 include_guard()
 
@@ -7,7 +7,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/third_party/include")
     set(default_dependencies "${PROJECT_SOURCE_DIR}/third_party")
 endif()
 set(SLUICE_DEPENDENCIES "${default_dependencies}" CACHE PATH
-    "Folder whose include/ holds fmt, nlohmann json, CLI11, Eigen, Catch2 2; if empty, the system's")
+    "Folder whose include/ holds fmt, nlohmann json, CLI11, Eigen, xxHash, Catch2 2; if empty, the system's")
 
 if(NOT SLUICE_DEPENDENCIES)
     find_package(fmt REQUIRED)            # all text: GCC 12 has no <format>
@@ -15,6 +15,9 @@ if(NOT SLUICE_DEPENDENCIES)
     find_package(CLI11 REQUIRED)          # command line of the programs
     if(SLUICE_ENGINE)
         find_package(Eigen3 REQUIRED NO_MODULE)  # fits of the calibration
+        find_path(SLUICE_XXHASH xxhash.h REQUIRED)  # checksums of the trainer's files
+        add_library(sluice::xxhash INTERFACE IMPORTED)
+        target_include_directories(sluice::xxhash INTERFACE "${SLUICE_XXHASH}")
     endif()
     if(SLUICE_TESTS)
         find_package(Catch2 REQUIRED)     # unit tests; v2 on Debian 12, v3 on Ubuntu 24.04
@@ -39,6 +42,7 @@ sluice_add_headers(nlohmann_json::nlohmann_json nlohmann/json.hpp)
 sluice_add_headers(CLI11::CLI11 CLI/CLI.hpp)
 if(SLUICE_ENGINE)
     sluice_add_headers(Eigen3::Eigen Eigen/Core)
+    sluice_add_headers(sluice::xxhash xxhash.h)
     # A find_package(Eigen3) is answered by the target above.
     file(WRITE "${CMAKE_FIND_PACKAGE_REDIRECTS_DIR}/eigen3-config.cmake" "")
 endif()

@@ -37,6 +37,7 @@ copy_headers() {
 copy_headers libfmt-dev /usr/include "$include" fmt
 copy_headers libcli11-dev /usr/include "$include" CLI
 copy_headers nlohmann-json3-dev /usr/include "$include" nlohmann
+copy_headers libxxhash-dev /usr/include "$include" xxhash.h
 copy_headers libeigen3-dev /usr/include/eigen3 "$include" Eigen unsupported
 # Catch2 3 is a library; without the single header of 2 the bundle is built without tests.
 if [ -e /usr/include/catch2/catch.hpp ]; then

@@ -72,8 +72,8 @@ std::int64_t SafetensorsWriter::file_bytes() const {
     return static_cast<std::int64_t>(prefix_.size()) + data_bytes_;
 }
 
-void SafetensorsWriter::write(const std::string& path, const ProduceBytes& produce,
-                              std::int64_t buffer_bytes) const {
+std::uint64_t SafetensorsWriter::write(const std::string& path, const ProduceBytes& produce,
+                                       std::int64_t buffer_bytes) const {
     if (buffer_bytes < 64 || buffer_bytes % 64 != 0)
         throw InternalError(fmt::format("{}: write buffer of {} bytes", path, buffer_bytes));
     std::int64_t largest = 0;
@@ -90,7 +90,7 @@ void SafetensorsWriter::write(const std::string& path, const ProduceBytes& produ
             file.write(chunk);
         }
     }
-    file.commit();
+    return file.commit();
 }
 
 namespace {
@@ -106,19 +106,19 @@ void name_shards(const std::string& stem, std::vector<ShardPlan>& shards) {
         shards[i].file = tensors_file(fmt::format("{}-{:05}-of-{:05}", stem, i + 1, shards.size()));
 }
 
-void write_shard(const fs::path& folder, const ShardPlan& shard,
-                 std::span<const TensorSpec> tensors, const ProduceBytes& produce) {
+std::uint64_t write_shard(const fs::path& folder, const ShardPlan& shard,
+                          std::span<const TensorSpec> tensors, const ProduceBytes& produce) {
     std::vector<TensorSpec> own;
     for (const std::size_t i : shard.tensors) own.push_back(tensors[i]);
     const auto produce_own = [&](std::size_t tensor, std::int64_t begin,
                                  std::span<std::byte> chunk) {
         produce(shard.tensors[tensor], begin, chunk);
     };
-    SafetensorsWriter(std::move(own)).write((folder / shard.file).string(), produce_own);
+    return SafetensorsWriter(std::move(own)).write((folder / shard.file).string(), produce_own);
 }
 
-void write_index(const std::string& path, const std::vector<ShardPlan>& shards,
-                 std::span<const TensorSpec> tensors) {
+std::uint64_t write_index(const std::string& path, const std::vector<ShardPlan>& shards,
+                          std::span<const TensorSpec> tensors) {
     std::int64_t total = 0;
     nlohmann::json index;
     for (const ShardPlan& shard : shards) {
@@ -128,7 +128,7 @@ void write_index(const std::string& path, const std::vector<ShardPlan>& shards,
         }
     }
     index["metadata"]["total_size"] = total;
-    write_output_file(path, index.dump(2) + "\n");
+    return write_output_file(path, index.dump(2) + "\n");
 }
 
 }  // namespace
@@ -150,13 +150,18 @@ std::vector<ShardPlan> plan_shards(const std::string& stem, std::span<const Tens
     return shards;
 }
 
-void write_checkpoint(const std::string& folder, const std::string& stem,
-                      std::span<const TensorSpec> tensors, std::int64_t max_shard_bytes,
-                      const ProduceBytes& produce) {
+std::vector<FileChecksum> write_checkpoint(const std::string& folder, const std::string& stem,
+                                           std::span<const TensorSpec> tensors,
+                                           std::int64_t max_shard_bytes,
+                                           const ProduceBytes& produce) {
     const std::vector<ShardPlan> shards = plan_shards(stem, tensors, max_shard_bytes);
-    for (const ShardPlan& shard : shards) write_shard(folder, shard, tensors, produce);
-    if (shards.size() > 1)
-        write_index((fs::path(folder) / tensors_index(stem)).string(), shards, tensors);
+    std::vector<FileChecksum> written;
+    for (const ShardPlan& shard : shards)
+        written.push_back({shard.file, write_shard(folder, shard, tensors, produce)});
+    if (shards.size() == 1) return written;
+    const std::string index = tensors_index(stem);
+    written.push_back({index, write_index((fs::path(folder) / index).string(), shards, tensors)});
+    return written;
 }
 
 }  // namespace sluice

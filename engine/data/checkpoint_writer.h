@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/checksum.h"
 #include "engine/data/safetensors_header.h"
 
 namespace sluice {
@@ -40,10 +41,11 @@ class SafetensorsWriter {
     explicit SafetensorsWriter(std::vector<TensorSpec> tensors);
 
     std::int64_t file_bytes() const;
-    /// Returns when the file is on the disk. Throws InputError if it cannot be written, and passes
-    /// on exceptions of `produce`; then there is no new file. `buffer_bytes`: a multiple of 64.
-    void write(const std::string& path, const ProduceBytes& produce,
-               std::int64_t buffer_bytes = kWriteBuffer) const;
+    /// Returns its checksum when the file is on the disk. Throws InputError if it cannot be
+    /// written, and passes on exceptions of `produce`; then there is no new file. `buffer_bytes`: a
+    /// multiple of 64.
+    std::uint64_t write(const std::string& path, const ProduceBytes& produce,
+                        std::int64_t buffer_bytes = kWriteBuffer) const;
 
   private:
     std::vector<TensorSpec> tensors_;
@@ -65,9 +67,11 @@ std::vector<ShardPlan> plan_shards(const std::string& stem, std::span<const Tens
 
 /// Writes these shards into the existing `folder`, and the index last, if there are several, so
 /// that an interrupted checkpoint does not open. Each file is on the disk when this returns.
-/// `produce` gets indices into `tensors`. Errors as in SafetensorsWriter::write().
-void write_checkpoint(const std::string& folder, const std::string& stem,
-                      std::span<const TensorSpec> tensors, std::int64_t max_shard_bytes,
-                      const ProduceBytes& produce);
+/// `produce` gets indices into `tensors`. Returns the files with their checksums. Errors as in
+/// SafetensorsWriter::write().
+std::vector<FileChecksum> write_checkpoint(const std::string& folder, const std::string& stem,
+                                           std::span<const TensorSpec> tensors,
+                                           std::int64_t max_shard_bytes,
+                                           const ProduceBytes& produce);
 
 }  // namespace sluice

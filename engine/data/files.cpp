@@ -127,13 +127,14 @@ void OutputFile::write(std::span<const std::byte> bytes) {
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) fail("writing", errno);
         written_ += count;
+        checksum_.add(bytes.first(static_cast<std::size_t>(count)));
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
 }
 
 void OutputFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-void OutputFile::commit() {
+std::uint64_t OutputFile::commit() {
     if (written_ != bytes_needed_)
         throw InternalError(
             fmt::format("{}: {} bytes written, {} declared", path_, written_, bytes_needed_));
@@ -146,12 +147,13 @@ void OutputFile::commit() {
         fail(closed ? "renaming" : "closing", error);
     }
     sync_folder_of(path_);
+    return checksum_.value();
 }
 
-void write_output_file(const std::string& path, std::string_view text) {
+std::uint64_t write_output_file(const std::string& path, std::string_view text) {
     OutputFile file(path, static_cast<std::int64_t>(text.size()));
     file.write(text);
-    file.commit();
+    return file.commit();
 }
 
 std::int64_t free_disk_bytes(const std::string& folder) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/data/checksum.h"
+
 namespace sluice {
 
 /// A regular file, mapped read-only for the lifetime of the object. It must not become shorter
@@ -46,8 +48,9 @@ class OutputFile {
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text);
     /// Waits until the bytes are on the disk (fsync), renames, and waits for the folder too.
-    /// Replaces a file of that name. InternalError unless bytes_needed were written.
-    void commit();
+    /// Replaces a file of that name and returns the checksum of its bytes. InternalError unless
+    /// bytes_needed were written.
+    std::uint64_t commit();
 
   private:
     [[noreturn]] void fail(const char* doing, int error) const;
@@ -55,10 +58,11 @@ class OutputFile {
     std::string path_, partial_path_;
     std::int64_t bytes_needed_, written_ = 0;
     int descriptor_ = -1;
+    Checksum checksum_;
 };
 
 /// The same for a whole text.
-void write_output_file(const std::string& path, std::string_view text);
+std::uint64_t write_output_file(const std::string& path, std::string_view text);
 
 /// Bytes that a user may still write to the file system of `folder`; -1 if it does not say.
 std::int64_t free_disk_bytes(const std::string& folder);

@@ -226,14 +226,21 @@ void remove_older_checkpoints(const std::string& out, std::int64_t step, int kee
     }
 }
 
-std::optional<std::string> newest_checkpoint(const std::string& out) {
+std::vector<std::string> checkpoints_by_age(const std::string& out) {
     put_back_replaced(out);
+    std::vector<std::string> names;
     std::string latest;
     std::getline(std::ifstream(path_in(out, kLatest)), latest);
-    if (is_whole(out, latest)) return path_in(out, latest);
-    const std::vector<std::int64_t> steps = whole_steps(out);
-    if (steps.empty()) return std::nullopt;
-    return path_in(out, checkpoint_name(steps.front()));
+    if (is_whole(out, latest)) names.push_back(latest);
+    for (const std::int64_t step : whole_steps(out))
+        if (checkpoint_name(step) != latest) names.push_back(checkpoint_name(step));
+    for (std::string& name : names) name = path_in(out, name);
+    return names;
+}
+
+std::optional<std::string> newest_checkpoint(const std::string& out) {
+    const std::vector<std::string> all = checkpoints_by_age(out);
+    return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
 }  // namespace sluice

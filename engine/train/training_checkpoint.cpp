@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
 
 #include "engine/data/files.h"
 #include "engine/train/weights_file.h"
@@ -174,17 +176,18 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
     return record.dump(2) + "\n";
 }
 
-/// Throws InputError if the file is missing or damaged, has a newer format, or belongs to another
-/// model or state precision.
+void refuse_missing_record(const std::string& path) {
+    const std::filesystem::path file(path);
+    if (std::error_code error; std::filesystem::exists(file, error)) return;
+    throw InputError(fmt::format(
+        "{}: holds no {}, so it is no whole checkpoint of sluice-train; resume from another one, "
+        "or start from its weights with --load",
+        file.parent_path().string(), kTrainingRecordFile));
+}
+
+/// Throws InputError if the file has a newer format or belongs to another model or state precision.
 TrainingState read_training_record(const std::string& path, const ModelSpec& model,
                                    int state_bytes) {
-    const std::filesystem::path file(path);
-    if (std::error_code error; !std::filesystem::exists(file, error)) {
-        throw InputError(fmt::format(
-            "{}: holds no {}, so it is no whole checkpoint of sluice-train; resume from another "
-            "one, or start from its weights with --load",
-            file.parent_path().string(), kTrainingRecordFile));
-    }
     const std::string text = read_text_file(path);
     const JsonObject record = JsonObject::parse(text, path);
     check_version(record);
@@ -204,6 +207,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
 
 constexpr const char* kWeights = "model";
 constexpr const char* kOptimizer = "optimizer";
+constexpr const char* kChecksums = "checksums.xxh3";
 
 std::string path_in(const std::string& folder, const char* name) {
     return (std::filesystem::path(folder) / name).string();
@@ -235,21 +239,45 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
     const std::string name = checkpoint_name(state.step);
     {
         PartialFolder folder(out, name);
-        write_output_file(path_in(folder.path(), "config.json"), hf_config_text(model));
-        write_tensors(folder.path(), kWeights, store, weights, kMaxShardBytes);
-        write_tensors(folder.path(), kOptimizer, store, rest, kMaxShardBytes);
-        write_output_file(path_in(folder.path(), kTrainingRecordFile),
-                          record);  // last, since the checkpoint is now whole
+        std::vector<FileChecksum> files;
+        const auto write = [&](const char* file, const std::string& text) {
+            files.push_back({file, write_output_file(path_in(folder.path(), file), text)});
+        };
+        write("config.json", hf_config_text(model));
+        for (const auto& [stem, tensors] : {std::pair(kWeights, &weights), {kOptimizer, &rest}})
+            for (FileChecksum& file :
+                 write_tensors(folder.path(), stem, store, *tensors, kMaxShardBytes))
+                files.push_back(std::move(file));
+        Checksum of_record;
+        of_record.add(std::as_bytes(std::span(record)));
+        files.push_back({kTrainingRecordFile, of_record.value()});
+        write(kChecksums, checksum_text(files));
+        write(kTrainingRecordFile, record);  // last, since the checkpoint is now whole
         folder.commit();
     }
     point_latest_at(out, name);
     remove_older_checkpoints(out, state.step, keep - 1);
 }
 
+namespace {
+
+void refuse_damage(const std::string& folder) {
+    const std::string path = path_in(folder, kChecksums);
+    try {
+        verify_files(folder, parse_checksums(read_text_file(path), path));
+    } catch (const InputError& error) {
+        throw DamagedCheckpoint(fmt::format("{}, so {} is damaged", error.what(), folder));
+    }
+}
+
+}  // namespace
+
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store) {
-    TrainingState state =
-        read_training_record(path_in(folder, kTrainingRecordFile), model, store.state_bytes());
+    const std::string record = path_in(folder, kTrainingRecordFile);
+    refuse_missing_record(record);
+    refuse_damage(folder);
+    TrainingState state = read_training_record(record, model, store.state_bytes());
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store);
     const Checkpoint weights_file = open_tensors(folder, kWeights, weights);

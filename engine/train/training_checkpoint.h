@@ -3,6 +3,7 @@
 //
 //   out/step-00000030/config.json, model.safetensors (bf16: the upper planes) or shards with index
 //                     optimizer.safetensors or shards (lower planes, moments), training.json
+//                     checksums.xxh3 (of all others; `xxhsum --check` reads it)
 //   out/latest        the name of the newest whole checkpoint
 //
 // Parameters without the rest: weights_file.h.
@@ -11,8 +12,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/memory/parameter_store.h"
+#include "sim/base/input_error.h"
 #include "sim/specs/model/model_spec.h"
 
 namespace sluice {
@@ -101,8 +104,18 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
 /// cannot be read or that renaming fails.
 std::optional<std::string> newest_checkpoint(const std::string& out);
 
-/// Fills parameters, moments and state from a checkpoint folder. Throws InputError, before anything
-/// is written, if it is damaged or does not match the model or the state precision.
+/// Folders of the whole checkpoints: the one that `latest` names, then by step, highest first.
+/// Otherwise as newest_checkpoint().
+std::vector<std::string> checkpoints_by_age(const std::string& out);
+
+/// Files that are missing or hold other bytes than were saved.
+class DamagedCheckpoint : public InputError {
+  public:
+    using InputError::InputError;
+};
+
+/// Fills parameters, moments and state from a checkpoint folder. Throws, before anything is
+/// written, DamagedCheckpoint, or InputError if it does not match the model or the state precision.
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store);
 

@@ -15,8 +15,8 @@
 #include "engine/run/streamed_step.h"
 #include "engine/train/measured_report.h"
 #include "engine/train/progress.h"
+#include "engine/train/run_checkpoints.h"
 #include "engine/train/run_setup.h"
-#include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -44,18 +44,15 @@ class Run {
 
   private:
     void prepare();
-    void prepare_output();
     void allocate();
     /// The batch after `now`, which `step` trains on. If the data is wrong, the finished steps are
     /// saved first.
     void draw_next(std::int64_t step, const Batch& now, Batch& next);
     [[noreturn]] void stop_at(std::int64_t step, double loss) const;
     void start_parameters();
-    void resume(const std::string& folder);
     void train(bool measure, RunResult& result);
     StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
-    void save(std::int64_t step, std::int64_t position);
-    void save_or_say(std::int64_t step, std::int64_t position, bool last);
+    void save(std::int64_t step, std::int64_t position, bool last);
 
     const ModelSpec& model_;
     TrainingSpec training_;
@@ -63,7 +60,7 @@ class Run {
     HostFacts host_facts_;
     std::unique_ptr<Device> device_;
     DeviceFacts device_facts_;
-    std::optional<OutputLock> lock_;
+    std::optional<RunCheckpoints> checkpoints_;  ///< with --out
     DType type_ = DType::bf16;
     MachineSpec machine_;
     StreamedPlan plan_;
@@ -114,7 +111,7 @@ void Run::prepare() {
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
     // Reports errors in files before minutes of loading.
-    if (settings_.out) prepare_output();
+    if (settings_.out) checkpoints_.emplace(model_, settings_, training_.state_bytes);
     progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
                                               training_.batch, training_.sequence, settings_.seed);
@@ -129,15 +126,6 @@ void Run::prepare() {
         if (!hint) throw;
         throw std::runtime_error(fmt::format("{}. {}", error.what(), *hint));
     }
-}
-
-void Run::prepare_output() {
-    const std::string& out = *settings_.out;
-    lock_.emplace(out);
-    prepare_output_folder(out);
-    const std::int64_t saves =
-        settings_.save_every == 0 ? 1 : (settings_.steps - 1) / settings_.save_every + 1;
-    refuse_small_disk(out, total_parameters(model_) * training_.state_bytes, saves, settings_.keep);
 }
 
 void Run::allocate() {
@@ -155,31 +143,20 @@ void Run::start_parameters() {
     state_.seed = settings_.seed;
     state_.settings = settings_record(training_, settings_, *sampler_,
                                       open_tokens(settings_.data, model_.vocabulary));
-    const auto folder = settings_.out ? newest_checkpoint(*settings_.out) : std::nullopt;
-    if (folder && !settings_.resume) {
-        throw InputError(fmt::format(
-            "--out {}: holds {} already; give --resume to continue from it, or another folder",
-            *settings_.out, *folder));
+    if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
+        saved->settings = state_.settings;
+        state_ = *std::move(saved);
+        sampler_->seek(state_.data_position);
+        if (state_.step >= settings_.steps)
+            fmt::print("all {} steps are done; give more --steps to continue\n", settings_.steps);
+        return;
     }
-    if (folder) return resume(*folder);
     if (settings_.resume) fmt::print("no checkpoint in {}: starting from step 1\n", *settings_.out);
     if (settings_.load) {
         load_weights(*settings_.load, model_, *store_);
     } else {
         store_->initialise(settings_.seed, static_cast<float>(settings_.init_deviation));
     }
-}
-
-void Run::resume(const std::string& folder) {
-    const std::string settings = state_.settings;
-    state_ = load_checkpoint(folder, model_, *store_);
-    const std::string changes = changed_settings(folder, state_.settings, settings);
-    state_.settings = settings;
-    sampler_->seek(state_.data_position);
-    fmt::print("continuing from {}\n", folder);
-    if (!changes.empty()) fmt::print("note: {}\n", changes);
-    if (state_.step >= settings_.steps)
-        fmt::print("all {} steps are done; give more --steps to continue\n", settings_.steps);
 }
 
 StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) {
@@ -228,8 +205,7 @@ void Run::train(bool measure, RunResult& result) {
         result.steps_done = step;
         result.interrupted = stop_requested() && step < settings_.steps;
         const bool last = step == settings_.steps || result.interrupted;
-        const bool due = settings_.save_every > 0 && step % settings_.save_every == 0;
-        if (settings_.out && (last || due)) save_or_say(step, next.position, last);
+        if (checkpoints_ && (last || checkpoints_->is_due(step))) save(step, next.position, last);
         if (result.interrupted) break;
         current = 1 - current;
     }
@@ -245,13 +221,13 @@ void Run::draw_next(std::int64_t step, const Batch& now, Batch& next) {
     try {
         next = sampler_->next();
     } catch (const InputError&) {
-        if (settings_.out && step > state_.step + 1) save(step - 1, now.position);
+        if (checkpoints_ && step > state_.step + 1) save(step - 1, now.position, true);
         throw;
     }
 }
 
 void Run::stop_at(std::int64_t step, double loss) const {
-    const auto saved = settings_.out ? newest_checkpoint(*settings_.out) : std::nullopt;
+    const auto saved = checkpoints_ ? checkpoints_->newest() : std::nullopt;
     throw std::runtime_error(fmt::format(
         "step {}: {} is not finite, so training stopped{}; a lower --learning-rate or a longer "
         "--warmup-steps may help",
@@ -259,24 +235,14 @@ void Run::stop_at(std::int64_t step, double loss) const {
         saved ? fmt::format(" and {} stays as it was: --resume continues from it", *saved) : ""));
 }
 
-/// A full disk must not end the training: only the last checkpoint must be written.
-void Run::save_or_say(std::int64_t step, std::int64_t position, bool last) {
+void Run::save(std::int64_t step, std::int64_t position, bool last) {
     measured_.pause();
-    try {
-        save(step, position);
-    } catch (const InputError& error) {
-        if (last) throw;
-        fmt::print(stderr, "sluice-train: no checkpoint of step {}: {}\n", step, error.what());
-    }
-}
-
-void Run::save(std::int64_t step, std::int64_t position) {
     step_->finish();
     TrainingState now = state_;
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
-    save_checkpoint(*settings_.out, model_, *store_, now, settings_.keep);
+    checkpoints_->save(*store_, now, last);
     last_known_ = host_seconds();
 }
 
@@ -287,9 +253,8 @@ RunResult Run::go(bool measure) {
     train(measure, result);
     result.interrupted = stop_requested() && result.steps_done < settings_.steps;
     if (result.steps_done > state_.step)
-        fmt::print("{}\n", settings_.out
-                               ? "saved " + newest_checkpoint(*settings_.out).value_or("nothing")
-                               : "the weights were not saved: give --out to keep them");
+        fmt::print("{}\n", checkpoints_ ? "saved " + checkpoints_->newest().value_or("nothing")
+                                        : "the weights were not saved: give --out to keep them");
     if (!measured_.empty())
         result.report = measured_report(asked_step(model_, machine_, training_),
                                         planned_step(plan_.step, machine_, training_), measured_,

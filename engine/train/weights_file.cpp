@@ -53,14 +53,16 @@ std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store) {
     return tensors;
 }
 
-void write_tensors(const std::string& folder, const std::string& stem, const ParameterStore& store,
-                   const std::vector<StoredTensor>& tensors, std::int64_t max_shard_bytes) {
+std::vector<FileChecksum> write_tensors(const std::string& folder, const std::string& stem,
+                                        const ParameterStore& store,
+                                        const std::vector<StoredTensor>& tensors,
+                                        std::int64_t max_shard_bytes) {
     std::vector<TensorSpec> specs;
     for (const StoredTensor& tensor : tensors) specs.push_back(tensor.spec);
     const auto produce = [&](std::size_t tensor, std::int64_t begin, std::span<std::byte> chunk) {
         store.read(tensors[tensor].section, tensors[tensor].data + begin, chunk);
     };
-    write_checkpoint(folder, stem, specs, max_shard_bytes, produce);
+    return write_checkpoint(folder, stem, specs, max_shard_bytes, produce);
 }
 
 Checkpoint open_tensors(const std::string& folder, const std::string& stem,

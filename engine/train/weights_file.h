@@ -30,8 +30,10 @@ std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store);
 inline constexpr std::int64_t kMaxShardBytes = 5'000'000'000;
 
 /// write_checkpoint() of these tensors of the store.
-void write_tensors(const std::string& folder, const std::string& stem, const ParameterStore& store,
-                   const std::vector<StoredTensor>& tensors, std::int64_t max_shard_bytes);
+std::vector<FileChecksum> write_tensors(const std::string& folder, const std::string& stem,
+                                        const ParameterStore& store,
+                                        const std::vector<StoredTensor>& tensors,
+                                        std::int64_t max_shard_bytes);
 
 /// Opens files of write_tensors(). Throws InputError unless they hold exactly these tensors.
 Checkpoint open_tensors(const std::string& folder, const std::string& stem,

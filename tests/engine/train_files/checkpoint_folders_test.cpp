@@ -114,3 +114,27 @@ TEST_CASE("checkpoint: a disk without room is refused before the first step", "[
     save(tiny, temp.path(), 7);
     refuse_small_disk(temp.path(), free / 2, 10, 2);
 }
+
+TEST_CASE("checkpoint: one flipped bit of any file is found", "[train_files]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    save(tiny, temp.path(), 1);
+    const std::string folder = temp.path("step-00000001");
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string name = "step-00000001/" + entry.path().filename().string();
+        const std::string text = temp.read(name);
+        for (const std::size_t at : {std::size_t{0}, text.size() / 2, text.size() - 1}) {
+            std::string flipped = text;
+            flipped[at] = static_cast<char>(flipped[at] ^ 1);
+            temp.write(name, flipped);
+            const std::string before = tiny.bytes();
+            CHECK_THROWS_AS(load_checkpoint(folder, tiny.model, tiny.store), DamagedCheckpoint);
+            CHECK(tiny.bytes() == before);
+        }
+        temp.write(name, text);
+        ++files;
+    }
+    CHECK(files == 5);
+    CHECK(load_checkpoint(folder, tiny.model, tiny.store).step == 1);
+}

@@ -4,11 +4,14 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/data/files.h"
 #include "engine/memory/parameter_store.h"
 #include "engine/train/weights_file.h"
+#include "sim/base/json_object.h"
 #include "sim/specs/model/read_model.h"
 
 namespace sluice {
@@ -73,5 +76,18 @@ struct TinyStore {
     std::unique_ptr<Device> device = make_cpu_device(1);
     ParameterStore store;
 };
+
+/// Makes the checksums of a checkpoint those of its files as they are now.
+inline void renew_checksums(const std::string& folder) {
+    const std::string path = folder + "/checksums.xxh3";
+    std::vector<FileChecksum> files = parse_checksums(read_text_file(path), path);
+    for (FileChecksum& file : files) {
+        Checksum checksum;
+        const std::string text = read_text_file(folder + "/" + file.name);
+        checksum.add(std::as_bytes(std::span(text)));
+        file.value = checksum.value();
+    }
+    write_output_file(path, checksum_text(files));
+}
 
 }  // namespace sluice

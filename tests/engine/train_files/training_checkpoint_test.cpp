@@ -217,6 +217,7 @@ TEST_CASE("checkpoint: damage to training.json is told", "[train_files]") {
         nlohmann::json record = nlohmann::json::parse(text);
         record[key] = value;
         temp.write(name, record.dump());
+        renew_checksums(folder);
         return checkpoint_error(folder, tiny);
     };
     CHECK(
@@ -234,6 +235,7 @@ TEST_CASE("checkpoint: damage to training.json is told", "[train_files]") {
     CHECK_THAT(error_with("settings", 3), ContainsSubstring(file + ": settings is 3, expected"));
     CHECK_THAT(error_with("model", "x"), ContainsSubstring(file + ": model is \"x\", expected"));
     temp.write(name, text.substr(0, text.size() / 2));
+    renew_checksums(folder);
     CHECK_THAT(checkpoint_error(folder, tiny), ContainsSubstring("is the file truncated?"));
     std::filesystem::remove(file);
     CHECK(checkpoint_error(folder, tiny) ==
@@ -250,12 +252,15 @@ TEST_CASE("checkpoint: damage to tensors is told before anything is loaded", "[t
         const std::string folder = temp.path("step-00000001");
         const std::string name = fmt::format("step-00000001/{}.safetensors", stem);
         const std::string bytes = temp.read(name), file = temp.path(name);
+        const std::string damaged = fmt::format(", so {} is damaged", folder);
         temp.write(name, bytes.substr(0, bytes.size() - 1));
-        CHECK_THAT(checkpoint_error(folder, tiny), ContainsSubstring(file));
+        CHECK_THAT(checkpoint_error(folder, tiny),
+                   ContainsSubstring(file + ": its bytes are not those that were saved"));
         temp.write(name, "");
-        CHECK(checkpoint_error(folder, tiny) == file + ": is empty; write or download it again");
+        CHECK(checkpoint_error(folder, tiny) ==
+              file + ": is empty; write or download it again" + damaged);
         std::filesystem::remove(file);
-        CHECK(checkpoint_error(folder, tiny) == file + ": no such file; check the path");
+        CHECK(checkpoint_error(folder, tiny) == file + ": no such file; check the path" + damaged);
     }
 }
 
@@ -267,6 +272,7 @@ TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]")
     const std::string file = temp.path("a/step-00000001/optimizer.safetensors");
     const auto optimizer = optimizer_tensors(tiny.store);
     std::filesystem::rename(temp.path("b/step-00000001/optimizer.safetensors"), file);
+    renew_checksums(temp.path("a/step-00000001"));
     CHECK(checkpoint_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": tensor \"sections.0.exp_avg\" is BF16 [{0}], expected F32 [{0}]; "
                              "it belongs to another checkpoint: resume from another one",
@@ -274,6 +280,7 @@ TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]")
     std::vector<StoredTensor> more = optimizer;
     more.push_back(weight_tensors(tiny.store).front());
     write_tensors(temp.path("a/step-00000001"), "optimizer", tiny.store, more, kMaxShardBytes);
+    renew_checksums(temp.path("a/step-00000001"));
     CHECK(checkpoint_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": has {} tensors, expected {}; it belongs to another checkpoint: "
                              "resume from another one",

@@ -1,0 +1,40 @@
+// Where does a run continue, and when does it save?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/memory/parameter_store.h"
+#include "engine/train/run_settings.h"
+#include "engine/train/training_checkpoint.h"
+
+namespace sluice {
+
+/// The checkpoints of one run in its --out, which no other run shares meanwhile.
+class RunCheckpoints {
+  public:
+    /// Precondition: settings.out is given. `state_bytes` of a parameter. Throws InputError if
+    /// another run saves there, the disk has too little room, or checkpoints are there without
+    /// --resume.
+    RunCheckpoints(const ModelSpec& model, const TrainSettings& settings, std::int64_t state_bytes);
+
+    /// Fills the store from the newest checkpoint that is not damaged and says so; empty if there
+    /// is none. `settings`: settings_record() of this run. Throws InputError if all are damaged, or
+    /// the model, the state precision or the data are others.
+    std::optional<TrainingState> load(ParameterStore& store, const std::string& settings) const;
+
+    bool is_due(std::int64_t step) const;
+    /// Only the last checkpoint must be written: a full disk does not end the training. Throws
+    /// InputError for the last one.
+    void save(const ParameterStore& store, const TrainingState& state, bool last) const;
+
+    std::optional<std::string> newest() const { return newest_checkpoint(*settings_.out); }
+
+  private:
+    const ModelSpec& model_;
+    const TrainSettings& settings_;
+    OutputLock lock_;
+};
+
+}  // namespace sluice
