@@ -10,7 +10,10 @@ namespace sluice {
 
 RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& settings,
                                std::int64_t state_bytes)
-    : model_(model), settings_(settings), lock_(*settings.out) {
+    : model_(model),
+      settings_(settings),
+      lock_(*settings.out),
+      beside_(read_model_files(settings.model_files)) {
     const std::string& out = *settings.out;
     prepare_output_folder(out);
     if (const auto there = newest(); there && !settings.resume)
@@ -51,7 +54,7 @@ bool RunCheckpoints::is_due(std::int64_t step) const {
 void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state,
                           bool last) const {
     try {
-        save_checkpoint(*settings_.out, model_, store, state, settings_.keep);
+        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_);
     } catch (const InputError& error) {
         if (last) throw;
         fmt::print(stderr, "sluice-train: no checkpoint of step {}: {}\n", state.step,

@@ -35,6 +35,7 @@ class RunCheckpoints {
     const ModelSpec& model_;
     const TrainSettings& settings_;
     OutputLock lock_;
+    ModelFiles beside_;
 };
 
 }  // namespace sluice

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -16,104 +14,6 @@
 #include "sim/base/json_object.h"
 
 namespace sluice {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// The part of a config that only one family has.
-void add_llama(const ModelSpec& model, Json& config) {
-    config["attention_bias"] = model.layer(0).attention.qkv_bias;
-    config["mlp_bias"] = false;
-}
-
-void add_qwen2(const ModelSpec& model, Json& config) {
-    // The first max_window_layers have full attention, the others a window.
-    const auto windowed = std::find_if(model.layers.begin(), model.layers.end(), [&](int kind) {
-        return model.kinds[static_cast<std::size_t>(kind)].attention.window > 0;
-    });
-    config["use_sliding_window"] = windowed != model.layers.end();
-    config["max_window_layers"] = windowed - model.layers.begin();
-    config["sliding_window"] = nullptr;
-    if (windowed != model.layers.end())
-        config["sliding_window"] =
-            model.kinds[static_cast<std::size_t>(*windowed)].attention.window;
-}
-
-void add_qwen3(const ModelSpec& model, Json& config) {
-    config["attention_bias"] = model.layer(0).attention.qkv_bias;
-    add_qwen2(model, config);
-}
-
-void add_mistral(const ModelSpec& model, Json& config) {
-    // If it is absent, transformers uses 4096; null means none.
-    config["sliding_window"] = nullptr;
-    if (const std::int64_t window = model.layer(0).attention.window; window > 0)
-        config["sliding_window"] = window;
-}
-
-struct Family {
-    const char* name;  ///< ModelSpec::family
-    const char* model_type;
-    const char* architecture;
-    void (*add)(const ModelSpec&, Json&);
-};
-constexpr Family kFamilies[] = {
-    {"llama", "llama", "LlamaForCausalLM", add_llama},
-    {"dense", "llama", "LlamaForCausalLM", add_llama},
-    {"qwen2", "qwen2", "Qwen2ForCausalLM", add_qwen2},
-    {"qwen3", "qwen3", "Qwen3ForCausalLM", add_qwen3},
-    {"mistral", "mistral", "MistralForCausalLM", add_mistral},
-};
-
-const Family& family_of(const ModelSpec& model) {
-    for (const Family& family : kFamilies) {
-        if (model.family == family.name) return family;
-    }
-    throw InternalError(fmt::format("no config.json for model_type {}", model.family));
-}
-
-void add_shape(const ModelSpec& model, Json& config) {
-    const LayerSpec& layer = model.layer(0);
-    config["vocab_size"] = model.vocabulary;
-    config["hidden_size"] = model.hidden;
-    config["intermediate_size"] = layer.feed_forward.intermediate;
-    config["num_hidden_layers"] = model.layer_count();
-    config["num_attention_heads"] = layer.attention.heads;
-    config["num_key_value_heads"] = layer.attention.kv_heads;
-    config["head_dim"] = layer.attention.head_dim;
-    config["hidden_act"] = "silu";
-    config["tie_word_embeddings"] = model.tied_embeddings;
-    config["rms_norm_eps"] = model.norm_epsilon;
-    if (model.longest_sequence > 0) config["max_position_embeddings"] = model.longest_sequence;
-}
-
-void add_rotary(const RotarySpec& rotary, Json& config) {
-    config["rope_theta"] = rotary.theta;
-    config["rope_scaling"] = nullptr;
-    if (rotary.factor == 1) return;
-    Json& scaling = config["rope_scaling"];
-    scaling["rope_type"] = "llama3";
-    scaling["factor"] = rotary.factor;
-    scaling["low_freq_factor"] = rotary.low_frequency_factor;
-    scaling["high_freq_factor"] = rotary.high_frequency_factor;
-    // transformers warns about 8192.0.
-    scaling["original_max_position_embeddings"] = std::llround(rotary.original_positions);
-}
-
-}  // namespace
-
-std::string hf_config_text(const ModelSpec& model) {
-    const Family& family = family_of(model);
-    Json config;
-    config["model_type"] = family.model_type;
-    config["architectures"] = {family.architecture};
-    add_shape(model, config);
-    add_rotary(model.rotary, config);
-    family.add(model, config);
-    config["torch_dtype"] = "bfloat16";
-    return config.dump(2) + "\n";
-}
-
 namespace {
 
 constexpr std::int64_t kFormatVersion = 1;
@@ -227,7 +127,7 @@ std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
 }  // namespace
 
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
-                     const TrainingState& state, int keep) {
+                     const TrainingState& state, int keep, const ModelFiles& beside) {
     const std::string record = training_record_text(model, state, store.state_bytes());
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store);
@@ -243,7 +143,8 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         const auto write = [&](const char* file, const std::string& text) {
             files.push_back({file, write_output_file(path_in(folder.path(), file), text)});
         };
-        write("config.json", hf_config_text(model));
+        write(kConfigFile, config_with_rest(model, beside));
+        for (const auto& [file, text] : beside.others) write(file.c_str(), text);
         for (const auto& [stem, tensors] : {std::pair(kWeights, &weights), {kOptimizer, &rest}})
             for (FileChecksum& file :
                  write_tensors(folder.path(), stem, store, *tensors, kMaxShardBytes))

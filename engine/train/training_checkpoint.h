@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/memory/parameter_store.h"
+#include "engine/train/model_files.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/model_spec.h"
 
@@ -89,14 +90,14 @@ struct TrainingState {
     double clip_factor = 1;  ///< of the last step: speculative clipping's guess for the next
 };
 
-/// Writes out/step-N in a temporary folder, syncs it, renames it, syncs again, sets `latest` to it,
-/// and only then removes earlier checkpoints so that `keep` are left, at least 1; before, if the
-/// disk has too little room, so that the newest is left. A kill at any moment leaves
-/// the old one or the new one whole; the next save first removes unfinished files. Throws
-/// InputError if the disk is full or not writable; the newest checkpoint is not lost then.
-/// Precondition: no other run saves into `out`, and no step is at work.
+/// Writes out/step-N, with the files that stand beside the weights, in a temporary folder, syncs
+/// it, renames it, syncs again, sets `latest` to it, and only then removes earlier checkpoints so
+/// that `keep` are left, at least 1; before, if the disk has too little room, so that the newest is
+/// left. A kill at any moment leaves the old one or the new one whole; the next save first removes
+/// unfinished files. Throws InputError if the disk is full or not writable; the newest checkpoint
+/// is not lost then. Precondition: no other run saves into `out`, and no step is at work.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
-                     const TrainingState& state, int keep);
+                     const TrainingState& state, int keep, const ModelFiles& beside = {});
 
 /// Path of the checkpoint folder that `latest` names, else of the whole checkpoint with the highest
 /// step; empty if there is none. A whole checkpoint has a training.json, which is written last.
@@ -118,11 +119,6 @@ class DamagedCheckpoint : public InputError {
 /// written, DamagedCheckpoint, or InputError if it does not match the model or the state precision.
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store);
-
-/// JSON as transformers 4 writes it, which 5 reads too; parse_hf_config() reads it back into the
-/// same shape. A generic shape ("dense") becomes a llama. InternalError for a family that
-/// layer_layout() refuses.
-std::string hf_config_text(const ModelSpec& model);
 
 /// The file that is written last: a folder with it is a whole checkpoint.
 inline constexpr const char* kTrainingRecordFile = "training.json";

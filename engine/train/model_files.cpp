@@ -1,0 +1,160 @@
+#include "engine/train/model_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The part of a config that only one family has.
+void add_llama(const ModelSpec& model, Json& config) {
+    config["attention_bias"] = model.layer(0).attention.qkv_bias;
+    config["mlp_bias"] = false;
+}
+
+void add_qwen2(const ModelSpec& model, Json& config) {
+    // The first max_window_layers have full attention, the others a window.
+    const auto windowed = std::find_if(model.layers.begin(), model.layers.end(), [&](int kind) {
+        return model.kinds[static_cast<std::size_t>(kind)].attention.window > 0;
+    });
+    config["use_sliding_window"] = windowed != model.layers.end();
+    config["max_window_layers"] = windowed - model.layers.begin();
+    config["sliding_window"] = nullptr;
+    if (windowed != model.layers.end())
+        config["sliding_window"] =
+            model.kinds[static_cast<std::size_t>(*windowed)].attention.window;
+}
+
+void add_qwen3(const ModelSpec& model, Json& config) {
+    config["attention_bias"] = model.layer(0).attention.qkv_bias;
+    add_qwen2(model, config);
+}
+
+void add_mistral(const ModelSpec& model, Json& config) {
+    // If it is absent, transformers uses 4096; null means none.
+    config["sliding_window"] = nullptr;
+    if (const std::int64_t window = model.layer(0).attention.window; window > 0)
+        config["sliding_window"] = window;
+}
+
+struct Family {
+    const char* name;  ///< ModelSpec::family
+    const char* model_type;
+    const char* architecture;
+    void (*add)(const ModelSpec&, Json&);
+};
+constexpr Family kFamilies[] = {
+    {"llama", "llama", "LlamaForCausalLM", add_llama},
+    {"dense", "llama", "LlamaForCausalLM", add_llama},
+    {"qwen2", "qwen2", "Qwen2ForCausalLM", add_qwen2},
+    {"qwen3", "qwen3", "Qwen3ForCausalLM", add_qwen3},
+    {"mistral", "mistral", "MistralForCausalLM", add_mistral},
+};
+
+const Family& family_of(const ModelSpec& model) {
+    for (const Family& family : kFamilies) {
+        if (model.family == family.name) return family;
+    }
+    throw InternalError(fmt::format("no config.json for model_type {}", model.family));
+}
+
+void add_shape(const ModelSpec& model, Json& config) {
+    const LayerSpec& layer = model.layer(0);
+    config["vocab_size"] = model.vocabulary;
+    config["hidden_size"] = model.hidden;
+    config["intermediate_size"] = layer.feed_forward.intermediate;
+    config["num_hidden_layers"] = model.layer_count();
+    config["num_attention_heads"] = layer.attention.heads;
+    config["num_key_value_heads"] = layer.attention.kv_heads;
+    config["head_dim"] = layer.attention.head_dim;
+    config["hidden_act"] = "silu";
+    config["tie_word_embeddings"] = model.tied_embeddings;
+    config["rms_norm_eps"] = model.norm_epsilon;
+    if (model.longest_sequence > 0) config["max_position_embeddings"] = model.longest_sequence;
+}
+
+void add_rotary(const RotarySpec& rotary, Json& config) {
+    config["rope_theta"] = rotary.theta;
+    config["rope_scaling"] = nullptr;
+    if (rotary.factor == 1) return;
+    Json& scaling = config["rope_scaling"];
+    scaling["rope_type"] = "llama3";
+    scaling["factor"] = rotary.factor;
+    scaling["low_freq_factor"] = rotary.low_frequency_factor;
+    scaling["high_freq_factor"] = rotary.high_frequency_factor;
+    // transformers warns about 8192.0.
+    scaling["original_max_position_embeddings"] = std::llround(rotary.original_positions);
+}
+
+/// What transformers reads beside config and weights.
+constexpr std::array kOtherFiles = {"generation_config.json",
+                                    "tokenizer.json",
+                                    "tokenizer_config.json",
+                                    "tokenizer.model",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "vocab.json",
+                                    "merges.txt",
+                                    "chat_template.jinja",
+                                    "chat_template.json"};
+
+/// Keys of a config.json that say how its own weights are stored, or say again what
+/// hf_config_text() says.
+constexpr std::array kNotKept = {"dtype", "quantization_config", "rope_parameters", "text_config"};
+
+}  // namespace
+
+std::string hf_config_text(const ModelSpec& model) {
+    const Family& family = family_of(model);
+    Json config;
+    config["model_type"] = family.model_type;
+    config["architectures"] = {family.architecture};
+    add_shape(model, config);
+    add_rotary(model.rotary, config);
+    family.add(model, config);
+    config["torch_dtype"] = "bfloat16";
+    return config.dump(2) + "\n";
+}
+
+ModelFiles read_model_files(const std::string& model) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    fs::path folder = model;
+    if (!fs::is_directory(folder, error)) {
+        if (!fs::exists(folder, error)) return {};  // a name of the library, or a shape
+        folder = folder.parent_path();
+    }
+    ModelFiles out;
+    if (!fs::exists(folder / kConfigFile, error)) return out;
+    const std::string config = (folder / kConfigFile).string();
+    out.config = read_text_file(config);
+    JsonObject::parse(out.config, config);  // refuses what is no JSON object
+    for (const char* name : kOtherFiles)
+        if (fs::exists(folder / name, error))
+            out.others.emplace_back(name, read_text_file((folder / name).string()));
+    return out;
+}
+
+std::string config_with_rest(const ModelSpec& model, const ModelFiles& files) {
+    if (files.config.empty()) return hf_config_text(model);
+    Json config = Json::parse(hf_config_text(model));
+    const Json own = Json::parse(files.config);
+    for (const auto& [key, value] : own.items())
+        if (!config.contains(key) &&
+            std::find(kNotKept.begin(), kNotKept.end(), std::string_view(key)) == kNotKept.end())
+            config[key] = value;
+    return config.dump(2) + "\n";
+}
+
+}  // namespace sluice
