@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -145,12 +146,20 @@ int train(const Flags& flags) {
         throw InputError(
             fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
     for (const auto& file : {flags.report, flags.trace, flags.timeline}) check_folder(file);
+    // A file stays open for each shard of tokens; the usual limit is 1024.
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
     // Nobody reads the progress any more, which is no reason to stop.
     std::signal(SIGPIPE, SIG_IGN);
     const bool writes = flags.report || flags.trace || flags.timeline;
     const bool measure = writes || expected;
-    const RunResult result = run_training(model, training, flags.settings, measure);
+    TrainSettings settings = flags.settings;
+    settings.model_files = settings.load.value_or(asked.model.model);
+    const RunResult result = run_training(model, training, settings, measure);
     // As a shell reports a program that a signal ended: `train && publish` must not go on.
     const int unfinished = result.interrupted ? 128 + stop_signal() : 0;
     if (result.interrupted)

@@ -19,17 +19,9 @@
 namespace sluice {
 namespace {
 
-/// A file descriptor that is closed at the end of the scope.
-struct Descriptor {
-    int number;
-    ~Descriptor() {
-        if (number >= 0) ::close(number);
-    }
-};
-
 std::string reason(int error) { return std::generic_category().message(error); }
 
-std::size_t checked_size(const std::string& path, const struct stat& status) {
+std::int64_t checked_size(const std::string& path, const struct stat& status) {
     if (S_ISDIR(status.st_mode)) {
         throw InputError(
             fmt::format("{}: is a folder, expected a file; name the file in it", path));
@@ -41,15 +33,15 @@ std::size_t checked_size(const std::string& path, const struct stat& status) {
     if (status.st_size == 0) {
         throw InputError(fmt::format("{}: is empty; write or download it again", path));
     }
-    return static_cast<std::size_t>(status.st_size);
+    return status.st_size;
 }
 
 }  // namespace
 
-MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
+ReadFile::ReadFile(std::string path) : path_(std::move(path)) {
     // Without O_NONBLOCK, opening a pipe waits for a writer.
-    const Descriptor file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.number < 0) {
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0) {
         const int error = errno;
         if (error == ENOENT) {
             throw InputError(fmt::format("{}: no such file; check the path", path_));
@@ -58,12 +50,52 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
             fmt::format("{}: cannot be read ({}); check its permissions", path_, reason(error)));
     }
     struct stat status {};
-    if (::fstat(file.number, &status) != 0) {
+    if (::fstat(descriptor_, &status) != 0) {
         throw InputError(
             fmt::format("{}: cannot be read ({}); check the disk it is on", path_, reason(errno)));
     }
-    const std::size_t size = checked_size(path_, status);
-    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+    size_ = checked_size(path_, status);
+}
+
+ReadFile::~ReadFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+ReadFile::ReadFile(ReadFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      size_(other.size_),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+ReadFile& ReadFile::operator=(ReadFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(size_, other.size_);
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+}
+
+void ReadFile::read(std::int64_t begin, std::span<std::byte> out) const {
+    while (!out.empty()) {
+        const ssize_t count = ::pread(descriptor_, out.data(), out.size(), begin);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0)
+            throw InputError(
+                fmt::format("{}: cannot be read at byte {} ({}); check the disk it is "
+                            "on",
+                            path_, begin, reason(errno)));
+        if (count == 0)
+            throw InputError(
+                fmt::format("{}: ends at byte {}, but had {} bytes when it was opened; restore it "
+                            "and give --resume",
+                            path_, begin, size_));
+        begin += count;
+        out = out.subspan(static_cast<std::size_t>(count));
+    }
+}
+
+MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
+    const ReadFile file(path_);
+    const auto size = static_cast<std::size_t>(file.size());
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
     if (data == MAP_FAILED) {
         throw InputError(
             fmt::format("{}: {} bytes cannot be mapped into memory ({}); copy the file to a local "

@@ -34,6 +34,31 @@ class MappedFile {
     std::span<const std::byte> bytes_;
 };
 
+/// A regular file that is read piece by piece. If it becomes shorter meanwhile, that is an error of
+/// the input, while a mapped file would end the program.
+class ReadFile {
+  public:
+    /// Throws InputError as MappedFile does.
+    explicit ReadFile(std::string path);
+    ~ReadFile();
+    ReadFile(ReadFile&& other) noexcept;
+    ReadFile& operator=(ReadFile&& other) noexcept;
+    ReadFile(const ReadFile&) = delete;
+    ReadFile& operator=(const ReadFile&) = delete;
+
+    const std::string& path() const { return path_; }
+    std::int64_t size() const { return size_; }  ///< when it was opened
+    int descriptor() const { return descriptor_; }
+    /// Fills `out` with the bytes from `begin` on; several threads may read at once. Throws
+    /// InputError if the file has become shorter or its disk fails.
+    void read(std::int64_t begin, std::span<std::byte> out) const;
+
+  private:
+    std::string path_;
+    std::int64_t size_ = 0;
+    int descriptor_ = -1;
+};
+
 /// A file that is written under its final name with ".partial" added; commit() gives it the final
 /// name. Without commit() it is removed. All failures (permission, disk full) are InputErrors that
 /// name the path, the needed bytes and the remedy.

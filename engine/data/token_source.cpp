@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <future>
 #include <limits>
 #include <utility>
 
@@ -22,7 +24,7 @@ static_assert(std::endian::native == std::endian::little, "token ids in files ar
 constexpr std::int32_t kUint16Magic = 20240520, kUint16Version = 1;
 constexpr std::int32_t kUint32Magic = 20240801, kUint32Version = 7;
 constexpr std::int32_t kEvaluationMagic = 20240522;
-constexpr std::size_t kHeaderBytes = 256 * sizeof(std::int32_t);
+constexpr std::int64_t kHeaderBytes = 256 * sizeof(std::int32_t);
 
 constexpr std::int64_t bytes_of(TokenWidth width) { return static_cast<std::int64_t>(width); }
 
@@ -31,9 +33,10 @@ struct Header {
     std::int32_t magic = 0, version = 0, tokens = 0;
 };
 
-Header first_numbers(std::span<const std::byte> bytes) {
+Header first_numbers(const ReadFile& file) {
     std::array<std::int32_t, 3> numbers{};
-    std::memcpy(numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(numbers)));
+    const auto bytes = std::as_writable_bytes(std::span(numbers));
+    file.read(0, bytes.first(std::min(bytes.size(), static_cast<std::size_t>(file.size()))));
     return {numbers[0], numbers[1], numbers[2]};
 }
 
@@ -53,7 +56,7 @@ std::uint32_t copy_ids(const std::byte* from, std::span<std::int32_t> out) {
 }  // namespace
 
 TokenShard::TokenShard(std::string path) : file_(std::move(path)) {
-    const std::int32_t magic = first_numbers(file_.bytes()).magic;
+    const std::int32_t magic = first_numbers(file_).magic;
     if (!this->path().ends_with(".bin")) {
         accept_text();
     } else if (magic == kUint16Magic || magic == kUint32Magic) {
@@ -70,9 +73,9 @@ TokenShard::TokenShard(std::string path) : file_(std::move(path)) {
 }
 
 void TokenShard::read_header() {
-    const auto [magic, version, tokens] = first_numbers(file_.bytes());
+    const auto [magic, version, tokens] = first_numbers(file_);
     width_ = magic == kUint16Magic ? TokenWidth::uint16 : TokenWidth::uint32;
-    data_begin_ = static_cast<std::int64_t>(kHeaderBytes);
+    data_begin_ = kHeaderBytes;
     tokens_ = tokens;
     if (file_.size() < kHeaderBytes) {
         throw InputError(
@@ -88,7 +91,7 @@ void TokenShard::read_header() {
                         path(), version, expected, magic));
     }
     const std::int64_t expected_bytes = data_begin_ + tokens_ * bytes_of(width_);
-    if (tokens_ < 1 || std::cmp_not_equal(file_.size(), expected_bytes)) {
+    if (tokens_ < 1 || file_.size() != expected_bytes) {
         throw InputError(
             fmt::format("{}: has {} bytes, but its header says {} tokens of {} bytes ({} bytes in "
                         "all); the shard is damaged, download it again",
@@ -98,7 +101,7 @@ void TokenShard::read_header() {
 
 void TokenShard::accept_headerless(TokenWidth width) {
     width_ = width;
-    const auto size = static_cast<std::int64_t>(file_.size());
+    const std::int64_t size = file_.size();
     tokens_ = size / bytes_of(width);
     if (size % bytes_of(width) != 0) {
         throw InputError(
@@ -109,10 +112,11 @@ void TokenShard::accept_headerless(TokenWidth width) {
 }
 
 void TokenShard::accept_text() {
-    tokens_ = static_cast<std::int64_t>(file_.size());
+    tokens_ = file_.size();
     // A zero byte near the start distinguishes an archive, array or table from a text.
-    constexpr std::size_t kLooked = 4096;
-    const auto start = file_.bytes().first(std::min(file_.size(), kLooked));
+    constexpr std::int64_t kLooked = 4096;
+    std::vector<std::byte> start(static_cast<std::size_t>(std::min(file_.size(), kLooked)));
+    file_.read(0, start);
     const auto zero = std::find(start.begin(), start.end(), std::byte{0});
     if (zero != start.end()) {
         throw InputError(
@@ -129,7 +133,9 @@ void TokenShard::read(std::int64_t begin, std::int64_t vocabulary,
         throw InternalError(fmt::format("{}: tokens {} to {} asked for, the shard has {}", path(),
                                         begin, begin + static_cast<std::int64_t>(out.size()),
                                         tokens_));
-    const std::byte* from = file_.bytes().data() + data_begin_ + begin * bytes_of(width_);
+    std::vector<std::byte> ids(out.size() * static_cast<std::size_t>(width_));
+    file_.read(data_begin_ + begin * bytes_of(width_), ids);
+    const std::byte* const from = ids.data();
     const std::uint32_t largest = width_ == TokenWidth::uint32 ? copy_ids<std::uint32_t>(from, out)
                                   : width_ == TokenWidth::uint16
                                       ? copy_ids<std::uint16_t>(from, out)
@@ -145,6 +151,18 @@ void TokenShard::read(std::int64_t begin, std::int64_t vocabulary,
                     "tokenize the text with the tokenizer of this model",
                     path(), index, data_begin_ + index * bytes_of(width_),
                     static_cast<std::uint32_t>(*wrong), vocabulary));
+}
+
+std::uint64_t TokenShard::checksum(std::int64_t vocabulary) const {
+    constexpr std::int64_t kBlock = 1 << 20;  // tokens
+    Checksum checksum;
+    std::vector<std::int32_t> block;
+    for (std::int64_t begin = 0; begin < tokens_; begin += kBlock) {
+        block.resize(static_cast<std::size_t>(std::min(kBlock, tokens_ - begin)));
+        read(begin, vocabulary, block);
+        checksum.add(std::as_bytes(std::span(block)));
+    }
+    return checksum.value();
 }
 
 namespace {
@@ -219,6 +237,23 @@ TokenSource::TokenSource(std::vector<TokenShard> shards, std::int64_t vocabulary
 
 void TokenSource::read(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const {
     shards_.at(shard).read(begin, vocabulary_, out);
+}
+
+std::string TokenSource::fingerprint() const {
+    constexpr std::size_t kReaders = 8;  // as many as a disk serves at full rate
+    std::vector<std::uint64_t> sums(shards_.size());
+    std::atomic<std::size_t> next = 0;
+    const auto read_some = [&] {
+        for (std::size_t i = next++; i < sums.size(); i = next++)
+            sums[i] = shards_[i].checksum(vocabulary_);
+    };
+    std::vector<std::future<void>> readers;
+    for (std::size_t i = 0; i < std::min(kReaders, sums.size()); ++i)
+        readers.push_back(std::async(std::launch::async, read_some));
+    for (std::future<void>& reader : readers) reader.get();
+    Checksum all;
+    all.add(std::as_bytes(std::span(sums)));
+    return fmt::format("{:016x}", all.value());
 }
 
 TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary) {

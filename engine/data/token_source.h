@@ -16,7 +16,7 @@ enum class TokenWidth : std::uint8_t { byte = 1, uint16 = 2, uint32 = 4 };
 /// Number of ids of one-byte tokens: 0 to 255.
 inline constexpr std::int64_t kByteVocabulary = 256;
 
-/// A file of tokens, memory-mapped. Names that end in .bin are shards of little-endian ids. With
+/// A file of tokens. Names that end in .bin are shards of little-endian ids. With
 /// llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520 and
 /// version 1 is uint16, magic 20240801 and version 7 is uint32. Without a header (nanoGPT): uint32
 /// if the name ends in .u32.bin, else uint16. Any other file is text, one token per byte.
@@ -31,14 +31,17 @@ class TokenShard {
 
     /// Tokens [begin, begin + out.size()). Throws InputError if an id is not less than
     /// `vocabulary`, and InternalError for a range outside the file.
+    /// Also if the file has become shorter.
     void read(std::int64_t begin, std::int64_t vocabulary, std::span<std::int32_t> out) const;
+    /// Of all token ids as int32, the same for each width. Throws as read().
+    std::uint64_t checksum(std::int64_t vocabulary) const;
 
   private:
     void read_header();
     void accept_headerless(TokenWidth width);
     void accept_text();
 
-    MappedFile file_;
+    ReadFile file_;
     TokenWidth width_ = TokenWidth::byte;
     std::int64_t data_begin_ = 0;  ///< bytes
     std::int64_t tokens_ = 0;
@@ -55,6 +58,10 @@ class TokenSource {
     /// Tokens [begin, begin + out.size()) of a shard. Throws InputError unless all are less than
     /// the vocabulary.
     void read(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const;
+
+    /// 16 digits that other tokens do not give. Reads all shards, several at once. Throws
+    /// InputError for the first id outside the vocabulary.
+    std::string fingerprint() const;
 
   private:
     std::vector<TokenShard> shards_;

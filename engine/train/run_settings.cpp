@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/input_error.h"
-#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 namespace {
@@ -17,16 +16,6 @@ using Json = nlohmann::ordered_json;
 // The order of the data depends on these.
 constexpr std::array<std::string_view, 4> kMustNotChange = {"seq", "seed", "windows_per_epoch",
                                                             "data"};
-
-/// A hash of some sequences, which distinguishes other data of the same size.
-std::string fingerprint(TokenSource tokens, std::int64_t seq, std::uint64_t seed) {
-    constexpr std::int64_t kSequences = 32;
-    std::uint64_t hash = 0;
-    for (const std::int32_t token :
-         BatchSampler(std::move(tokens), kSequences, seq, seed).next().inputs)
-        hash = mixed_bits(hash ^ static_cast<std::uint64_t>(token));
-    return fmt::format("{:016x}", hash);
-}
 
 std::string shown(const Json& object, const std::string& key) {
     return object.contains(key) ? object[key].dump() : "not said";
@@ -50,7 +39,7 @@ AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {
 }
 
 std::string settings_record(const TrainingSpec& training, const TrainSettings& s,
-                            const BatchSampler& data, TokenSource tokens) {
+                            const BatchSampler& data, const std::string& data_fingerprint) {
     return Json{{"batch", training.batch},
                 {"seq", training.sequence},
                 {"steps", s.steps},
@@ -68,7 +57,7 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"micro_batch", training.micro_batch_sequences()},
                 {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()},
-                {"data", fingerprint(std::move(tokens), training.sequence, s.seed)}}
+                {"data", data_fingerprint}}
         .dump();
 }
 

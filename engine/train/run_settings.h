@@ -26,6 +26,7 @@ struct TrainSettings {
     double init_deviation = 0.02;  ///< standard deviation of random weights
 
     std::vector<std::string> data;            ///< shards, texts, folders
+    std::string model_files;                  ///< a folder or file whose tokenizer is kept
     std::optional<std::string> load;          ///< safetensors to start from
     std::optional<std::string> out;           ///< folder of checkpoints
     std::int64_t save_every = 0;              ///< steps between checkpoints; 0: only at the end
@@ -43,10 +44,10 @@ struct TrainSettings {
 /// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
-/// The settings that a checkpoint keeps, as a JSON object. `data` and `tokens` are of the same
-/// files.
+/// The settings that a checkpoint keeps, as a JSON object. `data_fingerprint`: of the tokens that
+/// `data` samples.
 std::string settings_record(const TrainingSpec& training, const TrainSettings& settings,
-                            const BatchSampler& data, TokenSource tokens);
+                            const BatchSampler& data, const std::string& data_fingerprint);
 
 /// Compares a checkpoint's settings with the current ones. Throws InputError if the position in the
 /// data would have another meaning; returns one sentence on every other difference.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <future>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/machine/host_facts.h"
@@ -68,6 +69,7 @@ class Run {
     std::unique_ptr<DeviceBuffers> device_buffers_;
     std::unique_ptr<ParameterStore> store_;
     std::unique_ptr<BatchSampler> sampler_;
+    std::future<std::string> fingerprint_;  ///< of the data
     std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
     std::unique_ptr<StreamedStep> step_;
     TrainingState state_;
@@ -115,6 +117,10 @@ void Run::prepare() {
     progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
                                               training_.batch, training_.sequence, settings_.seed);
+    // Reads all data, which takes a second for some gigabytes, while memory is allocated.
+    fingerprint_ = std::async(std::launch::async, [this] {
+        return open_tokens(settings_.data, model_.vocabulary).fingerprint();
+    });
     pool_ = std::make_unique<ThreadPool>(static_cast<int>(training_.optimizer_threads),
                                          placement.optimizer_cpus);
     try {
@@ -141,8 +147,7 @@ void Run::allocate() {
 
 void Run::start_parameters() {
     state_.seed = settings_.seed;
-    state_.settings = settings_record(training_, settings_, *sampler_,
-                                      open_tokens(settings_.data, model_.vocabulary));
+    state_.settings = settings_record(training_, settings_, *sampler_, fingerprint_.get());
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;
         state_ = *std::move(saved);
