@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTabWidget>
@@ -25,8 +26,10 @@
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/session/example.h"
+#include "planner-gui/window/field_row.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
+#include "planner-gui/window/start_page.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
 namespace {
@@ -65,6 +68,10 @@ class Photographer {
     void take(QWidget& page, const char* name) const {
         window_.pages().setCurrentWidget(&page);
         settle();
+        save(name);
+    }
+    /// What the window shows.
+    void save(const char* name) const {
         QTest::qWait(400);  // until the layout is complete and painted
         const QString file =
             QDir(folder_).filePath(QString::fromLatin1(name) + suffix_ + QStringLiteral(".png"));
@@ -76,6 +83,18 @@ class Photographer {
     MainWindow& window_;
     QString folder_, suffix_;
 };
+
+/// The start page with its answer: 72 B parameters, fine-tuned in a month.
+void take_start(MainWindow& window, const Photographer& photographer) {
+    window.openEmpty();
+    window.showStart(true);
+    photographer.save("start");
+    for (const auto& [field, text] :
+         {std::pair("model", "qwen2.5-72b"), {"tokens", "2B"}, {"days", "30"}, {"usd", "20000"}})
+        window.startPage().row(QLatin1String(field))->setText(QLatin1String(text));
+    photographer.finish(JobKind::start, [&] { window.startPage().findButton()->click(); });
+    photographer.save("start-answer");
+}
 
 void take_empty(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
@@ -200,6 +219,8 @@ int main(int argc, char** argv) {
                   size.section(QLatin1Char('x'), 1, 1).toInt());
     window.show();
     const Photographer photographer(window, folder, dark ? QStringLiteral("-dark") : QString());
+    take_start(window, photographer);
+    window.stack().setSaved();
     window.openExample();
     photographer.settle();
     take_empty(window, photographer);

@@ -222,4 +222,13 @@ void PlannerSession::decide(const PlannedScenario& planned,
     });
 }
 
+void PlannerSession::tryStart(const StartQuestion& question) {
+    post_job(JobKind::start, [question](const Teller& tell) {
+        try_machines(
+            question,
+            [&tell](StartCandidate one) { tell.send(&PlannerSession::startTried, std::move(one)); },
+            [&tell](std::size_t done, std::size_t all) { tell.progress(done, all); });
+    });
+}
+
 }  // namespace sluice

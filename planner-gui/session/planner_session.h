@@ -11,6 +11,7 @@
 
 #include "planner-gui/session/prediction.h"
 #include "planner-gui/session/session_jobs.h"
+#include "planner-gui/session/start_question.h"
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/search/sensitivity.h"
@@ -50,6 +51,8 @@ class PlannerSession : public QObject {
     void overlay(const PlannedScenario& planned, const QString& file);
     /// The page of `sluice report` for the scenario's machine and those of the others: decided().
     void decide(const PlannedScenario& planned, const std::vector<PlannedScenario>& others);
+    /// Every machine for the question of the start page: startTried() for each.
+    void tryStart(const StartQuestion& question);
     void cancel(JobKind kind);
     /// Returns when all requests are done or stopped; their signals may arrive later.
     void wait();
@@ -67,6 +70,7 @@ class PlannerSession : public QObject {
     void validated(std::shared_ptr<const sluice::Validation> validation);
     void overlaid(std::shared_ptr<const sluice::RunComparison> run);
     void decided(std::shared_ptr<const sluice::Decision> decision);
+    void startTried(std::shared_ptr<const sluice::StartCandidate> candidate);
     void progress(sluice::JobKind kind, int done, int all);
     /// A sentence why a job failed. finished() does not follow.
     void failed(sluice::JobKind kind, QString sentence);

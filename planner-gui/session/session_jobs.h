@@ -20,9 +20,10 @@ enum class JobKind {
     scenarios,
     validate,
     overlay,
-    decide
+    decide,
+    start
 };
-inline constexpr int kJobKinds = 8;
+inline constexpr int kJobKinds = 9;
 
 /// A field of a scenario, as for with_value(), and its values.
 struct ExploredAxis {

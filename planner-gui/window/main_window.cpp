@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QScreen>
 #include <QSettings>
+#include <QStackedWidget>
 #include <QStyle>
 #include <QVBoxLayout>
 
@@ -14,6 +15,7 @@
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_dock.h"
 #include "planner-gui/window/scenario_form.h"
+#include "planner-gui/window/start_page.h"
 #include "planner-gui/window/verdict_panel.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -28,6 +30,7 @@ const QString kState = QStringLiteral("window/state");
 MainWindow::MainWindow(const QString& recovery) : files_(stack_), recovery_(recovery) {
     addParts();
     connectParts();
+    connectStart();
     addFileMenu();
     addEditMenu();
     addViewMenu();
@@ -74,7 +77,11 @@ void MainWindow::addParts() {
                                margins.bottom() / 2);
     column->addWidget(new FittedArea(verdict_));
     column->addWidget(pages_, 1);
-    setCentralWidget(middle);
+    start_ = new StartPage(session_, this);
+    middle_ = new QStackedWidget(this);
+    middle_->addWidget(middle);
+    middle_->addWidget(start_);
+    setCentralWidget(middle_);
 
     const auto dock = [this](const QString& title, const QString& name, QWidget* widget) {
         auto* const one = new QDockWidget(title, this);
@@ -128,6 +135,33 @@ void MainWindow::connectParts() {
             });
 }
 
+void MainWindow::connectStart() {
+    connect(start_, &StartPage::chosen, this, [this](const PlannedScenario& planned) {
+        // The untouched scenario of a new project makes room.
+        if (stack_.count() == 1 && !stack_.isDirty() && files_.file().isEmpty())
+            stack_.edit(planned, {}, tr("start page"));
+        else
+            stack_.add(planned);
+    });
+    connect(start_, &StartPage::detailsWanted, this, [this] { showStart(false); });
+    connect(start_, &StartPage::exampleWanted, this, [this] {
+        if (mayClose()) openExample();
+    });
+    connect(start_, &StartPage::fileWanted, this, &MainWindow::chooseProject);
+    connect(&stack_, &ScenarioStack::currentChanged, this, [this] { showStart(false); });
+}
+
+void MainWindow::showStart(bool start) {
+    if (start == (middle_->currentWidget() == start_)) return;
+    if (start) docks_ = saveState();
+    middle_->setCurrentIndex(start ? 1 : 0);
+    for (QDockWidget* const dock : findChildren<QDockWidget*>()) dock->setVisible(!start);
+    if (start) return;
+    restoreState(docks_);
+    if (!QSettings().contains(kState))
+        QMetaObject::invokeMethod(this, &MainWindow::resizeDocksAtFirst, Qt::QueuedConnection);
+}
+
 void MainWindow::showCurrent() {
     asked_files_ = read_named_files(stack_.current());
     form_->setScenario(stack_.current());
@@ -178,6 +212,7 @@ void MainWindow::showTitle() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
     if (!mayDropReport() || !mayClose()) return event->ignore();
+    showStart(false);  // the next start restores the docks
     QSettings settings;
     settings.setValue(kGeometry, saveGeometry());
     settings.setValue(kState, saveState());

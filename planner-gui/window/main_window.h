@@ -11,6 +11,7 @@
 
 class QActionGroup;
 class QMenu;
+class QStackedWidget;
 class QTabWidget;
 
 namespace sluice {
@@ -19,6 +20,7 @@ class Exports;
 class Pages;
 class ScenarioDock;
 class ScenarioForm;
+class StartPage;
 class VerdictPanel;
 
 class MainWindow : public QMainWindow {
@@ -28,9 +30,11 @@ class MainWindow : public QMainWindow {
     explicit MainWindow(const QString& recovery);
     ~MainWindow() override;
 
-    /// Opens the file; else a crashed session's project, if the user wants it; else on the very
-    /// first start the example with its questions; else an empty scenario.
+    /// Opens the file; else a crashed session's project, if the user wants it; else an empty
+    /// scenario behind the start page.
     void start(const QString& file);
+    /// The start page in place of form, verdict and pages, or these.
+    void showStart(bool start);
     /// Offers a crashed session's version of the file, if it is newer. False if the file cannot be
     /// read; a message has said why.
     bool openFile(const QString& file);
@@ -48,6 +52,7 @@ class MainWindow : public QMainWindow {
     Pages& pages() { return *pages_; }
     VerdictPanel& verdict() { return *verdict_; }
     ScenarioForm& form() { return *form_; }
+    StartPage& startPage() { return *start_; }
     /// The prediction that is shown; null if the scenario is refused.
     std::shared_ptr<const ScenarioAnswer> prediction() const { return prediction_; }
 
@@ -59,6 +64,7 @@ class MainWindow : public QMainWindow {
 
   private:
     void addParts();
+    void connectStart();
     /// Size on a first start, as far as the screen has room.
     void resizeAtFirst();
     void resizeDocksAtFirst();
@@ -85,6 +91,7 @@ class MainWindow : public QMainWindow {
     /// Whether the window may close although a report is being written; asks the user. If the user
     /// waits, the window closes after that.
     bool mayDropReport();
+    void chooseProject();
     bool save();
     bool saveAs();
     static QString projectFilter();
@@ -101,6 +108,9 @@ class MainWindow : public QMainWindow {
     NamedFiles asked_files_;  ///< at the time of the verdict's request
     VerdictPanel* verdict_;
     ScenarioForm* form_;
+    StartPage* start_;
+    QStackedWidget* middle_;  ///< the start page, or the verdict above the pages
+    QByteArray docks_;        ///< their state behind the start page
     ScenarioDock* scenarios_;
     Pages* pages_;
     Exports* exports_ = nullptr;

@@ -5,7 +5,6 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
-#include <QSettings>
 #include <QStatusBar>
 
 #include "planner-gui/session/example.h"
@@ -17,25 +16,23 @@
 #include "sim/base/json_object.h"
 
 namespace sluice {
-namespace {
-
-const QString kStarted = QStringLiteral("startedBefore");
-
-}  // namespace
 
 QString MainWindow::projectFilter() { return tr("Projects (*.json);;All files (*)"); }
 
 void MainWindow::start(const QString& file) {
-    QSettings settings;
-    const bool first = !settings.value(kStarted, false).toBool();
-    settings.setValue(kStarted, true);
     autosave_ = std::make_unique<Autosave>(stack_, recovery_);
     connect(autosave_.get(), &Autosave::failed, this, &MainWindow::warn);
     if (!file.isEmpty() && openFile(file)) return;
     for (const Recovered& found : Autosave::find(recovery_))
         if (offer(found)) return;
-    if (first) return openExample();
     openEmpty();
+    showStart(true);
+}
+
+void MainWindow::chooseProject() {
+    if (!mayClose()) return;
+    const QString file = choose_to_open(this, tr("Open a project"), projectFilter());
+    if (!file.isEmpty()) openFile(file);
 }
 
 void MainWindow::openEmpty() {

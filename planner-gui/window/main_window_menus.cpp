@@ -44,13 +44,11 @@ void add_choices(QMenu& menu, const std::vector<std::pair<QString, Value>>& choi
 void MainWindow::addFileMenu() {
     QMenu* const menu = menuBar()->addMenu(tr("&File"));
     menu->addAction(tr("&New"), QKeySequence::New, this, [this] {
-        if (mayClose()) openEmpty();
-    });
-    menu->addAction(tr("&Open..."), QKeySequence::Open, this, [this] {
         if (!mayClose()) return;
-        const QString file = choose_to_open(this, tr("Open a project"), projectFilter());
-        if (!file.isEmpty()) openFile(file);
+        openEmpty();
+        showStart(true);
     });
+    menu->addAction(tr("&Open..."), QKeySequence::Open, this, &MainWindow::chooseProject);
     QMenu* const recent = menu->addMenu(tr("Open &recent"));
     connect(recent, &QMenu::aboutToShow, this, [this, recent] { showRecent(*recent); });
     menu->addAction(tr("Open the &example"), this, [this] {
@@ -111,12 +109,17 @@ void MainWindow::copyCommand() {
 
 void MainWindow::addViewMenu() {
     QMenu* const menu = menuBar()->addMenu(tr("&View"));
+    menu->addAction(tr("S&tart page"), QKeySequence(Qt::ALT | Qt::Key_Home), this,
+                    [this] { showStart(true); });
     for (QDockWidget* const dock : findChildren<QDockWidget*>())
         menu->addAction(dock->toggleViewAction());
     menu->addSeparator();
     for (int i = 0; i < pages_->count(); ++i)
         menu->addAction(pages_->tabText(i), QKeySequence(Qt::CTRL | (Qt::Key_1 + i)), this,
-                        [this, i] { pages_->setCurrentIndex(i); });
+                        [this, i] {
+                            showStart(false);
+                            pages_->setCurrentIndex(i);
+                        });
     menu->addSeparator();
     addAppearance(*menu->addMenu(tr("&Appearance")));
     const bool binary = QSettings().value(kUnits, false).toBool();

@@ -26,6 +26,7 @@ AnswerPage* Pages::answering(JobKind kind) const {
             return validation_page_;
         case JobKind::overlay:
         case JobKind::decide:
+        case JobKind::start:
             return nullptr;
     }
     return nullptr;

@@ -37,6 +37,8 @@ QString label_of(const char* field) {
     return others.value(label, label);
 }
 
+}  // namespace
+
 QStringList model_names() {
     QStringList out;
     for (const std::string& name : library_models()) out << qtext(name);
@@ -49,8 +51,6 @@ QStringList machine_names() {
     for (const std::string& name : library_machines()) out << qtext(name);
     return out;
 }
-
-}  // namespace
 
 ScenarioForm::ScenarioForm(QWidget* parent) : QScrollArea(parent), numbers_(new TableModel(this)) {
     setWidgetResizable(true);

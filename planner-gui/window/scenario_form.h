@@ -19,6 +19,10 @@ class QVBoxLayout;
 
 namespace sluice {
 
+/// The names to choose from.
+QStringList model_names();
+QStringList machine_names();
+
 class ScenarioForm : public QScrollArea {
     Q_OBJECT
   public:

@@ -11,6 +11,7 @@
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/window/pages.h"
+#include "planner-gui/window/start_page.h"
 #include "sim/base/format.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/file_content.h"
@@ -145,6 +146,7 @@ TEST_CASE("end to end: from a model to a machine, files that say why, the comman
     MainWindow& window = *driver.window;
     REQUIRE(QTest::qWaitForWindowExposed(&window, 30'000));
     window.start({});
+    Q_EMIT window.startPage().detailsWanted();
     driver.settled();
     pick_and_lack_memory(driver);
     adopt_first_suggestion(driver);
@@ -199,6 +201,7 @@ TEST_CASE("end to end: from a model to a machine, files that say why, the comman
         const std::vector<PlannedScenario> saved = window.stack().project().scenarios;
         test::choose(window, "New");
         CHECK(window.stack().count() == 1);
+        CHECK(window.startPage().isVisible());
         window.stack().setSaved();
         test::choose(window, "Open...", project);
         CHECK(window.stack().project().scenarios == saved);

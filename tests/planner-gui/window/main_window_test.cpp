@@ -16,9 +16,10 @@
 using namespace sluice;
 using test::WindowDriver;
 
-TEST_CASE("window: a first start opens the example with three questions", "[window]") {
+TEST_CASE("window: the example is opened with three questions", "[window]") {
     const WindowDriver driver;
     driver.window->start({});
+    driver.window->openExample();
     const auto first = driver.settled();
     CHECK(first->planned == example_scenario());
     CHECK(driver.window->verdict().headline().contains(QStringLiteral("Fits")));

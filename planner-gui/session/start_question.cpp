@@ -1,0 +1,235 @@
+#include "planner-gui/session/start_question.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "sim/answers/predict/plan_choice.h"
+#include "sim/base/format.h"
+#include "sim/plan/nearest_fit.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/changed_scenario.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kHoursAreShown = 2;     // below so many days
+constexpr double kLikeSize = 0.15;       // share by which a model of that size may differ
+constexpr std::int64_t kMostNodes = 64;  // of a cluster that is tried
+
+PlannedScenario with_training(PlannedScenario planned, const TrainingSpec& asked,
+                              const TrainingSpec& found) {
+    return with_settings(std::move(planned), changed_settings(asked, found));
+}
+
+/// With the fastest plan of the given batch and sequence.
+PlannedScenario on_one_gpu(const PlannedScenario& asked, const std::string& machine) {
+    PlannedScenario planned = on_machine(asked, machine, Schedule()->name);
+    const Scenario s = resolve(planned);
+    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, {});
+    return with_training(std::move(planned), s.training, choice.training);
+}
+
+/// With the largest micro-batches that fit.
+PlannedScenario on_gpus(const PlannedScenario& asked, const std::string& machine,
+                        std::int64_t gpus) {
+    PlannedScenario planned =
+        on_machine(asked, machine, schedule_with(&ScheduleRecord::several_gpus)->name);
+    planned.training["gpus"] = std::to_string(gpus);
+    const Scenario s = resolve(planned);
+    const auto fitting = fitting_training(s.model, s.machine, s.training, true);
+    return fitting ? with_training(std::move(planned), s.training, *fitting) : planned;
+}
+
+StartCandidate candidate_of(const StartQuestion& question, const PlannedScenario& planned) {
+    StartCandidate out;
+    out.answer = std::make_shared<const ScenarioAnswer>(
+        answer_scenario(planned, {.band = Wanted::Band::where_it_fits}));
+    const CostAnswer& cost = out.answer->cost;
+    out.owned = planned.machine.machine == question.owned;
+    Payment electricity;
+    electricity.pays_electricity = true;
+    out.run = out.owned ? run_cost(out.answer->report(), electricity, question.tokens, cost.energy,
+                                   cost.terms)
+                        : cost.run;
+    out.priced = out.owned || cost.payment.has_value();
+    return out;
+}
+
+bool in_time(const StartQuestion& question, const StartCandidate& one) {
+    return !question.days || one.run.days.value <= *question.days;
+}
+
+bool within_budget(const StartQuestion& question, const StartCandidate& one) {
+    return !question.usd || one.run.usd.value <= *question.usd;
+}
+
+/// 1 if it meets both, else the factor by which it misses the one it misses more.
+double miss(const StartQuestion& question, const StartCandidate& one) {
+    return std::max({1.0, question.days ? one.run.days.value / *question.days : 0,
+                     question.usd ? one.run.usd.value / *question.usd : 0});
+}
+
+std::vector<std::string> priced_machines(const std::string& owned) {
+    std::vector<std::string> out;
+    if (!owned.empty()) out.push_back(owned);
+    for (const std::string& id : library_machines())
+        if (id != owned && !price_list(read_machine_profile(id)).empty()) out.push_back(id);
+    return out;
+}
+
+}  // namespace
+
+std::optional<double> parse_amount(const std::string& text) {
+    std::string digits;
+    for (const char one : text)
+        if (one != ',' && one != ' ' && one != '$') digits += one;
+    double factor = 1;
+    if (!digits.empty()) {
+        constexpr std::pair<char, double> kFactors[] = {
+            {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}};
+        const int last = std::toupper(static_cast<unsigned char>(digits.back()));
+        for (const auto& [letter, value] : kFactors)
+            if (last == letter) factor = value;
+        if (factor > 1) digits.pop_back();
+    }
+    const std::optional<double> number = parse_number(digits);
+    return number && *number > 0 ? std::optional(*number * factor) : std::nullopt;
+}
+
+std::int64_t tokens_of_a_step(Task task) {
+    // Pre-training: GPT-3 with 13 B parameters (Brown et al. 2020, table 2.1). Fine-tuning: 128
+    // sequences of 4,096 tokens, Tulu 3 (Lambert et al. 2024, arXiv:2411.15124).
+    return task == Task::pretrain ? 1'048'576 : 524'288;
+}
+
+std::string model_of(const std::string& text) {
+    const std::vector<std::string> names = library_models();
+    const std::optional<double> size = parse_amount(text);
+    const bool is_name =
+        std::ranges::any_of(scaled_targets(), [&](auto& one) { return text == one.name; });
+    if (is_name || !size) return text;
+    std::string nearest;
+    double least = kLikeSize;
+    for (const std::string& name : names) {
+        const double parameters = static_cast<double>(total_parameters(read_model(name)));
+        const double differs = std::abs(parameters / *size - 1);
+        if (differs < least) {
+            least = differs;
+            nearest = name;
+        }
+    }
+    if (nearest.empty())
+        throw InputError(
+            fmt::format("no model of the library has about {} parameters; choose one of the list, "
+                        "or give a config.json",
+                        format_count(*size)),
+            "model");
+    return nearest;
+}
+
+PlannedScenario start_scenario(const StartQuestion& question) {
+    PlannedScenario out;
+    out.model.model = model_of(question.model);
+    const std::int64_t batch =
+        std::max<std::int64_t>(1, tokens_of_a_step(question.task) / question.context);
+    out.training = {{"batch", std::to_string(batch)}, {"seq", std::to_string(question.context)}};
+    out.money = {{"tokens", fmt::format("{:.15g}", question.tokens)}};
+    return out;
+}
+
+std::string StartCandidate::name() const {
+    return gpus() == 1 ? machine() : fmt::format("{} x {}", gpus(), machine());
+}
+
+void try_machines(const StartQuestion& question, const std::function<void(StartCandidate)>& found,
+                  const std::function<void(std::size_t, std::size_t)>& progress) {
+    const PlannedScenario asked = start_scenario(question);
+    read_model(asked.model);  // a mistake gives one sentence, not one for each machine
+    if (!question.owned.empty()) read_machine({question.owned, {}, {}});
+    const std::vector<std::string> machines = priced_machines(question.owned);
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+        progress(i, machines.size());
+        try {
+            found(candidate_of(question, on_one_gpu(asked, machines[i])));
+            const double of_node = read_machine({machines[i], {}, {}}).spec.host.gpus;
+            const std::int64_t most = machines[i] == question.owned ? 1 : kMostNodes;
+            for (std::int64_t nodes = 1; of_node > 1 && nodes <= most; nodes *= 2) {
+                StartCandidate one = candidate_of(
+                    question,
+                    on_gpus(asked, machines[i], nodes * static_cast<std::int64_t>(of_node)));
+                const bool enough = one.fits() && in_time(question, one);
+                if (one.fits()) found(std::move(one));
+                if (enough) break;
+            }
+        } catch (const InputError&) {
+            // A rule of the schedule, or a number of the machine that is not known.
+        }
+    }
+    progress(machines.size(), machines.size());
+}
+
+bool meets(const StartQuestion& question, const StartCandidate& one) {
+    return one.fits() && one.priced && in_time(question, one) && within_budget(question, one);
+}
+
+std::string time_and_money(const StartCandidate& one) {
+    const std::string money = one.priced ? format_usd(one.run.usd.value) : "no price is known";
+    Banded hours = one.run.days;
+    for (double* const time : {&hours.value, &hours.low, &hours.high}) *time *= 24;
+    return fmt::format("{}, {}{}",
+                       one.run.days.value < kHoursAreShown ? format_banded(hours, "hours")
+                                                           : format_banded(one.run.days, "days"),
+                       money,
+                       one.owned ? " for electricity" : "");
+}
+
+std::vector<StartPick> start_picks(const StartQuestion& question,
+                                   const std::vector<StartCandidate>& candidates) {
+    std::vector<StartPick> out;
+    /// The first by `less` of those that `may`, if it is not there yet.
+    const auto pick = [&](const auto& may, const auto& less, const std::string& why) {
+        std::optional<std::size_t> best;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            const StartCandidate& one = candidates[i];
+            const bool taken = std::ranges::any_of(
+                out, [&](const StartPick& before) { return before.candidate == i; });
+            if (taken || !one.fits() || !one.priced || !may(one)) continue;
+            if (!best || less(one, candidates[*best])) best = i;
+        }
+        if (best && out.size() < 3) out.push_back({*best, why});
+    };
+    const auto cheaper = [](auto& a, auto& b) { return a.run.usd.value < b.run.usd.value; };
+    const auto faster = [](auto& a, auto& b) { return a.run.days.value < b.run.days.value; };
+    const auto meets_both = [&](auto& one) { return meets(question, one); };
+    const auto any = [](auto&) { return true; };
+    const auto on_another = [&](auto& one) {
+        return meets_both(one) && std::ranges::none_of(out, [&](const StartPick& before) {
+                   return candidates[before.candidate].machine() == one.machine();
+               });
+    };
+    if (std::ranges::any_of(candidates, meets_both)) {
+        pick([&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
+             "You own it, and it meets the deadline and the budget.");
+        pick(meets_both, cheaper,
+             "It costs the least of the ways that meet the deadline and the budget.");
+        pick(meets_both, faster, "It is the fastest of the ways that meet both.");
+        pick(on_another, cheaper, "It is the next cheapest on another machine.");
+        pick(meets_both, cheaper, "It is the next cheapest.");
+        return out;
+    }
+    pick(
+        any, [&](auto& a, auto& b) { return miss(question, a) < miss(question, b); },
+        "No way meets the deadline and the budget; this one comes nearest.");
+    pick([&](auto& one) { return in_time(question, one); }, cheaper,
+         "It is the cheapest that ends in time.");
+    pick([&](auto& one) { return within_budget(question, one); }, faster,
+         "It is the fastest within the budget.");
+    pick(any, cheaper, "It is the cheapest, however long it takes.");
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,81 @@
+// Which machine should train that model, by when and for how much? The question of the start page,
+// and its answer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner-gui/session/prediction.h"
+
+namespace sluice {
+
+enum class Task { pretrain, full_fine_tune };
+
+struct StartQuestion {
+    std::string model;  ///< a name, a path to a config.json, or a size: "32B"
+    Task task = Task::full_fine_tune;
+    double tokens = 1e9;          ///< of the run
+    std::int64_t context = 4096;  ///< tokens of a sequence
+    std::optional<double> days;   ///< the deadline
+    std::optional<double> usd;    ///< the budget of the run
+    std::string owned;            ///< a machine that costs no more than its electricity; or empty
+    bool operator==(const StartQuestion&) const = default;
+};
+
+/// "2e9", "2,000,000", "2B", "1.5 T", "500 M"; empty if it is none of them.
+std::optional<double> parse_amount(const std::string& text);
+
+/// Tokens of a step that such a run has, as published runs have.
+std::int64_t tokens_of_a_step(Task task);
+
+/// The name of the library's model with the nearest size if `text` is a size; else the text. Throws
+/// InputError if no model is near that size.
+std::string model_of(const std::string& text);
+
+/// The question without a machine. Throws InputError with a field: "model".
+PlannedScenario start_scenario(const StartQuestion& question);
+
+/// A machine, or several GPUs of it, with the settings that were found for it.
+struct StartCandidate {
+    std::shared_ptr<const ScenarioAnswer> answer;
+    RunCost run;  ///< of the question's tokens; of an owned machine: electricity alone
+    bool priced = false;
+    bool owned = false;
+
+    bool fits() const { return answer->report().plan.fit.fits(); }
+    const std::string& machine() const { return answer->planned.machine.machine; }
+    std::int64_t gpus() const { return answer->report().asked.training.gpus; }
+    /// "gh200-480gb", "16 x h200-sxm-pcie5".
+    std::string name() const;
+};
+
+/// Each machine of the library that has a price, and the owned one: one GPU with host memory, then
+/// the fewest GPUs that hold the model and meet the deadline. `found` gets each, `progress` how
+/// many machines of all are done. Throws InputError.
+void try_machines(const StartQuestion& question, const std::function<void(StartCandidate)>& found,
+                  const std::function<void(std::size_t done, std::size_t all)>& progress);
+
+/// One way that is proposed, and why.
+struct StartPick {
+    std::size_t candidate = 0;
+    std::string why;
+    bool operator==(const StartPick&) const = default;
+};
+
+/// Whether the run ends in time and within the budget.
+bool meets(const StartQuestion& question, const StartCandidate& one);
+
+/// At most three ways on different machines or numbers of GPUs, the best first: the cheapest run
+/// that meets deadline and budget, the fastest of them, and the next cheapest on another machine.
+/// If none meets both: the one that misses them by the least, the cheapest in time, and the fastest
+/// within the budget. Empty if nothing fits.
+std::vector<StartPick> start_picks(const StartQuestion& question,
+                                   const std::vector<StartCandidate>& candidates);
+
+/// "21.3 days (18 to 25), $8,120".
+std::string time_and_money(const StartCandidate& one);
+
+}  // namespace sluice

@@ -1,0 +1,291 @@
+#include "planner-gui/window/start_page.h"
+
+#include <QFrame>
+#include <QGridLayout>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pages/wrapping_row.h"
+#include "planner-gui/window/field_row.h"
+#include "planner-gui/window/scenario_form.h"
+#include "sim/report/report.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kColumns = 2;  // of fields
+
+QLabel* wrapped(const QString& text, double size = 1, bool bold = false) {
+    QLabel* const label = text_label(text);
+    label->setText(text);
+    QFont font = label->font();
+    font.setPointSizeF(size * font.pointSizeF());
+    font.setBold(bold);
+    label->setFont(font);
+    return label;
+}
+
+/// What a reader must know about the time of a way: the deadline, and the slow end of the band.
+QStringList warnings(const StartQuestion& question, const StartCandidate& one) {
+    QStringList out;
+    const RunCost& run = one.run;
+    if (question.days && run.days.value > *question.days)
+        out << QObject::tr("It ends %1 days after the deadline.")
+                   .arg(run.days.value - *question.days, 0, 'g', 3);
+    else if (question.days && run.days.high > *question.days)
+        out << QObject::tr(
+                   "If it is as slow as 5% of such predictions are, it takes %1 days, which "
+                   "is too long.")
+                   .arg(run.days.high, 0, 'g', 3);
+    if (question.usd && run.usd.value > *question.usd)
+        out << QObject::tr("It costs %1 more than the budget.")
+                   .arg(qtext(format_usd(run.usd.value - *question.usd)));
+    return out;
+}
+
+QString how(const StartCandidate& one) {
+    const Prediction& r = one.answer->report();
+    const QString memory =
+        r.asked.training.schedule->several_gpus
+            ? QObject::tr("The model and its optimizer states are split over the GPUs.")
+            : QObject::tr(
+                  "One GPU trains, and the host's memory holds the model and its optimizer "
+                  "states.");
+    const QString step =
+        QObject::tr("%1 tokens/s with %2 tokens a step.")
+            .arg(qtext(format_thousands(r.tokens_per_s())),
+                 qtext(format_thousands(static_cast<double>(r.asked.training.tokens()))));
+    const auto& payment = one.answer->cost.payment;
+    const QString paid = one.owned || !payment ? QString()
+                                               : QObject::tr(" %1 an hour: %2.")
+                                                     .arg(qtext(format_usd(one.run.usd_per_hour)),
+                                                          qtext(payment_words(*payment)));
+    return memory + QLatin1Char(' ') + step + paid;
+}
+
+}  // namespace
+
+StartPage::StartPage(PlannerSession& session, QWidget* parent)
+    : QWidget(parent), session_(session), progress_(text_label(tr("Progress"))) {
+    setAccessibleName(tr("Start"));
+    auto* const content = new QWidget(this);
+    auto* const column = new QVBoxLayout(content);
+    column->setSpacing(fontMetrics().height() / 2);
+    column->addWidget(wrapped(tr("Which machine should train your model?"), 1.6, true));
+    column->addWidget(
+        wrapped(tr("Say what is trained, by when and for how much. The answer is a machine and two "
+                   "alternatives, each with the settings that are fastest on it. Only the model is "
+                   "needed.")));
+    addFields(column);
+    addButtons(column);
+    column->addWidget(progress_);
+    progress_->hide();
+    cards_ = new QWidget(content);
+    cards_->setObjectName(QStringLiteral("startPicks"));
+    auto* const picks = new QVBoxLayout(cards_);
+    picks->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(cards_);
+    column->addStretch(1);
+    auto* const area = new QScrollArea(this);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    put_into(area, content);
+    auto* const whole = new QVBoxLayout(this);
+    whole->setContentsMargins(0, 0, 0, 0);
+    whole->addWidget(area);
+
+    connect(&session_, &PlannerSession::startTried, this,
+            [this](const std::shared_ptr<const StartCandidate>& one) {
+                candidates_.push_back(*one);
+                showPicks();
+            });
+    connect(&session_, &PlannerSession::progress, this, [this](JobKind kind, int done, int all) {
+        if (kind == JobKind::start)
+            progress_->setText(tr("%1 of %2 machines are predicted.").arg(done).arg(all));
+    });
+    connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
+        if (kind == JobKind::start) finish({});
+    });
+    connect(&session_, &PlannerSession::failed, this,
+            [this](JobKind kind, const QString& sentence) {
+                if (kind == JobKind::start) finish(sentence);
+            });
+}
+
+FieldRow* StartPage::addRow(const QString& field, const QString& label, int kind,
+                            const QStringList& choices, const QString& value, const QString& help) {
+    auto* const row = new FieldRow(field, label, static_cast<FieldRow::Kind>(kind), choices, this);
+    row->setText(value);
+    row->setHelp(help);
+    rows_[field] = row;
+    connect(row, &FieldRow::edited, row, [row] { row->setMistake({}); });
+    for (QLineEdit* const line : row->findChildren<QLineEdit*>())
+        connect(line, &QLineEdit::returnPressed, this, &StartPage::find);
+    return row;
+}
+
+void StartPage::addFields(QVBoxLayout* column) {
+    const int text = static_cast<int>(FieldRow::Kind::text),
+              choice = static_cast<int>(FieldRow::Kind::choice),
+              search = static_cast<int>(FieldRow::Kind::search);
+    const QList<FieldRow*> rows = {
+        addRow(QStringLiteral("model"), tr("M&odel"), search, model_names(),
+               QStringLiteral("qwen2.5-14b"),
+               tr("A name of the list, a path to a Hugging Face config.json, or a size: 32B")),
+        addRow(QStringLiteral("task"), tr("&Task"), choice,
+               {tr("Full fine-tuning"), tr("Pre-training")}, tr("Full fine-tuning"),
+               tr("Both train all parameters. A step of fine-tuning has 524,288 tokens, one of "
+                  "pre-training 1,048,576.")),
+        addRow(QStringLiteral("tokens"), tr("To&kens"), text, {}, QStringLiteral("1B"),
+               tr("Tokens of the whole run: 500M, 2B or 1.5T")),
+        addRow(QStringLiteral("context"), tr("&Context"), text, {}, QStringLiteral("4096"),
+               tr("Tokens of a sequence")),
+        addRow(QStringLiteral("days"), tr("&Deadline"), text, {}, QString(),
+               tr("Days until the run must have ended; empty: it may take any time")),
+        addRow(QStringLiteral("usd"), tr("&Budget"), text, {}, QString(),
+               tr("Dollars for the whole run; empty: any price")),
+        addRow(QStringLiteral("owned"), tr("O&wned machine"), search,
+               QStringList{QString()} + machine_names(), QString(),
+               tr("A machine that you have already: it costs its electricity alone; empty: none"))};
+    row(QStringLiteral("days"))->setPlaceholder(tr("any"));
+    row(QStringLiteral("days"))->setUnit(tr("days"));
+    row(QStringLiteral("usd"))->setPlaceholder(tr("any"));
+    row(QStringLiteral("usd"))->setUnit(QStringLiteral("$"));
+    row(QStringLiteral("context"))->setUnit(tr("tokens"));
+    auto* const grid = new QGridLayout;
+    grid->setHorizontalSpacing(2 * fontMetrics().height());
+    for (int i = 0; i < rows.size(); ++i) grid->addWidget(rows[i], i / kColumns, i % kColumns);
+    column->addLayout(grid);
+}
+
+void StartPage::addButtons(QVBoxLayout* column) {
+    auto* const buttons = new QWidget(this);
+    auto* const row = new WrappingRow;
+    buttons->setLayout(row);
+    const auto add = [&](const QString& text, const QString& help, auto pressed) {
+        auto* const button = new QPushButton(text, buttons);
+        button->setToolTip(help);
+        connect(button, &QPushButton::clicked, this, pressed);
+        row->addWidget(button);
+        return button;
+    };
+    find_ = add(tr("Find &machines"), tr("Predicts the run on each machine that has a price"),
+                [this] { find(); });
+    QFont bold = find_->font();
+    bold.setBold(true);
+    find_->setFont(bold);
+    add(tr("Plan in detai&l"), tr("Shows all settings of one machine, and the pages"),
+        &StartPage::detailsWanted);
+    add(tr("Open the e&xample"), tr("120 B parameters on one H200, with three questions"),
+        &StartPage::exampleWanted);
+    add(tr("Open a &project..."), tr("A project that was saved before"), &StartPage::fileWanted);
+    column->addWidget(buttons);
+}
+
+std::optional<StartQuestion> StartPage::question() {
+    StartQuestion out;
+    bool right = true;
+    const auto number = [&](const char* field, double low, double high, const QString& expected,
+                            bool needed) -> std::optional<double> {
+        FieldRow* const at = row(QString::fromLatin1(field));
+        if (at->text().isEmpty() && !needed) return std::nullopt;
+        const std::optional<double> value = parse_amount(at->text().toStdString());
+        if (value && *value >= low && *value <= high) return value;
+        at->setMistake(tr("\"%1\" is not %2.").arg(at->text(), expected));
+        right = false;
+        return std::nullopt;
+    };
+    out.model = row(QStringLiteral("model"))->text().toStdString();
+    if (out.model.empty()) {
+        row(QStringLiteral("model"))
+            ->setMistake(tr("Choose a model, or enter a size such as 32B."));
+        right = false;
+    }
+    out.task = row(QStringLiteral("task"))->text() == tr("Pre-training") ? Task::pretrain
+                                                                         : Task::full_fine_tune;
+    out.tokens = number("tokens", 1, 1e18, tr("a number of tokens such as 2B"), true).value_or(1);
+    out.context = static_cast<std::int64_t>(
+        number("context", 1, 1e8, tr("a number of tokens such as 4096"), true).value_or(1));
+    out.days = number("days", 1e-3, 1e5, tr("a number of days such as 30"), false);
+    out.usd = number("usd", 1e-2, 1e12, tr("a number of dollars such as 20000"), false);
+    out.owned = row(QStringLiteral("owned"))->text().toStdString();
+    return right ? std::optional(out) : std::nullopt;
+}
+
+void StartPage::find() {
+    if (busy_) {
+        session_.cancel(JobKind::start);
+        return finish({});
+    }
+    const std::optional<StartQuestion> asked = question();
+    if (!asked) return;
+    asked_ = *asked;
+    candidates_.clear();
+    busy_ = true;
+    find_->setText(tr("&Stop"));
+    progress_->setText(tr("The machines are being predicted."));
+    progress_->show();
+    showPicks();
+    session_.tryStart(asked_);
+}
+
+void StartPage::finish(const QString& failure) {
+    busy_ = false;
+    find_->setText(tr("Find &machines"));
+    const auto meeting = std::ranges::count_if(
+        candidates_, [this](const StartCandidate& one) { return meets(asked_, one); });
+    const auto fitting = std::ranges::count_if(candidates_, &StartCandidate::fits);
+    if (!failure.isEmpty())
+        progress_->setText(failure);
+    else if (fitting == 0)
+        progress_->setText(tr("The model fits no machine with a price."));
+    else
+        progress_->setText(tr("%1 ways fit in memory; %2 of them meet the deadline and the budget.")
+                               .arg(fitting)
+                               .arg(meeting));
+}
+
+void StartPage::showPicks() {
+    const std::vector<StartPick> picks = start_picks(asked_, candidates_);
+    if (picks == picks_ && !candidates_.empty()) return;  // keeps the keyboard's place
+    picks_ = picks;
+    while (QLayoutItem* const item = cards_->layout()->takeAt(0)) {
+        // Later, since one of their buttons may be the sender of this click.
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    for (std::size_t i = 0; i < picks.size(); ++i)
+        cards_->layout()->addWidget(card(picks[i], i == 0));
+}
+
+QWidget* StartPage::card(const StartPick& pick, bool first) {
+    const StartCandidate& one = candidates_[pick.candidate];
+    auto* const frame = new QFrame(cards_);
+    frame->setFrameShape(QFrame::StyledPanel);
+    auto* const grid = new QGridLayout(frame);
+    const QString name = qtext(one.name());
+    grid->addWidget(wrapped(QStringLiteral("%1: %2").arg(name, qtext(time_and_money(one))),
+                            first ? 1.3 : 1.1, true),
+                    0, 0);
+    grid->addWidget(
+        wrapped((QStringList{qtext(pick.why)} + warnings(asked_, one)).join(QLatin1Char(' '))), 1,
+        0);
+    grid->addWidget(wrapped(how(one)), 2, 0);
+    auto* const open = new QPushButton(tr("Open this plan"), frame);
+    open->setObjectName(QStringLiteral("openPlan"));
+    open->setAccessibleName(tr("Open the plan on %1").arg(name));
+    PlannedScenario planned = one.answer->planned;
+    planned.name = tr("%1 on %2")
+                       .arg(qtext(planned.model.model.substr(planned.model.model.rfind('/') + 1)))
+                       .arg(name)
+                       .toStdString();
+    planned.notes = pick.why + " " + time_and_money(one);
+    connect(open, &QPushButton::clicked, this, [this, planned] { Q_EMIT chosen(planned); });
+    grid->addWidget(open, 0, 1, 3, 1, Qt::AlignRight | Qt::AlignVCenter);
+    grid->setColumnStretch(0, 1);
+    return frame;
+}
+
+}  // namespace sluice

@@ -1,0 +1,102 @@
+// Does the start page answer what a newcomer asks, by mouse and by keyboard?
+#include "planner-gui/window/start_page.h"
+
+#include <QPushButton>
+
+#include "planner-gui/window/field_row.h"
+#include "planner-gui/window/pages.h"
+#include "tests/planner-gui/end_to_end/person.h"
+#include "tests/planner-gui/window/window_driver.h"
+
+using namespace sluice;
+using test::WindowDriver;
+
+namespace {
+
+/// Types into a field of the page, key by key, and leaves the keyboard there.
+QLineEdit* type(MainWindow& window, const char* field, const char* text) {
+    FieldRow* const row = window.startPage().row(QString::fromLatin1(field));
+    auto* line = qobject_cast<QLineEdit*>(row->editor());
+    if (line == nullptr) line = row->editor()->findChild<QLineEdit*>();
+    REQUIRE(line != nullptr);
+    line->setFocus();
+    line->selectAll();
+    QTest::keyClicks(line, QString::fromLatin1(text));
+    return line;
+}
+
+QList<QPushButton*> plans(MainWindow& window) {
+    return window.startPage().findChildren<QPushButton*>(QStringLiteral("openPlan"));
+}
+
+/// A small model, so that each machine is predicted fast.
+void ask_small(MainWindow& window) {
+    type(window, "model", "qwen2.5-0.5b");
+    type(window, "tokens", "10M");
+    type(window, "days", "30");
+}
+
+}  // namespace
+
+TEST_CASE("start page: a new project begins with it, and a plan of its answer is opened",
+          "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.start({});
+    CHECK(window.startPage().isVisible());
+    CHECK(!window.form().isVisible());
+    ask_small(window);
+    driver.finish(JobKind::start,
+                  [&] { QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton); });
+    QTest::qWait(0);  // earlier cards are deleted
+    REQUIRE(plans(window).size() == 3);
+    QTest::mouseClick(plans(window)[0], Qt::LeftButton);
+    CHECK(!window.startPage().isVisible());
+    CHECK(window.form().isVisible());
+    CHECK(window.stack().count() == 1);
+    CHECK(window.isWindowModified());
+    const auto opened = driver.settled();
+    CHECK(opened->planned.model.model == "qwen2.5-0.5b");
+    CHECK(opened->report().plan.fit.fits());
+    CHECK(opened->cost.tokens == 1e7);
+    CHECK(opened->planned.notes.find(format_usd(opened->cost.run.usd.value)) != std::string::npos);
+
+    SECTION("a second one is added to it") {
+        test::choose(window, "Start page");
+        REQUIRE(window.startPage().isVisible());
+        QTest::mouseClick(plans(window)[1], Qt::LeftButton);
+        CHECK(window.stack().count() == 2);
+        CHECK(driver.settled()->planned != opened->planned);
+    }
+}
+
+TEST_CASE("start page: it works by keyboard alone", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.start({});
+    window.activateWindow();
+    REQUIRE(QTest::qWaitForWindowActive(&window));
+    ask_small(window);
+    QLineEdit* const days = type(window, "days", "30");
+    QTest::keyClick(days, Qt::Key_Return);
+    REQUIRE(test::wait_until([&] { return !plans(window).isEmpty(); }));
+    QTest::keyClick(days, Qt::Key_Return);  // stops it
+    QTest::qWait(0);
+    for (int i = 0;
+         i < 40 && QApplication::focusWidget()->objectName() != QLatin1String("openPlan"); ++i)
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    REQUIRE(QApplication::focusWidget()->objectName() == QLatin1String("openPlan"));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
+    CHECK(!window.startPage().isVisible());
+}
+
+TEST_CASE("start page: a field that is wrong says so, and nothing is asked", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.start({});
+    type(window, "tokens", "many");
+    QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton);
+    CHECK(window.startPage().row(QStringLiteral("tokens"))->mistake() ==
+          QStringLiteral("\"many\" is not a number of tokens such as 2B."));
+    CHECK(plans(window).isEmpty());
+}
