@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/input_error.h"
+#include "sim/plan/runs_today.h"
 
 namespace sluice {
 namespace {
@@ -24,22 +25,8 @@ class Placer {
 };
 
 void check_trainable(const ModelSpec& model, const LayerSpec& layer) {
-    const AttentionSpec& a = layer.attention;
-    const FeedForwardSpec& f = layer.feed_forward;
-    const char* what = nullptr;
-    if (f.experts > 0) what = "mixture of experts";
-    if (a.latent) what = "latent attention";
-    if (a.sinks) what = "attention sinks";
-    if (a.output_bias) what = "bias on the attention output";
-    if (!f.gated) what = "feed-forward without a gate";
-    if (f.bias) what = "biases in the feed-forward";
-    if (layer.norms != 2 || layer.norm_bias) what = "norms but two RMSNorms a layer";
-    if (a.value_dim != a.head_dim) what = "attention with values wider or narrower than keys";
-    if (model.learned_positions > 0) what = "learned positions";
-    if (model.family.starts_with("gemma") || model.family == "phi3") what = "layers of this family";
-    if (!model.not_trained.empty()) what = model.not_trained.c_str();
-    if (a.head_dim % 2 != 0) what = "heads of odd width";
-    if (what == nullptr) return;
+    const std::string what = missing_in_trainer(model, layer);
+    if (what.empty()) return;
     throw InputError(
         fmt::format("--model {}: sluice-train has no {} (model_type {}); it trains qwen2, qwen3, "
                     "llama and mistral",

@@ -105,6 +105,11 @@ std::vector<Comparing> answered(ByteUnits units) {
          }},
         {"Tokens/s", "Batch x sequence / step",
          if_fits([](auto& r) { return format_thousands(r.tokens_per_s()); })},
+        {"Runs today", "The program that trains this model on this machine today",
+         [](const ComparedScenario& s) {
+             const RunsToday& today = s.report->asked.runs_today;
+             return today.runs() ? today.program : "no: " + today.why_not;
+         }},
         {"5 to 95%", "Nine of ten measured steps should lie there",
          if_fits([](auto& r) { return cell_text(range_of(r.speed()), Unit::whole); })},
         {"Step", "", if_fits([](auto& r) { return format_seconds(r.step.seconds); })},

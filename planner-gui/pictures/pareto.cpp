@@ -5,6 +5,7 @@
 
 #include "planner-gui/pictures/answer_words.h"
 #include "sim/base/format.h"
+#include "sim/report/answers/beside_speed.h"
 
 namespace sluice {
 namespace {
@@ -15,6 +16,9 @@ struct ParetoText {
 
 /// Why a row is doubtful, or missing in the picture.
 QString reason_of(const MachineSystem& row, ByteUnits units) {
+    const RunsToday& today = row.value.asked.runs_today;
+    if (row.value.fits() && !today.runs())
+        return ParetoText::tr("no program trains this way today: %1").arg(qtext(today.why_not));
     if (row.value.fits() && !row.value.usd_per_hour)
         return ParetoText::tr("no price is known for this machine");
     return reason_text(row.value, units);
@@ -147,7 +151,7 @@ Picture pareto_picture(const std::vector<MachineSystem>& rows, CostAxis axis, By
                        const PictureSpace& space) {
     const auto plotted = std::ranges::find_if(rows, &MachineSystem::is_plotted);
     if (plotted == rows.end()) return {};
-    return cost_speed_picture(plotted->value.model + ": speed and money",
+    return cost_speed_picture(plotted->value.asked.model_name + ": speed and money",
                               "predicted; thin lines: 5 to 95%; blue: none is faster for less; "
                               "grey: the others",
                               {cost_speed(rows, axis, units)}, space);
@@ -202,41 +206,45 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
             return row.value.fits() ? Cell(std::invoke(value, row.value)) : Cell();
         };
     };
-    Table table = table_of<MachineSystem>(
-        rows, {{"machine", "machine", Unit::text, &MachineSystem::machine},
-               {"system", "system", Unit::text, &MachineSystem::schedule},
-               {"fits", "", Unit::text, refused_or_fits},
-               {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s),
-                "predicted, in a steady step"},
-               {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& value) {
-                    return value.has_band() ? Cell(Range{value.tokens_per_s_at(value.step_high),
-                                                         value.tokens_per_s_at(value.step_low)})
-                                            : Cell();
-                }),
-                "nine of ten measured steps should lie there"},
-               {"device_bytes", "", Unit::bytes,
-                if_planned([](auto& value) { return value.fit.device.peak.bytes; })},
-               {"host_bytes", "", Unit::bytes,
-                if_planned([](auto& value) { return value.fit.host.peak.bytes; })},
-               {"host_memory", "host", Unit::text, if_planned([units](auto& value) {
-                    return host_memory_words(value.host, [units](double bytes) {
-                        return byte_text(bytes, units).toStdString();
-                    });
-                }),
-                "host memory that the machine has"},
-               {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
-                cost_name(CostAxis::usd_per_hour).toUtf8().constData()},
-               {"usd_per_million_tokens", "$/M tokens", Unit::usd,
-                if_fits(&ScenarioValue::usd_per_million_tokens),
-                cost_name(CostAxis::usd_per_million_tokens).toUtf8().constData()},
-               {"on_front_by_hour", "", Unit::text, yes_in(by_hour)},
-               {"on_front_by_token", "", Unit::text, yes_in(by_token)},
-               {"price", "", Unit::text, if_planned(&ScenarioValue::price_of)},
-               {"reason", "", Unit::text,
-                [&](auto& row) { return Cell(reason_of(row, units).toStdString()); }},
-               {"", "outcome", Unit::text,
-                [&](auto& row) { return outcome(row, among(front, row), units); },
-                "on the front: none is faster for less"}});
+    std::vector<ColumnOf<MachineSystem>> columns = {
+        {"machine", "machine", Unit::text, &MachineSystem::machine},
+        {"system", "system", Unit::text, &MachineSystem::schedule},
+        {"fits", "", Unit::text, refused_or_fits},
+        {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s),
+         "predicted, in a steady step"},
+        {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& value) {
+             return value.has_band() ? Cell(Range{value.tokens_per_s_at(value.step_high),
+                                                  value.tokens_per_s_at(value.step_low)})
+                                     : Cell();
+         }),
+         "nine of ten measured steps should lie there"},
+        {"device_bytes", "", Unit::bytes,
+         if_planned([](auto& value) { return value.fit.device.peak.bytes; })},
+        {"host_bytes", "", Unit::bytes,
+         if_planned([](auto& value) { return value.fit.host.peak.bytes; })},
+        {"host_memory", "host", Unit::text, if_planned([units](auto& value) {
+             return host_memory_words(value.host, [units](double bytes) {
+                 return byte_text(bytes, units).toStdString();
+             });
+         }),
+         "host memory that the machine has"},
+        {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
+         cost_name(CostAxis::usd_per_hour).toUtf8().constData()},
+        {"usd_per_million_tokens", "$/M tokens", Unit::usd,
+         if_fits(&ScenarioValue::usd_per_million_tokens),
+         cost_name(CostAxis::usd_per_million_tokens).toUtf8().constData()},
+        {"on_front_by_hour", "", Unit::text, yes_in(by_hour)},
+        {"on_front_by_token", "", Unit::text, yes_in(by_token)},
+        {"price", "", Unit::text, if_planned(&ScenarioValue::price_of)},
+        {"reason", "", Unit::text,
+         [&](auto& row) { return Cell(reason_of(row, units).toStdString()); }},
+        {"", "outcome", Unit::text,
+         [&](auto& row) { return outcome(row, among(front, row), units); },
+         "on the front: none is faster for less"}};
+    add_beside_speed(columns, "tokens_per_s_{}_percent", [](const MachineSystem& row) {
+        return row.value.is_planned() ? &row.value.asked : nullptr;
+    });
+    Table table = table_of<MachineSystem>(rows, columns);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         Row& row = table.rows[i];
         row.marked = front[i];

@@ -86,8 +86,7 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
         out.fit = report.plan.fit;
         out.host = host_memory_of(prediction.scenario.profile);
         out.shortages = find_shortages(report.plan);
-        out.model = report.asked.model_name;
-        out.training = report.asked.training;
+        out.asked = report.asked;
         out.step = report.step.seconds;
         if (report.band) {
             out.step_low = report.band->low;

@@ -51,8 +51,7 @@ struct ScenarioValue {
     Fit fit;
     HostMemory host;  ///< of the machine
     std::vector<Shortage> shortages;
-    std::string model;
-    TrainingSpec training;
+    AskedStep asked;
     Seconds step = 0;  ///< without the memory limit, if it does not fit
     Seconds step_low = 0, step_high = 0;
     std::optional<double> usd_per_hour, usd_per_million_tokens;
@@ -64,7 +63,7 @@ struct ScenarioValue {
     bool fits() const { return is_planned() && fit.fits(); }
     bool has_band() const { return step_high > 0; }
     double tokens_per_s_at(Seconds one_step) const {
-        return static_cast<double>(training.tokens()) / one_step;
+        return static_cast<double>(asked.training.tokens()) / one_step;
     }
     double tokens_per_s() const { return tokens_per_s_at(step); }
 };
@@ -81,8 +80,10 @@ struct MachineSystem {
     std::string machine, schedule;
     ScenarioValue value;
 
-    /// Whether it belongs into a picture of cost and speed.
-    bool is_plotted() const { return value.fits() && value.usd_per_hour.has_value(); }
+    /// Whether it belongs into a picture of cost and speed: a program trains it today.
+    bool is_plotted() const {
+        return value.fits() && value.usd_per_hour.has_value() && value.asked.runs_today.runs();
+    }
 };
 
 }  // namespace sluice

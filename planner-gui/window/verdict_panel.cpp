@@ -148,6 +148,9 @@ void VerdictPanel::showDetail() {
                               breakable(r.asked.machine_id),
                               used(tr("device"), r.plan.fit.device, units_),
                               used(tr("host"), r.plan.fit.host, units_)));
+    if (const RunsToday& today = r.asked.runs_today; !today.runs())
+        detail_->setText(tr("%1\nNo program trains this way today: %2.")
+                             .arg(detail_->text(), qtext(today.why_not)));
 }
 
 void VerdictPanel::showLimit() {

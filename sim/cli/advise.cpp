@@ -21,7 +21,7 @@ struct AdviseFlags {
     std::vector<std::string> machines, prices;
     std::optional<std::string> state_bytes, most_batch, least_speed, knee, most_usd;
     int workers = 0;
-    bool json = false;
+    bool planned_too = false, json = false;
 };
 
 double number_of(const std::string& text, const char* flag, double low, double high,
@@ -117,7 +117,8 @@ int run_advise(const AdviseFlags& flags) {
         const auto& [profile, machine] = profiled.back();
         // The share of a node is known with the plan; until then, that of its GPUs.
         const NodeShare least{static_cast<double>(request.given.gpus), machine.host.gpus};
-        machines.push_back({machine.id, price_of(name, profile, prices, least), "", std::nullopt});
+        machines.push_back(
+            {machine.id, price_of(name, profile, prices, least), "", std::nullopt});
         machines.back().left_out = over_budget(machines.back().price, most_usd);
         grids.push_back(advice_grid(model, machine, request));
     }
@@ -130,6 +131,9 @@ int run_advise(const AdviseFlags& flags) {
         const Prediction best = predict(model, machine, one.advice->best->training);
         one.price = price_of(names[i], profile, prices, best.share);
         one.left_out = over_budget(one.price, most_usd);
+        one.asked = best.asked;
+        if (!flags.planned_too && !best.asked.runs_today.runs())
+            one.left_out = "does not train it this way today: " + best.asked.runs_today.why_not;
     }
     return print(flags.json ? advice_json(machines, request) : advice_text(machines, request));
 }
@@ -177,6 +181,7 @@ void add_advise(CLI::App& app, Command& chosen) {
     command->remove_option(command->get_option("--machine"));
     command->add_option("--machine", flags->machines,
                         "as for predict; from several, the fastest is chosen too");
+    add_planned_too_flag(*command, flags->planned_too);
     add_workers_flag(*command, flags->workers);
     add_constraint_flags(*command, *flags);
     add_option_flags(*command, flags->scenario.given.training, [](const Option& option) {

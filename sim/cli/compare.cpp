@@ -18,7 +18,7 @@ struct CompareFlags {
     ScenarioFlags scenario;
     std::optional<std::string> schedules, svg_file;
     std::vector<std::string> clusters;  ///< MACHINE:GPUS
-    bool json = false, csv = false;
+    bool planned_too = false, json = false, csv = false;
 };
 
 /// Ignores a project's own schedule.
@@ -72,6 +72,7 @@ int run_compare(const CompareFlags& flags) {
     for (const ModelSpec& model : models) {
         comparisons.push_back(
             compare(model, machine.spec, training, schedules, clusters, &machine.profile));
+        comparisons.back().planned_too = flags.planned_too;
         if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
     }
     if (flags.svg_file)
@@ -99,6 +100,7 @@ void add_compare(CLI::App& app, Command& chosen) {
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
+    add_planned_too_flag(*command, flags->planned_too);
     add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per system")->group("Output");
     command->add_option("--svg", flags->svg_file, "write a bar chart of tokens/s")->group("Output");

@@ -21,7 +21,7 @@ struct FitFlags {
     ScenarioFlags scenario;
     std::string find;
     double tokens_per_s = 0;
-    bool adjust = false, json = false, csv = false;
+    bool adjust = false, planned_too = false, json = false, csv = false;
     std::optional<std::string> svg_file;
 };
 
@@ -61,6 +61,8 @@ void check_flags(const FitFlags& flags) {
             fmt::format("--tokens-per-s is {:g}, expected a speed above 0", flags.tokens_per_s));
     if (flags.find != kMachine && (flags.csv || flags.svg_file))
         throw InputError("--csv and --svg need --find machine; leave them out");
+    if (flags.planned_too && flags.find != kMachine && flags.find != sought_name(Sought::model))
+        throw InputError("--planned-too needs --find machine or model; leave it out");
     refuse_given_answer(flags);
     check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}});
 }
@@ -74,7 +76,8 @@ int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
     const auto& memory = asked.machine.host_memory;
     const MachineChoices choices = choose_machine(
         read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
-        memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt);
+        memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt,
+        flags.planned_too);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(machine_choices_picture(choices)));
     return print(flags.json  ? machine_choices_json(choices)
                  : flags.csv ? machine_choices_csv(choices)
@@ -91,8 +94,8 @@ int run_fit(const FitFlags& flags) {
     const ModelSpec model = sought == Sought::model ? ModelSpec{} : read_model(asked.model);
     const TrainingSpec training = read_training(asked);
     read_money(asked);  // also refuses mistakes
-    const FindAnswer answer =
-        find_limit(model, machine, training, {sought, flags.tokens_per_s, flags.adjust});
+    const FindAnswer answer = find_limit(
+        model, machine, training, {sought, flags.tokens_per_s, flags.adjust, flags.planned_too});
     return print(flags.json ? find_json(answer) : find_text(answer));
 }
 
@@ -114,6 +117,7 @@ void add_fit(CLI::App& app, Command& chosen) {
     command->add_flag(
         "--adjust", flags->adjust,
         "if the settings do not fit, also try the nearest ones that change only speed");
+    add_planned_too_flag(*command, flags->planned_too);
     add_scenario_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);
     add_json_flag(*command, flags->json);

@@ -16,6 +16,12 @@ void add_json_flag(CLI::App& command, bool& json) {
     command.add_flag("--json", json, "everything as JSON; keys carry units")->group("Output");
 }
 
+void add_planned_too_flag(CLI::App& command, bool& planned_too) {
+    command.add_flag("--planned-too", planned_too,
+                     "count systems that can be planned but that no program trains with today; "
+                     "without it they are shown but never chosen");
+}
+
 void add_workers_flag(CLI::App& command, int& workers) {
     command.add_option("--workers", workers,
                        "number of processes of a search; 0: one per processor (default)");

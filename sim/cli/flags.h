@@ -28,6 +28,7 @@ std::pair<CLI::App*, Flags*> add_command(CLI::App& app, Command& chosen, const c
 }
 
 void add_json_flag(CLI::App& command, bool& json);
+void add_planned_too_flag(CLI::App& command, bool& planned_too);
 void add_workers_flag(CLI::App& command, int& workers);
 
 /// A flag that names a file to write, and what it was given.

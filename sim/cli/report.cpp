@@ -19,7 +19,7 @@ struct ReportFlags {
     ScenarioFlags scenario;
     std::vector<std::string> machines, clusters, prices;
     std::string aim = "cost", out_file, date;
-    bool advise = false;
+    bool advise = false, planned_too = false;
     int workers = 0;
 };
 
@@ -108,6 +108,7 @@ DecisionRequest read_request(const ReportFlags& flags) {
         request.training = read_training(asked);
     check_training(request.advise ? request.advise->given : request.training);
     request.aim = flags.aim == "cost" ? Aim::cheapest : Aim::fastest;
+    request.planned_too = flags.planned_too;
     request.workers = processes_of(flags.workers);
     request.date = flags.date.empty() ? today() : flags.date;
     request.version = SLUICE_VERSION;
@@ -139,6 +140,7 @@ void add_report(CLI::App& app, Command& chosen) {
     command->add_flag(
         "--advise", flags->advise,
         "search the best settings for each machine; settings given as flags stay fixed");
+    add_planned_too_flag(*command, flags->planned_too);
     add_workers_flag(*command, flags->workers);
     add_training_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);

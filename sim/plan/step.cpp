@@ -29,6 +29,7 @@ AskedStep asked_step(const ModelSpec& model, const MachineSpec& machine,
     asked.machine_name = machine.name;
     asked.machine_changes = machine.changes;
     asked.training = training;
+    asked.runs_today = runs_today(training.schedule, model, machine);
     return asked;
 }
 

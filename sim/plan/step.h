@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/format.h"
+#include "sim/plan/runs_today.h"
 #include "sim/plan/step_plan.h"
 
 namespace sluice {
@@ -24,6 +25,7 @@ struct AskedStep {
     std::string machine_name;
     std::vector<std::string> machine_changes;  ///< what-if values, as flags
     TrainingSpec training;
+    RunsToday runs_today;
 };
 AskedStep asked_step(const ModelSpec& model, const MachineSpec& machine,
                      const TrainingSpec& training);

@@ -138,6 +138,11 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     out["machine"] = {
         {"id", asked.machine_id}, {"name", asked.machine_name}, {"changes", asked.machine_changes}};
     out["training"] = training_json(asked.training, false);
+    if (prediction != nullptr)
+        out["runs_today"] = {{"runs", asked.runs_today.runs()},
+                             {"program", asked.runs_today.program},
+                             {"why_not", asked.runs_today.why_not},
+                             {"source", asked.runs_today.source}};
     if (prediction != nullptr && prediction->choice) {
         const PlanChoice& choice = *prediction->choice;
         out["chosen"] = to_json(plan_choice_table(choice));

@@ -209,6 +209,8 @@ std::string report_text(const Prediction& prediction) {
     append_fit(out, prediction, prediction.advice);
     append_speed(out, prediction, prediction.band);
     append_cost(out, prediction);
+    if (const RunsToday& today = prediction.asked.runs_today; !today.runs())
+        out += fmt::format("runs today   no: {}\n", today.why_not);
     out += fmt::format("confidence   {} rates of the machine\n",
                        confidence_name(prediction.plan.confidence));
     if (prediction.choice) append_choice(out, *prediction.choice);

@@ -14,8 +14,8 @@ inline VariedNumber example_option(const std::string& field) {
 inline ScenarioValue example_cell(std::int64_t tokens_per_s, Bytes host) {
     ScenarioValue cell;
     cell.step = 2;
-    cell.training.batch = 2 * tokens_per_s;
-    cell.training.sequence = 1;
+    cell.asked.training.batch = 2 * tokens_per_s;
+    cell.asked.training.sequence = 1;
     cell.fit.device.peak.bytes = cell.fit.device.usable = 20'000'000'000;
     cell.fit.host.peak.bytes = cell.fit.host.usable = host;
     cell.usd_per_million_tokens = 5.0 / 3600 / static_cast<double>(tokens_per_s) * 1e6;

@@ -8,9 +8,9 @@ namespace sluice {
 inline MachineSystem example_row(const std::string& machine, double tokens_per_s,
                                  double usd_per_hour, const std::string& system = "streamed") {
     ScenarioValue value;
-    value.model = "a-model";
-    value.training.batch = 8;
-    value.training.sequence = 1000;
+    value.asked.model_name = "a-model";
+    value.asked.training.batch = 8;
+    value.asked.training.sequence = 1000;
     value.step = 8000 / tokens_per_s;
     value.step_low = 0.9 * value.step;
     value.step_high = 1.25 * value.step;

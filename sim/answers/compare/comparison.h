@@ -25,6 +25,12 @@ struct ComparedSystem {
     std::optional<double> suggested_tokens_per_s;
 
     bool fits() const { return report.plan.fit.fits(); }
+    /// The speed of shorter sequences is not comparable, since their tokens are less work.
+    /// Precondition: there is a suggestion.
+    bool suggestion_keeps_sequence() const {
+        return report.advice.suggestions.front().training.sequence ==
+               report.asked.training.sequence;
+    }
 };
 
 /// One model, machine, batch and sequence. Functions that take one require that `systems` is not
@@ -33,11 +39,16 @@ struct Comparison {
     std::vector<ComparedSystem> systems;
     /// One sentence for each system that could not be compared.
     std::vector<std::string> left_out = {};
+    bool planned_too = false;  ///< findings count systems that no program runs there today
 
     /// The part common to all reports: model, machine, batch.
     const Prediction& shared() const { return systems.front().report; }
     /// The streamed schedule if it is compared and fits; it is the 1.00x of relative speeds.
     const ComparedSystem* ours() const;
+    /// Whether findings count a system that fits.
+    bool counts(const ComparedSystem& system) const {
+        return planned_too || system.report.asked.runs_today.runs();
+    }
 };
 
 /// tokens/s over ours; empty if ours is not compared or does not fit.

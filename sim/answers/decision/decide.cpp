@@ -95,6 +95,7 @@ void compare_others(Decision& decision) {
     if (cluster) clusters.push_back({best.machine, best.report().asked.training.gpus});
     decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters);
     decision.other->left_out = std::move(not_compared);
+    decision.other->planned_too = decision.request.planned_too;
 }
 
 void add_upgrades(Decision& decision) {
@@ -159,7 +160,9 @@ Decision decide(const DecisionRequest& request) {
 
 void choose(Decision& decision) {
     const std::vector<Candidate>& all = decision.candidates;
-    const auto choice_by_cost = [](const Candidate& c) { return c.fits() && c.cost.payment; };
+    const auto choice_by_cost = [&](const Candidate& c) {
+        return decision.can_choose(c) && c.cost.payment;
+    };
     decision.aim =
         decision.request.aim == Aim::cheapest && std::any_of(all.begin(), all.end(), choice_by_cost)
             ? Aim::cheapest
@@ -172,7 +175,8 @@ void choose(Decision& decision) {
                    : a.report().tokens_per_s() > b.report().tokens_per_s();
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (decision.aim == Aim::cheapest ? !choice_by_cost(all[i]) : !all[i].fits()) continue;
+        if (decision.aim == Aim::cheapest ? !choice_by_cost(all[i]) : !decision.can_choose(all[i]))
+            continue;
         if (!decision.chosen || better(all[i], all[*decision.chosen])) decision.chosen = i;
     }
 }

@@ -56,6 +56,7 @@ struct DecisionRequest {
     /// otherwise `training` is used.
     std::optional<AdviceRequest> advise;
     int workers = 1;            ///< for the search
+    bool planned_too = false;   ///< chooses candidates that no program trains with today, too
     std::string date, version;  ///< on the page
 };
 
@@ -69,13 +70,14 @@ struct Candidate {
 
     const Prediction& report() const { return prediction; }
     bool fits() const { return report().plan.fit.fits(); }
+    const RunsToday& today() const { return report().asked.runs_today; }
 };
 
 struct Decision {
     DecisionRequest request;
     std::vector<Candidate> candidates;  ///< in the order of the request
-    /// Index of a candidate that fits: the cheapest per million tokens if any has a price (then
-    /// only those can be chosen), else the fastest.
+    /// Index of a candidate that can be chosen: the cheapest per million tokens if any has a price
+    /// (then only those can be chosen), else the fastest.
     std::optional<std::size_t> chosen;
     Aim aim = Aim::fastest;           ///< the criterion of the choice
     std::optional<Comparison> other;  ///< other systems on the chosen machine
@@ -83,6 +85,10 @@ struct Decision {
     std::optional<Sensitivity> upgrades;
     std::vector<TrackRecord> record;
 
+    /// It fits, and a program trains this way today unless that is not required.
+    bool can_choose(const Candidate& c) const {
+        return c.fits() && (request.planned_too || c.today().runs());
+    }
     const Candidate* best() const { return chosen ? &candidates[*chosen] : nullptr; }
 };
 

@@ -8,6 +8,7 @@
 
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/search.h"
+#include "sim/plan/step.h"
 #include "sim/specs/scenario/payment.h"
 
 namespace sluice {
@@ -73,6 +74,7 @@ struct MachineAdvice {
     std::optional<Payment> price;  ///< of the best settings, if there are some
     std::string left_out;  ///< "rents for 3.50 $ an hour, more than the 2.00 allowed"; else empty
     std::optional<Advice> advice;
+    std::optional<AskedStep> asked = std::nullopt;  ///< of the best settings
 
     /// Dollars per million tokens; empty without a price or settings.
     std::optional<double> usd_per_million_tokens() const;

@@ -221,7 +221,12 @@ class LimitSearch {
             return total_parameters(a) > total_parameters(b);
         });
         std::optional<Trial> before;
+        std::vector<std::string> not_counted;
         for (const ModelSpec& model : models) {
+            if (!query_.planned_too && !runs_today(training_.schedule, model, machine_).runs()) {
+                not_counted.push_back(model.name);
+                continue;
+            }
             Trial t{model, machine_, training_, static_cast<double>(total_parameters(model)), ""};
             t.subject = fmt::format("{} ({} parameters)", model.name, format_count(t.value));
             if (does_it(t)) {
@@ -230,7 +235,16 @@ class LimitSearch {
             }
             before = std::move(t);
         }
+        if (not_counted.size() == models.size())
+            throw InputError(fmt::format(
+                "--find model: no program trains with {} on {} today; give another --schedule, or "
+                "--planned-too",
+                training_.schedule->name, machine_.id));
         if (before) answer_.other = side(*before);
+        if (!not_counted.empty())
+            answer_.note =
+                fmt::format("not counted, since no program trains them this way here today: {}",
+                            fmt::join(not_counted, ", "));
         return std::move(answer_);
     }
 

@@ -31,6 +31,7 @@ struct FindQuery {
     /// If the given settings do not fit, also tries the nearest ones that change only speed
     /// (nearest_fits()). Not for the batch.
     bool adjust = false;
+    bool planned_too = false;  ///< for the model: those that no program trains there today, too
 };
 
 struct FindSide {

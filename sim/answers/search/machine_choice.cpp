@@ -17,7 +17,7 @@ namespace {
 
 MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
                           const TrainingSpec& training, double tokens_per_s, bool adjust,
-                          const CostQuery& query) {
+                          const CostQuery& query, bool planned_too) {
     const MachineSpec machine = resolve_machine(profile);
     MachineChoice choice;
     choice.id = profile.id;
@@ -28,7 +28,9 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
         choice.changes = changed_settings(training, used);
     }
     choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
-    choice.does_it = choice.report.plan.fit.fits() && choice.report.tokens_per_s() >= tokens_per_s;
+    choice.does_it = choice.report.plan.fit.fits() &&
+                     choice.report.tokens_per_s() >= tokens_per_s &&
+                     (planned_too || choice.report.asked.runs_today.runs());
     choice.cost =
         answer_cost(choice.report, machine, machine_money(profile, machine, query), query);
     choice.unpriced = !unpriced_memory(profile).empty();
@@ -60,9 +62,10 @@ const MachineChoice* MachineChoices::cheapest() const {
 
 MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
                               double tokens_per_s, bool adjust, const CostQuery& query,
-                              std::optional<double> host_memory_bytes) {
+                              std::optional<double> host_memory_bytes, bool planned_too) {
     MachineChoices out;
     out.tokens_per_s = tokens_per_s;
+    out.planned_too = planned_too;
     std::vector<std::string> capped;
     for (const std::string& id : library_machines()) {
         MachineProfile profile = read_machine_profile(id);
@@ -70,7 +73,7 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
             capped.push_back(id);
         try {
             out.machines.push_back(
-                try_machine(profile, model, training, tokens_per_s, adjust, query));
+                try_machine(profile, model, training, tokens_per_s, adjust, query, planned_too));
         } catch (const InputError& error) {
             out.left_out.push_back(fmt::format("{}: {}", id, error.what()));
         }

@@ -212,9 +212,16 @@ ScheduleRecord accelerate_offload_schedule() {
             .measured_system = "Accelerate CPU offload",
             .plan = plan_of<AccelerateOffload>,
             .options = {"recompute"},
+            .program = {.name = "Accelerate",
+                        .gpu_makers = {"NVIDIA", "AMD"},
+                        .lacks = [](const ModelSpec&, std::string_view) -> std::string {
+                            return "training with cpu_offload, which loses the gradients";
+                        },
+                        .source = "accelerate 1.15.0, issues 3770 and 3785",
+                        .date = "2026-11-23"},
             .keeps_inputs_alone = true,
-            .master = "bf16",
-            .moments = "bf16",
+            .master_bytes = 2,
+            .moments_bytes = 4,
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

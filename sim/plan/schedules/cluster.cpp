@@ -231,6 +231,11 @@ ScheduleRecord cluster_schedule() {
                            : Replicated(model, machine, training).plan();
             },
         .options = {"gpus", "sharding", "recompute"},
+        .program = {.name = "PyTorch FSDP2 or DDP",
+                    .gpu_makers = {"NVIDIA", "AMD"},
+                    .source = "torch 2.11.0, torch.distributed; AMD: "
+                              "docs.pytorch.org/docs/stable/notes/hip.html",
+                    .date = "2026-11-23"},
         .keeps_inputs_alone = true,
         .several_gpus = true,
         .structural_error = kErrorOnDevice,

@@ -234,6 +234,11 @@ ScheduleRecord fsdp_offload_schedule() {
             .measured_system = "PyTorch FSDP2 CPU offload",
             .plan = plan_of<FsdpOffload>,
             .options = {"recompute"},
+            .program = {.name = "PyTorch FSDP2",
+                        .gpu_makers = {"NVIDIA", "AMD"},
+                        .source = "torch 2.11.0, torch.distributed.fsdp; AMD: "
+                                  "docs.pytorch.org/docs/stable/notes/hip.html",
+                        .date = "2026-11-23"},
             .keeps_inputs_alone = true,
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};

@@ -223,6 +223,14 @@ std::vector<Phase> megatrain_phases() {
             all_of("zero_grad", OperationKind::zero_gradients)};
 }
 
+/// Its only try of experts on an AMD GPU (gpt-oss-120b) did not start.
+std::string missing_in_megatrain(const ModelSpec& model, std::string_view gpu_maker) {
+    const auto has_experts = [](const LayerSpec& layer) { return layer.feed_forward.experts > 0; };
+    return gpu_maker == "AMD" && std::ranges::any_of(model.kinds, has_experts)
+               ? "known run of a mixture of experts on AMD GPUs"
+               : "";
+}
+
 }  // namespace
 
 ScheduleRecord megatrain_schedule() {
@@ -230,7 +238,13 @@ ScheduleRecord megatrain_schedule() {
             .measured_system = "MegaTrain",
             .plan = plan_of<MegaTrain>,
             .options = {"host_gradient_slabs", "checkpoint_interval", "flash_loss"},
-            .master = "bf16",
+            .program = {.name = "MegaTrain",
+                        .gpu_makers = {"NVIDIA", "AMD"},
+                        .lacks = missing_in_megatrain,
+                        .source = "github:DLYuanGod/MegaTrain@919520f; AMD: logs of dense models "
+                                  "on an MI355X, github:chinmaydk99/MegaTrain@69d5ab61",
+                        .date = "2026-11-23"},
+            .master_bytes = 2,
             .structural_error = kErrorOffloading,
             .phases = megatrain_phases()};
 }

@@ -112,9 +112,15 @@ ScheduleRecord resident_schedule() {
             .measured_system = "resident",
             .plan = plan_of<Resident>,
             .options = {"recompute"},
+            .program = {.name = "PyTorch",
+                        .gpu_makers = {"NVIDIA", "AMD", "Apple"},
+                        .source = "torch 2.11.0; AMD: logs of an MI355X, "
+                                  "github:chinmaydk99/MegaTrain@69d5ab61; Apple: "
+                                  "docs.pytorch.org/docs/stable/notes/mps.html",
+                        .date = "2026-11-23"},
             .keeps_inputs_alone = true,
-            .master = "bf16",
-            .moments = "bf16",
+            .master_bytes = 2,
+            .moments_bytes = 4,
             .structural_error = kErrorOnDevice,
             .phases = plain_phases()};
 }

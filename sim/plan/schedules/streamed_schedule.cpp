@@ -1,4 +1,5 @@
 // Which options, phases and kernels has our schedule?
+#include "sim/plan/runs_today.h"
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
 
@@ -49,6 +50,11 @@ ScheduleRecord streamed_schedule() {
                     "keep_last_layers", "resident_layers", "resident_tables", "checkpoints",
                     "state_bytes", "optimizer_threads", "clipping", "loss_chunk_tokens",
                     "feed_forward_chunk_tokens", "distinct_tokens"},
+        .program = {.name = "sluice-train",
+                    .gpu_makers = {"NVIDIA"},
+                    .lacks = missing_in_trainer,
+                    .source = "the trainer of this version",
+                    .date = "2026-11-23"},
         .ours = true,
         .structural_error = kStructuralError,
         .phases = streamed_phases()};

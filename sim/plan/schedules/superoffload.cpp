@@ -220,6 +220,11 @@ ScheduleRecord superoffload_schedule() {
     return {.name = "superoffload",
             .plan = plan_of<SuperOffload>,
             .options = {"sub_group_elements", "offload_percent", "clipping"},
+            .program = {.name = "DeepSpeed SuperOffload",
+                        .gpu_makers = {"NVIDIA"},
+                        .source = "DeepSpeed 0.19.8; experts: its example Qwen3-30B-A3B, "
+                                  "github:deepspeedai/DeepSpeedExamples/pull/990",
+                        .date = "2026-11-23"},
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

@@ -167,6 +167,12 @@ ScheduleRecord zero3_offload_schedule() {
             .measured_system = "DeepSpeed ZeRO-3 CPU offload",
             .plan = plan_of<Zero3Offload>,
             .options = {"sub_group_elements"},
+            .program = {.name = "DeepSpeed ZeRO-3",
+                        .gpu_makers = {"NVIDIA", "AMD"},
+                        .source = "DeepSpeed 0.19.8; AMD: logs of an MI355X, "
+                                  "github:chinmaydk99/MegaTrain@69d5ab61; experts: "
+                                  "github:deepspeedai/DeepSpeed/pull/4966",
+                        .date = "2026-11-23"},
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

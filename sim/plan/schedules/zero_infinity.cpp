@@ -271,6 +271,10 @@ ScheduleRecord zero_infinity_schedule() {
             .measured_system = "DeepSpeed ZeRO-Infinity",
             .plan = plan,
             .options = {"sub_group_elements"},
+            .program = {.name = "DeepSpeed ZeRO-Infinity",
+                        .gpu_makers = {"NVIDIA"},
+                        .source = "DeepSpeed 0.19.8",
+                        .date = "2026-11-23"},
             .needs_storage = true,
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};

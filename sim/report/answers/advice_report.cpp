@@ -7,6 +7,7 @@
 #include "sim/base/json_text.h"
 #include "sim/plan/step.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/beside_speed.h"
 #include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 
@@ -34,9 +35,8 @@ std::string short_words(const SearchRow& row) {
 }
 
 /// How much memory a row lacks that does not fit.
-auto if_short(Bytes SearchRow::*bytes) {
-    return
-        [bytes](const auto& one) { return is_simulated(one.row) ? Cell() : Cell(one.row.*bytes); };
+auto if_short(Bytes SearchRow::*member) {
+    return [member](auto& one) { return is_simulated(one.row) ? Cell() : Cell(one.row.*member); };
 }
 
 /// One row per setting; the column "of best" compares with `best`, if that is not null.
@@ -120,22 +120,24 @@ std::string why_not(const MachineAdvice& one) {
 }
 
 Table machines_table(const std::vector<MachineAdvice>& machines) {
-    return table_of<MachineAdvice>(
-        machines,
-        {{"machine", "machine", &MachineAdvice::machine},
-         {"", "tokens/s", Unit::whole,
-          [](auto& one) {
-              return one.advice && one.advice->best ? Cell(one.advice->best->tokens_per_s())
-                                                    : Cell();
-          }},
-         {"usd_per_hour", "an hour", Unit::usd,
-          [](auto& one) { return one.price ? Cell(one.price->usd_per_hour) : Cell(); }},
-         {"price_source", "",
-          [](auto& one) { return one.price ? Cell(payment_words(*one.price)) : Cell(); }},
-         {"usd_per_million_tokens", "a million", Unit::usd, &MachineAdvice::usd_per_million_tokens},
-         {"", " ", why_not},
-         {"left_out", "",
-          [](auto& one) { return one.left_out.empty() ? Cell() : Cell(one.left_out); }}});
+    std::vector<ColumnOf<MachineAdvice>> columns = {
+        {"machine", "machine", &MachineAdvice::machine},
+        {"tokens_per_s", "tokens/s", Unit::whole,
+         [](auto& one) {
+             return one.advice && one.advice->best ? Cell(one.advice->best->tokens_per_s())
+                                                   : Cell();
+         }},
+        {"usd_per_hour", "an hour", Unit::usd,
+         [](auto& one) { return one.price ? Cell(one.price->usd_per_hour) : Cell(); }},
+        {"price_source", "",
+         [](auto& one) { return one.price ? Cell(payment_words(*one.price)) : Cell(); }},
+        {"usd_per_million_tokens", "a million", Unit::usd, &MachineAdvice::usd_per_million_tokens},
+        {"", " ", why_not},
+        {"left_out", "",
+         [](auto& one) { return one.left_out.empty() ? Cell() : Cell(one.left_out); }}};
+    add_beside_speed(columns, "tokens_per_s",
+                     [](const MachineAdvice& one) { return one.asked ? &*one.asked : nullptr; });
+    return table_of<MachineAdvice>(machines, columns);
 }
 
 std::string advised_text(const char* name, const AdvisedSettings& one) {
@@ -173,8 +175,7 @@ std::string counts_text(const Advice& advice) {
     const auto count = [](std::size_t n) { return format_thousands(n); };
     std::string out = fmt::format(
         "\n{}: {} simulated, {} bounded (cannot be the best of their batch, could be better by at "
-        "most "
-        "{:.1f}%, or have a batch that is too slow), {} too large\n",
+        "most {:.1f}%, or have a batch that is too slow), {} too large\n",
         format_number_of(static_cast<std::int64_t>(advice.combinations), "combination"),
         count(advice.simulated), count(advice.bounded), 100 * kIndifferent,
         count(advice.too_large));
@@ -215,9 +216,8 @@ std::string choice_text(const std::vector<MachineAdvice>& machines, const Advice
     const MachineAdvice *const best = best_machine(machines), *const cheapest =
                                                                   cheapest_machine(machines);
     std::string out = to_text(machines_table(machines)) + "best machine, the fastest";
-    if (request.least_tokens_per_s > 0)
-        out +=
-            fmt::format(" with at least {} tokens/s", format_thousands(request.least_tokens_per_s));
+    if (const double least = request.least_tokens_per_s; least > 0)
+        out += fmt::format(" with at least {} tokens/s", format_thousands(least));
     out += fmt::format(": {}\n", best == nullptr ? "none" : best->machine);
     if (cheapest != nullptr)
         out += cheapest == best

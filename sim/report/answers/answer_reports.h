@@ -94,6 +94,10 @@ std::vector<std::string> answer(const Decision& decision);
 std::string tokens_words(const Decision& decision);
 /// One sentence about measured errors of earlier predictions.
 std::string track_record_words(const TrackRecord& record);
+/// One row per candidate with its speed, memory and costs; the chosen one is marked.
+Table decision_machines_table(const Decision& decision);
+/// The settings of each candidate as flags.
+Table decision_settings_table(const Decision& decision);
 /// SVG in figures: bars, memory, cost against speed, and for the chosen machine a step and
 /// upgrades.
 std::string decision_pictures(const Decision& decision);

@@ -180,7 +180,10 @@ std::string comparison_text(std::span<const Comparison> comparisons) {
     out += about_clusters(last) + about_micro_batches(comparisons);
     if (one) out += prices(last) + misfits(last);
     out += settings_block(last) + assumptions_block(last) + lines(last.left_out);
-    return out + lines(one ? verdict(last) : trend(comparisons));
+    std::vector<std::string> findings = one ? verdict(last) : trend(comparisons);
+    if (!one && !not_today(last).empty()) findings.push_back(not_today(last));
+    if (!not_today(last).empty()) findings.back() += "; --planned-too counts them";
+    return out + lines(findings);
 }
 
 std::string comparison_json(std::span<const Comparison> comparisons) {
@@ -205,6 +208,7 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
                                       {"verdict", verdict(c)}});
     }
     if (comparisons.size() > 1) out["trend"] = trend(comparisons);
+    out["planned_too"] = last.planned_too;
     out["left_out"] = last.left_out;
     out["assumptions"] = Json::array();
     for (const SharedAssumption& one : shared_assumptions(last))

@@ -7,6 +7,7 @@
 #include "sim/answers/search/machine_choice.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/beside_speed.h"
 #include "sim/report/answers/findings.h"
 #include "sim/report/bars.h"
 #include "sim/report/report.h"
@@ -23,14 +24,14 @@ Banded measure(const Decision& decision, const Candidate& c) {
     return {1 / speed.value, 1 / speed.high, 1 / speed.low};
 }
 
-/// The candidate that fits with the smallest `value`, with a price if that is required; null if
-/// there is none.
+/// The candidate that can be chosen with the smallest `value`, with a price if that is required;
+/// null if there is none.
 template <typename Value>
 const Candidate* least(const Decision& decision, bool with_price, Value value,
                        const Candidate* left_out = nullptr) {
     const Candidate* out = nullptr;
     for (const Candidate& c : decision.candidates)
-        if (&c != left_out && c.fits() && (!with_price || c.cost.payment) &&
+        if (&c != left_out && decision.can_choose(c) && (!with_price || c.cost.payment) &&
             (out == nullptr || value(c) < value(*out)))
             out = &c;
     return out;
@@ -117,6 +118,29 @@ void add_if_any(std::vector<std::string>& sentences, std::string sentence) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
 }
 
+/// The candidates that fit but where no program trains this way today, and the systems that run there.
+std::string not_today_sentence(const Decision& decision) {
+    if (decision.request.planned_too) return "";
+    std::vector<NamedToday> all;
+    std::vector<std::string> instead;
+    for (const Candidate& c : decision.candidates) {
+        if (!c.fits() || c.today().runs()) continue;
+        all.emplace_back(c.name, &c.today());
+        std::vector<std::string> systems;
+        for (const Schedule schedule : schedules_of(c.machine))
+            if (runs_today(schedule, decision.request.model, c.machine).runs())
+                systems.emplace_back(schedule->name);
+        if (!systems.empty())
+            instead.push_back(fmt::format("{}: {}", c.name, fmt::join(systems, ", ")));
+    }
+    if (all.empty()) return "";
+    return fmt::format(
+        "Left out, since no program trains this way there today: {}.{}", not_today_words(all),
+        instead.empty()
+            ? ""
+            : fmt::format(" Systems that run there today: {}.", fmt::join(instead, "; ")));
+}
+
 std::string figure(const std::string& caption, const Picture& picture) {
     return fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n", escape_xml(caption),
                        to_svg(picture));
@@ -165,7 +189,8 @@ std::optional<Picture> money_picture(const Decision& decision) {
     MachineChoices choices;
     for (const Candidate& c : decision.candidates) {
         if (c.fits() && c.cost.payment)
-            choices.machines.push_back({c.name, {}, c.report(), c.cost, "", true});
+            choices.machines.push_back(
+                {c.name, {}, c.report(), c.cost, "", decision.can_choose(c)});
     }
     if (choices.machines.size() < 2) return std::nullopt;
     return machine_choices_picture(choices);
@@ -209,9 +234,12 @@ std::vector<std::string> answer(const Decision& decision) {
         add_if_any(out, lead_sentence(decision));
         add_if_any(out, fastest_sentence(decision));
     } else {
-        out.push_back(decision.candidates.size() == 1 ? "It does not fit."
-                                                      : "It fits on none of them.");
+        const bool fits = std::ranges::any_of(decision.candidates, &Candidate::fits);
+        out.push_back(fits                              ? "No program trains it this way today."
+                      : decision.candidates.size() == 1 ? "It does not fit."
+                                                        : "It fits on none of them.");
     }
+    add_if_any(out, not_today_sentence(decision));
     std::vector<std::string> without_price;
     for (const Candidate& c : decision.candidates) {
         if (!c.fits()) out.push_back("Does not fit on " + misfit_sentence(c));

@@ -33,88 +33,6 @@ constexpr const char* kStyle =
     "figure,tr,.answer{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}"
     "tr.marked td{background:#e3f0f9;color:#000}.meta{color:#333}}";
 
-/// "29.1", "1,208".
-Cell days_or_kwh(const Banded& number) {
-    return Cell(number.value)
-        .shown_as(number.value >= 100 ? format_thousands(number.value)
-                                      : fmt::format("{:.3g}", number.value));
-}
-
-/// A candidate that does not fit has neither speed nor cost.
-template <typename Value>
-std::function<Cell(const Candidate&)> if_fits(Value value) {
-    return [value](const Candidate& c) { return c.fits() ? Cell(value(c)) : Cell(); };
-}
-
-template <typename Value>
-std::function<Cell(const Candidate&)> if_paid(Value value) {
-    return [value](const Candidate& c) {
-        return c.fits() && c.cost.payment ? Cell(value(c.cost.run)) : Cell();
-    };
-}
-
-Table machines_table(const Decision& decision) {
-    const std::string run = tokens_words(decision) + " tokens";
-    Table out = table_of<Candidate>(
-        decision.candidates,
-        {{"machine", "machine", &Candidate::name},
-         {"", "machine ",
-          [&](auto& c) { return c.name + (&c == decision.best() ? " (chosen)" : ""); }},
-         {"fits", "fits", Unit::flag, [](auto& c) { return Cell(c.fits()).with_mark(!c.fits()); }},
-         {"tokens_per_s", "tokens/s", Unit::whole,
-          if_fits([](auto& c) { return c.report().tokens_per_s(); })},
-         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
-          if_fits([](auto& c) { return range_of(c.report().speed()); })},
-         {"bottleneck", "bound by", if_fits([](auto& c) {
-              const auto [lane, share] = bound_of(c.report());
-              return fmt::format("{} {}", lane_label(lane), format_percent(share));
-          })},
-         {"device_peak_bytes", "device", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.device.peak.bytes; }},
-         {"device_usable_bytes", "of", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.device.usable; }},
-         {"host_peak_bytes", "host", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.host.peak.bytes; }},
-         {"host_usable_bytes", "of", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.host.usable; }},
-         {"paid_for", "paid for",
-          [](auto& c) {
-              return c.fits() && c.cost.payment && c.cost.payment->paid
-                         ? Cell(paid_words(*c.cost.payment->paid))
-                         : Cell();
-          }},
-         {"usd_per_hour", "$ an hour", Unit::usd, if_paid([](auto& c) { return c.usd_per_hour; })},
-         {"usd_per_million_tokens", "$ a million", Unit::usd,
-          if_paid([](auto& c) { return c.usd_per_million_tokens.value; })},
-         {"usd_per_million_tokens_{}_percent", "5 to 95%", Unit::usd,
-          if_paid([](auto& c) { return range_of(c.usd_per_million_tokens); })},
-         {"usd_per_million_tokens_of_a_full_node", "$ a million, node full", Unit::usd,
-          [](auto& c) {
-              return c.together && c.together->paid
-                         ? Cell(c.together->paid->run.usd_per_million_tokens.value)
-                         : Cell();
-          }},
-         {"days", "days", Unit::number,
-          if_fits([](auto& c) { return days_or_kwh(c.cost.run.days); })},
-         {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
-         {"run_kwh", "kWh for " + run, Unit::number, if_fits([](auto& c) {
-              const RunCost cost = c.cost.run;
-              return cost.kwh ? days_or_kwh(*cost.kwh) : Cell();
-          })},
-         {"confidence", "confidence",
-          [](auto& c) { return confidence_name(c.report().plan.confidence); }},
-         {"", "short", [](auto& c) { return short_by(c.report()); }}});
-    if (decision.chosen) out.rows[*decision.chosen].marked = true;
-    return out;
-}
-
-Table settings_table(const Decision& decision) {
-    return table_of<Candidate>(
-        decision.candidates,
-        {{"machine", "machine", &Candidate::name},
-         {"flags", "settings", [](auto& c) { return settings_flags(c.report().asked.training); }}});
-}
-
 std::string value_text(const Quantity& quantity) {
     if (!quantity.value) return "not known";
     if (!quantity.low) return fmt::format("{:.6g}", *quantity.value);
@@ -163,12 +81,26 @@ std::string answer_box(const Decision& decision) {
 
 std::string machines_part(const Decision& decision) {
     return to_html(
-               select(machines_table(decision),
-                      {"machine ", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "bottleneck",
-                       "device_peak_bytes", "device_usable_bytes", "host_peak_bytes",
-                       "host_usable_bytes", "paid_for", "usd_per_hour", "usd_per_million_tokens",
-                       "usd_per_million_tokens_{}_percent", "usd_per_million_tokens_of_a_full_node",
-                       "days", "run_usd", "run_kwh", "confidence", "short"})) +
+               select(decision_machines_table(decision), {"machine ",
+                                                          "fits",
+                                                          "tokens_per_s",
+                                                          "tokens_per_s_{}_percent",
+                                                          "runs_today.runs",
+                                                          "bottleneck",
+                                                          "device_peak_bytes",
+                                                          "device_usable_bytes",
+                                                          "host_peak_bytes",
+                                                          "host_usable_bytes",
+                                                          "paid_for",
+                                                          "usd_per_hour",
+                                                          "usd_per_million_tokens",
+                                                          "usd_per_million_tokens_{}_percent",
+                                                          "usd_per_million_tokens_of_a_full_node",
+                                                          "days",
+                                                          "run_usd",
+                                                          "run_kwh",
+                                                          "confidence",
+                                                          "short"})) +
            html_element("p",
                         "5 to 95%: nine of ten steps should lie there. Energy and money follow "
                         "the speed. A rent pays for the largest share that a plan takes of its "
@@ -254,11 +186,11 @@ std::string decision_text(const Decision& decision) {
     for (const std::string& sentence : answer(decision)) out += sentence + "\n";
     return out + "\n" +
            to_text(select(
-               machines_table(decision),
-               {"machine", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "device_peak_bytes",
-                "host_peak_bytes", "usd_per_hour", "usd_per_million_tokens",
+               decision_machines_table(decision),
+               {"machine", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "runs_today.runs",
+                "device_peak_bytes", "host_peak_bytes", "usd_per_hour", "usd_per_million_tokens",
                 "usd_per_million_tokens_of_a_full_node", "days", "confidence", "short"})) +
-           "\n" + to_text(settings_table(decision));
+           "\n" + to_text(decision_settings_table(decision));
 }
 
 std::string decision_html(const Decision& decision) {
@@ -271,7 +203,7 @@ std::string decision_html(const Decision& decision) {
                        answer_box(decision) + section("Machines", machines_part(decision)) +
                        section(decision.request.advise ? "Settings: the best found for each machine"
                                                        : "Settings: as given",
-                               to_html(settings_table(decision))) +
+                               to_html(decision_settings_table(decision))) +
                        section("Pictures", decision_pictures(decision));
     if (decision.chosen)
         body +=

@@ -6,6 +6,8 @@
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/base/units.h"
+#include "sim/report/answers/beside_speed.h"
 #include "sim/report/report.h"
 
 namespace sluice {
@@ -13,17 +15,11 @@ namespace {
 
 std::string bytes_text(Bytes bytes) { return format_bytes(bytes); }
 
-/// The speed of shorter sequences is not comparable, since their tokens are less work.
-bool of_the_same_sequence(const Comparison& comparison, const ComparedSystem& system) {
-    return system.report.advice.suggestions.front().training.sequence ==
-           comparison.shared().asked.training.sequence;
-}
-
 /// ", 0.36x of streamed"; empty where that would compare different work.
 std::string of_ours(const Comparison& comparison, const ComparedSystem& system) {
     const auto relative = relative_to_ours(comparison, *system.suggested_tokens_per_s);
     if (!relative) return "";
-    if (!of_the_same_sequence(comparison, system)) return " (of shorter sequences)";
+    if (!system.suggestion_keeps_sequence()) return " (of shorter sequences)";
     return fmt::format(", {:.2f}x of {}", *relative, comparison.ours()->name);
 }
 
@@ -37,73 +33,6 @@ std::string would_fit(const Comparison& comparison, const ComparedSystem& system
                        setting_flags(first.settings), bytes(first.device_peak),
                        bytes(first.host_peak), format_thousands(*system.suggested_tokens_per_s),
                        of_ours(comparison, system));
-}
-
-bool bands_overlap(const Prediction& a, const Prediction& b) {
-    return a.band && b.band && a.band->high >= b.band->low && b.band->high >= a.band->low;
-}
-
-/// A warning where two systems keep different optimizer states, since they then train differently.
-std::string other_states(const ComparedSystem& ours, const ComparedSystem& other) {
-    const std::string own = states_of(ours.report.asked.training);
-    const std::string others = states_of(other.report.asked.training);
-    return own == others ? "" : fmt::format("; it keeps {}, {} {}", others, ours.name, own);
-}
-
-std::string faster_sentence(const ComparedSystem& ours, const ComparedSystem& other) {
-    const double relative = other.report.tokens_per_s() / ours.report.tokens_per_s();
-    return fmt::format("{} is faster than {}: {} tokens/s against {}, {:.2f}x{}{}", other.name,
-                       ours.name, format_thousands(other.report.tokens_per_s()),
-                       format_thousands(ours.report.tokens_per_s()), relative,
-                       bands_overlap(ours.report, other.report) ? "; their bands overlap" : "",
-                       other_states(ours, other));
-}
-
-/// The sentence for a system that fits only with other settings.
-std::string faster_if_changed(const ComparedSystem& ours, const ComparedSystem& other) {
-    return fmt::format(
-        "{} does not fit with the given settings, but with {} is faster than {}: {} tokens/s "
-        "against {}{}",
-        other.name, setting_flags(other.report.advice.suggestions.front().settings), ours.name,
-        format_thousands(*other.suggested_tokens_per_s),
-        format_thousands(ours.report.tokens_per_s()), other_states(ours, other));
-}
-
-/// "streamed does not fit with the given settings (with --state-bytes 8: 549 tokens/s); ".
-std::string ours_does_not_fit(const ComparedSystem& ours) {
-    const std::string changed =
-        ours.suggested_tokens_per_s
-            ? fmt::format(" (with {}: {} tokens/s)",
-                          setting_flags(ours.report.advice.suggestions.front().settings),
-                          format_thousands(*ours.suggested_tokens_per_s))
-            : "";
-    return fmt::format("{} does not fit with the given settings{}; ", ours.name, changed);
-}
-
-/// The fastest system that fits, where our own cannot be compared.
-std::string fastest_sentence(const Comparison& comparison) {
-    const ComparedSystem* fastest = nullptr;
-    std::string start;
-    for (const ComparedSystem& system : comparison.systems) {
-        const double speed = system.report.tokens_per_s();
-        if (system.report.asked.training.schedule->ours) start = ours_does_not_fit(system);
-        if (system.fits() && (fastest == nullptr || speed > fastest->report.tokens_per_s()))
-            fastest = &system;
-    }
-    if (fastest == nullptr) return "no system fits with the given settings";
-    return fmt::format("{}the fastest that fits is {}: {} tokens/s", start, fastest->name,
-                       format_thousands(fastest->report.tokens_per_s()));
-}
-
-/// Layers and relative speed of the system at that index, in the first and last comparison where it
-/// has one.
-std::vector<std::pair<int, double>> relative_by_layers(std::span<const Comparison> comparisons,
-                                                       std::size_t place) {
-    std::vector<std::pair<int, double>> out;
-    for (const Comparison& comparison : comparisons)
-        if (const auto relative = relative_speed(comparison, comparison.systems[place]))
-            out.emplace_back(comparison.shared().asked.layers, *relative);
-    return out;
 }
 
 }  // namespace
@@ -144,11 +73,12 @@ std::string settings_text(const Settings& settings) {
 }
 
 std::string states_of(const TrainingSpec& training) {
-    const ScheduleRecord& schedule = *training.schedule;
-    const char* moments = schedule.moments;
-    if (training.state_bytes == 8) moments = "bf16";
-    if (training.state_bytes == 6) moments = "8-bit";
-    return fmt::format("{} master + {} moments", schedule.master, moments);
+    const std::int64_t moments = moments_bytes(training);
+    return fmt::format("{} master + {} moments",
+                       training.schedule->master_bytes == kFp32 ? "fp32" : "bf16",
+                       moments == 2 * kFp32   ? "fp32"
+                       : moments == 2 * kBf16 ? "bf16"
+                                              : "8-bit");
 }
 
 std::string micro_batch_words(const ComparedSystem& system) {
@@ -185,49 +115,6 @@ std::vector<std::string> misfit_words(const Comparison& comparison, const Compar
                                       const BytesText& bytes) {
     std::vector<std::string> out = shortages(system.report.plan, bytes);
     out.push_back(would_fit(comparison, system, bytes));
-    return out;
-}
-
-std::vector<std::string> verdict(const Comparison& comparison) {
-    const ComparedSystem* const ours = comparison.ours();
-    if (comparison.systems.size() == 1) return {};
-    if (ours == nullptr) return {fastest_sentence(comparison)};
-    std::vector<std::string> out;
-    bool another_fits = false;
-    for (const ComparedSystem& other : comparison.systems) {
-        if (&other == ours) continue;
-        another_fits = another_fits || other.fits();
-        if (other.fits() && other.report.step.seconds < ours->report.step.seconds) {
-            out.push_back(faster_sentence(*ours, other));
-        } else if (!other.fits() &&
-                   other.suggested_tokens_per_s.value_or(0) > ours->report.tokens_per_s() &&
-                   of_the_same_sequence(comparison, other)) {
-            out.push_back(faster_if_changed(*ours, other));
-        }
-    }
-    if (!out.empty()) return out;
-    return {another_fits ? "no other system that fits is faster than " + ours->name
-                         : "no other system fits, only " + ours->name};
-}
-
-std::vector<std::string> trend(std::span<const Comparison> comparisons) {
-    std::vector<std::string> out;
-    const std::vector<ComparedSystem>& systems = comparisons.front().systems;
-    for (std::size_t i = 0; i < systems.size(); ++i) {
-        if (systems[i].report.asked.training.schedule->ours) continue;
-        const auto points = relative_by_layers(comparisons, i);
-        if (points.size() < 2) continue;
-        const auto& [first_layers, first] = points.front();
-        const auto& [last_layers, last] = points.back();
-        out.push_back(fmt::format("{}: {:.2f}x of {} with {}, {:.2f}x with {}", systems[i].name,
-                                  first, Schedule()->name, format_number_of(first_layers, "layer"),
-                                  last, last_layers));
-        std::vector<int> faster;
-        for (const auto& [layers, relative] : points)
-            if (relative > 1) faster.push_back(layers);
-        if (!faster.empty())
-            out.back() += fmt::format("; it is faster with {}", fmt::join(faster, ", "));
-    }
     return out;
 }
 

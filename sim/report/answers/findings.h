@@ -40,8 +40,11 @@ std::vector<Setting> system_settings(const ComparedSystem& system);
 std::vector<std::string> misfit_words(const Comparison& comparison, const ComparedSystem& system,
                                       const BytesText& bytes = format_bytes);
 
-/// Which systems are faster than ours, or that none is. If ours is not compared or does not fit:
-/// the fastest system. Empty for one system.
+/// Systems that fit but that findings do not count, with the reasons; "" if there are none.
+std::string not_today(const Comparison& comparison);
+
+/// Which systems are faster than ours, or that none is. If ours is not compared, does not fit or
+/// does not run today: the fastest system. Nothing of this for one system. Then not_today().
 std::vector<std::string> verdict(const Comparison& comparison);
 
 /// Each other system's relative speed at the first and the last layer count at which it fits.

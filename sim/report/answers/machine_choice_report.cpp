@@ -7,6 +7,7 @@
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/beside_speed.h"
 #include "sim/report/cost_speed.h"
 #include "sim/report/report.h"
 
@@ -14,6 +15,16 @@ namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Machines that are fast enough, but where no program trains this way today; "" if there are none.
+std::string not_today(const MachineChoices& choices) {
+    std::vector<NamedToday> out;
+    for (const MachineChoice& one : choices.machines)
+        if (!choices.planned_too && one.report.plan.fit.fits() &&
+            one.report.tokens_per_s() >= choices.tokens_per_s)
+            out.emplace_back(one.id, &one.report.asked.runs_today);
+    return not_today_words(out);
+}
 
 std::string verdict(const MachineChoice& choice, double wanted) {
     const Prediction& r = choice.report;
@@ -26,6 +37,7 @@ std::string verdict(const MachineChoice& choice, double wanted) {
         return words;
     }
     if (r.tokens_per_s() < wanted) return "too slow";
+    if (!choice.does_it) return "no program trains this way today";
     if (!choice.cost.payment) return "no price known";
     if (r.speed().low < wanted) return "reaches it, but its band begins below";
     return choice.changes.empty() ? "does it" : "does it with " + setting_flags(choice.changes);
@@ -98,38 +110,40 @@ Table machine_choices_table(const MachineChoices& choices) {
             return choice.cost.payment ? Cell(value(choice)) : Cell();
         };
     };
-    return table_of<MachineChoice>(
-        choices.machines,
-        {{"machine", "machine", &MachineChoice::id},
-         {"does_it", "", Unit::flag, &MachineChoice::does_it},
-         {"fits", "", Unit::flag, [](auto& one) { return one.report.plan.fit.fits(); }},
-         {"changes", "", [](auto& one) { return setting_flags(one.changes); }},
-         {"tokens_per_s", "tokens/s", Unit::whole,
-          [](auto& one) { return one.report.tokens_per_s(); }},
-         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
-          [](auto& one) { return range_of(one.report.speed()); }},
-         {"host_memory", "host", &MachineChoice::host},
-         {"payment", "", if_paid([](auto& one) { return one.cost.payment->name; })},
-         {"price_of", "", if_paid([](auto& one) { return one.cost.payment->origin; })},
-         {"gpus_paid", "GPUs paid", Unit::whole, if_paid([](auto& one) {
-              return one.cost.payment->paid ? Cell(one.cost.payment->paid->gpus) : Cell();
-          })},
-         {"usd_per_hour", "$ an hour", Unit::usd,
-          if_paid([](auto& one) { return one.cost.run.usd_per_hour; })},
-         {"usd_per_million_tokens", "$ a million", Unit::usd,
-          if_paid([](auto& one) { return one.cost.run.usd_per_million_tokens.value; })},
-         {"usd_per_million_tokens_{}_percent", "", Unit::usd,
-          if_paid([](auto& one) { return range_of(one.cost.run.usd_per_million_tokens); })},
-         {"on_front_of_usd_per_hour", "", Unit::flag,
-          if_paid([&](auto& one) { return marks_of(one).by_hour; })},
-         {"on_front_of_usd_per_million_tokens", "", Unit::flag,
-          if_paid([&](auto& one) { return marks_of(one).by_token; })},
-         {"", "front",
-          [&](auto& one) {
-              return fmt::format("{}{}", marks_of(one).by_hour ? "h" : "",
-                                 marks_of(one).by_token ? "t" : "");
-          }},
-         {"", "verdict", [&](auto& one) { return verdict(one, choices.tokens_per_s); }}});
+    std::vector<ColumnOf<MachineChoice>> columns = {
+        {"machine", "machine", &MachineChoice::id},
+        {"does_it", "", Unit::flag, &MachineChoice::does_it},
+        {"fits", "", Unit::flag, [](auto& one) { return one.report.plan.fit.fits(); }},
+        {"changes", "", [](auto& one) { return setting_flags(one.changes); }},
+        {"tokens_per_s", "tokens/s", Unit::whole,
+         [](auto& one) { return one.report.tokens_per_s(); }},
+        {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
+         [](auto& one) { return range_of(one.report.speed()); }},
+        {"host_memory", "host", &MachineChoice::host},
+        {"payment", "", if_paid([](auto& one) { return one.cost.payment->name; })},
+        {"price_of", "", if_paid([](auto& one) { return one.cost.payment->origin; })},
+        {"gpus_paid", "GPUs paid", Unit::whole, if_paid([](auto& one) {
+             return one.cost.payment->paid ? Cell(one.cost.payment->paid->gpus) : Cell();
+         })},
+        {"usd_per_hour", "$ an hour", Unit::usd,
+         if_paid([](auto& one) { return one.cost.run.usd_per_hour; })},
+        {"usd_per_million_tokens", "$ a million", Unit::usd,
+         if_paid([](auto& one) { return one.cost.run.usd_per_million_tokens.value; })},
+        {"usd_per_million_tokens_{}_percent", "", Unit::usd,
+         if_paid([](auto& one) { return range_of(one.cost.run.usd_per_million_tokens); })},
+        {"on_front_of_usd_per_hour", "", Unit::flag,
+         if_paid([&](auto& one) { return marks_of(one).by_hour; })},
+        {"on_front_of_usd_per_million_tokens", "", Unit::flag,
+         if_paid([&](auto& one) { return marks_of(one).by_token; })},
+        {"", "front",
+         [&](auto& one) {
+             return fmt::format("{}{}", marks_of(one).by_hour ? "h" : "",
+                                marks_of(one).by_token ? "t" : "");
+         }},
+        {"", "verdict", [&](auto& one) { return verdict(one, choices.tokens_per_s); }}};
+    add_beside_speed(columns, "tokens_per_s_{}_percent",
+                     [](const MachineChoice& one) { return &one.report.asked; });
+    return table_of<MachineChoice>(choices.machines, columns);
 }
 
 std::string machine_choices_text(const MachineChoices& choices) {
@@ -144,6 +158,10 @@ std::string machine_choices_text(const MachineChoices& choices) {
     }
     out += "\n" + to_text(machine_choices_table(choices));
     out += "front: h, no machine is faster at a lower price an hour; t, at a lower price a token\n";
+    if (const std::string words = not_today(choices); !words.empty())
+        out += fmt::format(
+            "not counted, since no program trains this way there today: {}; --planned-too counts them\n",
+            words);
     if (!choices.capped.empty()) out += "host memory: " + choices.capped + "\n";
     if (!choices.unpriced.empty()) out += "prices: " + choices.unpriced + "\n";
     if (!choices.left_out.empty()) {
@@ -157,6 +175,8 @@ std::string machine_choices_json(const MachineChoices& choices) {
     Json out = {{"wanted_tokens_per_s", choices.tokens_per_s},
                 {"cheapest", choices.cheapest() != nullptr ? Json(choices.cheapest()->id) : Json()},
                 {"machines", to_json(machine_choices_table(choices), true)},
+                {"planned_too", choices.planned_too},
+                {"not_counted", not_today(choices)},
                 {"left_out", choices.left_out},
                 {"not_priced", choices.unpriced},
                 {"less_host_memory", choices.capped}};

@@ -4,6 +4,7 @@
 
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/beside_speed.h"
 #include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 
@@ -94,88 +95,90 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
     const auto asked = [](auto member) {
         return [member](const Compared& c) { return Cell(c.report().asked.*member); };
     };
-    return table_of<Compared>(
-        systems,
-        {{"model", "", asked(&AskedStep::model_name), "", Programs::csv},
-         {"layers", "", Unit::whole, asked(&AskedStep::layers), "", Programs::csv},
-         {"machine", "", asked(&AskedStep::machine_id)},
-         {"gpus", "", Unit::whole, [](auto& c) { return c.report().asked.training.gpus; }},
-         {"batch", "", Unit::whole, [](auto& c) { return c.report().asked.training.batch; }, "",
-          Programs::csv},
-         {"seq", "", Unit::whole, [](auto& c) { return c.report().asked.training.sequence; }, "",
-          Programs::csv},
-         {"system", "system",
-          [](auto& c) {
-              return Cell((*c).name).with_tooltip(
-                  fmt::format("keeps {}\n{}", states_of(c.report().asked.training),
-                              settings_text(own_settings(c.report().asked.training))));
-          },
-          "system whose order of operations is planned"},
-         {"settings", "",
-          [](auto& c) { return settings_text(own_settings(c.report().asked.training)); }, "",
-          Programs::csv},
-         {"states", "", [](auto& c) { return states_of(c.report().asked.training); }},
-         {"short_of_whole_batch_bytes", "", Unit::bytes,
-          [](auto& c) { return (*c).short_of_whole_batch; }},
-         {"whole_batch_note", "",
-          [](auto& c) -> Cell {
-              const std::string words = micro_batch_words(*c);
-              return words.empty() ? Cell() : Cell(words);
-          }},
-         {"fits", "fits", Unit::flag,
-          [&](auto& c) {
-              return Cell(c.fits()).with_mark(!c.fits()).with_tooltip(
-                  c.fits() ? ""
-                           : fmt::format("{}", fmt::join(misfit_words(*c.in, *c, bytes), "\n")));
-          }},
-         {"fits_with", "", of_suggestion([](auto& one) { return setting_flags(one.settings); }), "",
-          Programs::csv},
-         {"fits_with.flags", "",
-          of_suggestion([](auto& one) { return setting_flags(one.settings); }), "", Programs::json},
-         {"fits_with.device_peak_bytes", "", Unit::bytes, of_suggestion(&Suggestion::device_peak),
-          "", Programs::json},
-         {"fits_with.host_peak_bytes", "", Unit::bytes, of_suggestion(&Suggestion::host_peak), "",
-          Programs::json},
-         {"fits_with.tokens_per_s", "", Unit::whole,
-          [](auto& c) { return (*c).suggested_tokens_per_s; }, "", Programs::json},
-         {"tokens_per_s", "tokens/s", Unit::whole,
-          where_it_fits([](auto& c) { return c.report().tokens_per_s(); }),
-          "batch x sequence / step"},
-         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
-          where_it_fits([](auto& c) { return range_of(c.report().speed()); }),
-          "nine of ten measured steps should lie there"},
-         {"relative_speed", "speed", Unit::ratio, [](auto& c) { return relative_speed(*c.in, *c); },
-          "tokens/s as a multiple of streamed's"},
-         {"step_s", "step", Unit::seconds,
-          where_it_fits([](auto& c) { return c.report().step.seconds; })},
-         {"device.peak_bytes", "device", Unit::bytes, memory(&Fit::device),
-          "most bytes at once on the device"},
-         {"device.usable_bytes", "", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.device.usable; }},
-         {"device.short_bytes", "", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.device.shortfall(); }},
-         {"host.peak_bytes", "host", Unit::bytes, memory(&Fit::host),
-          "most bytes at once on the host"},
-         {"host.usable_bytes", "", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.host.usable; }},
-         {"host.short_bytes", "", Unit::bytes,
-          [](auto& c) { return c.report().plan.fit.host.shortfall(); }},
-         {"bottleneck", "bound by", where_it_fits([](auto& c) {
-              const auto [lane, share] = bound_of(c.report());
-              return Cell(bottleneck_name(c.report().step.bottleneck()))
-                  .shown_as(fmt::format("{} {}", lane_label(lane), format_percent(share)))
-                  .with_tooltip(bottleneck_text(c.report().step));
-          }),
-          "lane with the largest share of the step's critical path"},
-         {"bottleneck_share_of_critical_path", "", Unit::share,
-          [](auto& c) { return bound_of(c.report()).second; }},
-         {"usd_per_million_tokens", "$/M tokens", Unit::usd, where_it_fits([](auto& c) -> Cell {
-              const Prediction& r = c.report();
-              return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
-          }),
-          "at the typical rent of its GPUs"},
-         {"confidence", "confidence",
-          [](auto& c) { return confidence_name(c.report().plan.confidence); }}});
+    std::vector<ColumnOf<Compared>> columns = {
+        {"model", "", asked(&AskedStep::model_name), "", Programs::csv},
+        {"layers", "", Unit::whole, asked(&AskedStep::layers), "", Programs::csv},
+        {"machine", "", asked(&AskedStep::machine_id)},
+        {"gpus", "", Unit::whole, [](auto& c) { return c.report().asked.training.gpus; }},
+        {"batch", "", Unit::whole, [](auto& c) { return c.report().asked.training.batch; }, "",
+         Programs::csv},
+        {"seq", "", Unit::whole, [](auto& c) { return c.report().asked.training.sequence; }, "",
+         Programs::csv},
+        {"system", "system",
+         [](auto& c) {
+             return Cell((*c).name).with_tooltip(
+                 fmt::format("keeps {}\n{}", states_of(c.report().asked.training),
+                             settings_text(own_settings(c.report().asked.training))));
+         },
+         "system whose order of operations is planned"},
+        {"settings", "",
+         [](auto& c) { return settings_text(own_settings(c.report().asked.training)); }, "",
+         Programs::csv},
+        {"states", "", [](auto& c) { return states_of(c.report().asked.training); }},
+        {"short_of_whole_batch_bytes", "", Unit::bytes,
+         [](auto& c) { return (*c).short_of_whole_batch; }},
+        {"whole_batch_note", "",
+         [](auto& c) -> Cell {
+             const std::string words = micro_batch_words(*c);
+             return words.empty() ? Cell() : Cell(words);
+         }},
+        {"fits", "fits", Unit::flag,
+         [&](auto& c) {
+             return Cell(c.fits()).with_mark(!c.fits()).with_tooltip(
+                 c.fits() ? ""
+                          : fmt::format("{}", fmt::join(misfit_words(*c.in, *c, bytes), "\n")));
+         }},
+        {"fits_with", "", of_suggestion([](auto& one) { return setting_flags(one.settings); }), "",
+         Programs::csv},
+        {"fits_with.flags", "",
+         of_suggestion([](auto& one) { return setting_flags(one.settings); }), "", Programs::json},
+        {"fits_with.device_peak_bytes", "", Unit::bytes, of_suggestion(&Suggestion::device_peak),
+         "", Programs::json},
+        {"fits_with.host_peak_bytes", "", Unit::bytes, of_suggestion(&Suggestion::host_peak), "",
+         Programs::json},
+        {"fits_with.tokens_per_s", "", Unit::whole,
+         [](auto& c) { return (*c).suggested_tokens_per_s; }, "", Programs::json},
+        {"tokens_per_s", "tokens/s", Unit::whole,
+         where_it_fits([](auto& c) { return c.report().tokens_per_s(); }),
+         "batch x sequence / step"},
+        {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
+         where_it_fits([](auto& c) { return range_of(c.report().speed()); }),
+         "nine of ten measured steps should lie there"},
+        {"relative_speed", "speed", Unit::ratio, [](auto& c) { return relative_speed(*c.in, *c); },
+         "tokens/s as a multiple of streamed's"},
+        {"step_s", "step", Unit::seconds,
+         where_it_fits([](auto& c) { return c.report().step.seconds; })},
+        {"device.peak_bytes", "device", Unit::bytes, memory(&Fit::device),
+         "most bytes at once on the device"},
+        {"device.usable_bytes", "", Unit::bytes,
+         [](auto& c) { return c.report().plan.fit.device.usable; }},
+        {"device.short_bytes", "", Unit::bytes,
+         [](auto& c) { return c.report().plan.fit.device.shortfall(); }},
+        {"host.peak_bytes", "host", Unit::bytes, memory(&Fit::host),
+         "most bytes at once on the host"},
+        {"host.usable_bytes", "", Unit::bytes,
+         [](auto& c) { return c.report().plan.fit.host.usable; }},
+        {"host.short_bytes", "", Unit::bytes,
+         [](auto& c) { return c.report().plan.fit.host.shortfall(); }},
+        {"bottleneck", "bound by", where_it_fits([](auto& c) {
+             const auto [lane, share] = bound_of(c.report());
+             return Cell(bottleneck_name(c.report().step.bottleneck()))
+                 .shown_as(fmt::format("{} {}", lane_label(lane), format_percent(share)))
+                 .with_tooltip(bottleneck_text(c.report().step));
+         }),
+         "lane with the largest share of the step's critical path"},
+        {"bottleneck_share_of_critical_path", "", Unit::share,
+         [](auto& c) { return bound_of(c.report()).second; }},
+        {"usd_per_million_tokens", "$/M tokens", Unit::usd, where_it_fits([](auto& c) -> Cell {
+             const Prediction& r = c.report();
+             return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
+         }),
+         "at the typical rent of its GPUs"},
+        {"confidence", "confidence",
+         [](auto& c) { return confidence_name(c.report().plan.confidence); }}};
+    add_beside_speed(columns, "tokens_per_s_{}_percent",
+                     [](const Compared& c) { return &c.report().asked; });
+    return table_of<Compared>(systems, columns);
 }
 
 BarChart comparison_bars(std::span<const Comparison> comparisons) {

@@ -73,6 +73,7 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     machine.id = profile.id;
     machine.name = profile.name;
     machine.changes = profile.changes;
+    machine.gpu_maker = profile.text("gpu.maker");
     machine.unified_memory = profile.flag("host.unified_memory");
     for (const MachineNumber& row : machine_table())
         std::visit(Filler{row, reader, machine}, row.member);

@@ -176,6 +176,7 @@ struct MachineSpec {
     std::string id;
     std::string name;
     bool unified_memory = false;  ///< host and device are one pool
+    std::string gpu_maker;        ///< "NVIDIA"; empty: not known
     GpuSpec gpu;
     LinkSpec link;
     HostSpec host;

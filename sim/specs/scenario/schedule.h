@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,17 @@ struct Phase {
     StepMark begin, end;
 };
 
+/// A program that executes a schedule today.
+struct Program {
+    const char* name;
+    std::vector<std::string_view> gpu_makers;  ///< of the GPUs on which a run is known
+    /// A part of the model that it does not train on GPUs of that maker ("mixture of experts"), or
+    /// ""; null: it trains all models.
+    std::string (*lacks)(const ModelSpec& model, std::string_view gpu_maker) = nullptr;
+    const char* source;
+    const char* date;  ///< on which the source was read
+};
+
 struct ScheduleRecord {
     const char* name;  ///< as flags and files give it
     /// The measured program, as named in rows of measurements; empty: none.
@@ -36,10 +48,11 @@ struct ScheduleRecord {
     StepPlan (*plan)(const ModelSpec&, const MachineSpec&, const TrainingSpec&);
     /// Fields of its options, in addition to those of every schedule.
     std::vector<std::string_view> options;
+    Program program;
     /// Recomputes by torch.utils.checkpoint, which keeps only a layer's input.
     bool keeps_inputs_alone = false;
-    const char* master = "fp32";
-    const char* moments = "fp32";  ///< with the default of state_bytes, if it has that option
+    std::int64_t master_bytes = 4;   ///< of a parameter
+    std::int64_t moments_bytes = 8;  ///< of a parameter, unless the option state_bytes says it
     /// The schedule of sluice-train. Others are compared with it, and its work on the host is
     /// calibrated.
     bool ours = false;

@@ -4,6 +4,7 @@
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/bars.h"
 #include "sim/report/to_svg.h"
+#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/decision/made_decision.h"
 #include "tests/sim/report/xml_nesting.h"
@@ -82,6 +83,43 @@ TEST_CASE("decision: what does not fit is no choice; it is stated what would", "
                                         "(short 10.0 GB)"));
     CHECK_THAT(words, ContainsSubstring("it fits with --batch 5 (device 45.0 GB, host 250.0 GB)."));
     CHECK(nesting_error(decision_html(none)) == std::nullopt);
+}
+
+TEST_CASE("decision: what no program trains today is no choice, unless it is asked for",
+          "[decision]") {
+    std::vector<Candidate> all = {made_candidate("planned", 4000, 3.6),
+                                  made_candidate("runs", 1000, 3.6)};
+    all[0].prediction.asked.runs_today = {"P", "P is known to run on X GPUs only", "a log, 2026"};
+    Decision decision = made_decision(all);
+    REQUIRE(decision.best() != nullptr);
+    CHECK(decision.best()->name == "runs");
+    const std::string words = joined(decision);
+    CHECK_THAT(words, ContainsSubstring("Left out, since no program trains this way there today: "
+                                        "planned (P is known to run on X GPUs only)."));
+    CHECK_THAT(words, ContainsSubstring("It is also the fastest."));
+    CHECK_THAT(decision_text(decision), ContainsSubstring("runs today"));
+    decision.request.planned_too = true;
+    choose(decision);
+    CHECK(decision.best()->name == "planned");
+    CHECK_THAT(joined(decision), !ContainsSubstring("Left out"));
+    const Decision none = made_decision({all[0]});
+    CHECK(none.best() == nullptr);
+    CHECK_THAT(joined(none), ContainsSubstring("No program trains it this way today."));
+}
+
+TEST_CASE("decision: 70B on an MI355X names the systems that run there", "[decision]") {
+    DecisionRequest request;
+    request.model = read_model("llama-3.1-70b");
+    request.machines.resize(1);
+    request.machines[0].profile = read_machine_profile("mi355x");
+    request.training.batch = 8;
+    request.money.tokens = 2e9;
+    const Decision decision = decide(request);
+    CHECK(decision.candidates[0].fits());
+    CHECK(decision.best() == nullptr);
+    CHECK_THAT(joined(decision),
+               ContainsSubstring("mi355x (sluice-train is known to run on NVIDIA GPUs only)") &&
+                   ContainsSubstring("mi355x: megatrain, fsdp-offload, resident, zero3-offload."));
 }
 
 TEST_CASE("decision: tokens of the run lose only zeros behind the point", "[decision]") {

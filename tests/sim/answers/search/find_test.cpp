@@ -63,6 +63,21 @@ TEST_CASE("fit: sequence, layers and model, with a prediction on both sides", "[
     check_sides(answer(Sought::model, "", "h200-sxm-pcie5-512gb"));
 }
 
+TEST_CASE("fit: the largest model is one that a program trains there today", "[search]") {
+    TrainingSpec training;
+    const FindAnswer today = answer(Sought::model, "", "h200-sxm-pcie5", training);
+    check_sides(today);
+    CHECK(today.best->report.asked.runs_today.runs());
+    CHECK_THAT(today.note, ContainsSubstring("deepseek-v3"));
+    FindQuery query{Sought::model};
+    query.planned_too = true;
+    const FindAnswer planned = find_limit({}, known_machine("h200-sxm-pcie5"), training, query);
+    CHECK(planned.best->value >= today.best->value);
+    CHECK(planned.note.empty());
+    CHECK_THROWS_WITH(answer(Sought::model, "", "mi355x", training),
+                      ContainsSubstring("no program trains with streamed on mi355x today"));
+}
+
 TEST_CASE("fit: the least of a resource, to a hundredth", "[search]") {
     const char* const machine = "h200-pcie5-16vcpu-128gib";
     for (const Sought sought : {Sought::host_memory, Sought::device_memory}) {

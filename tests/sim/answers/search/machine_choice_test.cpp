@@ -41,6 +41,30 @@ TEST_CASE("machine choice: the cheapest of those that do it", "[search]") {
     CHECK_THAT(machine_choices_csv(choices), ContainsSubstring("\n" + cheapest.id + ","));
 }
 
+TEST_CASE("machine choice: machines that no program trains on are counted only if asked",
+          "[search]") {
+    const ModelSpec model = read_model("llama-3.1-8b");
+    const auto find = [](const MachineChoices& choices, const std::string& id) {
+        return std::ranges::find(choices.machines, id, &MachineChoice::id);
+    };
+    const MachineChoices today = choose_machine(model, {}, 0, false, {}, {});
+    CHECK_FALSE(find(today, "mi355x")->does_it);
+    CHECK(find(today, "h200-sxm-pcie5")->does_it);
+    CHECK_THAT(machine_choices_text(today),
+               ContainsSubstring("not counted, since no program trains this way there today: ") &&
+                   ContainsSubstring("(sluice-train is known to run on NVIDIA GPUs only)"));
+    CHECK_THAT(machine_choices_csv(today), !ContainsSubstring("\nmi355x,"));
+    for (const MachinePoint& point : machine_points(today, CostAxis::usd_per_hour))
+        CHECK(today.machines[point.machine].report.asked.runs_today.runs());
+    const MachineChoices planned = choose_machine(model, {}, 0, false, {}, {}, true);
+    CHECK(find(planned, "mi355x")->does_it);
+    CHECK_THAT(machine_choices_text(planned), !ContainsSubstring("not counted"));
+    CHECK_THAT(machine_choices_csv(planned), ContainsSubstring("\nmi355x,"));
+    TrainingSpec theirs;
+    theirs.schedule = Schedule("megatrain");
+    CHECK(find(choose_machine(model, theirs, 0, false, {}, {}), "mi355x")->does_it);
+}
+
 TEST_CASE("machine choice: where none does it", "[search]") {
     const MachineChoices none = choose_machine(read_model("llama-3.1-8b"), {}, 1e9, false, {}, {});
     CHECK(none.cheapest() == nullptr);

@@ -1,6 +1,7 @@
 // Which sentences follow from a comparison of systems with given speeds?
 #include "sim/report/answers/findings.h"
 
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/answers/compare/made_comparison.h"
 
@@ -129,4 +130,29 @@ TEST_CASE("compare: the bound is the lane with most of the critical path", "[com
     const auto [lane, share] = bound_of(made_system(kOurs, 1000).report);
     CHECK(lane == Lane::optimizer);
     CHECK(share == 0.75);
+}
+
+TEST_CASE("compare: what no program trains today does not win, unless it is asked for",
+          "[compare]") {
+    Comparison c{{made_system(kOurs, 1000), made_system(kPeer, 1500),
+                  made_system(Schedule("fsdp-offload"), 1300)}};
+    c.systems[1].report.asked.runs_today = {"P", "P has no experts", "its README, 2026-11-23"};
+    CHECK(verdict(c) ==
+          Sentences{"fsdp-offload is faster than streamed: 1,300 tokens/s against 1,000, 1.30x",
+                    "not counted, since no program trains this way here today: zero3-offload (P "
+                    "has no experts)"});
+    c.systems[0].report.asked.runs_today = c.systems[1].report.asked.runs_today;
+    CHECK(verdict(c) ==
+          Sentences{"the fastest that fits and runs today is fsdp-offload: 1,300 tokens/s",
+                    "not counted, since no program trains this way here today: streamed, "
+                    "zero3-offload (P has no experts)"});
+    CHECK(relative_speed(c, c.systems[1]) == Approx(1.5));
+    const std::string text = comparison_text(std::span(&c, 1));
+    CHECK_THAT(text, ContainsSubstring("NO") && ContainsSubstring("--planned-too counts them\n"));
+    c.planned_too = true;
+    CHECK(verdict(c).front().starts_with("zero3-offload is faster than streamed: 1,500"));
+    CHECK(not_today(c).empty());
+    Comparison none{{made_system(kOurs, 1000), made_misfit(kPeer, 500, 800)}};
+    none.systems[0].report.asked.runs_today.why_not = "P has no experts";
+    CHECK(verdict(none).front() == "no system that fits runs here today");
 }

@@ -1,0 +1,51 @@
+#include "sim/plan/runs_today.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+std::string why_not(const Program& program, const ModelSpec& model, const std::string& maker) {
+    if (maker.empty()) return "the maker of the GPU is not known; give gpu.maker in the profile";
+    if (std::ranges::find(program.gpu_makers, maker) == program.gpu_makers.end())
+        return fmt::format("{} is known to run on {} GPUs only", program.name,
+                           fmt::join(program.gpu_makers, " and "));
+    const std::string lacks = program.lacks == nullptr ? "" : program.lacks(model, maker);
+    return lacks.empty() ? "" : fmt::format("{} has no {}", program.name, lacks);
+}
+
+}  // namespace
+
+RunsToday runs_today(Schedule schedule, const ModelSpec& model, const MachineSpec& machine) {
+    const Program& program = schedule->program;
+    return {program.name, why_not(program, model, machine.gpu_maker),
+            fmt::format("{}, {}", program.source, program.date)};
+}
+
+std::string missing_in_trainer(const ModelSpec& model, const LayerSpec& layer) {
+    const AttentionSpec& a = layer.attention;
+    const FeedForwardSpec& f = layer.feed_forward;
+    if (a.head_dim % 2 != 0) return "heads of odd width";
+    if (!model.not_trained.empty()) return model.not_trained;
+    if (model.family.starts_with("gemma") || model.family == "phi3") return "layers of this family";
+    if (model.learned_positions > 0) return "learned positions";
+    if (a.value_dim != a.head_dim) return "attention with values wider or narrower than keys";
+    if (layer.norms != 2 || layer.norm_bias) return "norms but two RMSNorms a layer";
+    if (f.bias) return "biases in the feed-forward";
+    if (!f.gated) return "feed-forward without a gate";
+    if (a.output_bias) return "bias on the attention output";
+    if (a.sinks) return "attention sinks";
+    if (a.latent) return "latent attention";
+    return f.experts > 0 ? "mixture of experts" : "";
+}
+
+std::string missing_in_trainer(const ModelSpec& model, std::string_view) {
+    for (const LayerSpec& layer : model.kinds)
+        if (const std::string what = missing_in_trainer(model, layer); !what.empty()) return what;
+    return "";
+}
+
+}  // namespace sluice

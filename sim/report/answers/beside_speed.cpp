@@ -1,0 +1,37 @@
+#include "sim/report/answers/beside_speed.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sluice {
+
+std::int64_t moments_bytes(const TrainingSpec& training) {
+    const Schedule schedule = training.schedule;
+    return has_option(schedule, "state_bytes") ? training.state_bytes - schedule->master_bytes
+                                               : schedule->moments_bytes;
+}
+
+Cell runs_today_cell(const RunsToday& today) {
+    return Cell(today.runs())
+        .shown_as(today.runs() ? today.program : "NO")
+        .with_mark(!today.runs())
+        .with_tooltip(today.runs() ? "source: " + today.source
+                                   : fmt::format("{}\nsource: {}", today.why_not, today.source));
+}
+
+std::string not_today_words(const std::vector<NamedToday>& all) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+    for (const auto& [name, today] : all) {
+        if (today->runs()) continue;
+        const auto known =
+            std::ranges::find(by_reason, today->why_not, [](const auto& one) { return one.first; });
+        (known == by_reason.end() ? by_reason.emplace_back(today->why_not, 0) : *known)
+            .second.push_back(name);
+    }
+    std::vector<std::string> parts;
+    for (const auto& [reason, names] : by_reason)
+        parts.push_back(fmt::format("{} ({})", fmt::join(names, ", "), reason));
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace sluice
