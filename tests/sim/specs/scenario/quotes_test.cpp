@@ -1,5 +1,6 @@
 #include "sim/specs/scenario/quotes.h"
 
+#include "sim/base/input_error.h"
 #include "sim/specs/scenario/purchase.h"
 #include "tests/catch.h"
 #include "tests/sim/base/temporary_folder.h"
