@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "sim/answers/compare/comparison.h"
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/base/format.h"
 #include "sim/plan/nearest_fit.h"
@@ -25,12 +26,17 @@ PlannedScenario with_training(PlannedScenario planned, const TrainingSpec& asked
     return with_settings(std::move(planned), changed_settings(asked, found));
 }
 
-/// With the fastest plan of the given batch and sequence.
-PlannedScenario on_one_gpu(const PlannedScenario& asked, const std::string& machine) {
-    PlannedScenario planned = on_machine(asked, machine, Schedule()->name);
+/// With the fastest plan of our system for the given batch and sequence, or with the largest
+/// micro-batches of another system that fit.
+PlannedScenario on_one_gpu(const PlannedScenario& asked, const std::string& machine,
+                           Schedule schedule) {
+    PlannedScenario planned = on_machine(asked, machine, schedule->name);
     const Scenario s = resolve(planned);
-    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, {});
-    return with_training(std::move(planned), s.training, choice.training);
+    const TrainingSpec training =
+        schedule->ours
+            ? choose_plan(s.model, s.machine, s.training, {}).training
+            : fitting_training(s.model, s.machine, s.training, true).value_or(s.training);
+    return with_training(std::move(planned), s.training, training);
 }
 
 /// With the largest micro-batches that fit.
@@ -57,6 +63,25 @@ StartCandidate candidate_of(const StartQuestion& question, const PlannedScenario
                         : cost.run;
     out.priced = out.owned || cost.payment.has_value();
     return out;
+}
+
+/// One GPU with our system or, where no program executes that, with the fastest of those that run
+/// there today. Empty if none runs.
+std::optional<StartCandidate> one_gpu(const StartQuestion& question, const PlannedScenario& asked,
+                                      const std::string& machine) {
+    const ModelSpec model = read_model(asked.model);
+    const MachineSpec spec = read_machine({machine, {}, {}}).spec;
+    std::optional<StartCandidate> best;
+    for (const Schedule schedule : schedules_of(spec)) {
+        if (best && best->answer->report().asked.training.schedule->ours) break;
+        if (!runs_today(schedule, model, spec).runs()) continue;
+        StartCandidate one = candidate_of(question, on_one_gpu(asked, machine, schedule));
+        const auto speed = [](const StartCandidate& c) {
+            return c.fits() ? c.answer->report().tokens_per_s() : 0;
+        };
+        if (!best || speed(one) > speed(*best)) best = std::move(one);
+    }
+    return best;
 }
 
 bool in_time(const StartQuestion& question, const StartCandidate& one) {
@@ -154,7 +179,7 @@ void try_machines(const StartQuestion& question, const std::function<void(StartC
     for (std::size_t i = 0; i < machines.size(); ++i) {
         progress(i, machines.size());
         try {
-            found(candidate_of(question, on_one_gpu(asked, machines[i])));
+            if (auto one = one_gpu(question, asked, machines[i])) found(std::move(*one));
             const double of_node = read_machine({machines[i], {}, {}}).spec.host.gpus;
             const std::int64_t most = machines[i] == question.owned ? 1 : kMostNodes;
             for (std::int64_t nodes = 1; of_node > 1 && nodes <= most; nodes *= 2) {
@@ -183,8 +208,7 @@ std::string time_and_money(const StartCandidate& one) {
     return fmt::format("{}, {}{}",
                        one.run.days.value < kHoursAreShown ? format_banded(hours, "hours")
                                                            : format_banded(one.run.days, "days"),
-                       money,
-                       one.owned ? " for electricity" : "");
+                       money, one.owned ? " for electricity" : "");
 }
 
 std::vector<StartPick> start_picks(const StartQuestion& question,

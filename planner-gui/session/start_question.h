@@ -52,7 +52,8 @@ struct StartCandidate {
     std::string name() const;
 };
 
-/// Each machine of the library that has a price, and the owned one: one GPU with host memory, then
+/// Each machine of the library that has a price, and the owned one: one GPU with host memory and a
+/// system that a program executes there today, then
 /// the fewest GPUs that hold the model and meet the deadline. `found` gets each, `progress` how
 /// many machines of all are done. Throws InputError.
 void try_machines(const StartQuestion& question, const std::function<void(StartCandidate)>& found,

@@ -51,8 +51,8 @@ QString how(const StartCandidate& one) {
         r.asked.training.schedule->several_gpus
             ? QObject::tr("The model and its optimizer states are split over the GPUs.")
             : QObject::tr(
-                  "One GPU trains, and the host's memory holds the model and its optimizer "
-                  "states.");
+                  "%1 trains on one GPU, and the host's memory holds what the GPU does not.")
+                  .arg(qtext(r.asked.runs_today.program));
     const QString step =
         QObject::tr("%1 tokens/s with %2 tokens a step.")
             .arg(qtext(format_thousands(r.tokens_per_s())),
