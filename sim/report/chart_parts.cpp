@@ -246,8 +246,9 @@ std::vector<std::optional<Box>> label_places(const std::vector<LabelledPoint>& p
         const auto place = std::ranges::find_if(boxes, is_place);
         out.push_back(place == boxes.end() ? std::nullopt : std::optional(*place));
         if (!out.back() && point.must_be_named)
-            out.back() = Box{point.point.x - point.width / 2, point.point.y - 1.5 * point.height,
-                             point.width, point.height};
+            out.back() = Box{std::max(plot.x, std::min(point.point.x - point.width / 2,
+                                                       plot.right() - point.width)),
+                             point.point.y - 1.5 * point.height, point.width, point.height};
         if (out.back()) taken.push_back(*out.back());
     }
     return out;

@@ -53,7 +53,7 @@ void compare_ways(CostAnswer& answer, const Prediction& report, const MachineSpe
     if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
     const auto is_rent = [](const PaidRun& one) { return !one.payment.pays_electricity; };
     const auto owned = std::find_if_not(all.begin(), all.end(), is_rent);
-    std::optional<PaidRun> rent;
+    std::optional<PaidRun>& rent = answer.rent;
     if (answer.payment && is_rent(all.front()))
         rent = all.front();
     else if (auto typical = typical_rent(money.prices, report.share, query.gpus_paid))
@@ -69,7 +69,7 @@ void compare_ways(CostAnswer& answer, const Prediction& report, const MachineSpe
         rents.high = std::max(rents.high, usd);
     }
     if (owned == all.end()) return;
-    answer.can_break_even = true;
+    answer.owned = *owned;
     answer.break_even =
         break_even(rent->run.usd_per_hour, owned->run.usd_per_hour - owned->payment.usd_per_hour,
                    owned->payment.price_usd, query.terms);
@@ -223,7 +223,7 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     const bool any_price = answer.payment || !answer.others.empty();
     if (any_price && !money.unpriced.empty()) answer.assumptions.push_back(money.unpriced);
     if (any_price) say_what_is_paid_for(answer, report, machine);
-    if (answer.payment ? answer.payment->pays_electricity || answer.can_break_even : false)
+    if (answer.payment ? answer.payment->pays_electricity || answer.can_break_even() : false)
         answer.assumptions.push_back(fmt::format(
             "bought: whole machines for {:g} years at {} interest, {} of the price back at the "
             "end, trains {} of the hours, {:g} USD a kWh, facility {:g} times the machine's power",

@@ -45,8 +45,9 @@ struct CostAnswer {
     std::vector<PaidRun> others;     ///< every other known way to pay
     std::optional<Banded> rents;  ///< $ a million: the payment if rented, and the spread of rents
     std::string missing;          ///< why a purchase has no price, or empty
-    std::optional<BreakEven> break_even;  ///< of the purchase against the rent, if both are known
-    bool can_break_even = false;          ///< both are known
+    std::optional<PaidRun> rent, owned;   ///< that the break-even compares, if they are known
+    std::optional<BreakEven> break_even;  ///< of the purchase against the rent
+    bool can_break_even() const { return rent && owned; }
     std::optional<StepEnergy> energy;
     PowerSpec power;
     double tokens = 0;

@@ -62,6 +62,19 @@ std::string cost_json(const CostAnswer& answer, const Prediction& prediction,
 /// A line a way to pay; the last is a job beside others on its node.
 std::string cost_csv(const CostAnswer& answer, const std::optional<FullNode>& together);
 
+/// A row for each way to pay, grouped: rent by the hour, spot, reserved, own cluster, bought; last
+/// as many jobs as the node holds. A way without a price has a row that says what is missing.
+Table ways_to_pay_table(const CostAnswer& answer, const std::optional<FullNode>& together);
+/// When buying pays off, and what the node costs if jobs fill it. One to a few sentences.
+std::vector<std::string> ways_to_pay_words(const CostAnswer& answer,
+                                           const std::optional<FullNode>& together);
+/// Dollars of today over the months of ownership: rented, and bought; with the break-even. Empty if
+/// one of them has no price.
+std::optional<Picture> break_even_picture(const CostAnswer& answer, const PictureSpace& space = {});
+
+/// The same three as parts of a page.
+std::string ways_to_pay_html(const CostAnswer& answer, const std::optional<FullNode>& together);
+
 std::string find_text(const FindAnswer& answer);
 std::string find_json(const FindAnswer& answer);
 

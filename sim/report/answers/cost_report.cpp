@@ -64,7 +64,7 @@ void append_offers(std::string& out, const CostAnswer& answer) {
             "buying   costs no more than renting after {:.3g} months with {} hours "
             "of training\n",
             answer.break_even->months, format_thousands(answer.break_even->hours));
-    else if (answer.can_break_even)
+    else if (answer.can_break_even())
         out += "buying   never costs less than renting\n";
     else if (!answer.missing.empty())
         out += fmt::format("buying   {}\n", answer.missing);

@@ -205,13 +205,17 @@ std::string decision_html(const Decision& decision) {
                                                        : "Settings: as given",
                                to_html(decision_settings_table(decision))) +
                        section("Pictures", decision_pictures(decision));
+    if (const Candidate* const best = decision.best())
+        body +=
+            section("Ways to pay for " + best->name, ways_to_pay_html(best->cost, best->together));
     if (decision.chosen)
         body +=
             section("Other systems on " + decision.best()->machine.id, other_systems(decision)) +
             section("Gains of upgrades of " + decision.best()->name, upgrades(decision));
-    body += section("How good predictions have been", track_record(decision)) +
+    body += "<div class=\"appendix\">\n" +
+            section("How good predictions have been", track_record(decision)) +
             section("Assumptions", assumptions(decision)) +
-            section("Numbers and their sources", all_sources(decision));
+            section("Numbers and their sources", all_sources(decision)) + "</div>\n";
     return html_page(title, std::string(html_table_style()) + kStyle, body);
 }
 

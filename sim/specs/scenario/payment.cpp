@@ -101,6 +101,7 @@ Payment rented(const Offer& offer, const NodeShare& share, std::optional<double>
     payment.paid = gpus_to_pay(share, offer.rented_gpus, gpus_paid);
     payment.usd_per_hour = payment.paid->gpus * offer.usd_per_hour;
     payment.inputs = {offer.path};
+    payment.kind = offer.kind;
     return payment;
 }
 

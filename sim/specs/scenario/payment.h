@@ -57,6 +57,7 @@ struct Payment {
     bool pays_electricity = false;      ///< rents include it
     std::optional<GivenPrice> given = {};
     std::vector<std::string> inputs = {};  ///< paths of the profile's numbers behind the price
+    std::optional<OfferKind> kind = {};    ///< empty: bought, or given by the hour
     double price_usd = 0;                  ///< of the purchase; 0 for a rent
     std::string unpriced = {};             ///< host memory that it does not include, or empty
 };

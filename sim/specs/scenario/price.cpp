@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kHostMemory = "host.memory_capacity_gb";
 constexpr std::string_view kRent = "price.rent_usd_per_gpu_hour.";
 constexpr std::string_view kOwnership = "price.ownership_usd_per_gpu_hour.";
+constexpr std::string_view kReserved = "price.ownership_usd_per_gpu_hour.three_year_rental";
 
 std::string lower(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -44,7 +45,8 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
     Offer offer;
     offer.name = path.substr(rent ? kRent.size() : kOwnership.size());
     offer.path = quantity.path;
-    offer.kind = !rent ? OfferKind::estimate : quantity.spot ? OfferKind::spot : OfferKind::rented;
+    offer.kind = rent ? (quantity.spot ? OfferKind::spot : OfferKind::rented)
+                      : (path == kReserved ? OfferKind::reserved : OfferKind::estimate);
     offer.usd_per_hour = *quantity.value;
     offer.rented_gpus = quantity.rented_gpus;
     offer.date = quantity.date;
@@ -56,7 +58,7 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
 
 const char* offer_kind_name(OfferKind kind) {
     // In the order of the enumeration.
-    static constexpr const char* kNames[] = {"quoted", "rented", "spot", "estimated"};
+    static constexpr const char* kNames[] = {"quoted", "rented", "spot", "reserved", "estimated"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

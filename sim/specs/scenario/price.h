@@ -15,7 +15,8 @@ enum class OfferKind {
     quoted,    ///< to the user, by a provider
     rented,    ///< listed by a provider
     spot,      ///< listed, but the provider may take the machine back at any time
-    estimate,  ///< an estimate of an owner's full cost of an hour, or of an hour on a long contract
+    reserved,  ///< an estimate of an hour on a contract for years
+    estimate,  ///< an estimate of the full cost of an hour for the owner of a cluster
 };
 const char* offer_kind_name(OfferKind kind);
 

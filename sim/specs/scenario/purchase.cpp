@@ -103,4 +103,10 @@ std::optional<BreakEven> break_even(double rent_usd_per_hour, double electricity
     return BreakEven{12 * years, hours_a_year * years};
 }
 
+double cost_today(double usd_per_hour, double months, const OwnerTerms& terms) {
+    const double years = months / 12, rate = std::log1p(terms.interest);
+    const double counted = rate == 0 ? years : -std::expm1(-rate * years) / rate;
+    return usd_per_hour * kHoursOfAYear * terms.utilization * counted;
+}
+
 }  // namespace sluice

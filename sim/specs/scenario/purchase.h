@@ -41,4 +41,9 @@ struct BreakEven {
 std::optional<BreakEven> break_even(double rent_usd_per_hour, double electricity_usd_per_hour,
                                     double price_usd, const OwnerTerms& terms);
 
+/// What that rate costs over the hours of training of so many months, in dollars of the day of the
+/// purchase: interest makes later payments smaller. A purchase and a rent that differ by the price
+/// are equal at break_even().
+double cost_today(double usd_per_hour, double months, const OwnerTerms& terms);
+
 }  // namespace sluice
